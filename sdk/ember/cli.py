@@ -1,0 +1,114 @@
+"""The command `ember`: finds the verb's module, runs it, prints every error."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import typer
+
+from ember import __version__
+from ember.errors import SdkError, UsageError
+
+# One line a verb. Its module is ember/cmd_<verb>.py with a function `command` whose
+# annotated parameters are the command line; it returns None or an exit status. The
+# module is imported only when its verb is used.
+VERBS = {
+    "inspect": "Show what a .pte, .bpte or .ptd file contains.",
+}
+
+SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    verb = next((word for word in words if not word.startswith("-")), None)
+    name = f"ember {verb}" if verb in VERBS else "ember"
+    try:
+        return _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
+    except SdkError as error:
+        _complain(name, error.what, error.hint)
+        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
+    except typer.TyperException as error:
+        _complain(name, error.format_message().rstrip("."), f"see `{name} --help`")
+        return WRONG_USAGE
+    except (KeyboardInterrupt, typer.Abort):
+        print(f"{name}: interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader (`head`, `less`) has gone; leave without a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except Exception as error:
+        _complain(name, f"this is a bug in Ember: {_describe(error)}", _keep(error))
+        return FAILED
+
+
+def _app(verb: str | None) -> typer.Typer:
+    """All verbs for the help text; only `verb` is imported."""
+    app = typer.Typer(
+        name="ember",
+        help="Turn ExecuTorch programs into firmware, run it, check it.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_start)
+    for name, line in VERBS.items():
+        function = _load(name) if name == verb else _not_loaded
+        app.command(name, help=line)(function)
+    return app
+
+
+def _start(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Show the version."),
+) -> None:
+    if version:
+        typer.echo(f"ember {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _load(verb: str) -> Callable[..., Any]:
+    module = importlib.import_module(f"ember.cmd_{verb}")
+    command: Callable[..., Any] = module.command
+    return command
+
+
+def _not_loaded() -> None:
+    raise AssertionError("only the verb on the command line is ever called")
+
+
+def _status(result: object) -> int:
+    return result if isinstance(result, int) else SUCCESS
+
+
+def _complain(name: str, what: str, hint: str | None) -> None:
+    print(f"{name}: {what}", file=sys.stderr)  # noqa: T201
+    if hint:
+        print(f"  hint: {hint}", file=sys.stderr)  # noqa: T201
+
+
+def _describe(error: Exception) -> str:
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _keep(error: Exception) -> str:
+    """Write the traceback to a file; where it is."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="ember-traceback-", suffix=".txt", delete=False
+        ) as file:
+            file.write(text)
+    except OSError:
+        return "its traceback could not be written to the temporary folder"
+    return f"please report it with the traceback in {file.name}"

@@ -1,0 +1,64 @@
+"""What a command says: text and tables for a person, JSON for a machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from ember.errors import SdkError
+
+JsonOption = Annotated[
+    str | None,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Also write the result as JSON; - is the standard output.",
+    ),
+]
+
+
+def console(json_to: str | None = None) -> Console:
+    """The console for a person; on stderr when stdout belongs to the JSON."""
+    stderr = json_to == "-"
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else 80
+    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+
+
+def table(*columns: str, title: str | None = None) -> Table:
+    """A plain table; a column that starts with '>' is right-aligned."""
+    made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    for column in columns:
+        right = column.startswith(">")
+        made.add_column(
+            column.lstrip(">"),
+            justify="right" if right else "left",
+            no_wrap=right,
+            overflow="fold",
+        )
+    return made
+
+
+def write_json(data: Any, json_to: str | None) -> None:
+    """Write `data` where `--json` said: nowhere, a file, or stdout for '-'."""
+    if json_to is None:
+        return
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=True) + "\n"
+    if json_to == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        Path(json_to).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SdkError(
+            f"cannot write {json_to}: {error.strerror or error}",
+            hint="give --json a file in a folder that exists and is writable",
+        ) from error

@@ -1,0 +1,78 @@
+"""Where things are: the C sources (checkout or wheel) and the cache folder."""
+
+from __future__ import annotations
+
+import functools
+import os
+from pathlib import Path
+
+from ember.errors import SdkError
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+@functools.cache
+def root() -> Path:
+    """The folder that holds runtime_c/, kernels/, boards/, toolchains/."""
+    checkout = _PACKAGE.parent.parent
+    if (checkout / "pyproject.toml").is_file() and (checkout / "sdk").is_dir():
+        return checkout
+    data = _PACKAGE / "_data"
+    if data.is_dir():
+        return data
+    raise SdkError(
+        f"the C sources of Ember are missing beside {_PACKAGE}",
+        hint="install Ember again: pip install --force-reinstall ember",
+    )
+
+
+def runtime() -> Path:
+    return root() / "runtime_c"
+
+
+def kernels() -> Path:
+    return root() / "kernels"
+
+
+def boards() -> Path:
+    return root() / "boards"
+
+
+def toolchains() -> Path:
+    return root() / "toolchains"
+
+
+def plugin() -> Path:
+    """The sources of the emulator plugin that counts instructions."""
+    return root() / "tools" / "plugin"
+
+
+def cache() -> Path:
+    """The folder for compiled libraries, made when it does not exist.
+
+    $EMBER_CACHE, or ember/ below $XDG_CACHE_HOME or ~/.cache.
+    """
+    chosen = os.environ.get("EMBER_CACHE")
+    if chosen:
+        folder = Path(chosen).expanduser()
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+        folder = Path(base).expanduser() / "ember"
+    return writable_folder(folder.absolute(), "set EMBER_CACHE to a writable folder")
+
+
+def writable_folder(folder: Path, hint: str | None = None) -> Path:
+    """Make `folder`, with its parents; an SdkError when that is impossible."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SdkError(
+            f"cannot write the folder {folder}: {error.strerror or error}",
+            hint=hint or "choose another folder or free its permissions",
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SdkError(
+            f"cannot write the folder {folder}: permission denied",
+            hint=hint or "choose another folder or free its permissions",
+        )
+    return folder
