@@ -1,0 +1,292 @@
+"""`Program` -> the bytes of an ET12 file that ExecuTorch loads."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ember import flat, schema
+from ember.flat import Record
+from ember.program.types import (
+    Bool,
+    BoolList,
+    Chain,
+    Containers,
+    Delegate,
+    DelegateCall,
+    Double,
+    DoubleList,
+    ExtraInfo,
+    Frame,
+    FreeCall,
+    Instruction,
+    Int,
+    IntList,
+    JumpFalseCall,
+    KernelCall,
+    Method,
+    MoveCall,
+    Null,
+    OptionalTensorList,
+    Program,
+    String,
+    Tensor,
+    TensorList,
+    Value,
+)
+from ember.segments import align_up, place
+
+_HEADER = struct.Struct("<4sIQQQ")
+_PREFIX = 8  # root offset and identifier, before the header
+
+
+def write(
+    program: Program,
+    *,
+    segment_alignment: int | None = None,
+    constant_alignment: int | None = None,
+    delegate_alignment: int = 16,
+    inline_constants: bool = False,
+    deduplicate: bool = False,
+) -> bytes:
+    """The file of a program. Alignments (powers of two) are those of its layout.
+
+    `inline_constants` puts constants into the FlatBuffer, as very old files have them;
+    `deduplicate` stores equal constants once. Nothing is validated here: see
+    `problems`.
+    """
+    layout = program.layout
+    of_segments = segment_alignment or layout.segment_alignment
+    of_constants = constant_alignment or layout.constant_alignment
+    blobs = _Blobs()
+    record: Record = {"version": program.version}
+    if inline_constants:
+        record["constant_buffer"] = [{"storage": one} for one in program.constants]
+    else:
+        placed = place(program.constants, of_constants, share=deduplicate)
+        record["constant_buffer"] = ()
+        record["constant_segment"] = {
+            "segment_index": blobs.add(placed.data),
+            "offsets": placed.offsets,
+        }
+    record["mutable_data_segments"] = _mutable(program, blobs)
+    record["execution_plan"] = [_method(one, blobs) for one in program.methods]
+    record["backend_delegate_data"] = [{"data": one} for one in blobs.inline]
+    record["named_data"] = [
+        {"key": one.key, "segment_index": blobs.share(one.data)}
+        for one in program.named_data
+    ]
+    stored = place(blobs.segments, max(of_segments, of_constants))
+    record["segments"] = [
+        {"offset": offset, "size": len(blob)}
+        for offset, blob in zip(stored.offsets, blobs.segments, strict=True)
+    ]
+    written = flat.write(
+        record,
+        schema.PROGRAM,
+        schema.PROGRAM_ID,
+        aligns={
+            "Buffer.storage": of_constants,
+            "BackendDelegateInlineData.data": delegate_alignment,
+        },
+    )
+    if not any(blobs.segments) and len(blobs.segments) <= 1:
+        return written.data
+    return _with_header(written, stored.data, max(of_segments, of_constants))
+
+
+@dataclass
+class _Blobs:
+    """What goes beside the tables: segments by index, inline delegate data."""
+
+    segments: list[bytes] = field(default_factory=list)
+    inline: list[bytes] = field(default_factory=list)
+    _known: dict[bytes, int] = field(default_factory=dict)
+
+    def add(self, blob: bytes) -> int:
+        self.segments.append(blob)
+        return len(self.segments) - 1
+
+    def share(self, blob: bytes) -> int:
+        """The segment of delegate or named data; equal data is stored once."""
+        if blob not in self._known:
+            self._known[blob] = self.add(blob)
+        return self._known[blob]
+
+    def add_inline(self, blob: bytes) -> int:
+        self.inline.append(blob)
+        return len(self.inline) - 1
+
+
+def _with_header(written: flat.Written, data: bytes, alignment: int) -> bytes:
+    """Insert the header behind the identifier and append the segments."""
+    header_size = align_up(_HEADER.size, written.align)
+    flat_size = len(written.data) + header_size
+    base = align_up(flat_size, alignment)
+    root = struct.unpack_from("<I", written.data)[0] + header_size
+    header = _HEADER.pack(b"eh00", _HEADER.size, flat_size, base, len(data))
+    return b"".join(
+        (
+            struct.pack("<I", root),
+            written.data[4:_PREFIX],
+            header.ljust(header_size, b"\0"),
+            written.data[_PREFIX:],
+            bytes(base - flat_size),
+            data,
+        )
+    )
+
+
+def _mutable(program: Program, blobs: _Blobs) -> list[Record] | None:
+    found = []
+    for pieces in program.mutable_data:
+        placed = place(pieces, 1)  # copied at load, so not aligned
+        index = blobs.add(placed.data)
+        found.append({"segment_index": index, "offsets": placed.offsets})
+    return found or None
+
+
+# ---- dataclasses -> records --------------------------------------------------------
+
+
+def _method(method: Method, blobs: _Blobs) -> Record:
+    return {
+        "name": method.name,
+        "container_meta_type": _containers(method.containers),
+        "values": [{"val": _value(one)} for one in method.values],
+        "inputs": method.inputs,
+        "outputs": method.outputs,
+        "chains": [_chain(one) for one in method.chains],
+        "operators": [
+            {"name": one.name, "overload": one.overload} for one in method.operators
+        ],
+        "delegates": [_delegate(one, blobs) for one in method.delegates],
+        "non_const_buffer_sizes": method.planned_sizes,
+        "non_const_buffer_device": [
+            {
+                "buffer_idx": one.buffer_index,
+                "device_type": one.device_type,
+                "device_index": one.device_index,
+            }
+            for one in method.planned_devices
+        ]
+        or None,
+    }
+
+
+def _containers(one: Containers | None) -> Record | None:
+    if one is None:
+        return None
+    return {"encoded_inp_str": one.inputs, "encoded_out_str": one.outputs}
+
+
+def _delegate(one: Delegate, blobs: _Blobs) -> Record:
+    index = blobs.add_inline(one.data) if one.inline else blobs.share(one.data)
+    return {
+        "id": one.id,
+        "processed": {"location": 0 if one.inline else 1, "index": index},
+        "compile_specs": [
+            {"key": spec.key, "value": spec.value} for spec in one.compile_specs
+        ],
+    }
+
+
+def _value(value: Value) -> tuple[str, Record]:
+    match value:
+        case Null():
+            record: Record = {}
+        case Int(number):
+            record = {"int_val": number}
+        case Bool(flag):
+            record = {"bool_val": flag}
+        case Double():
+            record = {"double_val": value.value}
+        case String(text):
+            record = {"string_val": text}
+        case Tensor():
+            record = _tensor(value)
+        case (
+            IntList() | DoubleList() | BoolList() | TensorList() | OptionalTensorList()
+        ):
+            record = {"items": value.items}
+    return type(value).__name__, record
+
+
+def _tensor(tensor: Tensor) -> Record:
+    place = tensor.allocation
+    return {
+        "scalar_type": int(tensor.dtype),
+        "storage_offset": tensor.storage_offset,
+        "sizes": tensor.sizes,
+        "dim_order": bytes(tensor.dim_order),
+        "requires_grad": tensor.requires_grad,
+        "data_buffer_idx": tensor.data_index,
+        "allocation_info": None
+        if place is None
+        else {
+            "memory_id": place.memory_id,
+            "memory_offset_low": place.offset & 0xFFFFFFFF,
+            "memory_offset_high": place.offset >> 32,
+        },
+        "layout": tensor.layout,
+        "shape_dynamism": _DYNAMISM[tensor.dynamism],
+        "extra_tensor_info": _extra(tensor.extra),
+    }
+
+
+_DYNAMISM = {name: number for number, name in schema.DYNAMISM.members.items()}
+
+
+def _extra(extra: ExtraInfo | None) -> Record | None:
+    if extra is None:
+        return None
+    return {
+        "mutable_data_segments_idx": extra.mutable_segment,
+        "fully_qualified_name": extra.name,
+        "location": int(extra.external),
+        "device_type": extra.device_type,
+        "device_index": extra.device_index,
+    }
+
+
+def _chain(chain: Chain) -> Record:
+    trace = chain.stacktrace
+    return {
+        "inputs": chain.inputs,
+        "outputs": chain.outputs,
+        "instructions": [{"instr_args": _instruction(i)} for i in chain.instructions],
+        "stacktrace": None if trace is None else [_frames(one) for one in trace],
+    }
+
+
+def _frames(frames: Sequence[Frame]) -> Record:
+    return {
+        "items": [
+            {
+                "filename": one.filename,
+                "lineno": one.line,
+                "name": one.name,
+                "context": one.context,
+            }
+            for one in frames
+        ]
+    }
+
+
+def _instruction(one: Instruction) -> tuple[str, Record]:
+    match one:
+        case KernelCall(operator, args):
+            record: Record = {"op_index": operator, "args": args}
+        case DelegateCall(delegate, args):
+            record = {"delegate_index": delegate, "args": args}
+        case MoveCall(source, target):
+            record = {"move_from": source, "move_to": target}
+        case JumpFalseCall(condition, target):
+            record = {
+                "cond_value_index": condition,
+                "destination_instruction": target,
+            }
+        case FreeCall(value):
+            record = {"value_index": value}
+    return type(one).__name__, record

@@ -1,0 +1,49 @@
+"""Blobs <-> the aligned segments that follow the FlatBuffer of a .pte or .ptd file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+MOST_ALIGNMENT = 4096
+
+
+@dataclass(frozen=True)
+class Placed:
+    offsets: tuple[int, ...]
+    data: bytes
+
+
+def align_up(size: int, alignment: int) -> int:
+    return (size + alignment - 1) // alignment * alignment
+
+
+def place(blobs: Iterable[bytes], alignment: int, *, share: bool = False) -> Placed:
+    """Blobs one after the other, each at an aligned offset, nothing after the last.
+
+    With `share`, equal blobs get the same place.
+    """
+    data = bytearray()
+    offsets: list[int] = []
+    known: dict[bytes, int] = {}
+    for blob in blobs:
+        offset = known.get(blob) if share else None
+        if offset is None:
+            offset = align_up(len(data), alignment)
+            data += bytes(offset - len(data)) + blob
+            known[blob] = offset
+        offsets.append(offset)
+    return Placed(tuple(offsets), bytes(data))
+
+
+def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
+    """The alignment that explains `(end of the one before, start)` pairs.
+
+    `usual` when that explains all of them, else the smallest power of two that does,
+    else the largest one that divides every start.
+    """
+    powers = [1 << bit for bit in range(MOST_ALIGNMENT.bit_length())]
+    for alignment in (usual, *powers):
+        if all(align_up(end, alignment) == start for end, start in gaps):
+            return alignment
+    return max(one for one in powers if all(start % one == 0 for _, start in gaps))
