@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delegates: parts of a program that a backend runs from a blob of its own format.
+#ifndef EMBER_BACKEND_H
+#define EMBER_BACKEND_H
+
+#include "ember/arena.h"
+#include "ember/node.h"
+#include "ember/program.h"
+
+typedef struct ember_compile_spec {
+    const char *key; // not NUL-terminated by promise
+    uint32_t key_length;
+    ember_bytes_t value;
+} ember_compile_spec_t;
+
+// What a backend sees while it starts.
+typedef struct ember_delegate_info {
+    const ember_program_t *program; // for ember_program_named_data()
+    ember_bytes_t blob;             // untrusted
+    const uint8_t *delegate;        // the BackendDelegate table
+    ember_arena_t *arena;           // memory that lives as long as the method
+    ember_error_t *error;
+} ember_delegate_info_t;
+
+// Compile spec `index` of a delegate; false past the end.
+bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
+                         ember_compile_spec_t *spec);
+
+typedef struct ember_backend {
+    const char *id; // as in the program, "XnnpackBackend"
+    // Once per delegate of a loaded method. `*handle` is the backend's own.
+    ember_status_t (*init)(const ember_delegate_info_t *info, void **handle);
+    // Arguments of the call by the accessors of node.h: inputs, then outputs.
+    ember_status_t (*execute)(void *handle, ember_node_t *call);
+    // May be NULL.
+    void (*destroy)(void *handle);
+} ember_backend_t;
+
+typedef struct ember_backends {
+    const ember_backend_t *const *items;
+    uint32_t count;
+} ember_backends_t;
+
+#endif // EMBER_BACKEND_H

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Build options of the runtime. Every one has a default here and may be set on
+// the compiler's command line; all objects of one firmware must agree.
+#ifndef EMBER_CONFIG_H
+#define EMBER_CONFIG_H
+
+// 1: failures carry a static English sentence. 0: status and instruction only;
+// saves about 2 kB of constants.
+#ifndef EMBER_ERROR_STRINGS
+#define EMBER_ERROR_STRINGS 1
+#endif
+
+// Most dimensions of a tensor. ExecuTorch's limit; a larger rank is refused.
+#define EMBER_MAX_RANK 16
+
+// Alignment in bytes of planned memory, scratch, and node states with doubles.
+#define EMBER_ALIGN 16
+
+#define EMBER_MUST_USE __attribute__((warn_unused_result))
+
+#endif // EMBER_CONFIG_H

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// External tensor data: .ptd files (schema FT01), verified like programs.
+#ifndef EMBER_DATA_H
+#define EMBER_DATA_H
+
+#include "ember/program.h"
+
+struct ember_data_map {
+    ember_bytes_t flat;
+    ember_bytes_t segments;
+    const uint8_t *root; // the FlatTensor table
+};
+
+// Opens and verifies a .ptd. Same errors as ember_program_open().
+EMBER_MUST_USE ember_status_t ember_data_map_open(ember_data_map_t *map,
+                                                  const void *data, size_t size,
+                                                  ember_error_t *err);
+
+// Lends `count` data files to `program`, before its methods are loaded. Both the
+// array and the files must outlive the program.
+void ember_program_attach(ember_program_t *program, const ember_data_map_t *maps,
+                          uint32_t count);
+
+#endif // EMBER_DATA_H

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loaded method: its instructions, its values, and the memory they live in.
+//
+// Lifetime  load once, run any number of times, nothing to free unless it has
+//           delegates (ember_method_unload). A method owns no memory: program bytes,
+//           arenas and planned memory must outlive it. Do not move the struct.
+// Threads   one caller at a time per method; methods of one program share nothing
+//           but the immutable program.
+// Units     every size is in bytes, every shape is in elements, outermost first.
+#ifndef EMBER_METHOD_H
+#define EMBER_METHOD_H
+
+#include "ember/backend.h"
+#include "ember/kernels.h"
+#include "ember/program.h"
+
+// Memory lent to a method. The SDK computes every size; without it, load with
+// generous arenas and read ember_method_t afterwards.
+typedef struct ember_memory {
+    ember_arena_t method;        // values and node states; kept while loaded
+    const ember_span_t *planned; // planned[i] backs memory id i + 1; zeroed by the
+    uint32_t planned_count;      //   caller when it holds buffers without initial state
+    ember_span_t temp;           // scratch of one node at a time, at EMBER_ALIGN
+} ember_memory_t;
+
+// The kernels and backends of a build, both generated tables.
+typedef struct ember_registry {
+    const ember_operators_t *operators;
+    const ember_backends_t *backends; // may be NULL
+} ember_registry_t;
+
+typedef struct ember_step {
+    ember_run_fn run;
+    void *state;
+} ember_step_t;
+
+// Fields are the runtime's own; `arena`, `temp_used` may be read.
+typedef struct ember_method {
+    ember_method_meta_t meta;
+    const uint8_t *values; // vector items of the plan
+    const uint8_t *instructions;
+    ember_step_t *steps; // (instruction_count,)
+    uint32_t *changing;  // bitmap of values that have a slot
+    ember_slot_t *slots; // (slot_count,), by value index
+    uint32_t slot_count;
+    uint32_t clock; // rises whenever a slot changes
+    const ember_registry_t *registry;
+    const ember_operator_t **operators; // the plan's operators, resolved
+    struct ember_delegate *delegates;
+    const ember_span_t *planned;
+    uint32_t planned_count;
+    ember_span_t temp;
+    size_t temp_used; // bytes of scratch that the largest node asked for
+    ember_arena_t arena;
+    uint32_t credit;     // list items that loading may still visit
+    uint64_t budget;     // instructions one execute may take; 0: no limit
+    ember_error_t error; // of the node being prepared
+} ember_method_t;
+
+// Loads the method called `name` and prepares every one of its nodes.
+//
+// All checking of fixed nodes happens here: kinds, shapes, dtypes, kernel presence,
+// arena sizes. A node whose arguments can still change is prepared again when they
+// do.
+//
+// Returns EMBER_OK, or
+//   EMBER_BAD_PROGRAM   the program contradicts itself; `err` says where
+//   EMBER_UNSUPPORTED   no kernel or backend in this build takes one of the nodes
+//   EMBER_NO_MEMORY     an arena or a planned buffer is smaller than needed
+//   EMBER_NOT_FOUND     no such method, or a key that no data file has
+//   EMBER_BACKEND       a backend refused its delegate
+// `err` may be NULL; otherwise it names the first failure and its instruction.
+EMBER_MUST_USE ember_status_t ember_method_load(
+    ember_method_t *method, const ember_program_t *program, const char *name,
+    const ember_registry_t *registry, const ember_memory_t *memory, ember_error_t *err);
+
+// Destroys the method's delegates. Needed only when it has some.
+void ember_method_unload(ember_method_t *method);
+
+// Stops an execute after about `instructions` instructions with EMBER_BUDGET, so
+// that a program can't loop for ever; 0: no limit. Counted at jumps.
+void ember_method_set_budget(ember_method_t *method, uint64_t instructions);
+
+// Input or output `index` as it is now. BAD_ARGUMENT past the end.
+EMBER_MUST_USE ember_status_t ember_method_input(ember_method_t *method, uint32_t index,
+                                                 ember_value_t *value);
+EMBER_MUST_USE ember_status_t ember_method_output(ember_method_t *method,
+                                                  uint32_t index, ember_value_t *value);
+
+// Gives input `index` a value. A tensor with planned memory is copied there; one
+// without keeps the caller's pointer (zero copy). Its dtype and dim_order must be the
+// declared ones, its shape within the declared one. A scalar must equal the value the
+// program was exported with unless the program computes with it.
+// BAD_ARGUMENT when the value does not fit.
+EMBER_MUST_USE ember_status_t ember_method_set_input(ember_method_t *method,
+                                                     uint32_t index,
+                                                     const ember_value_t *value,
+                                                     ember_error_t *err);
+
+// Sets the shape of a dynamic input, whose data the caller then writes in place.
+EMBER_MUST_USE ember_status_t ember_method_resize_input(ember_method_t *method,
+                                                        uint32_t index, uint32_t rank,
+                                                        const int32_t *sizes,
+                                                        ember_error_t *err);
+
+// Lends memory to an output that the plan gave none; `size` must hold its bound.
+EMBER_MUST_USE ember_status_t ember_method_set_output(ember_method_t *method,
+                                                      uint32_t index, void *data,
+                                                      size_t size, ember_error_t *err);
+
+// Runs the method once. Never allocates, never logs. Fails as load does (for nodes
+// prepared again), with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.
+EMBER_MUST_USE ember_status_t ember_method_execute(ember_method_t *method,
+                                                   ember_error_t *err);
+
+#endif // EMBER_METHOD_H

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kernel is, and what it may ask while it is prepared.
+//
+// A kernel has two functions. `prepare` sees the call's arguments, makes every
+// check, sets the shape of its outputs and fills `state`, whose type is the
+// kernel's own. `run` sees the state only and computes. Prepare runs once when the
+// method is loaded; a node whose arguments can change (dynamic shape, control
+// flow, caller-bound memory) is prepared again before `run` when they did.
+//
+// The accessors below are safe on any program: the kind of an argument is checked
+// when it is asked for. The first failure sticks to the node and later accessors
+// then answer zeros, so that prepare may ask for all it needs and test
+// ember_node_status() once, before it relies on anything.
+//
+// Arguments are numbered as in the operator's ATen schema, outs included; a call
+// also ends with its return value (the out again, or a list of the outs), which a
+// kernel does not need.
+#ifndef EMBER_NODE_H
+#define EMBER_NODE_H
+
+#include "ember/status.h"
+#include "ember/value.h"
+
+typedef struct ember_node ember_node_t;
+typedef struct ember_slot ember_slot_t;
+
+// Fills `state` for `node`. Returns EMBER_OK; EMBER_UNSUPPORTED to let the
+// operator's next candidate try; anything else ends the load.
+typedef ember_status_t (*ember_prepare_fn)(ember_node_t *node, void *state);
+
+// Computes. Returns EMBER_OK, or EMBER_DATA_RANGE when an index read from tensor
+// data is out of range. (The runtime's own control-flow nodes return a positive
+// value: the next instruction's index + 1.)
+typedef int32_t (*ember_run_fn)(void *state);
+
+typedef struct ember_kernel {
+    ember_prepare_fn prepare;
+    ember_run_fn run;
+    uint32_t state_size; // bytes
+    const char *name;    // NULL with EMBER_ERROR_STRINGS 0
+} ember_kernel_t;
+
+// Defines the descriptor `ember_kernel_<NAME>` from the file's static functions
+// `prepare` and `run`.
+#if EMBER_ERROR_STRINGS
+#define EMBER_KERNEL(NAME, STATE_TYPE)                                                 \
+    extern const ember_kernel_t ember_kernel_##NAME;                                   \
+    const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE), #NAME}
+#else
+#define EMBER_KERNEL(NAME, STATE_TYPE)                                                 \
+    extern const ember_kernel_t ember_kernel_##NAME;                                   \
+    const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE), 0}
+#endif
+
+// --- state of the checks ---------------------------------------------------
+
+// EMBER_OK, or the first failure of an accessor or ember_node_fail().
+EMBER_MUST_USE ember_status_t ember_node_status(const ember_node_t *node);
+
+// Notes a failure and returns it. Use through this macro, so that sentences can be
+// compiled out: "conv2d: input has %d channels" is not possible, sentences are static.
+#if EMBER_ERROR_STRINGS
+#define ember_node_fail(node, status, message)                                         \
+    ember_node_note((node), (status), (message))
+ember_status_t ember_node_note(ember_node_t *node, ember_status_t status,
+                               const char *message);
+#else
+#define ember_node_fail(node, status, message) ember_node_note((node), (status))
+ember_status_t ember_node_note(ember_node_t *node, ember_status_t status);
+#endif
+
+// --- reading arguments -------------------------------------------------------
+
+// Arguments of the call, its trailing return value included.
+uint32_t ember_node_arg_count(const ember_node_t *node);
+
+// Kind of argument `arg`; EMBER_NONE past the end.
+ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg);
+
+// A tensor that run only reads.
+void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
+
+// A tensor that may be None: false, and `tensor` all zero, when it is.
+bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
+                                ember_tensor_t *tensor);
+
+int64_t ember_node_int(ember_node_t *node, uint32_t arg);   // Int or Bool
+double ember_node_double(ember_node_t *node, uint32_t arg); // Double, Int or Bool
+bool ember_node_bool(ember_node_t *node, uint32_t arg);     // Bool or Int
+int64_t ember_node_int_or(ember_node_t *node, uint32_t arg, int64_t when_none);
+
+// ember_node_int() that must lie in [low, high]; BAD_PROGRAM otherwise.
+int32_t ember_node_int_in(ember_node_t *node, uint32_t arg, int64_t low, int64_t high);
+
+// A dimension: may be negative; the answer is in [0, max(rank, 1)).
+uint32_t ember_node_dim(ember_node_t *node, uint32_t arg, uint32_t rank);
+
+// A Scalar argument: kind is EMBER_INT, EMBER_BOOL or EMBER_DOUBLE.
+ember_value_t ember_node_scalar(ember_node_t *node, uint32_t arg);
+
+// A string; `length` in bytes.
+const char *ember_node_string(ember_node_t *node, uint32_t arg, uint32_t *length);
+
+// Items of a list argument of any kind; 0 when it is None.
+uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg);
+int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item);
+double ember_node_list_double(ember_node_t *node, uint32_t arg, uint32_t item);
+bool ember_node_list_bool(ember_node_t *node, uint32_t arg, uint32_t item);
+// False, and `tensor` all zero, when the item is None.
+bool ember_node_list_tensor(ember_node_t *node, uint32_t arg, uint32_t item,
+                            ember_tensor_t *tensor);
+// An item of a TensorList that run writes; its shape is set by
+// ember_node_list_output().
+void ember_node_list_output(ember_node_t *node, uint32_t arg, uint32_t item,
+                            uint32_t rank, const int32_t *sizes,
+                            ember_tensor_t *tensor);
+
+// Copies an int list of at most `most` items to `items`; returns their count.
+uint32_t ember_node_ints(ember_node_t *node, uint32_t arg, int32_t *items,
+                         uint32_t most);
+
+// --- outputs -----------------------------------------------------------------
+
+// A tensor that run writes, given the shape (rank, sizes) that it must have now:
+// a static tensor must have it already, one of bounded dynamic shape takes it.
+// BAD_PROGRAM when it does not fit; the tensor may not be a constant.
+void ember_node_output(ember_node_t *node, uint32_t arg, uint32_t rank,
+                       const int32_t *sizes, ember_tensor_t *tensor);
+
+// The same with the shape of `like`.
+void ember_node_output_like(ember_node_t *node, uint32_t arg,
+                            const ember_tensor_t *like, ember_tensor_t *tensor);
+
+// A tensor that run writes in part or in place: its shape stays as it is.
+void ember_node_inout(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
+
+// Makes output `arg` a view: shape (rank, sizes), memory of `base`. For operators
+// flagged binds_output (et_view), whose run has nothing left to do.
+void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
+                     const int32_t *sizes, const ember_tensor_t *base);
+
+// The slot of an argument whose handle run changes: a scalar result, the shape of
+// a data-dependent output. BAD_PROGRAM when it can't change.
+ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
+
+// `bytes` of scratch at EMBER_ALIGN, valid during run only and clobbered by the
+// next node. One block per prepare. Needs may not depend on sizeof(void *).
+void *ember_node_scratch(ember_node_t *node, size_t bytes);
+
+// --- for run: changing what slots hold ----------------------------------------
+
+void ember_slot_set_int(ember_slot_t *slot, int64_t value);
+void ember_slot_set_bool(ember_slot_t *slot, bool value);
+void ember_slot_set_double(ember_slot_t *slot, double value);
+// Gives the tensor a new shape within its bound; EMBER_DATA_RANGE when past it.
+ember_status_t ember_slot_resize(ember_slot_t *slot, uint32_t rank,
+                                 const int32_t *sizes);
+
+#endif // EMBER_NODE_H

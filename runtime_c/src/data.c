@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// External data files. Linked only where a program has some attached.
+#include "ember/data.h"
+
+#include "container.h"
+#include "plan.h"
+
+static const ember_container_t ptd = {"FT01", "FH01", 16, 24, 32};
+
+ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size_t size,
+                                   ember_error_t *err) {
+    ember_data_map_t opened = {.root = NULL};
+    const ember_bytes_t file = {data, size};
+    const ember_status_t status =
+        ember_container_open(&ptd, file, &opened.flat, &opened.segments, err);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    opened.root = ember_flat_verify(opened.flat, &ember_schema_data);
+    if (opened.root == NULL) {
+        return ember_fail(err, EMBER_BAD_PROGRAM, "data file: malformed FlatBuffer");
+    }
+    const ember_vector_t segments = ember_flat_vector(opened.root, DATA_SEGMENTS);
+    for (uint32_t i = 0; i < segments.count; i++) {
+        ember_bytes_t segment;
+        if (!ember_segment_at(segments, opened.segments, i, &segment)) {
+            return ember_fail(err, EMBER_BAD_PROGRAM,
+                              "data file: segment past the end");
+        }
+    }
+    *map = opened;
+    return EMBER_OK;
+}
+
+static ember_status_t find(const ember_data_map_t *maps, uint32_t count,
+                           const char *key, uint32_t key_length, ember_bytes_t *data,
+                           const uint8_t **layout) {
+    for (uint32_t m = 0; m < count; m++) {
+        const ember_vector_t entries = ember_flat_vector(maps[m].root, DATA_NAMED);
+        for (uint32_t i = 0; i < entries.count; i++) {
+            const uint8_t *entry = vector_table(entries, i);
+            if (ember_flat_equals(ember_flat_vector(entry, NAMED_KEY), key,
+                                  key_length)) {
+                *layout = ember_flat_table(entry, NAMED_LAYOUT);
+                return ember_segment_at(ember_flat_vector(maps[m].root, DATA_SEGMENTS),
+                                        maps[m].segments,
+                                        ember_flat_u32(entry, NAMED_SEGMENT), data)
+                           ? EMBER_OK
+                           : EMBER_BAD_PROGRAM;
+            }
+        }
+    }
+    return EMBER_NOT_FOUND;
+}
+
+void ember_program_attach(ember_program_t *program, const ember_data_map_t *maps,
+                          uint32_t count) {
+    program->maps = maps;
+    program->map_count = count;
+    program->find_data = find;
+}

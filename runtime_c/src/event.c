@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executing a method with hooks around every instruction.
+#include "ember/event.h"
+
+#include "method_state.h"
+
+ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
+                                                 uint32_t index) {
+    uint32_t tag;
+    (void)ember_method_instruction(method, index, &tag);
+    return (ember_event_kind_t)tag;
+}
+
+static int32_t run_traced(const ember_tracer_t *tracer, const ember_step_t *step,
+                          uint32_t index) {
+    tracer->begin(tracer->context, index);
+    const int32_t next = step->run(step->state);
+    tracer->end(tracer->context, index, next < 0 ? (ember_status_t)next : EMBER_OK);
+    return next;
+}
+
+ember_status_t ember_method_execute_traced(ember_method_t *method,
+                                           const ember_tracer_t *tracer,
+                                           ember_error_t *err) {
+    uint32_t from = 0;
+    uint32_t index = 0;
+    uint64_t spent = 0;
+
+    ember_method_begin(method);
+    while (index != method->meta.instruction_count) {
+        const ember_step_t *step = &method->steps[index];
+        const int32_t next = run_traced(tracer, step, index);
+        index++;
+        if (next < 0) {
+            return ember_method_fail(method, step, next, err);
+        }
+        if (next > 0) {
+            if (!ember_method_charge(method, index - from, &spent)) {
+                return ember_method_fail(method, step, EMBER_BUDGET, err);
+            }
+            index = from = (uint32_t)next - 1;
+        }
+    }
+    return EMBER_OK;
+}

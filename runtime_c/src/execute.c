@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executing a method: a walk over its steps.
+#include "method_state.h"
+
+// Forgets all stamps before the clock can wrap: every volatile node prepares again.
+static void restart_clock(ember_method_t *method) {
+    for (uint32_t i = 0; i < method->slot_count; i++) {
+        method->slots[i].stamp = 1;
+    }
+    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
+        if (method->steps[i].run == ember_run_volatile) {
+            ((ember_volatile_t *)method->steps[i].state)->prepared_at = 0;
+        }
+    }
+    method->clock = 1;
+}
+
+void ember_method_begin(ember_method_t *method) {
+    method->error.status = EMBER_OK;
+    if (method->clock > UINT32_MAX / 2) {
+        restart_clock(method);
+    }
+}
+
+ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
+                                 int32_t status, ember_error_t *err) {
+    ember_error_t *own = &method->error;
+    if (own->status != (ember_status_t)status) {
+        (void)ember_fail(own, (ember_status_t)status,
+                         "call: a value in its data is out of range");
+    }
+    own->instruction = (uint32_t)(step - method->steps);
+    if (err != NULL) {
+        *err = *own;
+    }
+    return (ember_status_t)status;
+}
+
+// Straight runs are finite, so only jumps are charged: with all steps since the last.
+bool ember_method_charge(const ember_method_t *method, uint64_t steps,
+                         uint64_t *spent) {
+    *spent += steps;
+    return method->budget == 0 || *spent <= method->budget;
+}
+
+ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) {
+    const ember_step_t *const end = method->steps + method->meta.instruction_count;
+    const ember_step_t *from = method->steps;
+    const ember_step_t *step = from;
+    uint64_t spent = 0;
+
+    ember_method_begin(method);
+    while (step != end) {
+        const int32_t next = step->run(step->state);
+        step++;
+        if (next == 0) {
+            continue;
+        }
+        if (next < 0) {
+            return ember_method_fail(method, step - 1, next, err);
+        }
+        if (!ember_method_charge(method, (uint64_t)(step - from), &spent)) {
+            return ember_method_fail(method, step - 1, EMBER_BUDGET, err);
+        }
+        step = from = method->steps + (next - 1);
+    }
+    return EMBER_OK;
+}
+
+void ember_method_set_budget(ember_method_t *method, uint64_t instructions) {
+    method->budget = instructions;
+}
+
+// --- volatile nodes ------------------------------------------------------------------
+
+// A moved list may lead to values that the node does not watch.
+static bool is_list(const ember_method_t *method, uint32_t index) {
+    ember_kind_t kind;
+    (void)ember_plan_value(method->values, index, &kind);
+    return kind > EMBER_STRING;
+}
+
+static bool is_stale(const ember_volatile_t *node) {
+    for (uint32_t i = 0; i < node->slot_count; i++) {
+        const ember_slot_t *slot = node->slots[i];
+        if (slot->stamp > node->prepared_at) {
+            return true;
+        }
+        if (slot->source != NO_SOURCE) {
+            const uint32_t source = (uint32_t)slot->source;
+            slot = ember_method_slot(node->method, source);
+            if ((slot != NULL && slot->stamp > node->prepared_at) ||
+                is_list(node->method, source)) {
+                return true;
+            }
+        }
+    }
+    return node->prepared_at == 0;
+}
+
+static ember_status_t prepare_again(ember_volatile_t *node) {
+    ember_method_t *method = node->method;
+    const ember_kernel_t *chosen;
+    uint32_t tag;
+    const uint8_t *call = ember_method_instruction(method, node->instruction, &tag);
+    ember_node_t handle = {.method = method,
+                           .args = ember_flat_vector(call, CALL_ARGS)};
+    node->prepared_at = 0;
+    const ember_status_t status =
+        ember_node_prepare(&handle, node->operation, node->state, &chosen);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (handle.unbound) {
+        return ember_fail(&method->error, EMBER_BAD_ARGUMENT,
+                          "call: a tensor has no memory; set inputs and outputs first");
+    }
+    node->run = chosen->run;
+    node->prepared_at = method->clock;
+    return EMBER_OK;
+}
+
+int32_t ember_run_volatile(void *state) {
+    ember_volatile_t *node = state;
+    if (is_stale(node)) {
+        const ember_status_t status = prepare_again(node);
+        if (status != EMBER_OK) {
+            return status;
+        }
+    }
+    return node->run(node->state);
+}

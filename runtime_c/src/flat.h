@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a FlatBuffer in place: first ember_flat_verify(), then unchecked reads.
+//
+// A table is a pointer to its first byte, a vector a pointer to its items with their
+// count. Absent fields read as zero, NULL or an empty vector. All fields of ember's
+// schemas default to zero.
+#ifndef EMBER_FLAT_H
+#define EMBER_FLAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ember/arena.h"
+#include "ember/status.h"
+
+static inline uint16_t load_u16(const uint8_t *at) {
+    uint16_t value;
+    memcpy(&value, __builtin_assume_aligned(at, 2), sizeof(value));
+    return value;
+}
+
+static inline uint32_t load_u32(const uint8_t *at) {
+    uint32_t value;
+    memcpy(&value, __builtin_assume_aligned(at, 4), sizeof(value));
+    return value;
+}
+
+// 64-bit scalars lie at multiples of 4 only, once the file is in memory.
+static inline uint64_t load_u64(const uint8_t *at) {
+    return load_u32(at) | (uint64_t)load_u32(at + 4) << 32;
+}
+
+static inline uint32_t vector_u32(ember_vector_t vector, uint32_t index) {
+    return load_u32(vector.items + 4 * (size_t)index);
+}
+
+// Where an offset points.
+static inline const uint8_t *load_ref(const uint8_t *at) {
+    return at + load_u32(at);
+}
+
+// Item `index` of a vector of tables.
+static inline const uint8_t *vector_table(ember_vector_t vector, uint32_t index) {
+    return load_ref(vector.items + 4 * (size_t)index);
+}
+
+// Where field `id` of `table` lies, or NULL when it is absent.
+const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
+
+uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
+uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
+uint64_t ember_flat_u64(const uint8_t *table, uint32_t id);
+const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);
+ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id);
+
+// Is `vector` (a string) the `length` bytes at `text`?
+bool ember_flat_equals(ember_vector_t vector, const char *text, uint32_t length);
+
+// --- structure ---------------------------------------------------------------
+
+// What a field holds. Values up to 8 are the size of a scalar in bytes.
+enum {
+    FLAT_U8 = 1,
+    FLAT_U32 = 4,
+    FLAT_U64 = 8,
+    FLAT_VEC1 = 16, // a vector of 1-byte items, or a string
+    FLAT_VEC4 = 17,
+    FLAT_VEC8 = 18,
+    FLAT_TABLE = 19,  // a table of type `type`
+    FLAT_TABLES = 20, // a vector of such
+    FLAT_UNION = 21,  // `type` is the first of the members' types, which follow each
+                      // other; the tag is the field before
+    FLAT_END = 255,
+};
+
+typedef struct ember_flat_rule {
+    uint8_t id;
+    uint8_t kind;
+    uint8_t type;
+    uint8_t members; // of a union
+} ember_flat_rule_t;
+
+// A schema: the rules of every type, each list closed by FLAT_END, references before
+// scalars. Type 0 is the root. Fields without a rule are never read.
+typedef struct ember_flat_schema {
+    const ember_flat_rule_t *const *types;
+    uint32_t type_count; // at most FLAT_MOST_TYPES
+} ember_flat_schema_t;
+
+enum { FLAT_MOST_TYPES = 32 };
+
+// Checks every table, vector and string that the schema's rules reach, so that the
+// functions above are safe. `flat` must be aligned to 4 and is at most INT32_MAX
+// long. Returns the root table, or NULL when the bytes are malformed.
+const uint8_t *ember_flat_verify(ember_bytes_t flat, const ember_flat_schema_t *schema);
+
+#endif // EMBER_FLAT_H

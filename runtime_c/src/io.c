@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs and outputs of a loaded method.
+#include "method_state.h"
+
+static bool find(const ember_method_t *method, uint32_t list, uint32_t index,
+                 uint32_t *value) {
+    const ember_vector_t items = ember_flat_vector(method->meta.plan, list);
+    if (index >= items.count) {
+        return false;
+    }
+    *value = vector_u32(items, index);
+    return true;
+}
+
+static ember_status_t get(ember_method_t *method, uint32_t list, uint32_t index,
+                          ember_value_t *value) {
+    uint32_t at;
+    if (!find(method, list, index, &at)) {
+        return EMBER_BAD_ARGUMENT;
+    }
+    ember_method_value(method, at, value);
+    return EMBER_OK;
+}
+
+ember_status_t ember_method_input(ember_method_t *method, uint32_t index,
+                                  ember_value_t *value) {
+    return get(method, PLAN_INPUTS, index, value);
+}
+
+ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
+                                   ember_value_t *value) {
+    return get(method, PLAN_OUTPUTS, index, value);
+}
+
+static bool has_plan(const ember_method_t *method, uint32_t index) {
+    ember_kind_t kind;
+    const uint8_t *body = ember_plan_value(method->values, index, &kind);
+    return kind != EMBER_TENSOR || ember_flat_field(body, TENSOR_ALLOCATION) != NULL;
+}
+
+// Points a tensor without planned memory at the caller's.
+static void bind(ember_slot_t *slot, void *data, size_t size) {
+    slot->tensor.capacity = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    if (slot->tensor.data != data) {
+        slot->tensor.data = data;
+        ember_slot_touch(slot);
+    }
+}
+
+static bool same_kind(const ember_tensor_t *declared, const ember_tensor_t *given) {
+    return declared->dtype == given->dtype && declared->rank == given->rank &&
+           (given->dim_order == NULL ||
+            memcmp(declared->dim_order, given->dim_order, given->rank) == 0);
+}
+
+static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
+                                 const ember_tensor_t *given, ember_error_t *err) {
+    ember_slot_t *slot = ember_method_slot(method, index);
+    const bool planned = has_plan(method, index);
+    ember_value_t now;
+    ember_method_value(method, index, &now);
+    if (now.kind != EMBER_TENSOR || !same_kind(&now.as_tensor, given)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: another dtype, rank or dim_order than declared");
+    }
+    if (((uintptr_t)given->data & (now.as_tensor.element_size - 1u)) != 0 ||
+        (!planned && slot == NULL)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: misaligned, or a constant");
+    }
+    if (!planned) {
+        bind(slot, NULL, 0);
+    }
+    if (!ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: its shape is not the declared one or past the bound");
+    }
+    ember_method_value(method, index, &now);
+    const size_t bytes = ember_tensor_bytes(&now.as_tensor);
+    if (!planned) {
+        bind(slot, given->data, bytes);
+    } else if (now.as_tensor.data != given->data && bytes > 0) {
+        memcpy(now.as_tensor.data, given->data, bytes);
+    }
+    return EMBER_OK;
+}
+
+// A scalar that no instruction reads was baked into the program as it was exported.
+static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
+                                 const ember_value_t *given, ember_error_t *err) {
+    ember_slot_t *slot = ember_method_slot(method, index);
+    ember_value_t now;
+    ember_method_value(method, index, &now);
+    if (now.kind == EMBER_NONE && given->kind == EMBER_NONE) {
+        return EMBER_OK;
+    }
+    if (slot == NULL || slot->kind != given->kind) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: a value of another kind");
+    }
+    ember_value_t wanted = {.kind = given->kind, .as_int = given->as_int};
+    if (given->kind == EMBER_BOOL) {
+        wanted.as_int = given->as_bool ? 1 : 0;
+    }
+    if (!slot->read && slot->as_int != wanted.as_int) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: the program was exported for another constant");
+    }
+    if (slot->as_int != wanted.as_int) {
+        slot->as_int = wanted.as_int;
+        ember_slot_touch(slot);
+    }
+    return EMBER_OK;
+}
+
+ember_status_t ember_method_set_input(ember_method_t *method, uint32_t index,
+                                      const ember_value_t *value, ember_error_t *err) {
+    uint32_t at;
+    if (!find(method, PLAN_INPUTS, index, &at)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
+    }
+    return value->kind == EMBER_TENSOR ? set_tensor(method, at, &value->as_tensor, err)
+                                       : set_scalar(method, at, value, err);
+}
+
+ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
+                                         uint32_t rank, const int32_t *sizes,
+                                         ember_error_t *err) {
+    uint32_t at;
+    if (!find(method, PLAN_INPUTS, index, &at) ||
+        !ember_method_reshape(method, at, ember_method_slot(method, at), rank, sizes)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: its shape is not the declared one or past the bound");
+    }
+    return EMBER_OK;
+}
+
+ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
+                                       void *data, size_t size, ember_error_t *err) {
+    uint32_t at;
+    if (!find(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
+        ember_method_slot(method, at) == NULL) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "output: it has memory in the plan already");
+    }
+    ember_kind_t kind;
+    ember_tensor_t bound;
+    ember_plan_tensor(ember_plan_value(method->values, at, &kind), &bound);
+    if (size < ember_tensor_bytes(&bound) ||
+        ((uintptr_t)data & (bound.element_size - 1u)) != 0) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "output: too small, or misaligned");
+    }
+    bind(ember_method_slot(method, at), data, size);
+    return EMBER_OK;
+}

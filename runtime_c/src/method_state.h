@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loaded method keeps in RAM beyond its steps: slots, volatile nodes,
+// delegates, and the node handle that kernels see. Internal.
+//
+// Only a value that can change has a slot. All others are decoded from the verified
+// program whenever they are asked for, so they cost no RAM.
+#ifndef EMBER_METHOD_STATE_H
+#define EMBER_METHOD_STATE_H
+
+#include "ember/event.h"
+#include "ember/method.h"
+#include "plan.h"
+
+enum { NO_SOURCE = -1 };
+
+struct ember_slot {
+    ember_method_t *method;
+    uint32_t index; // of the value
+    uint32_t stamp; // the method's clock when the slot last changed
+    int32_t source; // the value a MoveCall made it stand for, or NO_SOURCE
+    uint8_t kind;   // ember_kind_t, of scalars
+    bool constant;  // tensor: bound to memory that must not be written
+    bool read;      // some instruction takes it as an argument
+    union {
+        int64_t as_int;
+        bool as_bool;
+        double as_double;
+        struct {
+            void *data;
+            int32_t *sizes;    // (rank,) in the arena; NULL: static, as declared
+            uint32_t capacity; // bytes behind data
+        } tensor;
+    };
+};
+
+struct ember_delegate {
+    const ember_backend_t *backend; // NULL: not started
+    void *handle;
+};
+
+// A call while it is prepared, or while a delegate executes it.
+struct ember_node {
+    ember_method_t *method;
+    ember_vector_t args; // u32 value indices
+    bool unbound;        // a tensor that is needed has no memory yet
+    ember_status_t status;
+};
+
+// State of a node whose arguments can change.
+typedef struct ember_volatile {
+    ember_method_t *method;
+    const ember_operator_t *operation;
+    ember_run_fn run;     // of the candidate prepared last
+    void *state;          // large enough for every candidate
+    ember_slot_t **slots; // (slot_count,): what its arguments depend on
+    uint32_t slot_count;
+    uint32_t instruction;
+    uint32_t prepared_at; // clock; 0: not yet
+} ember_volatile_t;
+
+// Notes that `slot` changed.
+void ember_slot_touch(ember_slot_t *slot);
+
+// The slot of value `index`, or NULL.
+ember_slot_t *ember_method_slot(const ember_method_t *method, uint32_t index);
+
+// The value that `index` stands for now (MoveCall), and its slot or NULL.
+uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
+                              ember_slot_t **slot);
+
+// Value `index` as it is now.
+void ember_method_value(const ember_method_t *method, uint32_t index,
+                        ember_value_t *value);
+
+// Makes a shape current: a static tensor must have it, a dynamic one takes it.
+// False when it does not fit the bound or the memory. `slot` may be NULL.
+bool ember_method_reshape(const ember_method_t *method, uint32_t index,
+                          ember_slot_t *slot, uint32_t rank, const int32_t *sizes);
+
+// Body of instruction `index`, and its tag.
+const uint8_t *ember_method_instruction(const ember_method_t *method, uint32_t index,
+                                        uint32_t *tag);
+
+// Creates the slots, and copies initial states into planned memory.
+ember_status_t ember_method_load_values(ember_method_t *method);
+
+// Creates and prepares step `index`.
+ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index);
+
+// Starts the delegate of a DelegateCall if need be, and creates its step.
+ember_status_t ember_method_load_delegate(ember_method_t *method, const uint8_t *body,
+                                          ember_step_t *step);
+
+// The entry of an Operator table of the program, or NULL.
+const ember_operator_t *ember_operators_find(const ember_operators_t *operators,
+                                             const uint8_t *table);
+
+// Parts of execute that its traced twin shares.
+void ember_method_begin(ember_method_t *method);
+ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
+                                 int32_t status, ember_error_t *err);
+bool ember_method_charge(const ember_method_t *method, uint64_t steps, uint64_t *spent);
+
+// Prepares the first candidate that takes the node; `run` receives it.
+ember_status_t ember_node_prepare(ember_node_t *node, const ember_operator_t *operation,
+                                  void *state, const ember_kernel_t **chosen);
+
+// Run functions of the runtime's own nodes.
+int32_t ember_run_volatile(void *state);
+
+#endif // EMBER_METHOD_STATE_H

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Semantic checks of a program whose structure is sound: every index, count, size,
+// dtype, alignment and jump. Nothing after this needs to look again.
+#include "plan.h"
+
+typedef struct check {
+    const ember_program_t *program;
+    ember_vector_t values;
+    ember_vector_t buffers; // planned sizes, u64
+    uint32_t credit;        // list items that may still be visited; see check_items()
+    ember_error_t *err;
+} check_t;
+
+#define bad(check, message)         ember_fail((check)->err, EMBER_BAD_PROGRAM, message)
+#define unsupported(check, message) ember_fail((check)->err, EMBER_UNSUPPORTED, message)
+
+// Vectors may be shared in the file; the credit, one per byte of it, keeps the work
+// linear in its size all the same.
+static bool spend(check_t *check, uint32_t items) {
+    if (items > check->credit) {
+        return false;
+    }
+    check->credit -= items;
+    return true;
+}
+
+// True when every item is a value index (or -1 where `optional`).
+static bool check_items(check_t *check, ember_vector_t items, uint32_t stride,
+                        bool optional) {
+    if (!spend(check, items.count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < items.count; i++) {
+        const uint8_t *at = items.items + stride * (size_t)i;
+        const bool none = optional && load_u32(at) == UINT32_MAX;
+        if ((load_u32(at) >= check->values.count && !none) ||
+            (stride == 8 && load_u32(at + 4) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_permutation(const uint8_t *order, uint32_t rank) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (order[i] >= rank) {
+            return false;
+        }
+        seen |= 1u << order[i];
+    }
+    return seen == (1u << rank) - 1;
+}
+
+static ember_status_t check_shape(check_t *check, const uint8_t *table,
+                                  ember_tensor_t *tensor) {
+    const ember_vector_t sizes = ember_flat_vector(table, TENSOR_SIZES);
+    const ember_vector_t order = ember_flat_vector(table, TENSOR_DIM_ORDER);
+    if (sizes.count > EMBER_MAX_RANK || order.count != sizes.count ||
+        !is_permutation(order.items, order.count)) {
+        return bad(check, "tensor: bad rank or dim_order");
+    }
+    ember_plan_tensor(table, tensor);
+    if (tensor->element_size == 0) {
+        return unsupported(check, "tensor: unknown dtype");
+    }
+    if (!ember_sizes_numel(tensor->sizes, sizes.count, &tensor->numel) ||
+        tensor->numel > (uint32_t)INT32_MAX / tensor->element_size) {
+        return bad(check, "tensor: bad sizes");
+    }
+    return EMBER_OK;
+}
+
+static ember_status_t check_allocation(check_t *check, const uint8_t *allocation,
+                                       const ember_tensor_t *tensor) {
+    const uint32_t id = ember_flat_u32(allocation, ALLOCATION_ID);
+    const uint32_t at = ember_flat_u32(allocation, ALLOCATION_LOW);
+    if (id == 0 || id >= check->buffers.count ||
+        ember_flat_u32(allocation, ALLOCATION_HIGH) != 0) {
+        return bad(check, "tensor: no such planned memory");
+    }
+    const uint64_t size = load_u64(check->buffers.items + 8 * (size_t)id);
+    if (at > size || ember_tensor_bytes(tensor) > size - at ||
+        (at & (tensor->element_size - 1u)) != 0) {
+        return bad(check, "tensor: outside its planned memory, or misaligned");
+    }
+    return EMBER_OK;
+}
+
+// Constants and initial states. External ones are looked up when a method loads.
+static ember_status_t check_data(check_t *check, const uint8_t *table,
+                                 const ember_tensor_t *tensor, bool external) {
+    if (external || ember_flat_u32(table, TENSOR_BUFFER) == 0) {
+        return EMBER_OK;
+    }
+    ember_bytes_t data;
+    (void)ember_plan_tensor_data(check->program, table, tensor, &data, NULL);
+    if (ember_tensor_bytes(tensor) > data.size ||
+        ((uintptr_t)data.data & (tensor->element_size - 1u)) != 0) {
+        return bad(check, "tensor: its data is missing, truncated or misaligned");
+    }
+    return EMBER_OK;
+}
+
+static ember_status_t check_tensor(check_t *check, const uint8_t *table) {
+    const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
+    const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
+    ember_tensor_t tensor;
+    ember_status_t status = check_shape(check, table, &tensor);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (ember_flat_u8(table, TENSOR_DYNAMISM) > SHAPE_DYNAMIC_BOUND ||
+        ember_flat_u32(table, TENSOR_STORAGE_OFFSET) != 0) {
+        return unsupported(check, "tensor: unbounded shape or storage offset");
+    }
+    bool external = false;
+    if (extra != NULL) {
+        external = ember_flat_u8(extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
+        if (ember_flat_u8(extra, EXTRA_LOCATION) > LOCATION_EXTERNAL ||
+            ember_flat_u8(extra, EXTRA_DEVICE) != 0) {
+            return unsupported(check, "tensor: unknown location or device");
+        }
+    }
+    if (allocation != NULL) {
+        status = check_allocation(check, allocation, &tensor);
+    }
+    return status == EMBER_OK ? check_data(check, table, &tensor, external) : status;
+}
+
+static ember_status_t check_value(check_t *check, uint32_t index) {
+    ember_kind_t kind;
+    const uint8_t *body = ember_plan_value(check->values.items, index, &kind);
+    bool good = true;
+    switch (kind) {
+    case EMBER_TENSOR:
+        return check_tensor(check, body);
+    case EMBER_INT_LIST:
+        good = check_items(check, ember_flat_vector(body, BODY_ITEM), 8, false);
+        break;
+    case EMBER_TENSOR_LIST:
+    case EMBER_OPTIONAL_TENSOR_LIST:
+        good = check_items(check, ember_flat_vector(body, BODY_ITEM), 4,
+                           kind == EMBER_OPTIONAL_TENSOR_LIST);
+        break;
+    default:
+        break;
+    }
+    return good ? EMBER_OK : bad(check, "list: an item is not a value");
+}
+
+// Arguments of an instruction: value indices, and an index below `limit`.
+static bool check_call(check_t *check, const uint8_t *call, uint32_t limit) {
+    return ember_flat_u32(call, CALL_INDEX) < limit &&
+           check_items(check, ember_flat_vector(call, CALL_ARGS), 4, false);
+}
+
+static bool check_instruction(check_t *check, const uint8_t *plan,
+                              const uint8_t *instruction, uint32_t count) {
+    const uint8_t *body = ember_flat_table(instruction, VALUE_BODY);
+    const uint32_t values = check->values.count;
+    switch (ember_flat_u8(instruction, VALUE_TAG)) {
+    case CALL_KERNEL:
+        return check_call(check, body, ember_flat_vector(plan, PLAN_OPERATORS).count);
+    case CALL_DELEGATE:
+        return check_call(check, body, ember_flat_vector(plan, PLAN_DELEGATES).count);
+    case CALL_MOVE:
+        return ember_flat_u32(body, MOVE_FROM) < values &&
+               ember_flat_u32(body, MOVE_TO) < values;
+    case CALL_JUMP_FALSE:
+        return ember_flat_u32(body, JUMP_CONDITION) < values &&
+               ember_flat_u32(body, JUMP_TARGET) <= count;
+    default: // CALL_FREE: the structure admits no other tag
+        return ember_flat_u32(body, FREE_VALUE) < values;
+    }
+}
+
+static ember_status_t check_instructions(check_t *check, const uint8_t *plan) {
+    const ember_vector_t all = ember_plan_instructions(plan);
+    if (ember_flat_vector(plan, PLAN_CHAINS).count > 1) {
+        return unsupported(check, "method: more than one chain");
+    }
+    for (uint32_t i = 0; i < all.count; i++) {
+        if (!check_instruction(check, plan, vector_table(all, i), all.count)) {
+            (void)bad(check, "instruction: an index is out of range");
+            if (check->err != NULL) {
+                check->err->instruction = i;
+            }
+            return EMBER_BAD_PROGRAM;
+        }
+    }
+    return EMBER_OK;
+}
+
+static ember_status_t check_memories(check_t *check, const uint8_t *plan) {
+    const ember_vector_t devices = ember_flat_vector(plan, PLAN_BUFFER_DEVICES);
+    for (uint32_t i = 0; i < devices.count; i++) {
+        if (ember_flat_u8(vector_table(devices, i), DEVICE_TYPE) != 0) {
+            return unsupported(check, "method: memory on a device other than the CPU");
+        }
+    }
+    return EMBER_OK;
+}
+
+static ember_status_t check_plan(check_t *check, const uint8_t *plan) {
+    check->values = ember_flat_vector(plan, PLAN_VALUES);
+    check->buffers = ember_flat_vector(plan, PLAN_BUFFER_SIZES);
+    if (!check_items(check, ember_flat_vector(plan, PLAN_INPUTS), 4, false) ||
+        !check_items(check, ember_flat_vector(plan, PLAN_OUTPUTS), 4, false)) {
+        return bad(check, "method: an input or output is not a value");
+    }
+    for (uint32_t i = 0; i < check->values.count; i++) {
+        const ember_status_t status = check_value(check, i);
+        if (status != EMBER_OK) {
+            return status;
+        }
+    }
+    const ember_status_t status = check_memories(check, plan);
+    return status == EMBER_OK ? check_instructions(check, plan) : status;
+}
+
+static bool check_segments(const ember_program_t *program) {
+    const ember_vector_t segments = ember_flat_vector(program->root, PROGRAM_SEGMENTS);
+    const ember_vector_t named = ember_flat_vector(program->root, PROGRAM_NAMED_DATA);
+    ember_bytes_t segment;
+    for (uint32_t i = 0; i < segments.count; i++) {
+        if (!ember_segment_at(segments, program->segments, i, &segment)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < named.count; i++) {
+        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >= segments.count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ember_status_t ember_program_check(const ember_program_t *program, ember_error_t *err) {
+    const ember_vector_t plans = ember_flat_vector(program->root, PROGRAM_PLANS);
+    check_t check = {
+        .program = program, .credit = (uint32_t)program->flat.size, .err = err};
+    if (!check_segments(program)) {
+        return bad(&check, "program: a segment lies past the end");
+    }
+    for (uint32_t i = 0; i < plans.count; i++) {
+        const ember_status_t status = check_plan(&check, vector_table(plans, i));
+        if (status != EMBER_OK) {
+            return status;
+        }
+    }
+    return EMBER_OK;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Field numbers of the ET12 program schema that the runtime reads.
+#ifndef EMBER_SCHEMA_H
+#define EMBER_SCHEMA_H
+
+#include "flat.h"
+
+enum {
+    PROGRAM_VERSION,
+    PROGRAM_PLANS,
+    PROGRAM_CONSTANT_BUFFERS,
+    PROGRAM_DELEGATE_DATA,
+    PROGRAM_SEGMENTS,
+    PROGRAM_CONSTANT_SEGMENT,
+    PROGRAM_MUTABLE_SEGMENTS,
+    PROGRAM_NAMED_DATA
+};
+enum {
+    PLAN_NAME,
+    PLAN_CONTAINERS,
+    PLAN_VALUES,
+    PLAN_INPUTS,
+    PLAN_OUTPUTS,
+    PLAN_CHAINS,
+    PLAN_OPERATORS,
+    PLAN_DELEGATES,
+    PLAN_BUFFER_SIZES,
+    PLAN_BUFFER_DEVICES
+};
+enum { VALUE_TAG, VALUE_BODY }; // EValue and Instruction
+enum { BODY_ITEM };             // the one field of Int, Bool, Double, String and lists
+enum {
+    TENSOR_DTYPE,
+    TENSOR_STORAGE_OFFSET,
+    TENSOR_SIZES,
+    TENSOR_DIM_ORDER,
+    TENSOR_REQUIRES_GRAD,
+    TENSOR_BUFFER,
+    TENSOR_ALLOCATION,
+    TENSOR_LAYOUT,
+    TENSOR_DYNAMISM,
+    TENSOR_EXTRA
+};
+enum { ALLOCATION_ID, ALLOCATION_LOW, ALLOCATION_HIGH };
+enum {
+    EXTRA_MUTABLE_SEGMENT,
+    EXTRA_NAME,
+    EXTRA_LOCATION,
+    EXTRA_DEVICE,
+    EXTRA_DEVICE_INDEX
+};
+enum { CHAIN_INPUTS, CHAIN_OUTPUTS, CHAIN_INSTRUCTIONS };
+enum { CALL_INDEX, CALL_ARGS }; // KernelCall and DelegateCall
+enum { MOVE_FROM, MOVE_TO };
+enum { JUMP_CONDITION, JUMP_TARGET };
+enum { FREE_VALUE };
+enum { OPERATOR_NAME, OPERATOR_OVERLOAD };
+enum { DELEGATE_ID, DELEGATE_DATA, DELEGATE_SPECS };
+enum { REFERENCE_LOCATION, REFERENCE_INDEX };
+enum { SPEC_KEY, SPEC_VALUE };
+enum { DEVICE_BUFFER, DEVICE_TYPE };
+enum { SEGMENT_OFFSET, SEGMENT_SIZE };
+enum { OFFSETS_SEGMENT, OFFSETS_ITEMS };
+enum { NAMED_KEY, NAMED_SEGMENT, NAMED_LAYOUT }; // the layout only in a .ptd
+enum { LAYOUT_DTYPE, LAYOUT_SIZES, LAYOUT_DIM_ORDER };
+enum { DATA_VERSION, DATA_SEGMENTS, DATA_NAMED }; // FlatTensor
+
+enum { CALL_KERNEL = 1, CALL_DELEGATE, CALL_MOVE, CALL_JUMP_FALSE, CALL_FREE };
+enum { LOCATION_SEGMENT = 0, LOCATION_EXTERNAL = 1 }; // of a tensor
+enum { DATA_INLINE = 0, DATA_SEGMENT = 1 };           // of a delegate
+enum { SHAPE_STATIC = 0, SHAPE_DYNAMIC_BOUND = 1 };
+
+extern const ember_flat_schema_t ember_schema_program;
+extern const ember_flat_schema_t ember_schema_data;
+
+#endif // EMBER_SCHEMA_H

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes and layouts of tensors.
+#include "ember/tensor.h"
+
+#include <string.h>
+
+uint32_t ember_dtype_size(uint32_t dtype) {
+    // By number; those from U16 on follow a gap.
+    static const uint8_t sizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0, 2};
+    if (dtype < sizeof(sizes)) {
+        return sizes[dtype];
+    }
+    return dtype >= EMBER_U16 && dtype <= EMBER_U64 ? 2u << (dtype - EMBER_U16) : 0;
+}
+
+void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides) {
+    int32_t stride = 1;
+    for (uint32_t i = tensor->rank; i-- > 0;) {
+        const uint32_t dim = tensor->dim_order[i];
+        strides[dim] = stride;
+        stride *= tensor->sizes[dim] > 0 ? tensor->sizes[dim] : 1;
+    }
+}
+
+// Index in dim_order of the next dimension, from `at` on, that has more than one
+// element; rank when there is none.
+static uint32_t next_real(const ember_tensor_t *tensor, uint32_t at) {
+    while (at < tensor->rank && tensor->sizes[tensor->dim_order[at]] == 1) {
+        at++;
+    }
+    return at;
+}
+
+bool ember_tensor_is_contiguous(const ember_tensor_t *tensor) {
+    uint32_t last = 0;
+    for (uint32_t i = next_real(tensor, 0); i < tensor->rank;
+         i = next_real(tensor, i + 1)) {
+        if (tensor->dim_order[i] < last) {
+            return tensor->numel == 0;
+        }
+        last = tensor->dim_order[i];
+    }
+    return true;
+}
+
+bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
+    return a->rank == b->rank &&
+           memcmp(a->sizes, b->sizes, a->rank * sizeof(a->sizes[0])) == 0;
+}
+
+bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b) {
+    if (!ember_tensor_same_shape(a, b)) {
+        return false;
+    }
+    uint32_t i = next_real(a, 0);
+    uint32_t j = next_real(b, 0);
+    while (i < a->rank && j < b->rank) {
+        if (a->dim_order[i] != b->dim_order[j]) {
+            return false;
+        }
+        i = next_real(a, i + 1);
+        j = next_real(b, j + 1);
+    }
+    return true;
+}
