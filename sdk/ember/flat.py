@@ -4,8 +4,8 @@ A record is a dict from field name to value: numbers, str, bytes (byte vectors),
 (other vectors), records (tables), `(table name, record)` (unions), None (absent).
 
 Bytes are untrusted: every offset, length, tag and enum value is checked before use,
-and what is read is bounded by the size of the input, so that nothing crashes, hangs or
-fills the memory. A failure names the field, as in `Program.execution_plan[0].values[3]`.
+and what is read is bounded by the size of the input, so that nothing crashes, hangs
+or fills the memory. A failure names its field: `Program.execution_plan[0].values[3]`.
 """
 
 from __future__ import annotations

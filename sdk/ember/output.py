@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich import box
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from ember.errors import SdkError
@@ -34,7 +36,13 @@ def console(json_to: str | None = None) -> Console:
 
 def table(*columns: str, title: str | None = None) -> Table:
     """A plain table; a column that starts with '>' is right-aligned."""
-    made = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    made = Table(
+        box=box.SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        pad_edge=False,
+        show_edge=False,
+    )
     for column in columns:
         right = column.startswith(">")
         made.add_column(
@@ -47,10 +55,15 @@ def table(*columns: str, title: str | None = None) -> Table:
 
 
 def write_json(data: Any, json_to: str | None) -> None:
-    """Write `data` where `--json` said: nowhere, a file, or stdout for '-'."""
+    """Write `data` where `--json` said: nowhere, a file, or stdout for '-'.
+
+    JSON has no NaN and no infinities: they become the strings "NaN", "Infinity",
+    "-Infinity".
+    """
     if json_to is None:
         return
-    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=True) + "\n"
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text += "\n"
     if json_to == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -62,3 +75,24 @@ def write_json(data: Any, json_to: str | None) -> None:
             f"cannot write {json_to}: {error.strerror or error}",
             hint="give --json a file in a folder that exists and is writable",
         ) from error
+
+
+def _finite(data: Any) -> Any:
+    """The same data with floats that JSON cannot express as strings."""
+    if isinstance(data, float) and not math.isfinite(data):
+        return "NaN" if math.isnan(data) else f"{'-' * (data < 0)}Infinity"
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return data
+
+
+def plain(text: str) -> str:
+    """Text from a file, safe to print: no control characters, no Rich markup."""
+    return escape("".join(one if one.isprintable() else "\ufffd" for one in text))
+
+
+def counted(count: int, noun: str) -> str:
+    """Such as "1 byte", "2,000 bytes"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
