@@ -1,0 +1,342 @@
+"""A board becomes compiled C libraries, kept in the cache by what they were made of."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from ember import linker, paths, tools
+from ember.boards import Board
+from ember.errors import SdkError, problem_list
+
+_SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
+_SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
+_KEPT = 4  # finished libraries of one configuration
+_RECORD = "ember.txt"
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """Libraries of one board, and how its compiler makes firmware with them."""
+
+    board: Board
+    folder: Path
+    messages: bool  # whether failures carry sentences
+    compiler: str
+    flags: tuple[str, ...]
+    warnings: tuple[str, ...]
+    link_rule: str
+    link_flags: tuple[str, ...]
+    objects: tuple[Path, ...]
+    archives: tuple[Path, ...]
+    system: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Names the content of the libraries; changes when anything in them does."""
+        return self.folder.name
+
+    def compile(
+        self, sources: Sequence[Path], folder: Path, options: Sequence[str] = ()
+    ) -> list[Path]:
+        """Compile C or assembly files of an application to objects in `folder`."""
+        made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda s, o: self._compile(s, o, options), sources, made))
+        return made
+
+    def _compile(self, source: Path, made: Path, options: Sequence[str]) -> None:
+        warnings = self.warnings if source.suffix == ".c" else ()
+        # Objects hold no folder names, so that firmware is the same wherever it is made.
+        places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
+        words = [self.compiler, *self.flags, "-Os", *warnings]
+        words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
+        words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
+        words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}", *options]
+        _run([*words, "-c", str(source), "-o", str(made)], f"cannot compile {source}")
+
+    def link(
+        self,
+        objects: Sequence[Path],
+        firmware: Path,
+        *,
+        script: Path | None = None,
+        map_file: Path | None = None,
+    ) -> None:
+        """Link objects, port and libraries to `firmware`.
+
+        SdkError, when it does not fit the board by how many bytes.
+        """
+        direct = "<CMAKE_C_COMPILER>" not in self.link_rule  # the linker itself
+        options = list(self.link_flags)
+        if script is not None:
+            options += ["-T", str(script)]
+        if map_file is not None:
+            options.append(f"{'' if direct else '-Wl,'}-Map={map_file}")
+        group = ["--start-group", *map(str, self.archives), *self.system, "--end-group"]
+        parts = {
+            "<CMAKE_C_COMPILER>": [self.compiler],
+            "<FLAGS>": list(self.flags),
+            "<CMAKE_C_LINK_FLAGS>": [],
+            "<LINK_FLAGS>": options,
+            "<OBJECTS>": [*map(str, objects), *map(str, self.objects)],
+            "<TARGET>": [str(firmware)],
+            "<LINK_LIBRARIES>": [
+                word if direct or not word.endswith("-group") else f"-Wl,{word}"
+                for word in group
+            ],
+        }
+        words: list[str] = []
+        for word in shlex.split(self.link_rule):
+            words += parts.get(word, [word])
+        try:
+            _run(words, f"cannot link {firmware.name}")
+        except _ToolError as error:
+            too_big = linker.overflow(error.output, self.board)
+            raise (too_big or error) from None
+
+
+class _ToolError(SdkError):
+    def __init__(self, what: str, output: str, hint: str | None = None) -> None:
+        super().__init__(what, hint)
+        self.output = output
+
+
+def build(
+    board: Board, *, messages: bool = False, toolchain: str | None = None
+) -> Libraries:
+    """The libraries of `board`, compiled now unless the cache has them.
+
+    With `messages`, failures carry sentences and kernels their names.
+    """
+    chosen = toolchain or board.toolchain
+    _need_tools(board, chosen)
+    config = _Config(board, chosen, messages)
+    folder = config.folder / _content(config)
+    if not (folder / _RECORD).is_file():
+        with _locked(config.folder / "lock"):
+            folder = config.folder / _content(config)
+            if not (folder / _RECORD).is_file():
+                _compile(config)
+                folder = config.folder / _content(config)
+                _publish(config, folder)
+    os.utime(folder)
+    return _read(board, folder, messages)
+
+
+@dataclass(frozen=True)
+class _Config:
+    """What boards share libraries by: all that CMake is told."""
+
+    board: Board
+    toolchain: str
+    messages: bool
+
+    @functools.cached_property
+    def arguments(self) -> list[str]:
+        told = tools.cmake_arguments(self.board, self.toolchain)
+        return [
+            *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
+            f"-DEMBER_ISA={';'.join(self.board.isa)}",
+            f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
+        ]
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        text = "\n".join([str(paths.root()), *self.arguments])
+        tag = hashlib.sha256(text.encode()).hexdigest()[:8]
+        name = f"{self.toolchain}-{self.board.cpu}-{tag}"
+        return paths.writable_folder(paths.cache() / "libraries" / name)
+
+    @property
+    def build(self) -> Path:
+        return self.folder / "build"
+
+
+def _need_tools(board: Board, toolchain: str) -> None:
+    for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
+        tools.path(name)
+    if toolchain == "host":
+        tools.first("cc", "gcc", "clang")
+    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
+        raise SdkError(
+            "newlib, the C library for Cortex-M, is missing",
+            hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
+        )
+
+
+def _content(config: _Config) -> str:
+    """A name for all sources, the compiler's version and the options."""
+    digest = hashlib.sha256("\n".join(config.arguments).encode())
+    compilers = tools.TOOLCHAIN_TOOLS.get(config.toolchain) or ("cc",)
+    for name in compilers:
+        digest.update(f"{name} {tools.version(name)}\n".encode())
+    for path in source_files():
+        digest.update(str(path.relative_to(paths.root())).encode() + b"\0")
+        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:16]
+
+
+def source_files() -> list[Path]:
+    """Every file that the libraries are made of, sorted."""
+    found: list[Path] = []
+    for name in _SOURCES:
+        top = paths.root() / name
+        found += [top] if top.is_file() else (p for p in top.rglob("*") if p.is_file())
+    skipped = paths.runtime() / "app"
+    return sorted(
+        path for path in found if path.suffix in _SUFFIXES and skipped not in path.parents
+    )
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time; the others wait."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+# ---- CMake and Ninja -----------------------------------------------------------------
+
+
+def _compile(config: _Config) -> None:
+    what = f"the C libraries for {config.board.cpu}"
+    if not (config.build / "build.ninja").is_file():
+        _configure(config, what)
+    words = ["ninja", "-C", str(config.build)]
+    with subprocess.Popen(
+        words,
+        env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        output = "".join(_shown(process.stdout, f"compiling {what}"))
+    (config.folder / "build.log").write_text(output, encoding="utf-8")
+    if process.returncode != 0:
+        raise SdkError(
+            problem_list(f"cannot compile {what}", _errors(output), shown=5),
+            hint=f"all the compiler said: {config.folder / 'build.log'}",
+        )
+
+
+def _configure(config: _Config, what: str) -> None:
+    shutil.rmtree(config.build, ignore_errors=True)
+    words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
+    _run([*words, *config.arguments], f"cannot configure {what}")
+
+
+def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
+    """The same lines; on a terminal a bar follows Ninja's "[3/120]"."""
+    if not sys.stderr.isatty():
+        yield from lines
+        return
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        for line in lines:
+            match = re.match(r"\[(\d+)/(\d+)\]", line)
+            if match:
+                done, total = map(int, match.groups())
+                progress.update(task, completed=done, total=total)
+            yield line
+
+
+def _publish(config: _Config, folder: Path) -> None:
+    """Copy what a firmware needs out of the build tree; forget old copies."""
+    record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory(dir=config.folder) as temporary:
+        place = Path(temporary) / "made"
+        place.mkdir()
+        for kind in ("objects", "archives"):
+            names = []
+            for index, path in enumerate(record[kind].split(";")):
+                names.append(f"{index}_{Path(path).name}" if kind == "objects" else "")
+                names[-1] = names[-1] or Path(path).name
+                shutil.copy2(path, place / names[-1])
+            record[kind] = ";".join(names)
+        text = "".join(f"{key}={value}\n" for key, value in record.items())
+        (place / _RECORD).write_text(text, encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        place.rename(folder)
+    finished = [path.parent for path in config.folder.glob(f"*/{_RECORD}")]
+    finished = [path for path in finished if path != config.build]
+    for old in sorted(finished, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _fields(text: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key: value for key, _, value in pairs}
+
+
+def _read(board: Board, folder: Path, messages: bool) -> Libraries:
+    fields = _fields((folder / _RECORD).read_text(encoding="utf-8"))
+
+    def words(key: str) -> tuple[str, ...]:
+        return tuple(word for word in fields[key].split(";") if word)
+
+    return Libraries(
+        board=board,
+        folder=folder,
+        messages=messages,
+        compiler=fields["compiler"],
+        flags=tuple(shlex.split(fields["flags"])),
+        warnings=words("warnings"),
+        link_rule=fields["link_rule"],
+        link_flags=tuple(shlex.split(fields["link_flags"])),
+        objects=tuple(folder / name for name in words("objects")),
+        archives=tuple(folder / name for name in words("archives")),
+        system=words("system"),
+    )
+
+
+# ---- tools ---------------------------------------------------------------------------
+
+
+def _run(words: Sequence[str], what: str) -> None:
+    done = subprocess.run(
+        list(words),
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    if done.returncode != 0:
+        install = re.search(r"install it: (.*)", done.stdout)
+        raise _ToolError(
+            problem_list(what, _errors(done.stdout), shown=5),
+            done.stdout,
+            hint=install[0] if install else None,
+        )
+
+
+def _errors(output: str) -> list[str]:
+    """The compiler's errors, without its repetitions of the command line."""
+    pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
+    lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
+    root = f"{paths.root()}/"
+    found = [line.replace(root, "") for line in dict.fromkeys(lines)]
+    return found or output.strip().splitlines()[-3:] or ["it said nothing"]
