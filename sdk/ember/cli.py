@@ -31,7 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     verb = next((word for word in words if not word.startswith("-")), None)
     name = f"ember {verb}" if verb in VERBS else "ember"
     try:
-        return _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
+        status = _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
+        if status == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+            _complain(name, "interrupted", None)
+        return status
     except SdkError as error:
         _complain(name, error.what, error.hint)
         return WRONG_USAGE if isinstance(error, UsageError) else FAILED
@@ -39,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(name, error.format_message().rstrip("."), f"see `{name} --help`")
         return WRONG_USAGE
     except (KeyboardInterrupt, typer.Abort):
-        print(f"{name}: interrupted", file=sys.stderr)  # noqa: T201
+        _complain(name, "interrupted", None)
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (`head`, `less`) has gone; leave without a word.

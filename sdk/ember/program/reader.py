@@ -421,7 +421,7 @@ class _Reader:
         reaches to the next offset when no tensor names it.
         """
         starts = sorted({offset for offset in offsets if offset <= len(data)})
-        following = dict(zip(starts, [*starts[1:], len(data)], strict=True))
+        following = dict(zip(starts, [*starts[1:], len(data)], strict=False))
         pieces: list[bytes] = [b""]
         gaps: list[tuple[int, int]] = []
         known: dict[tuple[int, int], bytes] = {}

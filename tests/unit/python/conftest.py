@@ -1,0 +1,41 @@
+"""Programs for the tests: the files in data/ and, when present, tests/cases/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parent / "data"
+CASES = Path(__file__).parents[2] / "cases"
+
+PROGRAMS = sorted([*DATA.glob("*.pte"), *CASES.glob("**/model.pte")])
+BUNDLES = sorted([*DATA.glob("*.bpte"), *CASES.glob("**/*.bpte")])
+TENSOR_DATA = sorted([*DATA.glob("*.ptd"), *CASES.glob("**/*.ptd")])
+
+
+def _name(path: Path) -> str:
+    return path.name if path.parent == DATA else str(path.relative_to(CASES))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for fixture, paths in (
+        ("program_file", PROGRAMS),
+        ("bundle_file", BUNDLES),
+        ("data_file", TENSOR_DATA),
+    ):
+        if fixture in metafunc.fixturenames:
+            metafunc.parametrize(fixture, paths, ids=_name)
+
+
+@pytest.fixture
+def data() -> Path:
+    return DATA
+
+
+@pytest.fixture(autouse=True)
+def _plain_terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    yield

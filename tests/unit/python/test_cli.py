@@ -1,0 +1,176 @@
+"""The command line: exit statuses, one error boundary, `ember inspect`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from ember import cli
+from ember.errors import SdkError, UsageError
+
+# For processes of their own, where Ember may not be installed.
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+
+
+def fake(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """A verb `fail` that raises."""
+
+    def command() -> None:
+        raise error
+
+    module = types.ModuleType("ember.cmd_fail")
+    module.command = command  # type: ignore[attr-defined]
+    monkeypatch.setitem(cli.VERBS, "fail", "Fail.")
+    monkeypatch.setitem(sys.modules, "ember.cmd_fail", module)
+
+
+def test_sdk_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake(monkeypatch, SdkError("the thing broke", "mend it"))
+    assert cli.main(["fail"]) == 1
+    assert capsys.readouterr().err == "ember fail: the thing broke\n  hint: mend it\n"
+
+
+def test_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake(monkeypatch, UsageError("no such board"))
+    assert cli.main(["fail"]) == 2
+
+
+def test_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake(monkeypatch, KeyboardInterrupt())
+    assert cli.main(["fail"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_bug_keeps_its_traceback_in_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake(monkeypatch, ZeroDivisionError("division by zero"))
+    assert cli.main(["fail"]) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    assert "ZeroDivisionError: division by zero" in said
+    kept = Path(said.split("traceback in ")[1].strip())
+    assert "ZeroDivisionError" in kept.read_text()
+    kept.unlink()
+
+
+@pytest.mark.parametrize(
+    "words", [["nothing"], ["--nothing"], ["inspect"], ["inspect", "--nothing"]]
+)
+def test_wrong_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(words) == 2
+    assert "--help" in capsys.readouterr().err
+
+
+def test_every_verb_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    for verb in cli.VERBS:
+        assert verb in listed
+        assert cli.main([verb, "--help"]) == 0
+        assert "--help" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("ember ")
+
+
+@pytest.mark.parametrize("values", [[], ["--values"]])
+def test_inspect_shows_every_program(
+    program_file: Path, values: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["inspect", str(program_file), *values]) == 0
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert max(len(line) for line in shown.splitlines()) <= 80
+    assert "method " in shown
+    assert "constants" in shown
+
+
+def test_inspect_shows_bundles_and_data(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["inspect", str(data / "bundle.bpte")]) == 0
+    assert "expected outputs" in capsys.readouterr().out
+    assert cli.main(["inspect", str(data / "external.ptd")]) == 0
+    assert "layers.0.weight" in capsys.readouterr().out
+
+
+def facts(path: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict:
+    assert cli.main(["inspect", str(path), "--json", "-", *more]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_inspect_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = facts(data / "conv.pte", capsys)
+    (method,) = found["methods"]
+    assert method["inputs"][0]["shape"] == [1, 2, 5, 5]
+    assert method["inputs"][0]["dim_order"] == [0, 2, 3, 1]
+    assert {"name": "aten::cat.out", "calls": 1, "dtypes": ["float32"]} in method[
+        "operators"
+    ]
+    assert found["constants"]["unused_bytes"] == 8
+    assert found["segments"][0]["use"] == "constants"
+    dynamic = facts(data / "dynamic.pte", capsys)["methods"][0]["inputs"][0]
+    assert dynamic["dynamism"] == "bounded"
+    delegate = facts(data / "delegate_inline.pte", capsys)["methods"][0]["delegates"][0]
+    assert (delegate["id"], delegate["location"]) == ("XnnpackBackend", "inline")
+    assert len(facts(data / "delegate.pte", capsys)["named_data"]) == 4
+
+
+def test_inspect_one_method(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = facts(data / "methods.pte", capsys, "--method", "add", "--values")
+    assert [one["name"] for one in found["methods"]] == ["add"]
+    assert len(found["methods"][0]["values"]) == found["methods"][0]["value_count"]
+    assert found["constants"]["unused_count"] == 0
+    assert cli.main(["inspect", str(data / "methods.pte"), "--method", "ad"]) == 1
+    assert "did you mean 'add'" in capsys.readouterr().err
+
+
+def test_inspect_writes_json_files(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "facts.json"
+    assert cli.main(["inspect", str(data / "add.pte"), "--json", str(target)]) == 0
+    assert json.loads(target.read_text())["kind"] == "program"
+    assert "method forward" in capsys.readouterr().out
+    nowhere = str(tmp_path / "none" / "facts.json")
+    assert cli.main(["inspect", str(data / "add.pte"), "--json", nowhere]) == 1
+    assert "cannot write" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error(data: Path) -> None:
+    line = f"{sys.executable} -m ember inspect {data / 'trace.pte'} --values | head -1"
+    done = subprocess.run(
+        line, shell=True, check=False, capture_output=True, text=True, env=ENVIRONMENT
+    )
+    assert done.stderr == ""
+
+
+def test_the_sdk_imports_no_torch(data: Path) -> None:
+    code = (
+        "import sys; from ember.cli import main;"
+        f"main(['inspect', {str(data / 'add.pte')!r}]);"
+        "assert not {'torch', 'executorch'} & set(sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr

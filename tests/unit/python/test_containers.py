@@ -1,0 +1,132 @@
+"""Bundled programs and external tensor data are read and written without loss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import bundle, program, tensor_data, tensors
+from ember.bundle import Bundle, Case, Suite
+from ember.errors import SdkError
+from ember.program import Bool, Double, Int
+from ember.tensor_data import Entry, TensorData, TensorLayout
+from ember.tensors import DType
+
+
+def test_bundle_files_round_trip(bundle_file: Path) -> None:
+    first = bundle.read(bundle_file)
+    again = bundle.parse(bundle.write(first))
+    assert again == first
+    inside = program.parse(first.program)
+    assert all(inside.method(suite.method) for suite in first.suites)
+
+
+def test_bundle_content(data: Path) -> None:
+    one = bundle.read(data / "bundle.bpte")
+    suite = one.suite("forward")
+    assert suite is not None
+    assert one.suite("backward") is None
+    (output,) = suite.cases[0].outputs
+    assert isinstance(output, bundle.Tensor)
+    assert output.array.shape == (2, 3)
+    np.testing.assert_allclose(output.array.sum(axis=1), 1.0, rtol=1e-6)
+
+
+def test_every_bundled_kind_round_trips() -> None:
+    image = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    values = (
+        bundle.Tensor.of(image, DType.FLOAT32, (0, 2, 3, 1)),
+        bundle.Tensor.of(np.array(7, np.uint16), DType.BFLOAT16),
+        bundle.Tensor.of(np.zeros((0, 3)), DType.FLOAT64),
+        Int(-5),
+        Bool(True),
+        Double(-0.0),
+    )
+    suite = Suite("forward", (Case(values, values[:1]), Case((), ())))
+    one = Bundle(b"program", (suite,))
+    data = bundle.write(one)
+    assert bundle.parse(data) == one
+    assert data.index(b"program") % 32 == 0
+    assert np.array_equal(values[0].array, image)
+
+
+def test_bundled_tensor_of_wrong_size_is_refused() -> None:
+    wrong = bundle.Tensor(DType.FLOAT32, (3,), (0,), bytes(8))
+    one = Bundle(b"program", (Suite("forward", (Case((wrong,), ()),)),))
+    with pytest.raises(SdkError, match="needs 12 bytes, it has 8"):
+        bundle.parse(bundle.write(one))
+
+
+def test_tensor_data_files_round_trip(data_file: Path) -> None:
+    first = tensor_data.read(data_file)
+    again = tensor_data.parse(tensor_data.write(first))
+    assert again == first
+    assert again.segment_alignment == first.segment_alignment
+
+
+def test_tensor_data_serves_the_program(data: Path) -> None:
+    values = tensor_data.read(data / "external.ptd")
+    (forward,) = program.read(data / "external.pte").methods
+    external = [tensor for _, tensor in forward.tensors if tensor.is_external]
+    assert external
+    for tensor in external:
+        assert tensor.name is not None
+        entry = values.entry(tensor.name)
+        assert entry is not None
+        assert entry.tensor == TensorLayout(
+            tensor.dtype, tensor.sizes, tensor.dim_order
+        )
+        assert entry.array is not None
+        assert entry.array.shape == tensor.sizes
+
+
+def test_tensor_data_keeps_blobs_and_shares_equal_ones() -> None:
+    layout = TensorLayout(DType.INT16, (2, 3), (1, 0))
+    one = TensorData(
+        (
+            Entry("a", b"abcdefghijkl", layout),
+            Entry("b", b"abcdefghijkl"),
+            Entry("c", b""),
+        )
+    )
+    data = tensor_data.write(one)
+    assert tensor_data.parse(data) == one
+    assert data.count(b"abcdefghijkl") == 1
+    assert data.index(b"abcdefghijkl") % 128 == 0
+
+
+def test_tensor_data_problems() -> None:
+    layout = TensorLayout(DType.INT16, (2, 3), (1, 0))
+    good = Entry("a", bytes(12), layout)
+    for wrong, said in (
+        (replace(good, data=bytes(11)), "needs 12 bytes"),
+        (replace(good, key=""), "has no key"),
+        (replace(good, tensor=replace(layout, dim_order=(0,))), "dim order"),
+        (replace(good, tensor=replace(layout, sizes=(-2, 3))), "impossible shape"),
+    ):
+        with pytest.raises(SdkError, match=said):
+            tensor_data.parse(tensor_data.write(TensorData((wrong,))))
+    with pytest.raises(SdkError, match="two entries"):
+        tensor_data.parse(tensor_data.write(TensorData((good, good))))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0)])
+def test_dim_orders(order: tuple[int, ...]) -> None:
+    logical = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    stored = tensors.to_bytes(logical, DType.INT32, order)
+    back = tensors.from_bytes(stored, DType.INT32, (2, 3, 4), order)
+    assert np.array_equal(back, logical)
+    steps = tensors.strides((2, 3, 4), order)
+    flat = np.frombuffer(stored, np.int32)
+    assert flat[1 * steps[0] + 2 * steps[1] + 3 * steps[2]] == logical[1, 2, 3]
+
+
+def test_element_types() -> None:
+    assert DType.named("bfloat16") is DType.BFLOAT16
+    assert DType.named("complex64") is None
+    for one in DType:
+        assert one.itemsize in (1, 2, 4, 8)
+        assert DType.named(one.label) is one
