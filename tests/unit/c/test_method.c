@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading and executing methods: instructions, states, data files, failures.
+#include <string.h>
+
+#include "check.h"
+#include "ember/event.h"
+#include "subject.h"
+#include "toys.h"
+
+static ember_status_t load(subject_t *subject, const char *name) {
+    CHECK_EQ(subject_open(subject, name), EMBER_OK);
+    return subject_load(subject, "forward", &toy_registry);
+}
+
+static ember_status_t execute(subject_t *subject) {
+    return ember_method_execute(&subject->method, &subject->error);
+}
+
+static void start(subject_t *subject, const char *name) {
+    CHECK_EQ(load(subject, name), EMBER_OK);
+    toy_prepares = toy_runs = 0;
+}
+
+static void set_bool(subject_t *subject, uint32_t index, bool value) {
+    const ember_value_t given = {.kind = EMBER_BOOL, .as_bool = value};
+    CHECK_EQ(ember_method_set_input(&subject->method, index, &given, &subject->error),
+             EMBER_OK);
+}
+
+static void set_int(subject_t *subject, uint32_t index, int64_t value) {
+    const ember_value_t given = {.kind = EMBER_INT, .as_int = value};
+    CHECK_EQ(ember_method_set_input(&subject->method, index, &given, &subject->error),
+             EMBER_OK);
+}
+
+static int64_t int_output(subject_t *subject, uint32_t index) {
+    ember_value_t value;
+    CHECK_EQ(ember_method_output(&subject->method, index, &value), EMBER_OK);
+    CHECK_EQ(value.kind, EMBER_INT);
+    return value.as_int;
+}
+
+static void fixed_nodes_are_prepared_once(void) {
+    subject_t subject;
+    toy_prepares = 0;
+    CHECK_EQ(load(&subject, "add.pte"), EMBER_OK);
+    CHECK_EQ(toy_prepares, 2); // the subject loads twice
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < 6; i++) {
+            subject_input(&subject, 0)[i] = (float)i;
+            subject_input(&subject, 1)[i] = (float)turn;
+        }
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[5] == (float)(5 + turn));
+    }
+    CHECK_EQ(toy_prepares, 2);
+    CHECK_EQ(subject.method.slot_count, 0);
+    subject_close(&subject);
+}
+
+static void constants_are_read_in_place(void) {
+    static const char *const names[] = {"constants.pte", "constants_inline.pte"};
+    for (int i = 0; i < 2; i++) {
+        subject_t subject;
+        start(&subject, names[i]);
+        subject_input(&subject, 0)[0] = 100;
+        subject_input(&subject, 0)[1] = 200;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[0] == 111);
+        CHECK(subject_output(&subject, 0)[1] == 222);
+        subject_close(&subject);
+    }
+}
+
+static void kernels_of_a_chain(void) {
+    subject_t subject;
+    start(&subject, "fixed_chain.pte");
+    subject_input(&subject, 0)[0] = 5;
+    subject_input(&subject, 0)[1] = 6;
+    int64_t *index = (int64_t *)(void *)subject_input(&subject, 1);
+    index[0] = 1;
+    index[1] = 0;
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 6 && subject_output(&subject, 0)[1] == 5);
+    CHECK(subject_output(&subject, 1)[0] == 11 && subject_output(&subject, 1)[1] == 11);
+    CHECK(subject_output(&subject, 2)[0] == 7.5f &&
+          subject_output(&subject, 3)[0] == 5);
+    CHECK_EQ(toy_prepares, 0);
+    index[1] = 2;
+    CHECK_EQ(execute(&subject), EMBER_DATA_RANGE);
+    CHECK_EQ(subject.error.status, EMBER_DATA_RANGE);
+    CHECK_EQ(subject.error.instruction, 2);
+    index[1] = -1;
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_DATA_RANGE);
+    subject_close(&subject);
+}
+
+static void failures_name_their_instruction(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "fail_prepare.pte"), EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.error.instruction, 2);
+    CHECK_EQ(subject.error.status, EMBER_BAD_PROGRAM);
+#if EMBER_ERROR_STRINGS
+    CHECK(strcmp(subject.error.message, "toy: the first failure") == 0);
+#endif
+    CHECK_EQ(load(&subject, "fail_silent.pte"), EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.error.instruction, 2);
+    CHECK_EQ(subject.error.status, EMBER_BAD_PROGRAM);
+    CHECK_EQ(load(&subject, "refuse.pte"), EMBER_UNSUPPORTED);
+    CHECK_EQ(subject.error.instruction, 2);
+    CHECK_EQ(load(&subject, "unknown_operator.pte"), EMBER_UNSUPPORTED);
+    CHECK_EQ(subject.error.instruction, 1);
+    CHECK_EQ(load(&subject, "arguments.pte"), EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.error.instruction, 0);
+    CHECK_EQ(load(&subject, "stale_error.pte"), EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.error.instruction, 1);
+#if EMBER_ERROR_STRINGS
+    CHECK(subject.error.message == NULL ||
+          strstr(subject.error.message, "output") == NULL);
+#endif
+    start(&subject, "fail_run.pte");
+    CHECK_EQ(execute(&subject), EMBER_DATA_RANGE);
+    CHECK_EQ(subject.error.instruction, 2);
+    CHECK_EQ(subject_load(&subject, "backward", &toy_registry), EMBER_NOT_FOUND);
+    CHECK_EQ(subject.error.status, EMBER_NOT_FOUND);
+    subject_close(&subject);
+}
+
+static void cond_takes_a_branch(void) {
+    subject_t subject;
+    start(&subject, "cond.pte");
+    bool *yes = (bool *)(void *)subject_input(&subject, 1);
+    for (int turn = 0; turn < 6; turn++) {
+        subject_input(&subject, 0)[0] = 3;
+        subject_input(&subject, 0)[1] = 4;
+        *yes = turn % 3 != 0;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        const float want = *yes ? 12 : 8;
+        CHECK(subject_output(&subject, 0)[1] == want);
+        CHECK(subject_output(&subject, 1)[1] == want - 4);
+    }
+    // The consumer: once at first, then at each change of branch (turns 1, 3, 4).
+    CHECK_EQ(toy_prepares, 4);
+    subject_close(&subject);
+}
+
+static void scalar_inputs_decide_and_count(void) {
+    subject_t subject;
+    start(&subject, "bool_input.pte");
+    set_bool(&subject, 0, true);
+    set_int(&subject, 1, 10);
+    set_int(&subject, 2, 5);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK_EQ(int_output(&subject, 1), 11);
+    CHECK(subject_output(&subject, 0)[0] == 11);
+    set_bool(&subject, 0, false);
+    set_int(&subject, 1, 20);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK_EQ(int_output(&subject, 1), 20);
+    CHECK(subject_output(&subject, 0)[0] == 20);
+    const ember_value_t six = {.kind = EMBER_INT, .as_int = 6};
+    CHECK_EQ(ember_method_set_input(&subject.method, 2, &six, &subject.error),
+             EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+static void loops_loop(void) {
+    subject_t subject;
+    start(&subject, "loop.pte");
+    for (int n = 0; n < 5; n++) {
+        set_int(&subject, 0, n);
+        subject_input(&subject, 1)[0] = 1;
+        subject_input(&subject, 1)[1] = 2;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[1] == (float)(2 * n));
+        CHECK_EQ(int_output(&subject, 1), n);
+    }
+    subject_close(&subject);
+}
+
+static void handles_can_be_swapped(void) {
+    for (int n = 0; n < 6; n++) {
+        subject_t subject;
+        start(&subject, "swap_loop.pte");
+        set_int(&subject, 0, n);
+        subject_input(&subject, 1)[0] = 1;
+        subject_input(&subject, 2)[0] = 2;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[0] == (float)(1 + n % 2));
+        subject_close(&subject);
+    }
+}
+
+static void budget_stops_loops(void) {
+    subject_t subject;
+    start(&subject, "endless.pte");
+    ember_method_set_budget(&subject.method, 1000);
+    CHECK_EQ(execute(&subject), EMBER_BUDGET);
+    CHECK_EQ(subject.error.status, EMBER_BUDGET);
+    CHECK(toy_runs >= 400 && toy_runs <= 600);
+    subject_close(&subject);
+    start(&subject, "loop.pte");
+    ember_method_set_budget(&subject.method, 100);
+    set_int(&subject, 0, 10);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    set_int(&subject, 0, 1000);
+    CHECK_EQ(execute(&subject), EMBER_BUDGET);
+    set_int(&subject, 0, 2);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    subject_close(&subject);
+}
+
+static void moves_copy_handles(void) {
+    subject_t subject;
+    start(&subject, "moves.pte");
+    for (int turn = 1; turn < 4; turn++) {
+        subject_input(&subject, 0)[0] = 1;
+        subject_input(&subject, 1)[0] = 10;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[0] == 11);
+        CHECK(subject_output(&subject, 1) == subject_input(&subject, 0));
+        CHECK(subject_output(&subject, 2) == subject_input(&subject, 1));
+        CHECK_EQ(int_output(&subject, 3), 3 + turn);
+        CHECK_EQ(int_output(&subject, 4), 4 + turn);
+    }
+    subject_close(&subject);
+}
+
+static void initial_states_are_loaded(void) {
+    subject_t subject;
+    start(&subject, "counter.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 4 && subject_output(&subject, 0)[1] == 5);
+    CHECK(subject_output(&subject, 1)[0] == 31 && subject_output(&subject, 1)[1] == 41);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 5 && subject_output(&subject, 1)[1] == 42);
+    CHECK(subject_output(&subject, 2)[0] == 50 && subject_output(&subject, 2)[1] == 60);
+    subject_close(&subject);
+}
+
+static void external_data_is_found(void) {
+    static ember_data_map_t maps[2];
+    subject_t subject;
+    CHECK_EQ(load(&subject, "external.pte"), EMBER_NOT_FOUND);
+
+    ember_bytes_t file = test_file("external_other.ptd");
+    CHECK_EQ(ember_data_map_open(&maps[0], file.data, file.size, NULL), EMBER_OK);
+    ember_program_attach(&subject.program, maps, 1);
+    // Another shape is no match: an error that is not success, whatever its name.
+    CHECK(subject_load(&subject, "forward", &toy_registry) != EMBER_OK);
+
+    file = test_file("external.ptd");
+    CHECK_EQ(ember_data_map_open(&maps[0], file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    subject_input(&subject, 0)[0] = 1;
+    subject_input(&subject, 0)[1] = 2;
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 101 &&
+          subject_output(&subject, 0)[1] == 202);
+    CHECK(subject_output(&subject, 1)[0] == 106 &&
+          subject_output(&subject, 1)[1] == 208);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 1)[0] == 207);
+    subject_close(&subject);
+}
+
+static void methods_share_memory(void) {
+    subject_t first, second;
+    CHECK_EQ(subject_open(&first, "methods.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&first, "increase", &toy_registry), EMBER_OK);
+    second = first;
+    ember_memory_t memory = first.memory;
+    memory.method = (ember_arena_t){.data = test_alloc(4096), .size = 4096};
+    CHECK_EQ(ember_method_load(&second.method, &first.program, "read", &toy_registry,
+                               &memory, NULL),
+             EMBER_OK);
+    CHECK_EQ(execute(&first), EMBER_OK);
+    CHECK_EQ(execute(&first), EMBER_OK);
+    CHECK_EQ(execute(&second), EMBER_OK);
+    CHECK(subject_output(&second, 0)[0] == 2);
+    test_free(memory.method.data);
+    subject_close(&first);
+}
+
+static void memories_are_checked(void) {
+    subject_t subject;
+    start(&subject, "memories.pte");
+    subject_input(&subject, 0)[1] = 2;
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[1] == 6);
+
+    ember_method_t method;
+    ember_memory_t memory = subject.memory;
+    memory.planned_count = 2;
+    CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &toy_registry,
+                               &memory, NULL),
+             EMBER_NO_MEMORY);
+    memory.planned_count = 3;
+    subject.planned[2].size--;
+    CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &toy_registry,
+                               &memory, NULL),
+             EMBER_NO_MEMORY);
+    subject.planned[2].size++;
+    uint8_t *data = subject.planned[0].data;
+    subject.planned[0].data = data + 4;
+    CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &toy_registry,
+                               &memory, NULL),
+             EMBER_BAD_ARGUMENT);
+    subject.planned[0].data = data;
+    subject_close(&subject);
+}
+
+// Every arena that is too small is refused, whatever is allocated last.
+static void small_arenas_are_refused(void) {
+    static const char *const names[] = {"loop.pte", "views.pte", "fixed_chain.pte"};
+    for (int i = 0; i < 3; i++) {
+        subject_t subject;
+        start(&subject, names[i]);
+        const size_t enough = subject.method.arena.peak;
+        for (size_t size = 0; size <= enough; size++) {
+            ember_method_t method;
+            ember_memory_t memory = subject.memory;
+            memory.method =
+                (ember_arena_t){.data = test_alloc(size + (size == 0)), .size = size};
+            CHECK_EQ(ember_method_load(&method, &subject.program, "forward",
+                                       &toy_registry, &memory, NULL),
+                     size < enough ? EMBER_NO_MEMORY : EMBER_OK);
+            test_free(memory.method.data);
+        }
+        subject_close(&subject);
+    }
+}
+
+static void scratch_is_refused(void) {
+    subject_t subject;
+    start(&subject, "bounded_scratch.pte");
+    CHECK_EQ(subject.method.temp_used, 256);
+    ember_method_t method;
+    ember_memory_t memory = subject.memory;
+    memory.method = (ember_arena_t){.data = test_alloc(4096), .size = 4096};
+    memory.temp.size = 255;
+    CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &toy_registry,
+                               &memory, &subject.error),
+             EMBER_NO_MEMORY);
+    CHECK_EQ(method.temp_used, 256);
+    test_free(memory.method.data);
+    subject_close(&subject);
+}
+
+static void empty_methods_execute(void) {
+    subject_t subject;
+    start(&subject, "empty.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    ember_value_t value;
+    CHECK_EQ(ember_method_output(&subject.method, 0, &value), EMBER_OK);
+    CHECK_EQ(value.as_tensor.numel, 0);
+    CHECK_EQ(ember_method_output(&subject.method, 1, &value), EMBER_OK);
+    CHECK(value.as_tensor.numel == 1 && value.as_tensor.rank == 0);
+    CHECK_EQ(ember_method_output(&subject.method, 2, &value), EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+static void tensors_without_elements(void) {
+    subject_t subject;
+    start(&subject, "empty_tensors.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    subject_close(&subject);
+}
+
+static void constants_are_not_written(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "view_constant.pte"), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.error.instruction, 1);
+    subject_close(&subject);
+}
+
+// --- tracing
+// ---------------------------------------------------------------------------
+
+typedef struct trace {
+    uint32_t begun[64];
+    uint32_t count;
+    uint32_t ended;
+    ember_status_t last;
+} trace_t;
+
+static void trace_begin(void *context, uint32_t instruction) {
+    trace_t *trace = context;
+    if (trace->count < 64) {
+        trace->begun[trace->count] = instruction;
+    }
+    trace->count++;
+}
+
+static void trace_end(void *context, uint32_t instruction, ember_status_t status) {
+    trace_t *trace = context;
+    CHECK(trace->count > 64 || trace->begun[trace->count - 1] == instruction);
+    trace->ended++;
+    trace->last = status;
+}
+
+static void tracing_changes_nothing(void) {
+    static const uint32_t want[] = {0, 1, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, 2, 3};
+    trace_t trace = {.count = 0};
+    const ember_tracer_t tracer = {trace_begin, trace_end, &trace};
+    subject_t subject;
+    start(&subject, "loop.pte");
+    set_int(&subject, 0, 2);
+    subject_input(&subject, 1)[0] = 3;
+    CHECK_EQ(ember_method_execute_traced(&subject.method, &tracer, &subject.error),
+             EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 6);
+    CHECK_EQ(trace.count, sizeof(want) / 4);
+    CHECK_EQ(trace.ended, trace.count);
+    CHECK(memcmp(trace.begun, want, sizeof(want)) == 0);
+    static const ember_event_kind_t kinds[] = {
+        EMBER_EVENT_MOVE,       EMBER_EVENT_KERNEL, EMBER_EVENT_KERNEL,
+        EMBER_EVENT_JUMP_FALSE, EMBER_EVENT_KERNEL, EMBER_EVENT_KERNEL,
+        EMBER_EVENT_JUMP_FALSE};
+    for (uint32_t i = 0; i < 7; i++) {
+        CHECK_EQ(ember_method_instruction_kind(&subject.method, i), kinds[i]);
+    }
+    ember_method_set_budget(&subject.method, 20);
+    set_int(&subject, 0, 100);
+    CHECK_EQ(ember_method_execute_traced(&subject.method, &tracer, NULL), EMBER_BUDGET);
+    subject_close(&subject);
+
+    start(&subject, "fail_run.pte");
+    trace.count = trace.ended = 0;
+    CHECK_EQ(ember_method_execute_traced(&subject.method, &tracer, &subject.error),
+             EMBER_DATA_RANGE);
+    CHECK_EQ(subject.error.instruction, 2);
+    CHECK_EQ(trace.last, EMBER_DATA_RANGE);
+    CHECK_EQ(trace.ended, 3);
+    subject_close(&subject);
+}
+
+TESTS(TEST(fixed_nodes_are_prepared_once), TEST(constants_are_read_in_place),
+      TEST(kernels_of_a_chain), TEST(failures_name_their_instruction),
+      TEST(cond_takes_a_branch), TEST(scalar_inputs_decide_and_count), TEST(loops_loop),
+      TEST(handles_can_be_swapped), TEST(budget_stops_loops), TEST(moves_copy_handles),
+      TEST(initial_states_are_loaded), TEST(external_data_is_found),
+      TEST(methods_share_memory), TEST(memories_are_checked),
+      TEST(small_arenas_are_refused), TEST(scratch_is_refused),
+      TEST(empty_methods_execute), TEST(tensors_without_elements),
+      TEST(constants_are_not_written), TEST(tracing_changes_nothing))

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes, strides, layouts, dtypes.
+#include <string.h>
+
+#include "check.h"
+#include "ember/tensor.h"
+
+static ember_tensor_t make(uint8_t rank, const int32_t *sizes, const uint8_t *order) {
+    ember_tensor_t tensor = {.sizes = sizes,
+                             .dim_order = order,
+                             .numel = 1,
+                             .dtype = EMBER_F32,
+                             .rank = rank,
+                             .element_size = 4};
+    for (uint32_t i = 0; i < rank; i++) {
+        tensor.numel *= (uint32_t)sizes[i];
+    }
+    return tensor;
+}
+
+static const uint8_t plain[] = {0, 1, 2, 3};
+static const uint8_t last[] = {0, 2, 3, 1};
+
+static void dtypes_have_sizes(void) {
+#define EXPECT(name, number, size) CHECK_EQ(ember_dtype_size(number), size);
+    EMBER_DTYPE_LIST(EXPECT)
+#undef EXPECT
+    static const uint8_t unknown[] = {8, 9, 10, 12, 13, 14, 16, 17, 22, 26, 30, 255};
+    for (size_t i = 0; i < sizeof(unknown); i++) {
+        CHECK_EQ(ember_dtype_size(unknown[i]), 0);
+    }
+    CHECK_EQ(ember_dtype_size(UINT32_MAX), 0);
+}
+
+static void strides_follow_the_dim_order(void) {
+    static const int32_t sizes[] = {2, 3, 4, 5};
+    int32_t strides[4];
+    ember_tensor_t tensor = make(4, sizes, plain);
+    ember_tensor_strides(&tensor, strides);
+    CHECK(strides[0] == 60 && strides[1] == 20 && strides[2] == 5 && strides[3] == 1);
+    tensor = make(4, sizes, last);
+    ember_tensor_strides(&tensor, strides);
+    CHECK(strides[0] == 60 && strides[1] == 1 && strides[2] == 15 && strides[3] == 3);
+}
+
+static void a_size_of_zero_counts_as_one(void) {
+    static const int32_t sizes[] = {2, 0, 4};
+    int32_t strides[3];
+    const ember_tensor_t tensor = make(3, sizes, plain);
+    ember_tensor_strides(&tensor, strides);
+    CHECK(strides[0] == 4 && strides[1] == 4 && strides[2] == 1);
+}
+
+static void contiguity_ignores_ones(void) {
+    static const int32_t sizes[] = {2, 3, 4, 5};
+    static const int32_t one_channel[] = {2, 1, 4, 5};
+    static const int32_t none[] = {2, 3, 0, 5};
+    ember_tensor_t tensor = make(4, sizes, plain);
+    CHECK(ember_tensor_is_contiguous(&tensor));
+    tensor = make(4, sizes, last);
+    CHECK(!ember_tensor_is_contiguous(&tensor));
+    tensor = make(4, one_channel, last);
+    CHECK(ember_tensor_is_contiguous(&tensor));
+    tensor = make(4, none, last);
+    CHECK(ember_tensor_is_contiguous(&tensor));
+    tensor = make(0, NULL, NULL);
+    CHECK(ember_tensor_is_contiguous(&tensor));
+}
+
+static void layouts_compare(void) {
+    static const int32_t sizes[] = {2, 3, 4, 5};
+    static const int32_t one_channel[] = {2, 1, 4, 5};
+    static const int32_t ones[] = {1, 1, 1, 1};
+    ember_tensor_t a = make(4, sizes, plain);
+    ember_tensor_t b = make(4, sizes, last);
+    CHECK(ember_tensor_same_shape(&a, &b) && !ember_tensor_same_layout(&a, &b));
+    CHECK(ember_tensor_same_layout(&a, &a) && ember_tensor_same_layout(&b, &b));
+    a = make(4, one_channel, plain);
+    CHECK(!ember_tensor_same_shape(&a, &b));
+    b = make(4, one_channel, last);
+    CHECK(ember_tensor_same_layout(&a, &b));
+    a = make(4, ones, plain);
+    b = make(4, ones, last);
+    CHECK(ember_tensor_same_layout(&a, &b));
+    b = make(3, ones, plain);
+    CHECK(!ember_tensor_same_layout(&a, &b));
+}
+
+TESTS(TEST(dtypes_have_sizes), TEST(strides_follow_the_dim_order),
+      TEST(a_size_of_zero_counts_as_one), TEST(contiguity_ignores_ones),
+      TEST(layouts_compare))

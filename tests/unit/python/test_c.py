@@ -1,0 +1,156 @@
+"""The C core: its unit tests, on this host with sanitizers and as 32-bit processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+TESTS = ROOT / "tests/unit/c"
+SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
+CORE = sorted((ROOT / "runtime_c/src").glob("[!b]*.c"))  # not the bundled programs
+TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
+
+sys.path.insert(0, str(TESTS))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A way to build and run a C test."""
+
+    name: str
+    command: tuple[str, ...]  # compiler and flags
+    ports: tuple[str, ...]
+    runner: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> str | None:
+        tools = (self.command[0], *self.runner)
+        return next((tool for tool in tools if shutil.which(tool) is None), None)
+
+
+WARNINGS = ("-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror")
+HOST = ("runtime_c/port/common.c", "runtime_c/port/host/host.c")
+SANITIZED = Target(
+    "host-asan",
+    (
+        *("gcc", *WARNINGS, "-O1", "-fsanitize=address,undefined"),
+        "-fno-sanitize-recover=undefined",
+    ),
+    HOST,
+)
+PLAIN = Target("host", ("gcc", *WARNINGS, "-O2", "-DEMBER_ERROR_STRINGS=0"), HOST)
+ARM_FLAGS = ("-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard")
+ARM = Target(
+    "arm-user",
+    (
+        *("clang-19", "--target=arm-none-eabi", *ARM_FLAGS, *WARNINGS, "-Os"),
+        *("-ffreestanding", "-fsanitize=undefined", "-fsanitize-trap=undefined"),
+        *("-isystem", "/usr/lib/arm-none-eabi/include"),
+        *("-isystem", "/usr/include/newlib"),
+    ),
+    (
+        "runtime_c/port/common.c",
+        "runtime_c/port/linux_user/linux_user.c",
+        "tests/unit/c/arm_memory.c",
+    ),
+    runner=("qemu-arm",),
+)
+TARGETS = (SANITIZED, PLAIN, ARM)
+
+
+def _arm_libraries() -> list[str]:
+    """newlib and libgcc, for memcpy and 64-bit division."""
+    found = []
+    for question in ("-print-file-name=libc.a", "-print-libgcc-file-name"):
+        flags = ("-march=armv7-a+fp", "-mfloat-abi=hard", "-mthumb")
+        done = subprocess.run(
+            ["arm-none-eabi-gcc", *flags, question],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout.strip())
+    return found
+
+
+def _compile(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+
+
+class Builder:
+    """Compiles tests for the targets; the core and the ports once each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._objects: dict[str, list[str]] = {}
+
+    def build(self, target: Target, topic: str, *sources: Path) -> Path:
+        """The executable of a test; skips when the target's tools are missing."""
+        if target.missing is not None:
+            pytest.skip(f"{target.missing} is not installed")
+        program = self._folder / f"{topic}-{target.name}"
+        link = ["-nostdlib", "-fuse-ld=lld-19", "-e", "_start"]
+        extra = [*link, *_arm_libraries()] if target is ARM else []
+        flags = [*target.command, *_includes()]
+        objects = self._core(target)
+        _compile([*flags, *map(str, sources), *objects, *extra, "-o", str(program)])
+        return program
+
+    def _core(self, target: Target) -> list[str]:
+        if target.name not in self._objects:
+            folder = self._folder / target.name
+            folder.mkdir()
+            sources = [*CORE, *SHARED, *(ROOT / path for path in target.ports)]
+            for source in sources:
+                flags = [*target.command, *_includes(), "-c", str(source)]
+                _compile([*flags, "-o", str(folder / f"{source.stem}.o")])
+            self._objects[target.name] = sorted(map(str, folder.glob("*.o")))
+        return self._objects[target.name]
+
+
+def _includes() -> list[str]:
+    return [f"-I{ROOT / one}" for one in ("runtime_c/include", "runtime_c/src")]
+
+
+def run(
+    target: Target, program: Path, *arguments: str
+) -> subprocess.CompletedProcess[str]:
+    command = [*target.runner, str(program), *arguments]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},  # files are kept
+    )
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import programs as maker  # beside the C tests
+
+    folder = tmp_path_factory.mktemp("programs")
+    maker.write_all(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
+    return Builder(tmp_path_factory.mktemp("c"))
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
+@pytest.mark.parametrize("topic", TOPICS)
+def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> None:
+    program = builder.build(target, topic, TESTS / f"{topic}.c")
+    done = run(target, program, str(programs))
+    assert done.returncode == 0, done.stdout + done.stderr
