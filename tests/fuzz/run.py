@@ -1,0 +1,226 @@
+"""Mutate programs and run what still loads, under sanitizers.
+
+    tests/fuzz/run.py --mutations 1000000 --jobs 2
+    tests/fuzz/run.py --seconds 60
+    tests/fuzz/run.py --only 123456          one mutation again, verbosely
+
+Prints a summary line, or how to repeat a failure. Exit status 0 means no report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import struct
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "sdk"), str(Path(__file__).parent)]
+
+import positions  # noqa: E402
+import seeds as seeds_module  # noqa: E402
+
+from ember import kernels, paths  # noqa: E402
+from ember.errors import SdkError  # noqa: E402
+
+COMPILER = "clang-19"
+FLAGS = [
+    *("-std=c11", "-g", "-O1", "-ffp-contract=off", "-fno-math-errno"),
+    *("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+    # Casting a float that does not fit gives some number; no memory depends on it
+    # without a check, which the other sanitizers see.
+    *("-fno-sanitize=float-divide-by-zero",),
+    "-DEMBER_ERROR_STRINGS=1",
+]
+INCLUDES = ("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz", "")
+BUNDLES = False
+KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
+ENVIRONMENT = {
+    **os.environ,
+    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:handle_abort=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
+
+
+# ---- building ----------------------------------------------------------------------
+
+
+def build(folder: Path) -> Path:
+    """The fuzzer with every kernel that is listed; objects are kept in `folder`."""
+    sources = [
+        *sorted((ROOT / "runtime_c/src").glob("*.c" if BUNDLES else "[!b]*.c")),
+        *sorted((ROOT / "runtime_c/backends").glob("*.c")),
+        *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
+        ROOT / "tests/unit/c/toys.c",
+        *_kernel_sources(folder),
+    ]
+    flags = [*FLAGS, *_defines(), *(f"-I{ROOT / one}" for one in INCLUDES)]
+    headers = [
+        path
+        for folder in (*INCLUDES[:-1], "kernels")
+        for path in sorted((ROOT / folder).rglob("*.h"))
+    ]
+    common = hashlib.sha256(" ".join(flags).encode())
+    for path in headers:
+        common.update(path.read_bytes())
+
+    def compile_one(source: Path) -> Path:
+        digest = hashlib.sha256(common.digest() + source.read_bytes()).hexdigest()[:16]
+        made = folder / f"{source.stem}-{digest}.o"
+        if not made.is_file():
+            part = made.with_suffix(".part")
+            _run([COMPILER, *flags, "-c", str(source), "-o", str(part)])
+            part.rename(made)
+        return made
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = sorted(set(pool.map(compile_one, sources)))
+    program = folder / "fuzz"
+    _run([COMPILER, *FLAGS, *map(str, objects), "-lm", "-o", str(program)])
+    return program
+
+
+def _defines() -> list[str]:
+    has = {
+        "FUZZ_BUNDLES": BUNDLES,
+        "FUZZ_KERNELS": _listed() is not None,
+    }
+    return [f"-D{name}={int(value)}" for name, value in has.items()]
+
+
+def _listed() -> kernels.KernelList | None:
+    try:
+        return kernels.load()
+    except (SdkError, OSError):
+        return None
+
+
+def _kernel_sources(folder: Path) -> list[Path]:
+    listed = _listed()
+    if listed is None:
+        return []
+    table = folder / "ember_tables.c"
+    text = kernels.operator_table(listed.all()) + kernels.backend_table(listed.backends)
+    table.write_text(text)
+    chosen = {
+        operator.source(kernel)
+        for operator in listed.operators.values()
+        for kernel in operator.kernels
+    }
+    return [table, *sorted((ROOT / "kernels/engine").glob("*.c")), *sorted(chosen)]
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+
+
+# ---- seeds -------------------------------------------------------------------------
+
+
+def pack(found: list[seeds_module.Seed], path: Path) -> None:
+    """Seeds and the positions of their fields, as fuzz.c reads them."""
+    parts = [struct.pack("<I", len(found))]
+    for one in found:
+        places = positions.walk(one.data)
+        name = one.name.encode() + b"\0"
+        name += bytes(-len(name) % 4)
+        parts.append(
+            struct.pack(
+                "<5I", len(name), one.kind, one.companion, len(one.data), len(places)
+            )
+        )
+        parts += [name, one.data, bytes(-len(one.data) % 4)]
+        parts += [
+            struct.pack("<IBBH", p.at, p.width, KINDS.index(p.kind), 0) for p in places
+        ]
+    path.write_bytes(b"".join(parts))
+
+
+# ---- running -----------------------------------------------------------------------
+
+
+def fuzz(program: Path, packed: Path, wanted: argparse.Namespace) -> int:
+    """Run the jobs; 0 when none of them reported anything."""
+    began = time.monotonic()
+    last = wanted.start + wanted.mutations
+    workers = [
+        subprocess.Popen(
+            [
+                *(str(program), str(packed), str(wanted.start + job), str(last)),
+                *(str(wanted.jobs), str(wanted.seconds)),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env=ENVIRONMENT,
+        )
+        for job in range(wanted.jobs)
+    ]
+    totals = [0, 0, 0, 0]
+    failures = 0
+    for worker in workers:
+        output = worker.communicate()[0]
+        lines = output.splitlines()
+        if worker.returncode == 0 and lines[-1].startswith("DONE "):
+            numbers = map(int, lines[-1].split()[1:])
+            totals = [a + b for a, b in zip(totals, numbers, strict=True)]
+            continue
+        failures += 1
+        print("\n".join(lines[-60:]))
+        words = next((one for one in lines if "FAILED mutation" in one), "").split()
+        if words:
+            number = words[words.index("mutation") + 1]
+            print(f"repeat it: tests/fuzz/run.py --only {number}")
+    seconds = time.monotonic() - began
+    print(
+        f"fuzz: {totals[0]} mutants, {totals[1]} opened, {totals[2]} loaded, "
+        f"{totals[3]} executions; {failures} reports; {seconds:.0f} s"
+    )
+    return 1 if failures else 0
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mutations", type=int, default=10**12, help="how many")
+    parser.add_argument("--seconds", type=int, default=0, help="stop after; 0: never")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--start", type=int, default=0, help="number of the first")
+    parser.add_argument("--only", type=int, help="repeat one mutation")
+    parser.add_argument("--variants", type=int, default=12, help="seeds per operator")
+    parser.add_argument(
+        "--pattern", default="", help="only seeds with this in the name"
+    )
+    parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
+    found = parser.parse_args()
+    if found.only is None and found.mutations == 10**12 and found.seconds == 0:
+        parser.error("say --mutations or --seconds")
+    return found
+
+
+def main() -> int:
+    wanted = arguments()
+    folder = paths.writable_folder(paths.cache() / "fuzz")
+    program = build(folder)
+    found = seeds_module.collect(wanted.variants)
+    if wanted.pattern:
+        found = [one for one in found if wanted.pattern in one.name]
+    packed = folder / "seeds.pack"
+    pack(found, packed)
+    real = seeds_module.real_count(found)
+    print(f"fuzz: {len(found)} seeds, {real} of them exported programs", flush=True)
+    if wanted.only is not None:
+        command = [str(program), str(packed), str(wanted.only), wanted.save]
+        return subprocess.run(command, check=False, env=ENVIRONMENT).returncode
+    return fuzz(program, packed, wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
