@@ -1,4 +1,4 @@
-"""kernels/kernels.yaml becomes the list of operators, and C tables of chosen kernels."""
+"""kernels/kernels.yaml becomes the list of operators, and C tables of kernels."""
 
 from __future__ import annotations
 

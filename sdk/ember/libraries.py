@@ -63,7 +63,7 @@ class Libraries:
 
     def _compile(self, source: Path, made: Path, options: Sequence[str]) -> None:
         warnings = self.warnings if source.suffix == ".c" else ()
-        # Objects hold no folder names, so that firmware is the same wherever it is made.
+        # Objects hold no folder names: firmware is the same wherever it is made.
         places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
         words = [self.compiler, *self.flags, "-Os", *warnings]
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
@@ -202,7 +202,9 @@ def source_files() -> list[Path]:
         found += [top] if top.is_file() else (p for p in top.rglob("*") if p.is_file())
     skipped = paths.runtime() / "app"
     return sorted(
-        path for path in found if path.suffix in _SUFFIXES and skipped not in path.parents
+        path
+        for path in found
+        if path.suffix in _SUFFIXES and skipped not in path.parents
     )
 
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading the model of this firmware into the memory that the SDK placed for it.
+#include "ember/model.h"
+
+#include <string.h>
+
+ember_status_t ember_model_open(ember_program_t *program, ember_error_t *err) {
+    const ember_model_t *model = &ember_model;
+    ember_status_t status =
+        ember_program_open(program, model->program.data, model->program.size, err);
+    for (uint32_t i = 0; status == EMBER_OK && i < model->data_count; i++) {
+        status = ember_data_map_open(&model->maps[i], model->data[i].data,
+                                     model->data[i].size, err);
+    }
+    if (status == EMBER_OK && model->data_count > 0) {
+        ember_program_attach(program, model->maps, model->data_count);
+    }
+    return status;
+}
+
+static const ember_model_method_t *find(const char *name) {
+    for (uint32_t i = 0; i < ember_model.method_count; i++) {
+        const ember_model_method_t *placed = &ember_model.methods[i];
+        if (name == NULL || strcmp(placed->name, name) == 0) {
+            return placed;
+        }
+    }
+    return NULL;
+}
+
+static ember_status_t lend_input(ember_method_t *method, uint32_t index,
+                                 const ember_span_t *span, ember_error_t *err) {
+    ember_value_t value;
+    const ember_status_t status = ember_method_input(method, index, &value);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    value.as_tensor.data = span->data;
+    return ember_method_set_input(method, index, &value, err);
+}
+
+static ember_status_t lend(ember_method_t *method, const ember_model_method_t *placed,
+                           ember_error_t *err) {
+    ember_status_t status = EMBER_OK;
+    for (uint32_t i = 0; status == EMBER_OK && i < placed->input_count; i++) {
+        if (placed->inputs[i].data != NULL) {
+            status = lend_input(method, i, &placed->inputs[i], err);
+        }
+    }
+    for (uint32_t i = 0; status == EMBER_OK && i < placed->output_count; i++) {
+        const ember_span_t *span = &placed->outputs[i];
+        if (span->data != NULL) {
+            status = ember_method_set_output(method, i, span->data, span->size, err);
+        }
+    }
+    return status;
+}
+
+ember_status_t ember_model_load(ember_method_t *method, const ember_program_t *program,
+                                const char *name, ember_error_t *err) {
+    const ember_model_method_t *placed = find(name);
+    if (placed == NULL) {
+        return ember_fail(err, EMBER_NOT_FOUND,
+                          "model: it was built without the method");
+    }
+    const ember_memory_t memory = {
+        .method = {.data = placed->arena.data, .size = placed->arena.size},
+        .planned = placed->planned,
+        .planned_count = placed->planned_count,
+        .temp = ember_model.temp,
+    };
+    for (uint32_t i = 0; i < placed->planned_count; i++) {
+        if (placed->planned[i].size > 0) {
+            memset(placed->planned[i].data, 0, placed->planned[i].size);
+        }
+    }
+    const ember_status_t status = ember_method_load(
+        method, program, placed->name, &ember_model.registry, &memory, err);
+    return status == EMBER_OK ? lend(method, placed, err) : status;
+}

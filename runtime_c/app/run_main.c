@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The firmware of `ember build` without an application of one's own: loads a method
+// of the model in it, executes it once, and reports. Arguments, in any order:
+//
+//     method=NAME   the method; without it the first
+//     in=FILE       inputs (values.h); without it zeros
+//     out=FILE      where the report goes; without it a line on the console
+//     trace=1       executes once more, with a mark around each instruction
+//
+// The report, little endian; sdk/ember/run.py is the other side:
+//
+//     u32 "EMR1", i32 status, u32 instruction, u32 stage, u32 length, message,
+//     zeros up to a multiple of 4
+//     u64 stack size, stack used, arena size, arena peak, temp size, temp used
+//     the outputs (values.h), when the status is OK
+//     u32 per traced instruction, UINT32_MAX last, with trace=1
+#include "ember/model.h"
+#include "ember/port.h"
+#include "trace.h"
+#include "values.h"
+
+#include <string.h>
+
+#define REPORT_MAGIC 0x31524D45u // "EMR1"
+
+enum { LINE_SIZE = 512, PADDED = 4 };
+enum { STAGE_OPEN, STAGE_LOAD, STAGE_INPUTS, STAGE_EXECUTE, STAGE_DONE };
+
+typedef struct options {
+    const char *method;
+    const char *in;
+    const char *out;
+    bool trace;
+} options_t;
+
+static ember_program_t program;
+static ember_method_t method;
+static ember_error_t error;
+static char line[LINE_SIZE];
+
+// The text after `name` when `word` starts with it, or NULL.
+static const char *value_of(const char *word, const char *name) {
+    const size_t length = strlen(name);
+    return strncmp(word, name, length) == 0 ? word + length : NULL;
+}
+
+static void set_option(options_t *options, const char *word) {
+    const char *value;
+    if ((value = value_of(word, "method=")) != NULL) {
+        options->method = value;
+    } else if ((value = value_of(word, "in=")) != NULL) {
+        options->in = value;
+    } else if ((value = value_of(word, "out=")) != NULL) {
+        options->out = value;
+    } else if (value_of(word, "trace=1") != NULL) {
+        options->trace = true;
+    }
+}
+
+static options_t read_options(void) {
+    options_t options = {NULL, NULL, NULL, false};
+    const size_t length = ember_port_arguments(line, sizeof(line));
+    size_t start = 0;
+    for (size_t i = 0; i <= length && length > 0; i++) {
+        if (line[i] == ' ' || line[i] == '\0') {
+            line[i] = '\0';
+            set_option(&options, &line[start]);
+            start = i + 1;
+        }
+    }
+    return options;
+}
+
+static ember_status_t load(const char *name, uint32_t *stage) {
+    ember_port_mark_begin(EMBER_MARK_LOAD);
+    ember_status_t status = ember_model_open(&program, &error);
+    if (status == EMBER_OK) {
+        *stage = STAGE_LOAD;
+        status = ember_model_load(&method, &program, name, &error);
+    }
+    ember_port_mark_end(EMBER_MARK_LOAD);
+    return status;
+}
+
+static ember_status_t read_inputs(const char *path) {
+    if (path == NULL) {
+        return EMBER_OK; // memory was zeroed when the method was loaded
+    }
+    const int32_t file = ember_port_open(path, EMBER_PORT_READ);
+    if (file < 0) {
+        return ember_fail(&error, EMBER_IO, "values: cannot open the file");
+    }
+    const ember_status_t status = ember_values_read(file, &method, &error);
+    ember_port_close(file);
+    return status;
+}
+
+static ember_status_t execute(void) {
+    ember_port_mark_begin(EMBER_MARK_EXECUTE);
+    const ember_status_t status = ember_method_execute(&method, &error);
+    ember_port_mark_end(EMBER_MARK_EXECUTE);
+    return status;
+}
+
+static ember_status_t run(const options_t *options, uint32_t *stage) {
+    ember_status_t status = load(options->method, stage);
+    if (status == EMBER_OK) {
+        *stage = STAGE_INPUTS;
+        status = read_inputs(options->in);
+    }
+    if (status == EMBER_OK) {
+        *stage = STAGE_EXECUTE;
+        status = execute();
+    }
+    *stage = status == EMBER_OK ? STAGE_DONE : *stage;
+    return status;
+}
+
+static bool write_report(int32_t file, ember_status_t status, uint32_t stage) {
+    static const uint8_t zeros[PADDED];
+    const char *message = error.message != NULL ? error.message : "";
+    const uint32_t length = status != EMBER_OK ? (uint32_t)strlen(message) : 0;
+    const uint32_t head[] = {REPORT_MAGIC, (uint32_t)status, error.instruction, stage,
+                             length};
+    const uint64_t memory[] = {ember_port_stack_size(), ember_port_stack_used(),
+                               method.arena.size,       method.arena.peak,
+                               method.temp.size,        method.temp_used};
+    return ember_port_write(file, head, sizeof(head)) == 0 &&
+           ember_port_write(file, message, length) == 0 &&
+           ember_port_write(file, zeros, (0u - length) % PADDED) == 0 &&
+           ember_port_write(file, memory, sizeof(memory)) == 0;
+}
+
+static ember_status_t trace(const options_t *options, int32_t file) {
+    const ember_status_t status = read_inputs(options->in);
+    return status == EMBER_OK ? ember_trace_execute(&method, file, &error) : status;
+}
+
+static int report(const options_t *options, ember_status_t status, uint32_t stage) {
+    const int32_t file = ember_port_open(options->out, EMBER_PORT_WRITE);
+    if (file < 0) {
+        ember_port_panic("cannot open the report");
+    }
+    bool good = write_report(file, status, stage);
+    if (status == EMBER_OK) {
+        good = good && ember_values_write(file, &method) == EMBER_OK;
+        if (options->trace) {
+            good = good && trace(options, file) == EMBER_OK;
+        }
+    }
+    ember_port_close(file);
+    if (!good) {
+        ember_port_panic("cannot write the report");
+    }
+    return 0;
+}
+
+int main(void) {
+    uint32_t stage = STAGE_OPEN;
+    const options_t options = read_options();
+    const ember_status_t status = run(&options, &stage);
+    if (options.out != NULL) {
+        return report(&options, status, stage);
+    }
+    ember_port_log("ember: ");
+    ember_port_log(ember_status_text(status));
+    ember_port_log("\n");
+    return status == EMBER_OK ? 0 : 1;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values of a method as files of the host: what the SDK writes for inputs and reads
+// back for outputs (sdk/ember/values.py is the other side).
+//
+//     file    u32 "EMV1", u32 count, then count values
+//     value   u32 kind (ember_kind_t), u32 dtype, u32 rank, u32 bytes,
+//             i32 sizes[rank], bytes of payload, zeros up to a multiple of 4
+//
+// Little endian. The payload is a tensor's data in its dim order, or the i64 of an
+// int or a bool, or the f64 of a double; none and lists have none.
+#ifndef EMBER_APP_VALUES_H
+#define EMBER_APP_VALUES_H
+
+#include "ember/method.h"
+
+#define EMBER_VALUES_MAGIC 0x31564D45u // "EMV1"
+
+// Reads the values at the position of `file` into the method's inputs, tensors right
+// to where they belong. EMBER_IO when the file ends early or is none.
+EMBER_MUST_USE ember_status_t ember_values_read(int32_t file, ember_method_t *method,
+                                                ember_error_t *err);
+
+// Writes all outputs of `method` at the position of `file`, head included.
+EMBER_MUST_USE ember_status_t ember_values_write(int32_t file, ember_method_t *method);
+
+#endif // EMBER_APP_VALUES_H

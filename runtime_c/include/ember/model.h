@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model that `ember build` put into this firmware: its bytes, the kernels it
+// needs, and memory of exact size. The SDK generates `ember_model`; an application
+// loads a method and runs it:
+//
+//     static ember_program_t program;
+//     static ember_method_t method;
+//     ember_model_open(&program, NULL);
+//     ember_model_load(&method, &program, "forward", NULL);
+//     ember_method_execute(&method, NULL);
+//
+// Lifetime  memory of a method is lent to it for ever: load a method once.
+#ifndef EMBER_MODEL_H
+#define EMBER_MODEL_H
+
+#include "ember/data.h"
+#include "ember/method.h"
+
+// A method that the firmware was built for, and the memory placed for it.
+typedef struct ember_model_method {
+    const char *name;
+    ember_span_t arena;          // values and node states
+    const ember_span_t *planned; // (planned_count,), by memory id - 1
+    uint32_t planned_count;
+    uint32_t input_count;
+    uint32_t output_count;
+    // (input_count,), (output_count,): memory for tensors that the program leaves to
+    // the caller; data is NULL where the program has planned some.
+    const ember_span_t *inputs;
+    const ember_span_t *outputs;
+} ember_model_method_t;
+
+typedef struct ember_model {
+    ember_bytes_t program;
+    const ember_bytes_t *data; // (data_count,): .ptd files
+    ember_data_map_t *maps;    // (data_count,): filled by ember_model_open()
+    uint32_t data_count;
+    uint32_t method_count;
+    const ember_model_method_t *methods;
+    ember_span_t temp; // shared: one method executes at a time
+    ember_registry_t registry;
+} ember_model_t;
+
+extern const ember_model_t ember_model;
+
+// Opens the program with its data files. Errors as ember_program_open().
+EMBER_MUST_USE ember_status_t ember_model_open(ember_program_t *program,
+                                               ember_error_t *err);
+
+// Loads method `name`, NULL for the first, into the memory that was placed for it, and
+// lends it the memory for inputs and outputs that the program left to the caller.
+// Errors as ember_method_load(); NOT_FOUND when the firmware was built without it.
+EMBER_MUST_USE ember_status_t ember_model_load(ember_method_t *method,
+                                               const ember_program_t *program,
+                                               const char *name, ember_error_t *err);
+
+#endif // EMBER_MODEL_H

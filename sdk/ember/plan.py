@@ -1,0 +1,270 @@
+"""A model and its selection become a plan: how large each memory region is, and where.
+
+The stock plan: activations lie as the program itself planned them; every region goes to
+the first memory of the board that may hold it and has room.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ember import linker, program
+from ember.boards import Board, Memory, Role
+from ember.errors import SdkError, problem_list
+from ember.model import Model
+from ember.program import Method
+from ember.selection import Selection
+
+ALIGN = 16  # EMBER_ALIGN
+# What the plan leaves for what only the link knows.
+_RESERVED: dict[Role, int] = {"data": 2 * 1024, "code": 64 * 1024}
+_VIEWS = frozenset({"executorch_prim::et_view.default"})
+
+
+@dataclass(frozen=True)
+class Region:
+    """Memory for one purpose; `name` is a C identifier, sizes are bytes."""
+
+    name: str
+    role: Role
+    size: int
+    memory: str
+    purpose: str  # for people
+
+
+@dataclass(frozen=True)
+class MethodPlan:
+    method: Method
+    arena: Region
+    planned: tuple[Region | None, ...]  # by memory id - 1; None: empty
+    inputs: tuple[Region | None, ...]  # None: the program plans it, or the caller
+    outputs: tuple[Region | None, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    board: Board
+    stack: int
+    methods: tuple[MethodPlan, ...]
+    temp: Region | None
+    weights: str  # the memory of the model
+    model_bytes: int
+    constants: dict[str, int]
+
+    @property
+    def regions(self) -> list[Region]:
+        """All regions in RAM."""
+        found = [self.temp] if self.temp else []
+        for one in self.methods:
+            found.append(one.arena)
+            found += [r for r in (*one.planned, *one.inputs, *one.outputs) if r]
+        return found
+
+    @property
+    def method_arena(self) -> int:
+        return sum(one.arena.size for one in self.methods)
+
+    def to_json(self) -> dict[str, Any]:
+        planned = sum(size for one in self.methods for size in one.method.planned_sizes)
+        used = {memory.name: 0 for memory in self.board.memories}
+        for region in self.regions:
+            used[region.memory] += region.size
+        used[self.weights] += self.model_bytes
+        used[linker.place(self.board)["stack"]] += self.stack
+        return {
+            "board": self.board.name,
+            "fits": True,
+            "memories": [
+                {"name": m.name, "capacity": m.size, "used": used[m.name]}
+                for m in self.board.memories
+            ],
+            "regions": [
+                {"name": r.name, "role": r.role, "memory": r.memory, "bytes": r.size}
+                for r in self.regions
+            ],
+            "activations": {"planned": planned, "stock": planned},
+            "method_arena": self.method_arena,
+            "scratch": self.temp.size if self.temp else 0,
+            "stack": self.stack,
+            "constants": self.constants,
+        }
+
+
+class _Placer:
+    """Hands out the room of a board's memories, and keeps what does not fit."""
+
+    def __init__(self, board: Board, stack: int) -> None:
+        self.board = board
+        self.free = {memory.name: memory.size for memory in board.memories}
+        where = linker.place(board, {"stack": stack})
+        self.free[where["stack"]] -= stack
+        for role, size in _RESERVED.items():
+            if board.memory(where[role]).size > 2 * size:
+                self.free[where[role]] -= size
+        self.problems: list[str] = []
+
+    def place(self, role: Role, size: int, purpose: str) -> str:
+        """The memory for `size` bytes; a problem is noted when there is none."""
+        candidates = self.board.memories_for(role) or self.board.memories_for("data")
+        size = -(-size // ALIGN) * ALIGN
+        for memory in candidates:
+            if size <= self.free[memory.name]:
+                self.free[memory.name] -= size
+                return memory.name
+        roomiest = max(candidates, key=lambda memory: self.free[memory.name])
+        self.problems.append(self._problem(purpose, size, roomiest))
+        return roomiest.name
+
+    def _problem(self, purpose: str, size: int, memory: Memory) -> str:
+        free = max(self.free[memory.name], 0)
+        return (
+            f"{purpose} needs {size} bytes, {size - free} more than memory"
+            f" {memory.name} has left ({free} of {memory.size})"
+        )
+
+    def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
+        return Region(name, role, size, self.place(role, size, purpose), purpose)
+
+
+def make(
+    model: Model,
+    selection: Selection,
+    board: Board,
+    *,
+    stack: int = linker.DEFAULT_STACK,
+    caller_io: bool = False,
+) -> Plan:
+    """Place the model and the memory of the selection's methods on `board`.
+
+    With `caller_io` the application lends memory for inputs and outputs that the
+    program does not plan. SdkError that names what does not fit, and by how much.
+    """
+    placer = _Placer(board, stack)
+    size = len(model.content) + sum(map(len, model.data))
+    weights = placer.place("weights", size, "the model")
+    arenas = _arenas(selection, placer)
+    temp = None
+    if selection.scratch:
+        purpose = "scratch of the largest node"
+        temp = placer.region("ember_temp", "temp", selection.scratch, purpose)
+    methods = []
+    for prefix, method, arena in zip(
+        _prefixes(selection.methods), selection.methods, arenas, strict=True
+    ):
+        planned = _planned(prefix, method, placer)
+        methods.append(
+            MethodPlan(
+                method,
+                arena,
+                planned,
+                _lent(f"{prefix}_input", method, _inputs(method, caller_io), placer),
+                _lent(f"{prefix}_output", method, _outputs(method, caller_io), placer),
+            )
+        )
+    if placer.problems:
+        raise SdkError(
+            problem_list(f"{model.name} does not fit {board.name}", placer.problems),
+            hint="use a smaller model or a board with more memory: see `ember boards`",
+        )
+    used = model.program.used_constants()
+    constants = model.program.constants
+    dead = sum(len(constants[index]) for index in model.program.unused_constants())
+    return Plan(
+        board=board,
+        stack=stack,
+        methods=tuple(methods),
+        temp=temp,
+        weights=weights,
+        model_bytes=size,
+        constants={
+            "bytes": sum(len(constants[index]) for index in used),
+            "dropped": 0,
+            "unreferenced": dead,
+        },
+    )
+
+
+def _prefixes(methods: Sequence[Method]) -> list[str]:
+    """A C identifier per method; numbered where names collide."""
+    found: list[str] = []
+    for index, method in enumerate(methods):
+        text = re.sub(r"\W", "_", method.name, flags=re.ASCII) or "method"
+        text = text if text[0].isalpha() else f"m_{text}"
+        found.append(text if text not in found else f"{text}_{index}")
+    return found
+
+
+def _arenas(selection: Selection, placer: _Placer) -> list[Region]:
+    return [
+        placer.region(
+            f"{prefix}_arena",
+            "method",
+            max(needs.arena, ALIGN),
+            f"the method arena of {method.name}",
+        )
+        for prefix, method, needs in zip(
+            _prefixes(selection.methods),
+            selection.methods,
+            selection.needs,
+            strict=True,
+        )
+    ]
+
+
+def _planned(prefix: str, method: Method, placer: _Placer) -> tuple[Region | None, ...]:
+    """One region per planned memory; the largest is placed first."""
+    ids = range(1, len(method.planned_sizes))
+    placed: dict[int, Region] = {}
+    for number in sorted(ids, key=lambda one: (-method.planned_sizes[one], one)):
+        size = method.planned_sizes[number]
+        if size > 0:
+            purpose = f"planned memory {number} of {method.name}"
+            name = f"{prefix}_planned_{number}"
+            placed[number] = placer.region(name, "planned", size, purpose)
+    return tuple(placed.get(number) for number in ids)
+
+
+def _inputs(method: Method, caller_io: bool) -> list[int | None]:
+    """Per input the value that needs memory, or None."""
+    seen: set[int] = set()
+    return [_unbound(method, index, seen, caller_io) for index in method.inputs]
+
+
+def _outputs(method: Method, caller_io: bool) -> list[int | None]:
+    seen = {*method.inputs, *_viewed(method)}
+    return [_unbound(method, index, seen, caller_io) for index in method.outputs]
+
+
+def _unbound(method: Method, index: int, seen: set[int], caller_io: bool) -> int | None:
+    value = method.values[index]
+    unbound = isinstance(value, program.Tensor) and value.role == "unbound"
+    if caller_io or not unbound or index in seen:
+        return None
+    seen.add(index)
+    return index
+
+
+def _lent(
+    name: str, method: Method, wanted: Sequence[int | None], placer: _Placer
+) -> tuple[Region | None, ...]:
+    """Regions for the tensors that the program leaves to the caller."""
+    found: list[Region | None] = []
+    for number, index in enumerate(wanted):
+        value = method.values[index] if index is not None else None
+        region = None
+        if isinstance(value, program.Tensor):
+            purpose = f"{name.rsplit('_', 1)[1]} {number} of {method.name}"
+            size = max(value.nbytes, 1)
+            region = placer.region(f"{name}_{number}", "io", size, purpose)
+        found.append(region)
+    return tuple(found)
+
+
+def _viewed(method: Method) -> Iterable[int]:
+    """Values that a view points at other memory."""
+    for _, name, call in method.kernel_calls():
+        if name in _VIEWS:
+            yield call.args[-1]

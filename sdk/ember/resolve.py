@@ -1,0 +1,173 @@
+"""A program becomes what it needs on a board: kernels, states, scratch, or its gaps.
+
+The answer comes from the runtime's own loader, compiled for this computer at the
+board's pointer width (runtime_c/app/resolve_main.c), so host and device agree.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ember import boards, emulator, kernels, libraries, linker, paths
+from ember.boards import Board
+from ember.errors import SdkError
+
+MOST_DATA_FILES = 16  # resolve_main.c
+_UNSUPPORTED, _TOO_LARGE = -2, 3
+_TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Call:
+    """A kernel call as the loader saw it; sizes in bytes."""
+
+    instruction: int
+    kernel: str | None  # None: no kernel took it
+    known: bool  # whether the operator has kernels at all
+    state: int
+    scratch: int
+    volatile: bool  # prepared again when its arguments change
+    message: str  # why, where kernel is None
+
+    @property
+    def is_gap(self) -> bool:
+        return self.kernel is None and not self.volatile
+
+
+@dataclass(frozen=True)
+class MethodNeeds:
+    index: int
+    calls: tuple[Call, ...]
+    missing_delegates: tuple[int, ...]  # delegates without a backend
+    arena: int  # bytes of the method arena; 0 with gaps
+    temp: int  # bytes of scratch
+    slots: int  # values that can change
+
+    @property
+    def gaps(self) -> list[Call]:
+        return [call for call in self.calls if call.is_gap]
+
+
+@dataclass(frozen=True)
+class Resolution:
+    methods: tuple[MethodNeeds, ...]
+    sizes: Mapping[str, int]  # bytes of the runtime's structs on the board
+
+
+def resolve(
+    program: bytes, data: Sequence[bytes], board: Board, methods: Sequence[int]
+) -> Resolution:
+    """Load methods (by index) of `program` as `board` would, with all kernels.
+
+    SdkError when the loader refuses the program for another reason than a missing
+    kernel or backend.
+    """
+    if len(data) > MOST_DATA_FILES:
+        raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
+    tool = _tool(8 if board.pointer_bytes == 8 else 4)
+    with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
+        folder = Path(temporary)
+        (folder / "program.pte").write_bytes(program)
+        for index, content in enumerate(data):
+            (folder / f"{chr(ord('a') + index)}.ptd").write_bytes(content)
+        words = [f"methods={','.join(map(str, methods))}", f"data={len(data)}"]
+        run = emulator.run(
+            tool.board, tool.path, words, cwd=folder, timeout_s=_TIMEOUT_S, count=False
+        )
+        if run.exit_code == _TOO_LARGE:
+            raise SdkError("the program is too large for the loader on this computer")
+        run.check("loading the program on this computer")
+        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    return _resolution(found)
+
+
+def _resolution(found: Mapping[str, Any]) -> Resolution:
+    _check(found)
+    measured = {item["index"]: item for item in found["measured"]}
+    methods = []
+    for item in found["probed"]:
+        _check(item)
+        sizes = measured.get(item["index"], {"arena": 0, "temp": 0, "slots": 0})
+        needs = _method(item, sizes)
+        if not needs.gaps and not needs.missing_delegates:
+            _check(sizes)
+        methods.append(needs)
+    return Resolution(tuple(methods), found["sizes"])
+
+
+def _check(item: Mapping[str, Any]) -> None:
+    if item.get("status", 0) != 0:
+        at = item.get("instruction", -1)
+        where = f" at instruction {at}" if at >= 0 else ""
+        raise SdkError(f"the loader refuses the program{where}: {item['message']}")
+
+
+def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
+    volatile = set(item.get("volatile", ()))
+    calls = tuple(
+        Call(
+            instruction=call["instruction"],
+            kernel=call.get("kernel"),
+            known=bool(call["known"]),
+            state=call.get("state", 0),
+            scratch=call["scratch"],
+            # A volatile call may fail now, for want of values; not for unknown dtypes.
+            volatile=call["instruction"] in volatile and call["status"] != _UNSUPPORTED,
+            message=call.get("message", ""),
+        )
+        for call in item["calls"]
+    )
+    return MethodNeeds(
+        index=item["index"],
+        calls=calls,
+        missing_delegates=tuple(item["missing_delegates"]),
+        arena=sizes.get("arena", 0),
+        temp=sizes.get("temp", 0),
+        slots=sizes.get("slots", 0),
+    )
+
+
+# ---- the tool -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Tool:
+    board: Board
+    path: Path
+
+
+@functools.cache
+def _tool(pointer_bytes: int) -> _Tool:
+    """The loader as a program of this computer, compiled unless the cache has it."""
+    board = boards.load("host" if pointer_bytes == 8 else "arm-user")
+    built = libraries.build(board, messages=True)
+    table = kernels.operator_table(kernels.load().all())
+    backends = kernels.backend_table(kernels.load().backends)
+    main = paths.runtime() / "app" / "resolve_main.c"
+    digest = hashlib.sha256(built.key.encode() + main.read_bytes())
+    digest.update((table + backends).encode())
+    top = paths.writable_folder(paths.cache() / "resolve")
+    path = top / f"{board.name}-{digest.hexdigest()[:16]}" / "resolve"
+    if not path.is_file():
+        with tempfile.TemporaryDirectory(dir=top) as temporary:
+            folder = Path(temporary)
+            (folder / "operators.c").write_text(table, encoding="utf-8")
+            (folder / "backends.c").write_text(backends, encoding="utf-8")
+            sources = [main, folder / "operators.c", folder / "backends.c"]
+            objects = built.compile(sources, folder)
+            script = None
+            if board.port != "host":
+                script = folder / "linker.ld"
+                script.write_text(linker.script(board), encoding="utf-8")
+            built.link(objects, folder / "resolve", script=script)
+            path.parent.mkdir(exist_ok=True)
+            shutil.move(folder / "resolve", path)
+    return _Tool(board, path)

@@ -1,0 +1,101 @@
+"""Inputs become the bytes that a firmware reads, and its outputs become values again.
+
+The format is described in runtime_c/app/values.h.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ember import tensors
+from ember.errors import SdkError
+
+_MAGIC = b"EMV1"
+_HEAD = struct.Struct("<IIII")  # kind, dtype, rank, bytes
+NONE, INT, BOOL, DOUBLE, TENSOR = 1, 2, 3, 4, 5  # ember_kind_t
+
+
+@dataclass(frozen=True)
+class TensorValue:
+    """A tensor as it lies in memory: `data` is in dim order."""
+
+    dtype: tensors.DType
+    sizes: tuple[int, ...]
+    data: bytes
+
+    def array(self, dim_order: Sequence[int] | None = None) -> np.ndarray:
+        """The logical tensor; contiguous unless `dim_order` is given."""
+        order = tuple(dim_order) if dim_order else tensors.contiguous(len(self.sizes))
+        return tensors.from_bytes(self.data, self.dtype, self.sizes, order)
+
+
+@dataclass(frozen=True)
+class OtherValue:
+    """A value that has no bytes here: a string or a list."""
+
+    kind: int
+
+
+Scalar = int | float | bool | None
+Value = TensorValue | OtherValue | Scalar
+
+
+def to_bytes(values: Sequence[Value]) -> bytes:
+    return b"".join(
+        [_MAGIC, struct.pack("<I", len(values)), *(_value_bytes(v) for v in values)]
+    )
+
+
+def _value_bytes(value: Value) -> bytes:
+    if isinstance(value, TensorValue):
+        rank, size = len(value.sizes), len(value.data)
+        head = _HEAD.pack(TENSOR, int(value.dtype), rank, size)
+        return b"".join(
+            [head, struct.pack(f"<{rank}i", *value.sizes), value.data, bytes(-size % 4)]
+        )
+    if isinstance(value, bool):
+        return _HEAD.pack(BOOL, 0, 0, 8) + struct.pack("<q", value)
+    if isinstance(value, int):
+        return _HEAD.pack(INT, 0, 0, 8) + struct.pack("<q", value)
+    if isinstance(value, float):
+        return _HEAD.pack(DOUBLE, 0, 0, 8) + struct.pack("<d", value)
+    return _HEAD.pack(value.kind if isinstance(value, OtherValue) else NONE, 0, 0, 0)
+
+
+def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
+    """The values at offset `at`, and the offset behind them."""
+    try:
+        if data[at : at + 4] != _MAGIC:
+            raise SdkError("the firmware's outputs are not in the format of values")
+        (count,) = struct.unpack_from("<I", data, at + 4)
+        at += 8
+        found: list[Value] = []
+        for _ in range(count):
+            value, at = _read(data, at)
+            found.append(value)
+    except (struct.error, ValueError) as error:
+        raise SdkError("the firmware's outputs end early") from error
+    return found, at
+
+
+def _read(data: bytes, at: int) -> tuple[Value, int]:
+    kind, dtype, rank, size = _HEAD.unpack_from(data, at)
+    at += _HEAD.size
+    sizes = struct.unpack_from(f"<{rank}i", data, at)
+    at += 4 * rank
+    payload = data[at : at + size]
+    if len(payload) != size:
+        raise ValueError("truncated")
+    after = at + size + -size % 4
+    if kind == TENSOR:
+        return TensorValue(tensors.DType(dtype), sizes, payload), after
+    if kind in (INT, BOOL):
+        (number,) = struct.unpack("<q", payload)
+        return bool(number) if kind == BOOL else int(number), after
+    if kind == DOUBLE:
+        return float(struct.unpack("<d", payload)[0]), after
+    return (None if kind == NONE else OtherValue(kind)), after
