@@ -27,7 +27,7 @@ void *ember_arena_array(ember_arena_t *arena, size_t count, size_t size, size_t 
 }
 
 void *ember_span_at(const ember_span_t *planned, uint32_t count, uint32_t id,
-                    uint64_t offset, uint64_t size) {
+                    size_t offset, size_t size) {
     if (id - 1 >= count) {
         return NULL;
     }

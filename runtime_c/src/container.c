@@ -10,11 +10,12 @@
 enum { IDENTIFIER_AT = 4, MAGIC_AT = 8, LENGTH_AT = 12, HEADER_AT = 8, LEAST_FILE = 8 };
 
 // Cuts [at, at + size) out of `whole`; no sum is formed, so none can wrap.
-static bool cut(ember_bytes_t whole, uint64_t at, uint64_t size, ember_bytes_t *part) {
-    if (at > whole.size || size > whole.size - at) {
+static bool cut(const ember_bytes_t *whole, size_t at, size_t size,
+                ember_bytes_t *part) {
+    if (at > whole->size || size > whole->size - at) {
         return false;
     }
-    *part = (ember_bytes_t){whole.data + at, (size_t)size};
+    *part = (ember_bytes_t){whole->data + at, size};
     return true;
 }
 
@@ -23,41 +24,47 @@ static bool has_field(uint32_t length, uint32_t at) {
     return length >= at + 8 - HEADER_AT;
 }
 
-static bool cut_parts(const ember_container_t *kind, ember_bytes_t file,
+static bool cut_parts(const ember_container_t *kind, const ember_bytes_t *file,
                       ember_bytes_t *flat, ember_bytes_t *segments) {
-    const uint8_t *head = file.data;
-    const uint32_t length = file.size >= 16 ? load_u32(head + LENGTH_AT) : 0;
-    if (!has_field(length, kind->segments) || length > file.size - HEADER_AT) {
+    const uint8_t *head = file->data;
+    const uint32_t length = file->size >= 16 ? load_u32(head + LENGTH_AT) : 0;
+    if (!has_field(length, kind->segments) || length > file->size - HEADER_AT) {
         return false;
     }
-    const uint64_t start =
-        kind->flat_offset != 0 ? load_u64(head + kind->flat_offset) : 0;
-    const uint64_t base = load_u64(head + kind->segments);
-    uint64_t size = base <= file.size ? file.size - base : 0;
-    if (has_field(length, kind->segments + 8) &&
-        load_u64(head + kind->segments + 8) != 0) {
-        size = load_u64(head + kind->segments + 8);
+    const size_t start =
+        kind->flat_offset != 0 ? ember_flat_size(head + kind->flat_offset) : 0;
+    const size_t base = ember_flat_size(head + kind->segments);
+    size_t size = 0;
+    if (has_field(length, kind->segments + 8)) {
+        size = ember_flat_size(head + kind->segments + 8);
     }
-    return (start & 3) == 0 &&
-           cut(file, start, load_u64(head + kind->flat_size), flat) &&
-           cut(file, base, size, segments);
+    if (size == 0 && base <= file->size) {
+        size = file->size - base;
+    }
+    if (!cut(file, start, ember_flat_size(head + kind->flat_size), flat) ||
+        !cut(file, base, size, segments)) {
+        return false;
+    }
+    *flat = (ember_bytes_t){head, start + flat->size}; // offsets count from byte 0
+    return true;
 }
 
-ember_status_t ember_container_open(const ember_container_t *kind, ember_bytes_t file,
-                                    ember_bytes_t *flat, ember_bytes_t *segments,
-                                    ember_error_t *err) {
-    if (file.data == NULL || ((uintptr_t)file.data & (EMBER_ALIGN - 1)) != 0) {
+ember_status_t ember_container_open(const ember_container_t *kind,
+                                    const ember_bytes_t *file, ember_bytes_t *flat,
+                                    ember_bytes_t *segments, ember_error_t *err) {
+    if (file->data == NULL || ((uintptr_t)file->data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "file: must be aligned to 16 bytes");
     }
-    if (file.size < LEAST_FILE) {
+    if (file->size < LEAST_FILE) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: shorter than its header");
     }
-    if (memcmp(file.data + IDENTIFIER_AT, kind->identifier, 4) != 0) {
+    if (memcmp(file->data + IDENTIFIER_AT, kind->identifier, 4) != 0) {
         return ember_fail(err, EMBER_UNSUPPORTED, "file: not of this schema version");
     }
-    if (file.size < MAGIC_AT + 4 || memcmp(file.data + MAGIC_AT, kind->magic, 4) != 0) {
-        *flat = file;
-        *segments = (ember_bytes_t){file.data, 0};
+    if (file->size < MAGIC_AT + 4 ||
+        memcmp(file->data + MAGIC_AT, kind->magic, 4) != 0) {
+        *flat = *file;
+        *segments = (ember_bytes_t){file->data, 0};
         return EMBER_OK;
     }
     if (!cut_parts(kind, file, flat, segments)) {

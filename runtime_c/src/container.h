@@ -10,7 +10,7 @@
 typedef struct ember_container {
     const char *identifier; // 4 bytes at offset 4
     const char *magic;      // 4 bytes at offset 8
-    uint32_t flat_offset;   // u64 at this offset: where the FlatBuffer starts; 0: none
+    uint32_t flat_offset;   // u64 at this offset: where tables may start; 0: none
     uint32_t flat_size;     // u64 at this offset: bytes of the FlatBuffer
     uint32_t segments;      // u64 at this offset: where segments start;
                             //   the next u64 is their size
@@ -18,8 +18,8 @@ typedef struct ember_container {
 
 // Cuts a file into its FlatBuffer and its segments. A file without header is all
 // FlatBuffer.
-ember_status_t ember_container_open(const ember_container_t *kind, ember_bytes_t file,
-                                    ember_bytes_t *flat, ember_bytes_t *segments,
-                                    ember_error_t *err);
+ember_status_t ember_container_open(const ember_container_t *kind,
+                                    const ember_bytes_t *file, ember_bytes_t *flat,
+                                    ember_bytes_t *segments, ember_error_t *err);
 
 #endif // EMBER_CONTAINER_H

@@ -12,7 +12,7 @@ ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size
     ember_data_map_t opened = {.root = NULL};
     const ember_bytes_t file = {data, size};
     const ember_status_t status =
-        ember_container_open(&ptd, file, &opened.flat, &opened.segments, err);
+        ember_container_open(&ptd, &file, &opened.flat, &opened.segments, err);
     if (status != EMBER_OK) {
         return status;
     }
@@ -21,9 +21,9 @@ ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size
         return ember_fail(err, EMBER_BAD_PROGRAM, "data file: malformed FlatBuffer");
     }
     const ember_vector_t segments = ember_flat_vector(opened.root, DATA_SEGMENTS);
-    for (uint32_t i = 0; i < segments.count; i++) {
+    for (uint32_t i = 0; i < vector_count(segments); i++) {
         ember_bytes_t segment;
-        if (!ember_segment_at(segments, opened.segments, i, &segment)) {
+        if (!ember_segment_at(segments, &opened.segments, i, &segment)) {
             return ember_fail(err, EMBER_BAD_PROGRAM,
                               "data file: segment past the end");
         }
@@ -35,19 +35,19 @@ ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size
 static ember_status_t find(const ember_data_map_t *maps, uint32_t count,
                            const char *key, uint32_t key_length, ember_bytes_t *data,
                            const uint8_t **layout) {
-    for (uint32_t m = 0; m < count; m++) {
-        const ember_vector_t entries = ember_flat_vector(maps[m].root, DATA_NAMED);
-        for (uint32_t i = 0; i < entries.count; i++) {
+    for (const ember_data_map_t *map = maps; map != maps + count; map++) {
+        const ember_vector_t entries = ember_flat_vector(map->root, DATA_NAMED);
+        for (uint32_t i = 0; i < vector_count(entries); i++) {
             const uint8_t *entry = vector_table(entries, i);
-            if (ember_flat_equals(ember_flat_vector(entry, NAMED_KEY), key,
-                                  key_length)) {
-                *layout = ember_flat_table(entry, NAMED_LAYOUT);
-                return ember_segment_at(ember_flat_vector(maps[m].root, DATA_SEGMENTS),
-                                        maps[m].segments,
-                                        ember_flat_u32(entry, NAMED_SEGMENT), data)
-                           ? EMBER_OK
-                           : EMBER_BAD_PROGRAM;
+            if (!ember_flat_equals(entry, NAMED_KEY, key, key_length)) {
+                continue;
             }
+            *layout = ember_flat_table(entry, NAMED_LAYOUT);
+            return ember_segment_at(ember_flat_vector(map->root, DATA_SEGMENTS),
+                                    &map->segments,
+                                    ember_flat_u32(entry, NAMED_SEGMENT), data)
+                       ? EMBER_OK
+                       : EMBER_BAD_PROGRAM;
         }
     }
     return EMBER_NOT_FOUND;

@@ -11,14 +11,10 @@ typedef struct delegate_state {
 } delegate_state_t;
 
 static const ember_backend_t *find_backend(const ember_backends_t *backends,
-                                           ember_vector_t id) {
+                                           const uint8_t *delegate) {
     for (uint32_t i = 0; backends != NULL && i < backends->count; i++) {
-        const char *name = backends->items[i]->id;
-        uint32_t length = 0;
-        while (name[length] != '\0') {
-            length++;
-        }
-        if (ember_flat_equals(id, name, length)) {
+        const char *id = backends->items[i]->id;
+        if (ember_flat_is(delegate, DELEGATE_ID, id)) {
             return backends->items[i];
         }
     }
@@ -28,29 +24,24 @@ static const ember_backend_t *find_backend(const ember_backends_t *backends,
 static bool find_blob(const ember_program_t *program, const uint8_t *delegate,
                       ember_bytes_t *blob) {
     const uint8_t *where = ember_flat_table(delegate, DELEGATE_DATA);
+    *blob = (ember_bytes_t){NULL, 0};
     if (where == NULL) {
-        *blob = (ember_bytes_t){NULL, 0};
         return true;
     }
     const uint32_t index = ember_flat_u32(where, REFERENCE_INDEX);
     const uint32_t location = ember_flat_u8(where, REFERENCE_LOCATION);
     if (location == DATA_SEGMENT) {
-        return ember_segment_at(ember_flat_vector(program->root, PROGRAM_SEGMENTS),
-                                program->segments, index, blob);
+        return ember_program_segment(program, index, blob);
     }
-    const ember_vector_t all = ember_flat_vector(program->root, PROGRAM_DELEGATE_DATA);
-    if (location != DATA_INLINE || index >= all.count) {
-        return false;
+    if (location == DATA_INLINE) {
+        ember_program_blob(program, PROGRAM_DELEGATE_DATA, index, blob);
     }
-    const ember_vector_t bytes = ember_flat_vector(vector_table(all, index), BODY_ITEM);
-    *blob = (ember_bytes_t){bytes.items, bytes.count};
-    return true;
+    return blob->data != NULL;
 }
 
 static ember_status_t start(ember_method_t *method, const uint8_t *table,
                             struct ember_delegate *delegate) {
-    const ember_backend_t *backend =
-        find_backend(method->registry->backends, ember_flat_vector(table, DELEGATE_ID));
+    const ember_backend_t *backend = find_backend(method->registry->backends, table);
     ember_delegate_info_t info = {
         .program = method->meta.program,
         .delegate = table,
@@ -73,7 +64,7 @@ static ember_status_t start(ember_method_t *method, const uint8_t *table,
 
 static int32_t run_delegate(void *state) {
     const delegate_state_t *call = state;
-    ember_node_t node = {.method = call->method, .args = call->args};
+    ember_node_t node = {.method = call->method, .args = call->args, .strict = true};
     const ember_status_t status =
         call->delegate->backend->execute(call->delegate->handle, &node);
     return node.status != EMBER_OK ? node.status : status;
@@ -103,13 +94,14 @@ ember_status_t ember_method_load_delegate(ember_method_t *method, const uint8_t 
 bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                          ember_compile_spec_t *spec) {
     const ember_vector_t specs = ember_flat_vector(info->delegate, DELEGATE_SPECS);
-    if (index >= specs.count) {
+    if (index >= vector_count(specs)) {
         return false;
     }
     const uint8_t *table = vector_table(specs, index);
     const ember_vector_t key = ember_flat_vector(table, SPEC_KEY);
     const ember_vector_t value = ember_flat_vector(table, SPEC_VALUE);
-    *spec = (ember_compile_spec_t){
-        (const char *)key.items, key.count, {value.items, value.count}};
+    *spec = (ember_compile_spec_t){(const char *)vector_items(key),
+                                   vector_count(key),
+                                   {vector_items(value), vector_count(value)}};
     return true;
 }

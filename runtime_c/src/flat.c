@@ -22,24 +22,42 @@ uint32_t ember_flat_u32(const uint8_t *table, uint32_t id) {
     return at != NULL ? load_u32(at) : 0;
 }
 
-uint64_t ember_flat_u64(const uint8_t *table, uint32_t id) {
-    const uint8_t *at = ember_flat_field(table, id);
-    return at != NULL ? load_u64(at) : 0;
-}
-
 const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id) {
     const uint8_t *at = ember_flat_field(table, id);
     return at != NULL ? load_ref(at) : NULL;
 }
 
 ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id) {
+    static const uint32_t empty = 0;
     const uint8_t *at = ember_flat_table(table, id);
-    if (at == NULL) {
-        return (ember_vector_t){NULL, 0};
-    }
-    return (ember_vector_t){at + 4, load_u32(at)};
+    return at != NULL ? at : (const uint8_t *)&empty;
 }
 
-bool ember_flat_equals(ember_vector_t vector, const char *text, uint32_t length) {
-    return vector.count == length && memcmp(vector.items, text, length) == 0;
+size_t ember_flat_size(const uint8_t *at) {
+    const uint64_t value = load_u64(at);
+    return value <= SIZE_MAX ? (size_t)value : SIZE_MAX;
+}
+
+size_t ember_flat_size_field(const uint8_t *table, uint32_t id) {
+    const uint8_t *at = ember_flat_field(table, id);
+    return at != NULL ? ember_flat_size(at) : 0;
+}
+
+bool ember_flat_equals(const uint8_t *table, uint32_t id, const void *text,
+                       uint32_t length) {
+    const ember_vector_t string = ember_flat_vector(table, id);
+    return vector_count(string) == length &&
+           memcmp(vector_items(string), text, length) == 0;
+}
+
+bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text) {
+    const ember_vector_t string = ember_flat_vector(table, id);
+    const uint32_t count = vector_count(string);
+    for (uint32_t i = 0; i < count; i++) {
+        // `text` may be shorter: its NUL must not equal a NUL of the program's.
+        if (text[i] == '\0' || vector_items(string)[i] != (uint8_t)text[i]) {
+            return false;
+        }
+    }
+    return text[count] == '\0';
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading a FlatBuffer in place: first ember_flat_verify(), then unchecked reads.
 //
-// A table is a pointer to its first byte, a vector a pointer to its items with their
-// count. Absent fields read as zero, NULL or an empty vector. All fields of ember's
-// schemas default to zero.
+// A table is a pointer to its first byte; a vector is a pointer to its count, with the
+// items behind. Absent fields read as zero, NULL or an empty vector. All fields of
+// ember's schemas default to zero.
 #ifndef EMBER_FLAT_H
 #define EMBER_FLAT_H
 
@@ -26,13 +26,9 @@ static inline uint32_t load_u32(const uint8_t *at) {
     return value;
 }
 
-// 64-bit scalars lie at multiples of 4 only, once the file is in memory.
+// 64-bit scalars are only sure to lie at multiples of 4 once the file is in memory.
 static inline uint64_t load_u64(const uint8_t *at) {
     return load_u32(at) | (uint64_t)load_u32(at + 4) << 32;
-}
-
-static inline uint32_t vector_u32(ember_vector_t vector, uint32_t index) {
-    return load_u32(vector.items + 4 * (size_t)index);
 }
 
 // Where an offset points.
@@ -40,9 +36,35 @@ static inline const uint8_t *load_ref(const uint8_t *at) {
     return at + load_u32(at);
 }
 
+typedef const uint8_t *ember_vector_t;
+
+static inline uint32_t vector_count(ember_vector_t vector) {
+    return load_u32(vector);
+}
+
+static inline const uint8_t *vector_items(ember_vector_t vector) {
+    return vector + 4;
+}
+
+static inline uint32_t vector_u32(ember_vector_t vector, uint32_t index) {
+    return load_u32(vector_items(vector) + 4 * (size_t)index);
+}
+
 // Item `index` of a vector of tables.
 static inline const uint8_t *vector_table(ember_vector_t vector, uint32_t index) {
-    return load_ref(vector.items + 4 * (size_t)index);
+    return load_ref(vector_items(vector) + 4 * (size_t)index);
+}
+
+// The u64 at `at` as a size; what a size_t can't hold becomes SIZE_MAX, which is more
+// than any memory has.
+size_t ember_flat_size(const uint8_t *at);
+
+// Field `id` of `table`, the same way.
+size_t ember_flat_size_field(const uint8_t *table, uint32_t id);
+
+// Item `index` of a vector of u64, the same way.
+static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
+    return ember_flat_size(vector_items(vector) + 8 * (size_t)index);
 }
 
 // Where field `id` of `table` lies, or NULL when it is absent.
@@ -50,12 +72,15 @@ const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
 
 uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
 uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
-uint64_t ember_flat_u64(const uint8_t *table, uint32_t id);
 const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);
 ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id);
 
-// Is `vector` (a string) the `length` bytes at `text`?
-bool ember_flat_equals(ember_vector_t vector, const char *text, uint32_t length);
+// Is string `id` of `table` the `length` bytes at `text`?
+bool ember_flat_equals(const uint8_t *table, uint32_t id, const void *text,
+                       uint32_t length);
+
+// Is string `id` of `table` the NUL-terminated `text`?
+bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text);
 
 // --- structure ---------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 static bool find(const ember_method_t *method, uint32_t list, uint32_t index,
                  uint32_t *value) {
     const ember_vector_t items = ember_flat_vector(method->meta.plan, list);
-    if (index >= items.count) {
+    if (index >= vector_count(items)) {
         return false;
     }
     *value = vector_u32(items, index);
@@ -38,13 +38,36 @@ static bool has_plan(const ember_method_t *method, uint32_t index) {
     return kind != EMBER_TENSOR || ember_flat_field(body, TENSOR_ALLOCATION) != NULL;
 }
 
-// Points a tensor without planned memory at the caller's.
-static void bind(ember_slot_t *slot, void *data, size_t size) {
-    slot->tensor.capacity = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
-    if (slot->tensor.data != data) {
-        slot->tensor.data = data;
+// The slot of an input, which stands for itself again if a move has changed that.
+static ember_slot_t *own_slot(const ember_method_t *method, uint32_t index) {
+    ember_slot_t *slot = ember_method_slot(method, index);
+    if (slot != NULL && slot->source != NO_SOURCE) {
+        slot->source = NO_SOURCE;
         ember_slot_touch(slot);
     }
+    return slot;
+}
+
+// Points a tensor without planned memory at the caller's. Views of the memory it had
+// are forgotten, for that may be gone.
+static void bind(ember_slot_t *slot, void *data, size_t size) {
+    const uint32_t capacity = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+    if (slot->tensor.data == data && slot->tensor.capacity == capacity) {
+        return;
+    }
+    ember_slot_t *view = slot->method->slots;
+    for (uint32_t i = slot->method->slot_count; i > 0; i--, view++) {
+        if (view->view && (uintptr_t)view->tensor.data -
+                                  (uintptr_t)slot->tensor.data <
+                              slot->tensor.capacity) {
+            view->tensor.data = NULL;
+            ember_slot_touch(view);
+        }
+    }
+    slot->view = false;
+    slot->tensor.data = data;
+    slot->tensor.capacity = capacity;
+    ember_slot_touch(slot);
 }
 
 static bool same_kind(const ember_tensor_t *declared, const ember_tensor_t *given) {
@@ -55,8 +78,9 @@ static bool same_kind(const ember_tensor_t *declared, const ember_tensor_t *give
 
 static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
                                  const ember_tensor_t *given, ember_error_t *err) {
-    ember_slot_t *slot = ember_method_slot(method, index);
+    ember_slot_t *slot = own_slot(method, index);
     const bool planned = has_plan(method, index);
+    uint32_t numel;
     ember_value_t now;
     ember_method_value(method, index, &now);
     if (now.kind != EMBER_TENSOR || !same_kind(&now.as_tensor, given)) {
@@ -64,21 +88,23 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
                           "input: another dtype, rank or dim_order than declared");
     }
     if (((uintptr_t)given->data & (now.as_tensor.element_size - 1u)) != 0 ||
-        (!planned && slot == NULL)) {
+        now.as_tensor.constant || (planned && slot != NULL && slot->view)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "input: misaligned, or a constant");
     }
+    const bool sound = ember_sizes_numel(given->sizes, given->rank, &numel);
+    const size_t bytes = sound ? (size_t)numel * now.as_tensor.element_size : 0;
     if (!planned) {
-        bind(slot, NULL, 0);
+        bind(slot, given->data, bytes); // first, for it bounds the shape
     }
-    if (!ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
+    if (!sound ||
+        !ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
+        if (!planned) {
+            bind(slot, NULL, 0);
+        }
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "input: its shape is not the declared one or past the bound");
     }
-    ember_method_value(method, index, &now);
-    const size_t bytes = ember_tensor_bytes(&now.as_tensor);
-    if (!planned) {
-        bind(slot, given->data, bytes);
-    } else if (now.as_tensor.data != given->data && bytes > 0) {
+    if (planned && now.as_tensor.data != given->data && bytes > 0) {
         memcpy(now.as_tensor.data, given->data, bytes);
     }
     return EMBER_OK;
@@ -87,7 +113,7 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
 // A scalar that no instruction reads was baked into the program as it was exported.
 static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
                                  const ember_value_t *given, ember_error_t *err) {
-    ember_slot_t *slot = ember_method_slot(method, index);
+    ember_slot_t *slot = own_slot(method, index);
     ember_value_t now;
     ember_method_value(method, index, &now);
     if (now.kind == EMBER_NONE && given->kind == EMBER_NONE) {
@@ -126,7 +152,7 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
                                          ember_error_t *err) {
     uint32_t at;
     if (!find(method, PLAN_INPUTS, index, &at) ||
-        !ember_method_reshape(method, at, ember_method_slot(method, at), rank, sizes)) {
+        !ember_method_reshape(method, at, own_slot(method, at), rank, sizes)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "input: its shape is not the declared one or past the bound");
     }
@@ -143,7 +169,7 @@ ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
     }
     ember_kind_t kind;
     ember_tensor_t bound;
-    ember_plan_tensor(ember_plan_value(method->values, at, &kind), &bound);
+    (void)ember_plan_tensor(ember_plan_value(method->values, at, &kind), &bound);
     if (size < ember_tensor_bytes(&bound) ||
         ((uintptr_t)data & (bound.element_size - 1u)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "output: too small, or misaligned");

@@ -2,37 +2,41 @@
 // Finding an operator in the generated table.
 #include "method_state.h"
 
+// Compares the bytes of `string` with as many of `*text`, and moves past them.
+static int compare_part(ember_vector_t string, const char **text) {
+    const uint8_t *items = vector_items(string);
+    for (uint32_t i = vector_count(string); i > 0; i--) {
+        const int order = *items++ - (uint8_t)**text;
+        if (order != 0) {
+            return order;
+        }
+        if (**text == '\0') {
+            return 1; // a NUL in the program's string ends ours
+        }
+        (*text)++;
+    }
+    return 0;
+}
+
 // Compares "name.overload" (only "name" without overload) with the string `text`.
-static int compare(ember_vector_t name, ember_vector_t overload, const char *text) {
-    uint32_t i = 0;
-    for (; i < name.count; i++, text++) {
-        if (name.items[i] != (uint8_t)*text) {
-            return name.items[i] < (uint8_t)*text ? -1 : 1;
-        }
+static int compare(const uint8_t *table, const char *text) {
+    const ember_vector_t overload = ember_flat_vector(table, OPERATOR_OVERLOAD);
+    int order = compare_part(ember_flat_vector(table, OPERATOR_NAME), &text);
+    if (order == 0 && vector_count(overload) > 0) {
+        order = '.' - *text;
+        text += order == 0;
+        order = order != 0 ? order : compare_part(overload, &text);
     }
-    if (overload.count == 0) {
-        return *text == '\0' ? 0 : -1;
-    }
-    if (*text++ != '.') {
-        return text[-1] > '.' ? -1 : 1;
-    }
-    for (i = 0; i < overload.count; i++, text++) {
-        if (overload.items[i] != (uint8_t)*text) {
-            return overload.items[i] < (uint8_t)*text ? -1 : 1;
-        }
-    }
-    return *text == '\0' ? 0 : -1;
+    return order != 0 ? order : -*text;
 }
 
 const ember_operator_t *ember_operators_find(const ember_operators_t *operators,
                                              const uint8_t *table) {
-    const ember_vector_t name = ember_flat_vector(table, OPERATOR_NAME);
-    const ember_vector_t overload = ember_flat_vector(table, OPERATOR_OVERLOAD);
     uint32_t low = 0;
     uint32_t high = operators->count;
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
-        const int order = compare(name, overload, operators->items[middle].name);
+        const int order = compare(table, operators->items[middle].name);
         if (order == 0) {
             return &operators->items[middle];
         }

@@ -13,7 +13,7 @@ static ember_status_t no_memory(ember_method_t *method) {
 static ember_status_t check_planned(ember_method_t *method) {
     const ember_method_meta_t *meta = &method->meta;
     for (uint32_t id = 1; id <= meta->planned_count; id++) {
-        const uint64_t need = ember_method_meta_planned_size(meta, id);
+        const size_t need = ember_method_meta_planned_size(meta, id);
         if (need == 0) {
             continue;
         }
@@ -32,12 +32,13 @@ static ember_status_t check_planned(ember_method_t *method) {
 // An operator that this build lacks stays NULL; a call of it fails by instruction.
 static ember_status_t find_operators(ember_method_t *method) {
     const ember_vector_t names = ember_flat_vector(method->meta.plan, PLAN_OPERATORS);
+    const uint32_t count = vector_count(names);
     method->operators =
-        ember_arena_array(&method->arena, names.count, sizeof(void *), sizeof(void *));
+        ember_arena_array(&method->arena, count, sizeof(void *), sizeof(void *));
     if (method->operators == NULL) {
         return no_memory(method);
     }
-    for (uint32_t i = 0; i < names.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         method->operators[i] =
             ember_operators_find(method->registry->operators, vector_table(names, i));
     }
@@ -51,9 +52,9 @@ static ember_status_t make_arrays(ember_method_t *method) {
                                       sizeof(ember_step_t), sizeof(void *));
     method->changing = ember_arena_array(arena, (meta->value_count + 31) / 32,
                                          sizeof(uint32_t), sizeof(uint32_t));
-    method->delegates =
-        ember_arena_array(arena, ember_flat_vector(meta->plan, PLAN_DELEGATES).count,
-                          sizeof(struct ember_delegate), sizeof(void *));
+    method->delegates = ember_arena_array(
+        arena, vector_count(ember_flat_vector(meta->plan, PLAN_DELEGATES)),
+        sizeof(struct ember_delegate), sizeof(void *));
     if (method->steps == NULL || method->changing == NULL ||
         method->delegates == NULL) {
         return no_memory(method);
@@ -71,8 +72,12 @@ static ember_status_t load(ember_method_t *method) {
     }
     for (uint32_t i = 0; status == EMBER_OK && i < method->meta.instruction_count;
          i++) {
+        method->error.status = EMBER_OK; // a volatile node may have failed for now
         status = ember_method_load_step(method, i);
         if (status != EMBER_OK) {
+            if (method->error.status != status) {
+                (void)fail(method, status, "call: no kernel takes its arguments");
+            }
             method->error.instruction = i;
         }
     }
@@ -95,8 +100,8 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     if (status != EMBER_OK) {
         return status;
     }
-    method->values = ember_flat_vector(method->meta.plan, PLAN_VALUES).items;
-    method->instructions = ember_plan_instructions(method->meta.plan).items;
+    method->values = ember_flat_vector(method->meta.plan, PLAN_VALUES);
+    method->instructions = ember_plan_instructions(method->meta.plan);
     status = load(method);
     if (status != EMBER_OK) {
         ember_method_unload(method);
@@ -111,12 +116,13 @@ void ember_method_unload(ember_method_t *method) {
     if (method->delegates == NULL) {
         return;
     }
-    const uint32_t count = ember_flat_vector(method->meta.plan, PLAN_DELEGATES).count;
+    const uint32_t count =
+        vector_count(ember_flat_vector(method->meta.plan, PLAN_DELEGATES));
     for (uint32_t i = 0; i < count; i++) {
         struct ember_delegate *delegate = &method->delegates[i];
         if (delegate->backend != NULL && delegate->backend->destroy != NULL) {
             delegate->backend->destroy(delegate->handle);
         }
-        delegate->backend = NULL;
     }
+    method->delegates = NULL;
 }

@@ -16,7 +16,7 @@ static void *new_state(ember_method_t *method, size_t size) {
 
 const uint8_t *ember_method_instruction(const ember_method_t *method, uint32_t index,
                                         uint32_t *tag) {
-    const uint8_t *instruction = load_ref(method->instructions + 4 * (size_t)index);
+    const uint8_t *instruction = vector_table(method->instructions, index);
     *tag = ember_flat_u8(instruction, VALUE_TAG);
     return ember_flat_table(instruction, VALUE_BODY);
 }
@@ -42,7 +42,7 @@ static uint32_t add_slot(const ember_method_t *method, uint32_t index,
 static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
                            ember_slot_t **slots) {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < args.count; i++) {
+    for (uint32_t i = 0; i < vector_count(args); i++) {
         const uint32_t index = vector_u32(args, i);
         ember_kind_t kind;
         const uint8_t *body = ember_plan_value(method->values, index, &kind);
@@ -51,13 +51,14 @@ static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
             continue;
         }
         const ember_vector_t items = ember_flat_vector(body, BODY_ITEM);
-        if (items.count > method->credit) {
+        const uint32_t length = vector_count(items);
+        if (length > method->credit) {
             return UINT32_MAX;
         }
-        method->credit -= items.count;
+        method->credit -= length;
         const uint32_t stride = kind == EMBER_INT_LIST ? 8 : 4;
-        for (uint32_t k = 0; k < items.count; k++) {
-            const uint32_t item = load_u32(items.items + stride * (size_t)k);
+        for (uint32_t k = 0; k < length; k++) {
+            const uint32_t item = load_u32(vector_items(items) + stride * (size_t)k);
             if (item != UINT32_MAX) {
                 count = add_slot(method, item, slots, count);
             }
@@ -137,8 +138,8 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *call,
     if (operation == NULL) {
         return fail(method, EMBER_UNSUPPORTED, "call: this build lacks its operator");
     }
-    if (node.args.count < operation->min_args ||
-        node.args.count > operation->max_args) {
+    const uint32_t count = vector_count(node.args);
+    if (count < operation->min_args || count > operation->max_args) {
         return fail(method, EMBER_BAD_PROGRAM, "call: wrong number of arguments");
     }
     const uint32_t slots = find_slots(method, node.args, NULL);
@@ -157,14 +158,41 @@ typedef struct move_state {
     ember_slot_t *to;
 } move_state_t;
 
-// Copies the handle, not the data: `to` stands for `from` from now on. Scalars, which
-// have no handle, are copied.
+// Copies a tensor's data when `to` has planned memory of its own: a plan may give the
+// memory of `from` to somebody else while `to` still lives. False when `to` has none,
+// or lies there in another way.
+static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
+    ember_slot_t *slot = move->to;
+    ember_kind_t kind;
+    ember_tensor_t to;
+    const uint8_t *body = ember_plan_value(move->method->values, slot->index, &kind);
+    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
+        ember_flat_field(body, TENSOR_ALLOCATION) == NULL || from->data == NULL) {
+        return false;
+    }
+    (void)ember_plan_tensor(body, &to);
+    if (to.dtype != from->dtype || to.rank != from->rank ||
+        memcmp(to.dim_order, from->dim_order, to.rank) != 0 ||
+        !ember_method_reshape(move->method, slot->index, slot, from->rank,
+                              from->sizes)) {
+        return false;
+    }
+    const size_t bytes = ember_tensor_bytes(from);
+    const uintptr_t apart = (uintptr_t)slot->tensor.data - (uintptr_t)from->data;
+    if (apart < bytes || -apart < bytes) {
+        return apart == 0; // it is there already, or half: then the handle will do
+    }
+    memcpy(slot->tensor.data, from->data, bytes);
+    return true;
+}
+
+// Scalars and planned tensors are copied. Anything else has its handle copied: `to`
+// stands for `from` from now on.
 static int32_t run_move(void *state) {
     const move_state_t *move = state;
     ember_slot_t *slot;
     ember_value_t value;
-    const int32_t source =
-        (int32_t)ember_method_resolve(move->method, move->from, &slot);
+    int32_t source = (int32_t)ember_method_resolve(move->method, move->from, &slot);
     ember_method_value(move->method, move->from, &value);
     if (value.kind == EMBER_BOOL) {
         ember_slot_set_bool(move->to, value.as_bool);
@@ -172,9 +200,16 @@ static int32_t run_move(void *state) {
         ember_slot_set_int(move->to, value.as_int);
     } else if (value.kind == EMBER_DOUBLE) {
         ember_slot_set_double(move->to, value.as_double);
-    } else if (move->to->source != source && source != (int32_t)move->to->index) {
-        move->to->source = source;
-        ember_slot_touch(move->to);
+    } else {
+        // What stands for `to` already gives it back to itself.
+        if (source == (int32_t)move->to->index ||
+            (value.kind == EMBER_TENSOR && copy_tensor(move, &value.as_tensor))) {
+            source = NO_SOURCE;
+        }
+        if (move->to->source != source) {
+            move->to->source = source;
+            ember_slot_touch(move->to);
+        }
     }
     return EMBER_OK;
 }
@@ -223,6 +258,7 @@ static ember_status_t load_move(ember_method_t *method, const uint8_t *body,
     if (state == NULL) {
         return EMBER_NO_MEMORY;
     }
+    (void)add_slot(method, ember_flat_u32(body, MOVE_FROM), NULL, 0);
     *state = (move_state_t){method, ember_flat_u32(body, MOVE_FROM),
                             ember_method_slot(method, ember_flat_u32(body, MOVE_TO))};
     *step = (ember_step_t){run_move, state};
@@ -235,6 +271,7 @@ static ember_status_t load_jump(ember_method_t *method, const uint8_t *body,
     if (state == NULL) {
         return EMBER_NO_MEMORY;
     }
+    (void)add_slot(method, ember_flat_u32(body, JUMP_CONDITION), NULL, 0);
     *state = (jump_state_t){method, ember_flat_u32(body, JUMP_CONDITION),
                             (int32_t)ember_flat_u32(body, JUMP_TARGET) + 1};
     *step = (ember_step_t){run_jump, state};
@@ -249,6 +286,7 @@ ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index) {
     case CALL_KERNEL:
         return load_kernel(method, body, index);
     case CALL_DELEGATE:
+        (void)find_slots(method, ember_flat_vector(body, CALL_ARGS), NULL);
         return ember_method_load_delegate(method, body, step);
     case CALL_MOVE:
         return load_move(method, body, step);

@@ -10,40 +10,35 @@ static bool is_scalar(ember_kind_t kind) {
     return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
 }
 
-static bool is_external(const uint8_t *table) {
-    const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
-    return extra != NULL && ember_flat_u8(extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
-}
-
 // Copies the initial state of a buffer into its planned memory, and checks that
-// external constants exist.
+// external data exists.
 static ember_status_t load_state(ember_method_t *method, const uint8_t *table) {
-    const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
     ember_tensor_t tensor;
     ember_bytes_t data;
-    ember_plan_tensor(table, &tensor);
-    const ember_status_t status = ember_plan_tensor_data(
-        method->meta.program, table, &tensor, &data, &method->error);
-    if (status == EMBER_OK && allocation != NULL) {
-        void *to = ember_span_at(method->planned, method->planned_count,
-                                 ember_flat_u32(allocation, ALLOCATION_ID),
-                                 ember_flat_u32(allocation, ALLOCATION_LOW),
-                                 ember_tensor_bytes(&tensor));
-        memcpy(to, data.data, ember_tensor_bytes(&tensor));
+    (void)ember_plan_tensor(table, &tensor);
+    if (!ember_plan_tensor_data(method->meta.program, table, &tensor, &data)) {
+        return ember_fail(
+            &method->error, EMBER_NOT_FOUND,
+            "tensor: its data is in no data file (.ptd), or another shape");
     }
-    return status;
+    ember_method_place(method, table, &tensor);
+    if (!tensor.constant && tensor.numel > 0) {
+        memcpy(tensor.data, data.data, ember_tensor_bytes(&tensor));
+    }
+    return EMBER_OK;
 }
 
 // Tensors of dynamic shape, and those whose memory comes later.
 static ember_status_t mark_tensor(ember_method_t *method, uint32_t index,
                                   const uint8_t *table) {
     const bool planned = ember_flat_field(table, TENSOR_ALLOCATION) != NULL;
-    const bool filled = ember_flat_u32(table, TENSOR_BUFFER) != 0 || is_external(table);
+    const bool filled =
+        ember_flat_u32(table, TENSOR_BUFFER) != 0 || ember_plan_is_external(table);
     if (ember_flat_u8(table, TENSOR_DYNAMISM) != SHAPE_STATIC ||
         (!planned && !filled)) {
         mark(method, index);
     }
-    if (filled && (planned || is_external(table))) {
+    if (filled && (planned || ember_plan_is_external(table))) {
         return load_state(method, table);
     }
     return EMBER_OK;
@@ -65,7 +60,7 @@ static ember_status_t mark_values(ember_method_t *method) {
 
 static void mark_inputs(ember_method_t *method) {
     const ember_vector_t inputs = ember_flat_vector(method->meta.plan, PLAN_INPUTS);
-    for (uint32_t i = 0; i < inputs.count; i++) {
+    for (uint32_t i = 0; i < vector_count(inputs); i++) {
         ember_kind_t kind;
         (void)ember_plan_value(method->values, vector_u32(inputs, i), &kind);
         if (is_scalar(kind)) {
@@ -80,10 +75,11 @@ static void mark_result(ember_method_t *method, const uint8_t *call) {
     const ember_vector_t args = ember_flat_vector(call, CALL_ARGS);
     const ember_operator_t *operation =
         method->operators[ember_flat_u32(call, CALL_INDEX)];
-    if (args.count == 0) {
+    const uint32_t count = vector_count(args);
+    if (count == 0) {
         return;
     }
-    const uint32_t last = vector_u32(args, args.count - 1);
+    const uint32_t last = vector_u32(args, count - 1);
     ember_kind_t kind;
     (void)ember_plan_value(method->values, last, &kind);
     if (is_scalar(kind) || (kind == EMBER_TENSOR && operation != NULL &&
@@ -117,22 +113,12 @@ static uint32_t count_marks(const ember_method_t *method) {
 // Memory and shape that a changing tensor starts with.
 static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
                         const uint8_t *table) {
-    const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
     ember_tensor_t tensor;
-    ember_plan_tensor(table, &tensor);
-    if (allocation != NULL) {
-        slot->tensor.capacity = (uint32_t)ember_tensor_bytes(&tensor);
-        slot->tensor.data = ember_span_at(method->planned, method->planned_count,
-                                          ember_flat_u32(allocation, ALLOCATION_ID),
-                                          ember_flat_u32(allocation, ALLOCATION_LOW),
-                                          slot->tensor.capacity);
-    } else {
-        ember_bytes_t data; // of a constant that a move or a view replaces
-        (void)ember_plan_tensor_data(method->meta.program, table, &tensor, &data, NULL);
-        slot->tensor.data = (void *)(uintptr_t)data.data;
-        slot->tensor.capacity = (uint32_t)ember_tensor_bytes(&tensor);
-        slot->constant = data.data != NULL;
-    }
+    (void)ember_plan_tensor(table, &tensor);
+    ember_method_place(method, table, &tensor);
+    slot->constant = tensor.constant;
+    slot->tensor.data = tensor.data;
+    slot->tensor.capacity = (uint32_t)ember_tensor_bytes(&tensor);
     if (ember_flat_u8(table, TENSOR_DYNAMISM) == SHAPE_STATIC || tensor.rank == 0) {
         return true;
     }

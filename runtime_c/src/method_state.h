@@ -21,6 +21,7 @@ struct ember_slot {
     uint8_t kind;   // ember_kind_t, of scalars
     bool constant;  // tensor: bound to memory that must not be written
     bool read;      // some instruction takes it as an argument
+    bool view;      // tensor: has the memory of another one
     union {
         int64_t as_int;
         bool as_bool;
@@ -43,6 +44,7 @@ struct ember_node {
     ember_method_t *method;
     ember_vector_t args; // u32 value indices
     bool unbound;        // a tensor that is needed has no memory yet
+    bool strict;         // and that is an error: a delegate is about to use it
     ember_status_t status;
 };
 
@@ -57,6 +59,11 @@ typedef struct ember_volatile {
     uint32_t instruction;
     uint32_t prepared_at; // clock; 0: not yet
 } ember_volatile_t;
+
+// Memory of a tensor that has no slot, or that its slot starts with: planned or
+// constant. `tensor` holds its declared shape; data stays NULL when there is none.
+void ember_method_place(const ember_method_t *method, const uint8_t *table,
+                        ember_tensor_t *tensor);
 
 // Notes that `slot` changed.
 void ember_slot_touch(ember_slot_t *slot);

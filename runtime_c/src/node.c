@@ -24,11 +24,11 @@ ember_status_t ember_node_status(const ember_node_t *node) {
 }
 
 uint32_t ember_node_arg_count(const ember_node_t *node) {
-    return node->args.count;
+    return vector_count(node->args);
 }
 
 static void get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
-    if (arg < node->args.count) {
+    if (arg < vector_count(node->args)) {
         ember_method_value(node->method, vector_u32(node->args, arg), value);
     } else {
         value->kind = EMBER_NONE;
@@ -54,7 +54,13 @@ static void take_tensor(ember_node_t *node, const ember_value_t *value,
         return;
     }
     *tensor = value->as_tensor;
-    node->unbound |= tensor->data == NULL && tensor->numel != 0;
+    if (tensor->data == NULL && tensor->numel != 0) {
+        node->unbound = true;
+        if (node->strict) {
+            (void)ember_node_fail(node, EMBER_BAD_ARGUMENT,
+                                  "call: a tensor has no memory");
+        }
+    }
 }
 
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
@@ -277,7 +283,7 @@ static void output(ember_node_t *node, uint32_t index, uint32_t rank,
 }
 
 static bool arg_index(ember_node_t *node, uint32_t arg, uint32_t *index) {
-    if (arg >= node->args.count) {
+    if (arg >= vector_count(node->args)) {
         wrong_kind(node);
         return false;
     }
@@ -347,6 +353,7 @@ void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
     const bool moved = slot->tensor.data != base->data ||
                        slot->constant != base->constant || slot->source != NO_SOURCE;
     slot->source = NO_SOURCE;
+    slot->view = true;
     slot->constant = base->constant;
     slot->tensor.data = base->data;
     slot->tensor.capacity = (uint32_t)ember_tensor_bytes(base);
@@ -361,6 +368,7 @@ void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
         ((uintptr_t)base->data & (view.as_tensor.element_size - 1u)) != 0) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "view: its shape does not fit");
         slot->tensor.data = NULL;
+        ember_slot_touch(slot);
     }
 }
 

@@ -27,13 +27,14 @@ static bool spend(check_t *check, uint32_t items) {
 // True when every item is a value index (or -1 where `optional`).
 static bool check_items(check_t *check, ember_vector_t items, uint32_t stride,
                         bool optional) {
-    if (!spend(check, items.count)) {
+    const uint32_t count = vector_count(items);
+    const uint8_t *at = vector_items(items);
+    if (!spend(check, count)) {
         return false;
     }
-    for (uint32_t i = 0; i < items.count; i++) {
-        const uint8_t *at = items.items + stride * (size_t)i;
+    for (uint32_t i = 0; i < count; i++, at += stride) {
         const bool none = optional && load_u32(at) == UINT32_MAX;
-        if ((load_u32(at) >= check->values.count && !none) ||
+        if ((load_u32(at) >= vector_count(check->values) && !none) ||
             (stride == 8 && load_u32(at + 4) != 0)) {
             return false;
         }
@@ -41,7 +42,7 @@ static bool check_items(check_t *check, ember_vector_t items, uint32_t stride,
     return true;
 }
 
-static bool is_permutation(const uint8_t *order, uint32_t rank) {
+bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < rank; i++) {
         if (order[i] >= rank) {
@@ -54,59 +55,41 @@ static bool is_permutation(const uint8_t *order, uint32_t rank) {
 
 static ember_status_t check_shape(check_t *check, const uint8_t *table,
                                   ember_tensor_t *tensor) {
-    const ember_vector_t sizes = ember_flat_vector(table, TENSOR_SIZES);
+    const uint32_t rank = vector_count(ember_flat_vector(table, TENSOR_SIZES));
     const ember_vector_t order = ember_flat_vector(table, TENSOR_DIM_ORDER);
-    if (sizes.count > EMBER_MAX_RANK || order.count != sizes.count ||
-        !is_permutation(order.items, order.count)) {
+    if (rank > EMBER_MAX_RANK || vector_count(order) != rank ||
+        !ember_is_permutation(vector_items(order), rank)) {
         return bad(check, "tensor: bad rank or dim_order");
     }
-    ember_plan_tensor(table, tensor);
+    const bool countable = ember_plan_tensor(table, tensor);
     if (tensor->element_size == 0) {
         return unsupported(check, "tensor: unknown dtype");
     }
-    if (!ember_sizes_numel(tensor->sizes, sizes.count, &tensor->numel) ||
-        tensor->numel > (uint32_t)INT32_MAX / tensor->element_size) {
+    if (!countable || tensor->numel > (uint32_t)INT32_MAX / tensor->element_size) {
         return bad(check, "tensor: bad sizes");
     }
     return EMBER_OK;
 }
 
-static ember_status_t check_allocation(check_t *check, const uint8_t *allocation,
-                                       const ember_tensor_t *tensor) {
+static bool check_allocation(const check_t *check, const uint8_t *allocation,
+                             const ember_tensor_t *tensor) {
     const uint32_t id = ember_flat_u32(allocation, ALLOCATION_ID);
     const uint32_t at = ember_flat_u32(allocation, ALLOCATION_LOW);
-    if (id == 0 || id >= check->buffers.count ||
+    if (id == 0 || id >= vector_count(check->buffers) ||
         ember_flat_u32(allocation, ALLOCATION_HIGH) != 0) {
-        return bad(check, "tensor: no such planned memory");
+        return false;
     }
-    const uint64_t size = load_u64(check->buffers.items + 8 * (size_t)id);
-    if (at > size || ember_tensor_bytes(tensor) > size - at ||
-        (at & (tensor->element_size - 1u)) != 0) {
-        return bad(check, "tensor: outside its planned memory, or misaligned");
-    }
-    return EMBER_OK;
-}
-
-// Constants and initial states. External ones are looked up when a method loads.
-static ember_status_t check_data(check_t *check, const uint8_t *table,
-                                 const ember_tensor_t *tensor, bool external) {
-    if (external || ember_flat_u32(table, TENSOR_BUFFER) == 0) {
-        return EMBER_OK;
-    }
-    ember_bytes_t data;
-    (void)ember_plan_tensor_data(check->program, table, tensor, &data, NULL);
-    if (ember_tensor_bytes(tensor) > data.size ||
-        ((uintptr_t)data.data & (tensor->element_size - 1u)) != 0) {
-        return bad(check, "tensor: its data is missing, truncated or misaligned");
-    }
-    return EMBER_OK;
+    const size_t size = vector_size(check->buffers, id);
+    return at <= size && ember_tensor_bytes(tensor) <= size - at &&
+           (at & (tensor->element_size - 1u)) == 0;
 }
 
 static ember_status_t check_tensor(check_t *check, const uint8_t *table) {
     const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
     const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
     ember_tensor_t tensor;
-    ember_status_t status = check_shape(check, table, &tensor);
+    ember_bytes_t data;
+    const ember_status_t status = check_shape(check, table, &tensor);
     if (status != EMBER_OK) {
         return status;
     }
@@ -114,23 +97,24 @@ static ember_status_t check_tensor(check_t *check, const uint8_t *table) {
         ember_flat_u32(table, TENSOR_STORAGE_OFFSET) != 0) {
         return unsupported(check, "tensor: unbounded shape or storage offset");
     }
-    bool external = false;
-    if (extra != NULL) {
-        external = ember_flat_u8(extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
-        if (ember_flat_u8(extra, EXTRA_LOCATION) > LOCATION_EXTERNAL ||
-            ember_flat_u8(extra, EXTRA_DEVICE) != 0) {
-            return unsupported(check, "tensor: unknown location or device");
-        }
+    if (extra != NULL && (ember_flat_u8(extra, EXTRA_LOCATION) > LOCATION_EXTERNAL ||
+                          ember_flat_u8(extra, EXTRA_DEVICE) != 0)) {
+        return unsupported(check, "tensor: unknown location or device");
     }
-    if (allocation != NULL) {
-        status = check_allocation(check, allocation, &tensor);
+    if (allocation != NULL && !check_allocation(check, allocation, &tensor)) {
+        return bad(check, "tensor: outside its planned memory, or misaligned");
     }
-    return status == EMBER_OK ? check_data(check, table, &tensor, external) : status;
+    // External data is looked up when a method is loaded.
+    if (!ember_plan_is_external(table) &&
+        !ember_plan_tensor_data(check->program, table, &tensor, &data)) {
+        return bad(check, "tensor: its data is missing, truncated or misaligned");
+    }
+    return EMBER_OK;
 }
 
 static ember_status_t check_value(check_t *check, uint32_t index) {
     ember_kind_t kind;
-    const uint8_t *body = ember_plan_value(check->values.items, index, &kind);
+    const uint8_t *body = ember_plan_value(check->values, index, &kind);
     bool good = true;
     switch (kind) {
     case EMBER_TENSOR:
@@ -158,12 +142,14 @@ static bool check_call(check_t *check, const uint8_t *call, uint32_t limit) {
 static bool check_instruction(check_t *check, const uint8_t *plan,
                               const uint8_t *instruction, uint32_t count) {
     const uint8_t *body = ember_flat_table(instruction, VALUE_BODY);
-    const uint32_t values = check->values.count;
+    const uint32_t values = vector_count(check->values);
     switch (ember_flat_u8(instruction, VALUE_TAG)) {
     case CALL_KERNEL:
-        return check_call(check, body, ember_flat_vector(plan, PLAN_OPERATORS).count);
+        return check_call(check, body,
+                          vector_count(ember_flat_vector(plan, PLAN_OPERATORS)));
     case CALL_DELEGATE:
-        return check_call(check, body, ember_flat_vector(plan, PLAN_DELEGATES).count);
+        return check_call(check, body,
+                          vector_count(ember_flat_vector(plan, PLAN_DELEGATES)));
     case CALL_MOVE:
         return ember_flat_u32(body, MOVE_FROM) < values &&
                ember_flat_u32(body, MOVE_TO) < values;
@@ -177,11 +163,12 @@ static bool check_instruction(check_t *check, const uint8_t *plan,
 
 static ember_status_t check_instructions(check_t *check, const uint8_t *plan) {
     const ember_vector_t all = ember_plan_instructions(plan);
-    if (ember_flat_vector(plan, PLAN_CHAINS).count > 1) {
+    if (vector_count(ember_flat_vector(plan, PLAN_CHAINS)) > 1) {
         return unsupported(check, "method: more than one chain");
     }
-    for (uint32_t i = 0; i < all.count; i++) {
-        if (!check_instruction(check, plan, vector_table(all, i), all.count)) {
+    const uint32_t count = vector_count(all);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!check_instruction(check, plan, vector_table(all, i), count)) {
             (void)bad(check, "instruction: an index is out of range");
             if (check->err != NULL) {
                 check->err->instruction = i;
@@ -194,7 +181,7 @@ static ember_status_t check_instructions(check_t *check, const uint8_t *plan) {
 
 static ember_status_t check_memories(check_t *check, const uint8_t *plan) {
     const ember_vector_t devices = ember_flat_vector(plan, PLAN_BUFFER_DEVICES);
-    for (uint32_t i = 0; i < devices.count; i++) {
+    for (uint32_t i = 0; i < vector_count(devices); i++) {
         if (ember_flat_u8(vector_table(devices, i), DEVICE_TYPE) != 0) {
             return unsupported(check, "method: memory on a device other than the CPU");
         }
@@ -209,7 +196,7 @@ static ember_status_t check_plan(check_t *check, const uint8_t *plan) {
         !check_items(check, ember_flat_vector(plan, PLAN_OUTPUTS), 4, false)) {
         return bad(check, "method: an input or output is not a value");
     }
-    for (uint32_t i = 0; i < check->values.count; i++) {
+    for (uint32_t i = 0; i < vector_count(check->values); i++) {
         const ember_status_t status = check_value(check, i);
         if (status != EMBER_OK) {
             return status;
@@ -223,13 +210,14 @@ static bool check_segments(const ember_program_t *program) {
     const ember_vector_t segments = ember_flat_vector(program->root, PROGRAM_SEGMENTS);
     const ember_vector_t named = ember_flat_vector(program->root, PROGRAM_NAMED_DATA);
     ember_bytes_t segment;
-    for (uint32_t i = 0; i < segments.count; i++) {
-        if (!ember_segment_at(segments, program->segments, i, &segment)) {
+    for (uint32_t i = 0; i < vector_count(segments); i++) {
+        if (!ember_program_segment(program, i, &segment)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < named.count; i++) {
-        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >= segments.count) {
+    for (uint32_t i = 0; i < vector_count(named); i++) {
+        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >=
+            vector_count(segments)) {
             return false;
         }
     }
@@ -243,7 +231,7 @@ ember_status_t ember_program_check(const ember_program_t *program, ember_error_t
     if (!check_segments(program)) {
         return bad(&check, "program: a segment lies past the end");
     }
-    for (uint32_t i = 0; i < plans.count; i++) {
+    for (uint32_t i = 0; i < vector_count(plans); i++) {
         const ember_status_t status = check_plan(&check, vector_table(plans, i));
         if (status != EMBER_OK) {
             return status;

@@ -40,9 +40,8 @@ void ember_slot_touch(ember_slot_t *slot) {
     slot->stamp = ++slot->method->clock;
 }
 
-// Memory of a tensor without slot: planned, constant, or none.
-static void fixed_memory(const ember_method_t *method, const uint8_t *table,
-                         ember_tensor_t *tensor) {
+void ember_method_place(const ember_method_t *method, const uint8_t *table,
+                        ember_tensor_t *tensor) {
     const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
     if (allocation != NULL) {
         tensor->data = ember_span_at(method->planned, method->planned_count,
@@ -52,16 +51,16 @@ static void fixed_memory(const ember_method_t *method, const uint8_t *table,
         return;
     }
     ember_bytes_t data;
-    (void)ember_plan_tensor_data(method->meta.program, table, tensor, &data, NULL);
+    (void)ember_plan_tensor_data(method->meta.program, table, tensor, &data);
     tensor->data = (void *)(uintptr_t)data.data;
-    tensor->constant = true;
+    tensor->constant = data.data != NULL;
 }
 
 static void tensor_value(const ember_method_t *method, const ember_slot_t *slot,
                          const uint8_t *table, ember_tensor_t *tensor) {
-    ember_plan_tensor(table, tensor);
+    (void)ember_plan_tensor(table, tensor);
     if (slot == NULL) {
-        fixed_memory(method, table, tensor);
+        ember_method_place(method, table, tensor);
         return;
     }
     tensor->data = slot->tensor.data;
@@ -123,7 +122,7 @@ bool ember_method_reshape(const ember_method_t *method, uint32_t index,
     if (kind != EMBER_TENSOR) {
         return false;
     }
-    ember_plan_tensor(body, &bound);
+    (void)ember_plan_tensor(body, &bound);
     if (bound.rank != rank) {
         return false;
     }

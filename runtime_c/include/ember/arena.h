@@ -17,12 +17,6 @@ typedef struct ember_bytes {
     size_t size; // bytes
 } ember_bytes_t;
 
-// Items of a FlatBuffer vector, in place.
-typedef struct ember_vector {
-    const uint8_t *items;
-    uint32_t count;
-} ember_vector_t;
-
 typedef struct ember_arena {
     uint8_t *data; // aligned to EMBER_ALIGN
     size_t size;   // bytes
@@ -40,6 +34,6 @@ void *ember_arena_array(ember_arena_t *arena, size_t count, size_t size, size_t 
 // [offset, offset + size) of planned memory `id` (1 is the first), or NULL when any
 // part of it lies outside. ExecuTorch's HierarchicalAllocator.
 void *ember_span_at(const ember_span_t *planned, uint32_t count, uint32_t id,
-                    uint64_t offset, uint64_t size);
+                    size_t offset, size_t size);
 
 #endif // EMBER_ARENA_H

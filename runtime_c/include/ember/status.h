@@ -23,7 +23,8 @@
     X(NOT_FOUND, -6, "no method, key or file of that name")                            \
     X(BUDGET, -7, "the instruction budget is used up; the program may loop")           \
     X(IO, -8, "a file or device could not be read")                                    \
-    X(BACKEND, -9, "a delegate's backend failed")
+    X(BACKEND, -9, "a delegate's backend failed")                                      \
+    X(MISMATCH, -10, "an output differs from the expected one")
 
 #define EMBER_STATUS_ENUM(name, value, meaning) EMBER_##name = (value),
 typedef enum ember_status { EMBER_STATUS_LIST(EMBER_STATUS_ENUM) } ember_status_t;
