@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real ExecuTorch programs, exported with the outputs that PyTorch gives."""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The list of families; every case of the corpus is found through it."""
+
+from __future__ import annotations
+
+from corpus import (
+    bundles,
+    control_flow,
+    delegates,
+    dynamic,
+    networks,
+    ops_elementwise,
+    ops_layers,
+    ops_reductions,
+    ops_shapes,
+    state,
+    storage,
+)
+from corpus.case import Case
+
+FAMILIES = (
+    networks,
+    control_flow,
+    dynamic,
+    state,
+    storage,
+    delegates,
+    bundles,
+    ops_elementwise,
+    ops_layers,
+    ops_shapes,
+    ops_reductions,
+)
+
+
+def all_cases() -> list[Case]:
+    """Return every case, in the order of the families; names are unique."""
+    cases = [case for family in FAMILIES for case in family.CASES]
+    names = [case.name for case in cases]
+    doubles = sorted({name for name in names if names.count(name) > 1})
+    if doubles:
+        raise ValueError(f"case names used twice: {', '.join(doubles)}")
+    return cases

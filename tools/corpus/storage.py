@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that store or place their data in unusual ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from executorch.exir import ExecutorchBackendConfig
+from executorch.exir.memory_planning import MemoryPlanningAlgorithmSuite, naive
+from executorch.exir.passes import MemoryPlanningPass
+from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
+from torch import Tensor, nn
+from torch.export import export
+
+from corpus.case import Case, Exported
+from corpus.exporting import (
+    Apply,
+    eager_runs,
+    exported_module,
+    lowered,
+    program_files,
+)
+from corpus.inputs import channels_last, f32, made, whole
+from corpus.networks import mlp
+from corpus.state import Counter
+
+
+class Banks(MemoryPlanningPass):
+    """Plans every other tensor into a second or third memory."""
+
+    def __init__(self, banks: int) -> None:
+        super().__init__()
+        self.banks = banks
+
+    def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None):
+        tensors = 0
+        for node in graph_module.graph.nodes:
+            for spec in _specs(node.meta.get("spec")):
+                spec.mem_id = tensors % self.banks + 1
+                tensors += 1
+        return super().run(graph_module, graph_signature)
+
+
+def _specs(found: Any) -> list[Any]:
+    specs = found if isinstance(found, list | tuple) else [found]
+    return [spec for spec in specs if spec is not None and not spec.const]
+
+
+class Constants(nn.Module):
+    """Constants of many dtypes, 0-d, empty, equal and unused ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("offset", torch.tensor([1, -2, 3], dtype=torch.int32))
+        self.register_buffer("scale", torch.tensor(0.5))
+        self.register_buffer("again", torch.tensor(0.5))
+        self.register_buffer("table", torch.arange(256, dtype=torch.uint8))
+        self.register_buffer("mask", torch.tensor([True, False, True]))
+        self.register_buffer("none", torch.zeros(0, 3))
+        self.register_buffer("unused", torch.full((5,), 9.0))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        y = torch.where(self.mask, x * self.scale, x - self.again)
+        return y + self.offset, self.table[:3], torch.cat([self.none, y])
+
+
+class Image(nn.Module):
+    """A channels_last network with a dim order change at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
+        )
+        self.head = nn.Conv2d(4, 2, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.head(self.body(x))
+        return y.contiguous(memory_format=torch.contiguous_format)
+
+
+def stored(
+    name: str, factory: Callable[[], nn.Module], *recipes: Any, **options: Any
+) -> Case:
+    """A case named special_<name> with options of ExecutorchBackendConfig."""
+
+    def build() -> Exported:
+        config = ExecutorchBackendConfig(**options)
+        sample = made(recipes)
+        return exported_module(factory(), sample, sample, config=config)
+
+    return Case(f"special_{name}", build)
+
+
+def planned(name: str, factory: Callable[[], nn.Module], *recipes: Any, **options: Any):
+    """The same with options of the memory planning pass."""
+    planning = MemoryPlanningPass(**options)
+    return stored(name, factory, *recipes, memory_planning_pass=planning)
+
+
+def by_layer(node: torch.fx.Node) -> str:
+    """Return the .ptd for a constant: one file for each of two layers."""
+    return "first" if "p_0" in node.name else "second"
+
+
+def external_with_state() -> Exported:
+    config = ExecutorchBackendConfig(
+        external_constants=True, passes=[InitializedMutableBufferPass(["total"])]
+    )
+    module = nn.Sequential(nn.Linear(3, 2), Counter(3.0))
+    return exported_module(module, *[(torch.randn(3),)] * 3, config=config)
+
+
+def stack_traced() -> Exported:
+    """Paths in the traces begin at the package, so that no machine shows."""
+    module, sample = small_mlp(), (torch.randn(1, 6),)
+    program = export(module, sample)
+    for node in program.graph.nodes:
+        trace = node.meta.get("stack_trace", "")
+        node.meta["stack_trace"] = re.sub(r'File ".*/(?=torch/)', 'File "', trace)
+    manager = lowered(program, ExecutorchBackendConfig(emit_stacktrace=True))
+    return Exported(program_files(manager), eager_runs(module, [sample]))
+
+
+def small_mlp() -> nn.Module:
+    return mlp(6, 5, 3)
+
+
+def add_one() -> nn.Module:
+    return Apply(lambda x: x + x)
+
+
+ROW = f32(1, 6)
+CASES = [
+    stored("no_header", add_one, f32(3)),
+    stored("no_arguments", lambda: Apply(lambda: torch.full((3,), 2.5))),
+    stored("scalar_tensor", lambda: Apply(torch.exp), f32()),
+    stored("empty_tensor", lambda: Apply(lambda x: (x + 1, x.sum())), f32(0, 3)),
+    stored("input_is_output", lambda: Apply(lambda x: (x, x + 1)), f32(3)),
+    stored("same_output_twice", lambda: Apply(lambda x: (x * 2,) * 2), f32(3)),
+    stored(
+        "constant_output",
+        lambda: Apply(lambda x: (x + 1, torch.tensor([1.0, 2.0]))),
+        f32(2),
+    ),
+    stored("constants", Constants, f32(2, 3)),
+    stored("ptd", small_mlp, ROW, external_constants=True),
+    stored("ptd_two_files", small_mlp, ROW, external_constants=by_layer),
+    Case("special_ptd_state", external_with_state),
+    stored("segment_alignment_16", small_mlp, ROW, segment_alignment=16),
+    stored("segment_alignment_4096", small_mlp, ROW, segment_alignment=4096),
+    stored("constant_alignment_64", small_mlp, ROW, constant_tensor_alignment=64),
+    Case("special_stacktrace", stack_traced),
+    stored(
+        "view_copies_kept", nn.Flatten, f32(1, 2, 3), remove_view_copy=False
+    ),
+    stored("two_memories", small_mlp, ROW, memory_planning_pass=Banks(2)),
+    stored("three_memories", small_mlp, ROW, memory_planning_pass=Banks(3)),
+    planned("inputs_unplanned", small_mlp, ROW, alloc_graph_input=False),
+    planned("outputs_unplanned", small_mlp, ROW, alloc_graph_output=False),
+    planned(
+        "io_unplanned",
+        small_mlp,
+        ROW,
+        alloc_graph_input=False,
+        alloc_graph_output=False,
+    ),
+    planned(
+        "planned_naive",
+        small_mlp,
+        ROW,
+        memory_planning_algo=MemoryPlanningAlgorithmSuite(algo_list=[naive]),
+    ),
+    planned("planned_alignment_64", small_mlp, ROW, alignment=64),
+    stored(
+        "channels_last",
+        lambda: Image().to(memory_format=torch.channels_last),
+        channels_last(f32(1, 3, 6, 8)),
+    ),
+    stored("channels_last_input", Image, channels_last(f32(1, 3, 6, 8))),
+    stored(
+        "many_dtypes",
+        lambda: Apply(lambda a, b, c: (a + 1, b.to(torch.int32), c == 0, a > 0)),
+        whole(3, dtype=torch.int16),
+        whole(3, low=0, high=9, dtype=torch.uint8),
+        whole(4, low=0, high=2, dtype=torch.int8),
+    ),
+]

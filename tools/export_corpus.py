@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Export real programs with ExecuTorch, with PyTorch's outputs, as case folders."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from pathlib import Path
+
+os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+warnings.filterwarnings("ignore")
+
+import torch  # noqa: E402 - the log level must be set first
+from corpus import statistics, verify  # noqa: E402
+from corpus.case import Case, write_case  # noqa: E402
+from corpus.families import all_cases  # noqa: E402
+
+
+def default_folder() -> Path:
+    """Return the cache folder that tests look into."""
+    cache = os.environ.get("EMBER_CACHE") or Path.home() / ".cache" / "ember"
+    return Path(cache) / "corpus"
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add = parser.add_argument
+    add("--out", type=Path, default=default_folder(), help="default: %(default)s")
+    add("-k", dest="pattern", default="", help="only names that contain this")
+    add("--list", action="store_true", help="print the names and stop")
+    add("--small", action="store_true", help="only the cases of tests/cases")
+    add("--verify", action="store_true", help="also run each in ExecuTorch's runtime")
+    add("--stats", action="store_true", help="print the operators used by --out")
+    return parser.parse_args(arguments)
+
+
+def export_one(case: Case, out: Path, check: bool) -> str:
+    """Export one case; return what to print after its name."""
+    exported = case.exported()
+    write_case(exported, out / case.name)
+    size = sum(map(len, exported.files.values()))
+    return f"{size} bytes" + (f", {verify.verdict(exported)}" if check else "")
+
+
+def export_all(cases: list[Case], out: Path, check: bool) -> int:
+    """Export every case; return how many failed."""
+    failed = 0
+    for case in cases:
+        try:
+            print(f"{case.name}: {export_one(case, out, check)}", flush=True)
+        except Exception as error:  # the exporter raises whatever it likes
+            failed += 1
+            message = (str(error).splitlines() or [""])[0]
+            print(f"{case.name}: FAILED: {type(error).__name__}: {message}", flush=True)
+    return failed
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parsed(arguments)
+    torch.set_num_threads(1)
+    chosen = [
+        case
+        for case in all_cases()
+        if options.pattern in case.name and (case.committed or not options.small)
+    ]
+    if options.list:
+        print("\n".join(case.name for case in chosen))
+        return 0
+    if options.stats:
+        print(statistics.report(sorted(options.out.glob("*/model.*pte"))), end="")
+        return 0
+    failed = export_all(chosen, options.out, options.verify)
+    print(f"{len(chosen) - failed} of {len(chosen)} cases in {options.out}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
