@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a platform gives to Ember: time, a log, files of the host, an end.
+//
+// The runtime core needs none of this; applications, examples, the test runner and
+// the file loader do. A port is one folder of runtime_c/port that implements every
+// function below; port_template.c is a start that compiles.
+//
+// Threads  call from one thread at a time, and from no interrupt.
+// Units    sizes are bytes.
+#ifndef EMBER_PORT_H
+#define EMBER_PORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Exit status of a run that ended in a fault or in ember_port_panic(). The log then
+// holds one line, `EMBER FAULT kind=.. address=0x.. pc=0x.. lr=0x..` or
+// `EMBER PANIC ..`.
+#define EMBER_EXIT_FAULT 112
+#define EMBER_EXIT_PANIC 113
+
+// ---- Log and end -------------------------------------------------------------------
+
+// Writes NUL-terminated `text` to the console. Adds no newline.
+void ember_port_log(const char *text);
+
+// Logs `EMBER PANIC message` and ends the program with EMBER_EXIT_PANIC.
+_Noreturn void ember_port_panic(const char *message);
+
+// Ends the program. `code` is the exit status of the emulator or process, 0 to 255.
+// Returning from main() does the same.
+_Noreturn void ember_port_exit(int code);
+
+// ---- Time --------------------------------------------------------------------------
+
+// A clock that only goes forward, and its rate per second. It wraps at 32 bits.
+uint32_t ember_port_ticks(void);
+uint32_t ember_port_ticks_per_second(void);
+
+// ---- Command line ------------------------------------------------------------------
+
+// Copies the program's arguments, joined by single spaces and without the program's
+// name, to `line` and ends it with NUL. Returns its length; 0 when there are none or
+// they do not fit `capacity`.
+size_t ember_port_arguments(char *line, size_t capacity);
+
+// ---- Files of the host (optional: a port without them returns -1) ------------------
+
+typedef enum ember_port_mode {
+    EMBER_PORT_READ,
+    EMBER_PORT_WRITE, // creates the file, or empties it
+} ember_port_mode_t;
+
+// A handle >= 0, or -1 when the file cannot be opened.
+int32_t ember_port_open(const char *path, ember_port_mode_t mode);
+
+// Size of an open file, or -1.
+int64_t ember_port_size(int32_t file);
+
+// Moves the position of a file to `at` from its start. 0, or -1.
+int32_t ember_port_seek(int32_t file, uint64_t at);
+
+// Reads up to `size` bytes. The number read, less than `size` at the end of the
+// file, or -1.
+int64_t ember_port_read(int32_t file, void *data, size_t size);
+
+// Writes `size` bytes. 0, or -1 when not all were written.
+int32_t ember_port_write(int32_t file, const void *data, size_t size);
+
+void ember_port_close(int32_t file);
+
+// ---- Memory ------------------------------------------------------------------------
+
+// The largest memory that the link left over, aligned to 16; for test runners that
+// load programs at run time. NULL and 0 where there is none.
+void *ember_port_workspace(size_t *size);
+
+// The stack's size, and the most of it that was ever in use. 0: not known.
+size_t ember_port_stack_size(void);
+size_t ember_port_stack_used(void);
+
+// ---- Regions for the emulator plugin -----------------------------------------------
+
+#define EMBER_MARK_COUNT 8
+
+enum { EMBER_MARK_LOAD, EMBER_MARK_EXECUTE, EMBER_MARK_NODE, EMBER_MARK_CASE };
+
+// An access to word i tells the emulator plugin that region i begins (write) or ends
+// (read). Without the plugin these are two cheap instructions.
+extern volatile uint32_t ember_marks[EMBER_MARK_COUNT];
+
+#if defined(__hexagon__)
+
+// In packets of their own: the emulator reports the accesses of a packet with a load
+// and a store more than once.
+static inline void ember_port_mark_begin(uint32_t word) {
+    __asm volatile("{ memw(%0) = #0 }" : : "r"(&ember_marks[word]) : "memory");
+}
+
+static inline void ember_port_mark_end(uint32_t word) {
+    uint32_t ignored;
+
+    __asm volatile("{ %0 = memw(%1) }"
+                   : "=r"(ignored)
+                   : "r"(&ember_marks[word])
+                   : "memory");
+}
+
+#else
+
+static inline void ember_port_mark_begin(uint32_t word) {
+    ember_marks[word] = 0;
+}
+
+static inline void ember_port_mark_end(uint32_t word) {
+    (void)ember_marks[word];
+}
+
+#endif
+
+#endif // EMBER_PORT_H

@@ -1,0 +1,2 @@
+#include <math.h>
+typedef int ember_nothing;

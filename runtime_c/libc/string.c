@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// <string.h> for toolchains without a C library. Copies and fills go in words of 8
+// bytes where the addresses allow it; the rest is plain.
+#include <string.h>
+
+#include <stdint.h>
+
+enum { WORD = 8 };
+
+// May alias anything, as char may.
+typedef uint64_t __attribute__((may_alias)) word_t;
+
+static int words_apart(const void *a, const void *b) {
+    return (((uintptr_t)a ^ (uintptr_t)b) & (WORD - 1)) == 0;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size) {
+    unsigned char *d = to;
+    const unsigned char *s = from;
+
+    if (size >= 2 * WORD && words_apart(to, from)) {
+        while (((uintptr_t)d & (WORD - 1)) != 0) {
+            *d++ = *s++;
+            size--;
+        }
+        for (; size >= WORD; size -= WORD, d += WORD, s += WORD) {
+            *(word_t *)(void *)d = *(const word_t *)(const void *)s;
+        }
+    }
+    while (size-- > 0) {
+        *d++ = *s++;
+    }
+    return to;
+}
+
+void *memmove(void *to, const void *from, size_t size) {
+    unsigned char *d = to;
+    const unsigned char *s = from;
+
+    if ((uintptr_t)d - (uintptr_t)s >= size) {
+        return memcpy(to, from, size); // forwards is safe
+    }
+    while (size-- > 0) {
+        d[size] = s[size];
+    }
+    return to;
+}
+
+void *memset(void *to, int value, size_t size) {
+    unsigned char *d = to;
+    const unsigned char byte = (unsigned char)value;
+
+    if (size >= 2 * WORD) {
+        const word_t word = byte * UINT64_C(0x0101010101010101);
+
+        while (((uintptr_t)d & (WORD - 1)) != 0) {
+            *d++ = byte;
+            size--;
+        }
+        for (; size >= WORD; size -= WORD, d += WORD) {
+            *(word_t *)(void *)d = word;
+        }
+    }
+    while (size-- > 0) {
+        *d++ = byte;
+    }
+    return to;
+}
+
+int memcmp(const void *a, const void *b, size_t size) {
+    const unsigned char *x = a;
+    const unsigned char *y = b;
+
+    for (size_t i = 0; i < size; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+void *memchr(const void *data, int value, size_t size) {
+    const unsigned char *s = data;
+
+    for (size_t i = 0; i < size; i++) {
+        if (s[i] == (unsigned char)value) {
+            return (void *)(uintptr_t)(s + i);
+        }
+    }
+    return NULL;
+}
+
+size_t strnlen(const char *text, size_t most) {
+    size_t length = 0;
+
+    while (length < most && text[length] != '\0') {
+        length++;
+    }
+    return length;
+}
+
+size_t strlen(const char *text) {
+    return strnlen(text, SIZE_MAX);
+}
+
+int strncmp(const char *a, const char *b, size_t most) {
+    for (size_t i = 0; i < most; i++) {
+        const unsigned char x = (unsigned char)a[i];
+        const unsigned char y = (unsigned char)b[i];
+
+        if (x != y) {
+            return x < y ? -1 : 1;
+        }
+        if (x == '\0') {
+            break;
+        }
+    }
+    return 0;
+}
+
+int strcmp(const char *a, const char *b) {
+    return strncmp(a, b, SIZE_MAX);
+}
+
+char *strchr(const char *text, int character) {
+    for (;; text++) {
+        if (*text == (char)character) {
+            return (char *)(uintptr_t)text;
+        }
+        if (*text == '\0') {
+            return NULL;
+        }
+    }
+}

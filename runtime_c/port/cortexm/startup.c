@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cortex-M (Armv7-M, Armv8-M): from reset to main(), and from a fault to a sentence.
+//
+// Memory protection: everything below 0x20000000 is read-only once the program
+// runs, so that a store through NULL faults even where address 0 is RAM (mps2) or
+// ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
+// 32-byte no-access region under it turns an overflow into a fault.
+#include "../common.h"
+#include "../linker_symbols.h"
+#include "../semihosting.h"
+
+#if __ARM_ARCH_PROFILE != 'M' || __ARM_ARCH < 7
+#error "this port is for Armv7-M and Armv8-M Mainline"
+#endif
+
+#define REGISTER(address) (*(volatile uint32_t *)(address))
+#define CCR               REGISTER(0xE000ED14u)
+#define SHCSR             REGISTER(0xE000ED24u)
+#define CFSR              REGISTER(0xE000ED28u)
+#define HFSR              REGISTER(0xE000ED2Cu)
+#define MMFAR             REGISTER(0xE000ED34u)
+#define BFAR              REGISTER(0xE000ED38u)
+#define MPU_TYPE          REGISTER(0xE000ED90u)
+#define MPU_CTRL          REGISTER(0xE000ED94u)
+#define MPU_RNR           REGISTER(0xE000ED98u)
+#define MPU_RBAR          REGISTER(0xE000ED9Cu)
+#define MPU_RASR          REGISTER(0xE000EDA0u) // Armv7-M
+#define MPU_RLAR          REGISTER(0xE000EDA0u) // Armv8-M
+#define MPU_MAIR0         REGISTER(0xE000EDC0u)
+
+#define READ_ONLY_END 0x20000000u
+#define GUARD_WORDS   8 // 32 bytes, the smallest region of the MPU
+
+enum { EXCEPTIONS = 16, FAULT_STACK_WORDS = 112 };
+
+typedef union vector {
+    const void *stack;
+    void (*handler)(void);
+} vector_t;
+
+int main(void);
+void ember_cortexm_start(void);
+_Noreturn void ember_cortexm_fault(const uint32_t *frame);
+void ember_cortexm_reset(void);
+void ember_cortexm_fault_entry(void);
+
+// Handlers run here: the program's own stack may be what broke.
+uint32_t ember_cortexm_fault_stack[FAULT_STACK_WORDS] __attribute__((aligned(8)));
+
+#define ENTRY {.handler = ember_cortexm_fault_entry}
+__attribute__((section(".ember_vectors"), used)) static const vector_t vectors[] = {
+    {.stack = __ember_stack_end},
+    {.handler = ember_cortexm_reset},
+    ENTRY, // 2 NMI
+    ENTRY, // 3 hard fault
+    ENTRY, // 4 memory management
+    ENTRY, // 5 bus fault
+    ENTRY, // 6 usage fault
+    ENTRY, // 7 secure fault
+    ENTRY, // 8
+    ENTRY, // 9
+    ENTRY, // 10
+    ENTRY, // 11 SVC
+    ENTRY, // 12 debug monitor
+    ENTRY, // 13
+    ENTRY, // 14 PendSV
+    ENTRY, // 15 SysTick
+};
+_Static_assert(sizeof vectors == EXCEPTIONS * sizeof(vector_t), "one entry a vector");
+
+// In assembly because the compiler may use FP or MVE registers in any C function:
+// CPACR first opens coprocessors 10 and 11 (no effect on cores without them).
+__attribute__((naked, noreturn)) void ember_cortexm_reset(void) {
+    __asm volatile("ldr  r0, =0xE000ED88 \n"
+                   "ldr  r1, [r0]        \n"
+                   "orr  r1, r1, #0xF00000 \n"
+                   "str  r1, [r0]        \n"
+                   "dsb                  \n"
+                   "isb                  \n"
+                   "b    ember_cortexm_start \n"
+                   ".ltorg               \n");
+}
+
+__attribute__((naked)) void ember_cortexm_fault_entry(void) {
+    __asm volatile("mov  r0, sp          \n"
+#if __ARM_ARCH >= 8
+                   "movs r1, #0          \n"
+                   "msr  msplim, r1      \n"
+#endif
+                   "ldr  r1, =ember_cortexm_fault_stack + %c0 \n"
+                   "mov  sp, r1          \n"
+                   "b    ember_cortexm_fault \n"
+                   ".ltorg               \n"
+                   :
+                   : "i"(sizeof ember_cortexm_fault_stack));
+}
+
+static void copy_data(void) {
+    const uint32_t *from = __ember_data_load;
+
+    if (from == __ember_data_start) {
+        return; // one memory holds all: the loader has placed the data
+    }
+    for (uint32_t *to = __ember_data_start; to < __ember_data_end; to++) {
+        *to = *from++;
+    }
+}
+
+static void protect_memory(void) {
+#if __ARM_ARCH >= 8
+    __asm volatile("msr msplim, %0" : : "r"(__ember_stack_start));
+    if (MPU_TYPE == 0) {
+        return;
+    }
+    MPU_MAIR0 = 0xAA; // attribute 0: normal memory, write-through
+    MPU_RNR = 0;
+    MPU_RBAR = 2u << 1; // from 0, read-only for privileged code
+    MPU_RLAR = (READ_ONLY_END - 32u) | 1u;
+#else
+    if (MPU_TYPE == 0) {
+        return;
+    }
+    MPU_RNR = 0;
+    MPU_RBAR = 0;
+    MPU_RASR = (5u << 24) | (1u << 17) | (28u << 1) | 1u; // 512 MB, read-only
+    MPU_RNR = 1;
+    MPU_RBAR = (uint32_t)__ember_stack_start;
+    MPU_RASR = (1u << 28) | (4u << 1) | 1u; // 32 bytes, no access
+#endif
+    MPU_CTRL = 5; // on, with the default map for everything else
+    __asm volatile("dsb \n isb" : : : "memory");
+}
+
+static uint32_t *stack_floor(void) {
+    return __ember_stack_start + GUARD_WORDS;
+}
+
+__attribute__((noreturn, used)) void ember_cortexm_start(void) {
+    ember_port_stack_paint(stack_floor(),
+                           (uint32_t *)__builtin_frame_address(0) - GUARD_WORDS);
+    copy_data();
+    for (uint32_t *word = __ember_bss_start; word < __ember_bss_end; word++) {
+        *word = 0;
+    }
+    SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
+#if __ARM_ARCH == 8 && defined(__ARM_FEATURE_MVE)
+    CCR |= 1u << 19; // low-overhead loops without a branch each time
+#endif
+    protect_memory();
+    ember_port_exit(main());
+}
+
+// ---- Faults ------------------------------------------------------------------------
+
+typedef struct cause {
+    uint32_t bit; // of CFSR
+    const char *kind;
+} cause_t;
+
+enum { MMFAR_VALID = 7, BFAR_VALID = 15, STACKING = 1 << 4 | 1 << 12 | 1 << 20 };
+
+static const char *cause_of(uint32_t status) {
+    static const cause_t causes[] = {
+        {4, "stack-overflow"},
+        {12, "stack-overflow"},
+        {20, "stack-overflow"},
+        {0, "instruction-access"},
+        {1, "data-access"},
+        {3, "exception-return"},
+        {5, "lazy-fp-state"},
+        {8, "instruction-bus"},
+        {9, "data-bus"},
+        {10, "data-bus-imprecise"},
+        {11, "exception-return"},
+        {13, "lazy-fp-state"},
+        {16, "undefined-instruction"},
+        {17, "invalid-state"},
+        {18, "exception-return"},
+        {19, "coprocessor-off"},
+        {24, "unaligned-access"},
+        {25, "divide-by-zero"},
+    };
+    const size_t count = sizeof causes / sizeof causes[0];
+
+    for (size_t i = 0; i < count; i++) {
+        if ((status >> causes[i].bit & 1u) != 0) {
+            return causes[i].kind;
+        }
+    }
+    return (HFSR & 2u) != 0 ? "vector-table" : "unexpected-exception";
+}
+
+static uintptr_t address_of(uint32_t status) {
+    if ((status >> MMFAR_VALID & 1u) != 0) {
+        return MMFAR;
+    }
+    return (status >> BFAR_VALID & 1u) != 0 ? BFAR : 0;
+}
+
+// The first word of the stack that looks like a return address: who overflowed.
+static uintptr_t return_address_in(const uint32_t *word) {
+    for (; word < __ember_stack_end; word++) {
+        if ((*word & 1u) != 0 && *word > (uintptr_t)__ember_text_start &&
+            *word < (uintptr_t)__ember_text_end) {
+            return *word & ~1u;
+        }
+    }
+    return 0;
+}
+
+_Noreturn __attribute__((used)) void ember_cortexm_fault(const uint32_t *frame) {
+    const uint32_t status = CFSR;
+    const uintptr_t address = address_of(status);
+    const uint32_t *floor = stack_floor();
+
+    if ((status & STACKING) != 0 || frame < floor) {
+        MPU_CTRL = 0; // the guard must be readable now
+        ember_port_fault("stack-overflow", (uintptr_t)frame, 0,
+                         return_address_in(floor));
+    }
+    ember_port_fault(cause_of(status), address, frame[6], frame[5] & ~1u);
+}
+
+// ---- Port --------------------------------------------------------------------------
+
+uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument) {
+    register uintptr_t r0 __asm("r0") = operation;
+    register const void *r1 __asm("r1") = argument;
+
+    __asm volatile("bkpt 0xab" : "+r"(r0) : "r"(r1) : "memory");
+    return r0;
+}
+
+void ember_semihosting_leaving(void) {
+    ember_port_stack_check(stack_floor());
+}
+
+void *ember_port_workspace(size_t *size) {
+    *size = (size_t)(__ember_work_end - __ember_work_start) * sizeof(uint32_t);
+    return *size == 0 ? NULL : __ember_work_start;
+}
+
+size_t ember_port_stack_size(void) {
+    return (size_t)(__ember_stack_end - __ember_stack_start) * sizeof(uint32_t);
+}
+
+size_t ember_port_stack_used(void) {
+    return ember_port_stack_touched(stack_floor(), __ember_stack_end);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Symbols that the generated linker script defines; only their addresses mean
+// anything. sdk/ember/linker.py writes them.
+#ifndef EMBER_PORT_LINKER_SYMBOLS_H
+#define EMBER_PORT_LINKER_SYMBOLS_H
+
+#include <stdint.h>
+
+extern uint32_t __ember_stack_start[], __ember_stack_end[];
+extern uint32_t __ember_data_load[], __ember_data_start[], __ember_data_end[];
+extern uint32_t __ember_bss_start[], __ember_bss_end[];
+extern uint32_t __ember_text_start[], __ember_text_end[];
+extern uint32_t __ember_work_start[], __ember_work_end[];
+
+#endif // EMBER_PORT_LINKER_SYMBOLS_H

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trap into the debugger or emulator: one word in, one word out. The port's
+// folder implements it; semihosting.c builds log, files and exit on it.
+#ifndef EMBER_PORT_SEMIHOSTING_H
+#define EMBER_PORT_SEMIHOSTING_H
+
+#include <stdint.h>
+
+uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument);
+
+// Called by ember_port_exit() before the end; the port checks its stack there.
+void ember_semihosting_leaving(void);
+
+#endif // EMBER_PORT_SEMIHOSTING_H

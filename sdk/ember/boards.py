@@ -1,0 +1,220 @@
+"""Board descriptions: boards/<name>.yaml becomes a checked `Board`."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import itertools
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from ember import paths
+from ember.errors import SdkError, problem_list
+
+# What a memory may hold; a linker script places each role in the first memory of the
+# board that holds it and has the room.
+Role = Literal[
+    "vectors",
+    "code",
+    "rodata",
+    "data",
+    "stack",
+    "weights",  # the model and its constants
+    "method",  # values and node states
+    "planned",  # activations
+    "temp",  # scratch of one node
+    "io",  # inputs and outputs that the caller binds
+    "batch",  # what a test runner loads at run time
+]
+ROLES_NEEDED: tuple[Role, ...] = ("vectors", "code", "rodata", "data", "stack")
+# Ports of Cortex-M make this part of the address space read-only.
+CORTEXM_READ_ONLY_END = 0x2000_0000
+
+_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
+
+
+def _bytes(value: Any) -> Any:
+    """512K -> 524288; numbers stay."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"(\d+)([KMG]?)", value)
+        if match is None:
+            raise ValueError(f"'{value}' is not a size: write 65536, 64K or 4M")
+        return int(match[1]) * _UNITS[match[2]]
+    return value
+
+
+Size = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Memory(_Strict):
+    """One range of addresses, in bytes."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    base: int = Field(ge=0)
+    size: Size
+    access: Literal["rx", "rw", "rwx"]
+    kind: Literal["flash", "sram", "tcm", "dram"]
+    holds: tuple[Role, ...] = Field(min_length=1)
+
+    @property
+    def end(self) -> int:
+        return self.base + self.size
+
+    @property
+    def writable(self) -> bool:
+        return "w" in self.access
+
+
+class Runner(_Strict):
+    """How a firmware of the board is run on this computer."""
+
+    kind: Literal["qemu-system", "qemu-user", "native"]
+    binary: str | None = None
+    args: tuple[str, ...] = ()
+    timeout_s: float = Field(default=60, gt=0)
+    counts: Literal["instructions", "packets"] | None
+
+    @model_validator(mode="after")
+    def _emulators_have_a_binary(self) -> Runner:
+        if self.kind != "native" and not self.binary:
+            raise ValueError(f"a runner of kind {self.kind} names its binary")
+        return self
+
+
+class Board(_Strict):
+    """Everything the SDK knows about one board."""
+
+    name: str
+    title: str
+    cpu: str
+    isa: tuple[str, ...]
+    toolchains: tuple[str, ...] = Field(min_length=1)
+    port: Literal["cortexm", "a64", "linux_user", "host"]
+    internal: bool = False  # used by the SDK itself, not offered to users
+    sanitize: tuple[str, ...] = ()
+    memories: tuple[Memory, ...] = Field(min_length=1)
+    console: Literal["semihosting", "stderr"]
+    runner: Runner
+
+    @property
+    def toolchain(self) -> str:
+        """The toolchain to use when nobody asks for another."""
+        return self.toolchains[0]
+
+    @property
+    def pointer_bytes(self) -> int:
+        return 8 if self.port in ("a64", "host") else 4
+
+    def memory(self, name: str) -> Memory:
+        """The memory called `name`; an SdkError when there is none."""
+        for memory in self.memories:
+            if memory.name == name:
+                return memory
+        known = ", ".join(memory.name for memory in self.memories)
+        raise SdkError(
+            f"board {self.name} has no memory '{name}'", hint=f"it has: {known}"
+        )
+
+    def memories_for(self, role: Role) -> tuple[Memory, ...]:
+        """The memories that may hold `role`, in the board's order."""
+        return tuple(memory for memory in self.memories if role in memory.holds)
+
+    @model_validator(mode="after")
+    def _roles_have_a_memory(self) -> Board:
+        missing = [role for role in ROLES_NEEDED if not self.memories_for(role)]
+        if missing:
+            raise ValueError(f"no memory holds {', '.join(missing)}")
+        return self
+
+    @model_validator(mode="after")
+    def _memories_are_apart(self) -> Board:
+        names = [memory.name for memory in self.memories]
+        if len(set(names)) != len(names):
+            raise ValueError("two memories have the same name")
+        ordered = sorted(self.memories, key=lambda memory: memory.base)
+        for low, high in itertools.pairwise(ordered):
+            if low.end > high.base:
+                raise ValueError(f"memories {low.name} and {high.name} overlap")
+        return self
+
+    @model_validator(mode="after")
+    def _written_memories_are_writable(self) -> Board:
+        read_only = {"vectors", "code", "rodata", "weights"}
+        for memory in self.memories:
+            written = [role for role in memory.holds if role not in read_only]
+            if written and not memory.writable:
+                raise ValueError(
+                    f"memory {memory.name} is {memory.access} and cannot hold"
+                    f" {', '.join(written)}"
+                )
+            low = memory.base < CORTEXM_READ_ONLY_END
+            if self.port == "cortexm" and memory.writable and low:
+                raise ValueError(
+                    f"memory {memory.name} is writable but below 0x20000000, which the"
+                    " cortexm port makes read-only"
+                )
+        return self
+
+
+def names(*, internal: bool = False) -> list[str]:
+    """The names of all boards, sorted; internal ones only when asked for."""
+    found = sorted(path.stem for path in paths.boards().glob("*.yaml"))
+    return [name for name in found if internal or not load(name).internal]
+
+
+@functools.cache
+def load(name: str) -> Board:
+    """The board called `name`; an SdkError that suggests one when there is none."""
+    path = paths.boards() / f"{name}.yaml"
+    if not re.fullmatch(r"[\w.-]+", name) or not path.is_file():
+        known = names()
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
+        raise SdkError(
+            f"unknown board '{name}'",
+            hint=f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}",
+        )
+    board = read(path)
+    if board.name != path.stem:
+        raise SdkError(f"{path}: its name is '{board.name}', its file says '{name}'")
+    return board
+
+
+def read(path: Path) -> Board:
+    """The board in the YAML file `path`, with every mistake in it named at once."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        where = getattr(error, "problem_mark", None)
+        line = f", line {where.line + 1}" if where else ""
+        raise SdkError(f"{path}{line}: this is not YAML") from error
+    except OSError as error:
+        raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        return Board.model_validate(data)
+    except ValidationError as error:
+        raise SdkError(
+            problem_list(str(path), [_sentence(item) for item in error.errors()]),
+            hint="compare with the boards that `ember boards` lists",
+        ) from error
+
+
+def _sentence(item: Any) -> str:
+    """pydantic's error as 'memories.1.size: message'."""
+    place = ".".join(str(part) for part in item["loc"])
+    message = str(item["msg"]).removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message

@@ -1,0 +1,146 @@
+"""ELF files: the bytes of a firmware become its symbols, sections and segments."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.errors import SdkError
+
+SHT_SYMTAB, SHT_NOBITS = 2, 8
+SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
+STT_NOTYPE, STT_OBJECT, STT_FUNC = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Section:
+    name: str
+    kind: int  # SHT_*
+    flags: int  # SHF_*
+    address: int
+    offset: int
+    size: int
+    link: int
+
+    @property
+    def in_memory(self) -> bool:
+        return bool(self.flags & SHF_ALLOC)
+
+    @property
+    def in_file(self) -> bool:
+        return self.kind != SHT_NOBITS
+
+
+@dataclass(frozen=True)
+class Symbol:
+    name: str
+    address: int
+    size: int
+    kind: int  # STT_*
+    section: int
+
+
+@dataclass(frozen=True)
+class Elf:
+    """A linked program; little endian, 32 or 64 bits."""
+
+    path: Path
+    bits: int
+    entry: int
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+    @functools.cached_property
+    def _by_name(self) -> dict[str, Symbol]:
+        return {symbol.name: symbol for symbol in self.symbols}
+
+    @functools.cached_property
+    def _code(self) -> list[tuple[int, str]]:
+        """Function starts by address; bit 0 of Thumb addresses cleared."""
+        found: dict[int, str] = {}
+        for symbol in self.symbols:
+            section = self.sections[symbol.section] if symbol.section else None
+            if section is None or not section.flags & SHF_EXECINSTR:
+                continue
+            mapping = symbol.name.startswith(("$", ".L")) or not symbol.name
+            if symbol.kind in (STT_NOTYPE, STT_FUNC) and not mapping:
+                address = symbol.address & ~1 if self.bits == 32 else symbol.address
+                if symbol.kind == STT_FUNC or address not in found:
+                    found[address] = symbol.name
+        return sorted(found.items())
+
+    def symbol(self, name: str) -> Symbol | None:
+        return self._by_name.get(name)
+
+    def address(self, name: str) -> int:
+        """The address of symbol `name`; an SdkError when it is not there."""
+        symbol = self.symbol(name)
+        if symbol is None:
+            raise SdkError(f"{self.path} has no symbol '{name}'")
+        return symbol.address
+
+    def function_at(self, address: int) -> str | None:
+        """The name of the function that holds the code at `address`."""
+        code = self._code
+        index = bisect.bisect_right(code, (address, "\U0010ffff")) - 1
+        inside = any(
+            section.flags & SHF_EXECINSTR
+            and section.address <= address < section.address + section.size
+            for section in self.sections
+        )
+        return code[index][1] if index >= 0 and inside else None
+
+
+def read(path: Path) -> Elf:
+    """The ELF file at `path`; an SdkError when it is none or is broken."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    if data[:4] != b"\x7fELF" or data[5:6] != b"\x01":
+        raise SdkError(f"{path} is not a little-endian ELF file")
+    try:
+        return _read(path, data)
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise SdkError(f"{path} is a broken ELF file") from error
+
+
+def _read(path: Path, data: bytes) -> Elf:
+    wide = data[4] == 2
+    head = struct.unpack_from("<HHIQQQIHHHHHH" if wide else "<HHIIIIIHHHHHH", data, 16)
+    entry, table, item, count, names_index = (head[i] for i in (3, 5, 10, 11, 12))
+    layout = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
+    raw = [struct.unpack_from(layout, data, table + i * item) for i in range(count)]
+    names = raw[names_index][4]
+    sections = tuple(
+        Section(_text(data, names + row[0]), row[1], row[2], *row[3:7]) for row in raw
+    )
+    symbols: list[Symbol] = []
+    for section in sections:
+        if section.kind == SHT_SYMTAB:
+            symbols += _symbols(data, section, sections[section.link].offset, wide)
+    return Elf(path, 64 if wide else 32, entry, sections, tuple(symbols))
+
+
+def _symbols(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol]:
+    layout = struct.Struct("<IBBHQQ" if wide else "<IIIBBH")
+    found: list[Symbol] = []
+    for row in layout.iter_unpack(data[table.offset : table.offset + table.size]):
+        if wide:
+            name, info, _, section, address, size = row
+        else:
+            name, address, size, info, _, section = row
+        if section and section < 0xFF00:
+            text = _text(data, names + name)
+            found.append(Symbol(text, address, size, info & 15, section))
+        elif section == 0xFFF1:  # absolute, as linker scripts make them
+            text = _text(data, names + name)
+            found.append(Symbol(text, address, size, info & 15, 0))
+    return found
+
+
+def _text(data: bytes, at: int) -> str:
+    return data[at : data.index(b"\0", at)].decode()

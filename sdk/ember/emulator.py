@@ -1,0 +1,319 @@
+"""Runs a firmware of a board on this computer: an ELF file becomes a `RunResult`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from ember import elf as elf_files
+from ember import paths, tools
+from ember.boards import Board
+from ember.errors import SdkError
+
+EXIT_FAULT, EXIT_PANIC = 112, 113  # runtime_c/include/ember/port.h
+MARK_WORDS = 8
+_MARKS_SYMBOL = "ember_marks"
+
+_FAULT = re.compile(
+    r"EMBER FAULT kind=(?P<kind>\S+) address=0x(?P<address>[0-9a-f]+)"
+    r" pc=0x(?P<pc>[0-9a-f]+) lr=0x(?P<lr>[0-9a-f]+)"
+)
+_PANIC = re.compile(r"EMBER PANIC (.*)")
+
+# How a fault kind reads in a sentence.
+_KINDS = {
+    "data-access": "access to memory that is not there or not allowed",
+    "data-bus": "access to an address that nothing answers",
+    "data-bus-imprecise": "write to an address that nothing answers",
+    "instruction-access": "jump to memory that holds no code",
+    "instruction-bus": "jump to an address that nothing answers",
+    "stack-overflow": "stack overflow",
+    "undefined-instruction": "undefined instruction",
+    "unaligned-access": "unaligned access",
+    "divide-by-zero": "division by zero",
+    "coprocessor-off": "floating-point or vector instruction on a core without it",
+    "invalid-state": "jump to an address that is not Thumb code",
+    "sme-state": "SME instruction outside its streaming or ZA state",
+}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One access to word `word` of ember_marks: a region began (w) or ended (r)."""
+
+    word: int
+    kind: Literal["w", "r"]
+    count: int  # instructions (packets) executed before it
+
+
+@dataclass(frozen=True)
+class RunResult:
+    exit_code: int | None  # None: ended by a time-out or a signal
+    text: str  # stdout and stderr, interleaved
+    fault: str | None  # one sentence
+    marks: tuple[Mark, ...]
+    total: int | None  # instructions (packets) of the whole run; None: not counted
+    timed_out: bool
+    seconds: float
+
+    @property
+    def problem(self) -> str | None:
+        """Why the run is no success, in one sentence; None when it is one."""
+        if self.fault is not None:
+            return self.fault
+        if self.timed_out:
+            return (
+                f"time-out: the firmware was still running after {self.seconds:.0f} s"
+            )
+        if self.exit_code is None:
+            return "the emulator was ended by a signal"
+        if self.exit_code != 0:
+            last = self.text.strip().rsplit("\n", 1)[-1]
+            tail = f": {last}" if last else ""
+            return f"the firmware ended with exit status {self.exit_code}{tail}"
+        return None
+
+    def check(self, what: str) -> RunResult:
+        """Itself; an SdkError that starts with `what` when the run is no success."""
+        if self.problem is not None:
+            raise SdkError(f"{what}: {self.problem}")
+        return self
+
+
+def run(
+    board: Board,
+    firmware: Path,
+    arguments: Sequence[str] = (),
+    *,
+    cwd: Path | None = None,
+    timeout_s: float | None = None,
+    count: bool = True,
+    exact: bool = False,
+    on_line: Callable[[str], None] | None = None,
+) -> RunResult:
+    """Run `firmware` to its end, at most `timeout_s` (the board's when None).
+
+    `arguments` are the words that ember_port_arguments() sees; file names in them
+    are relative to `cwd`. With `count`, a board whose runner counts gives marks and a
+    total; `exact` counts instruction by instruction (only needed where faults or
+    interrupts leave blocks half-way). `on_line` sees each line of text as it comes.
+    """
+    limit = board.runner.timeout_s if timeout_s is None else timeout_s
+    counting = count and board.runner.counts is not None
+    firmware = firmware.resolve()
+    with tempfile.TemporaryDirectory(prefix="ember-run-") as folder:
+        log = Path(folder) / "marks.txt"
+        options = _plugin_options(firmware, log, exact) if counting else []
+        words = command(board, firmware, arguments, options)
+        started = time.monotonic()
+        code, text, timed_out = _execute(words, cwd, limit, on_line)
+        seconds = time.monotonic() - started
+        marks, total = _read_marks(log)
+    return RunResult(
+        exit_code=None if timed_out or code < 0 else code,
+        text=text,
+        fault=_fault(board, firmware, text, code),
+        marks=marks,
+        total=total,
+        timed_out=timed_out,
+        seconds=seconds,
+    )
+
+
+def command(
+    board: Board,
+    firmware: Path,
+    arguments: Sequence[str] = (),
+    options: Sequence[str] = (),
+) -> list[str]:
+    """The command line that runs `firmware`; `options` go to the emulator."""
+    runner = board.runner
+    if runner.kind == "native":
+        return [str(firmware), *arguments]
+    binary = tools.path(str(runner.binary))
+    if runner.kind == "qemu-user":
+        return [binary, *runner.args, *options, str(firmware), *arguments]
+    words = ["firmware", *arguments]
+    semihosting = ["enable=on", "target=native"]
+    semihosting += [f"arg={word.replace(',', ',,')}" for word in words]
+    return [
+        *(binary, *runner.args),
+        *("-display", "none", "-monitor", "none", "-serial", "null"),
+        *("-semihosting-config", ",".join(semihosting)),
+        *options,
+        *("-kernel", str(firmware)),
+    ]
+
+
+def _execute(
+    words: list[str],
+    cwd: Path | None,
+    limit: float,
+    on_line: Callable[[str], None] | None,
+) -> tuple[int, str, bool]:
+    lines: list[str] = []
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        raise SdkError(f"cannot start {words[0]}: {error.strerror}") from error
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if on_line is not None:
+                on_line(line.rstrip("\n"))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    timed_out = False
+    try:
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        _stop(process)
+    except BaseException:
+        _stop(process)
+        raise
+    reader.join(5)
+    return process.returncode, "".join(lines), timed_out
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Ask first: the emulator then writes its log of counts."""
+    process.terminate()
+    try:
+        process.wait(2)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+# ---- faults -------------------------------------------------------------------------
+
+
+def _fault(board: Board, firmware: Path, text: str, code: int) -> str | None:
+    match = _FAULT.search(text)
+    if match is not None:
+        kind, *numbers = match.groups()
+        return _sentence(board, firmware, kind, *(int(n, 16) for n in numbers))
+    panic = _PANIC.search(text)
+    if panic is not None:
+        return f"panic: {panic[1].strip()}"
+    if "qemu: fatal: Lockup" in text:
+        return f"fault on {board.name}: lock-up, a fault inside the fault handler"
+    if "decode_packet: assertion failed" in text:  # QEMU's own end on Hexagon
+        return f"fault on {board.name}: undefined instruction"
+    if "Sanitizer" in text or "runtime error:" in text:
+        lines = text.splitlines()
+        return next(line.strip() for line in lines if _is_report(line))
+    if code < 0 or (board.runner.kind == "qemu-user" and code in (132, 134, 139)):
+        number = -code if code < 0 else code - 128
+        return f"the program was ended by signal {number}"
+    return None
+
+
+def _is_report(line: str) -> bool:
+    return "Sanitizer" in line or "runtime error:" in line
+
+
+def _sentence(
+    board: Board, firmware: Path, kind: str, address: int, pc: int, lr: int
+) -> str:
+    program = elf_files.read(firmware)
+    words = [_KINDS.get(kind, kind.replace("-", " "))]
+    if kind != "undefined-instruction":
+        words.append(f"at address {address:#x}")
+    where = program.function_at(pc)
+    caller = program.function_at(lr)
+    if where is not None:
+        words.append(f"in {where}() at {pc:#x}")
+        if caller not in (None, where):
+            words.append(f"called from {caller}()")
+    elif pc:
+        words.append(f"with the program counter at {pc:#x}")
+    elif caller is not None:
+        words.append(f"in a function that {caller}() called")
+    return f"fault on {board.name}: {' '.join(words)}"
+
+
+# ---- counts -------------------------------------------------------------------------
+
+
+def plugin() -> Path:
+    """The emulator plugin, compiled into the cache folder when its source is newer."""
+    source = paths.plugin() / "count.c"
+    text = source.read_bytes()
+    digest = hashlib.sha256(text).hexdigest()[:16]
+    library = paths.cache() / "plugin" / f"ember_count-{digest}.so"
+    if library.is_file():
+        return library
+    paths.writable_folder(library.parent)
+    compiler = tools.first("cc", "gcc", "clang", "clang-19")
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        made = Path(folder) / library.name
+        words = [compiler, "-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
+        done = subprocess.run(
+            [*words, str(source), "-o", str(made)],
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode != 0:
+            raise SdkError(
+                f"cannot compile the emulator plugin: {done.stderr.strip()[:300]}",
+                hint=f"try it by hand: {' '.join(words)} {source}",
+            )
+        os.replace(made, library)  # noqa: PTH105 - atomic, also over another's
+    return library
+
+
+def _plugin_options(firmware: Path, log: Path, exact: bool) -> list[str]:
+    program = elf_files.read(firmware)
+    symbol = program.symbol(_MARKS_SYMBOL)
+    address = symbol.address if symbol is not None else 0
+    words = MARK_WORDS if symbol is not None else 0
+    options = [f"{plugin()}", f"out={log}", f"marks={address:#x}", f"words={words}"]
+    if exact:
+        options.append("exact=1")
+    return ["-plugin", ",".join(options)]
+
+
+def _read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
+    if not log.is_file():
+        return (), None
+    marks: list[Mark] = []
+    total: int | None = None
+    for line in log.read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[0] == "end":
+            total = int(words[1])
+        elif len(words) == 3 and total is None:
+            marks.append(
+                Mark(int(words[0]), "w" if words[1] == "w" else "r", int(words[2]))
+            )
+    return tuple(marks), total
+
+
+def available(board: Board) -> bool:
+    """Whether this computer can run firmware of `board`."""
+    binary = board.runner.binary
+    return binary is None or shutil.which(binary) is not None

@@ -1,0 +1,193 @@
+"""Programs that the SDK calls: where they are, and what installs a missing one."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import paths
+from ember.boards import Board
+from ember.errors import SdkError
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A program and the Debian packages that bring it."""
+
+    name: str
+    package: str
+    purpose: str
+
+    @property
+    def install(self) -> str:
+        return f"apt-get install {self.package}"
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool("cc", "gcc libc6-dev", "compiles the host board and the emulator plugin"),
+        Tool("cmake", "cmake", "builds the C libraries"),
+        Tool("ninja", "ninja-build", "runs the builds"),
+        Tool("arm-none-eabi-gcc", "gcc-arm-none-eabi", "compiles for Cortex-M"),
+        Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon"),
+        Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon"),
+        Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware"),
+        Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
+        Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
+        Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
+        Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
+    )
+}
+NEWLIB_PACKAGE = "libnewlib-arm-none-eabi"
+ZIGLANG_INSTALL = f"{sys.executable} -m pip install ziglang"
+
+_ALWAYS = ("cmake", "ninja", "cc")
+_LLVM = ("clang-19", "ld.lld-19", "llvm-ar-19")
+TOOLCHAIN_TOOLS = {
+    "host": (),
+    "arm-gnu": ("arm-none-eabi-gcc",),
+    "arm-llvm": (*_LLVM, "arm-none-eabi-gcc"),
+    "arm-user-llvm": (*_LLVM, "arm-none-eabi-gcc"),
+    "aarch64-llvm": _LLVM,
+    "hexagon-llvm": _LLVM,
+}
+
+
+def path(name: str) -> str:
+    """The full path of program `name`; an SdkError with the remedy when missing."""
+    found = shutil.which(name)
+    if found is not None:
+        return found
+    tool = TOOLS.get(name)
+    raise SdkError(
+        f"{name} is missing{f': it {tool.purpose}' if tool else ''}",
+        hint=f"install it: {tool.install}" if tool else "put it on the PATH",
+    )
+
+
+def first(*names: str) -> str:
+    """The first of `names` that is installed."""
+    for name in names:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    return path(names[0])
+
+
+def needed(board: Board, toolchain: str | None = None) -> list[str]:
+    """The programs that building for `board` and running it there take."""
+    names = [*_ALWAYS, *TOOLCHAIN_TOOLS.get(toolchain or board.toolchain, ())]
+    if board.pointer_bytes == 4:
+        # The loader runs at the board's pointer width on this computer.
+        names += [*TOOLCHAIN_TOOLS["arm-user-llvm"], "qemu-arm"]
+    if board.runner.binary:
+        names.append(board.runner.binary)
+    return list(dict.fromkeys(names))
+
+
+@functools.cache
+def version(name: str) -> str | None:
+    """The version that program `name` reports; None when it is not installed."""
+    found = shutil.which(name)
+    if found is None:
+        return None
+    done = subprocess.run(
+        [found, "--version"], check=False, capture_output=True, text=True
+    )
+    match = re.search(r"\d+\.\d+(\.\d+)*", done.stdout)
+    return match[0] if match else "unknown"
+
+
+def has_newlib() -> bool:
+    """Whether arm-none-eabi-gcc comes with a C library."""
+    compiler = shutil.which("arm-none-eabi-gcc")
+    if compiler is None:
+        return False
+    words = [compiler, "-print-file-name=libc.a"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    return Path(done.stdout.strip()).is_absolute()
+
+
+def has_ziglang() -> bool:
+    return importlib.util.find_spec("ziglang") is not None
+
+
+# ---- CMake --------------------------------------------------------------------------
+
+
+def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
+    """The -D options that tell Ember's CMake files the board and its compiler."""
+    name = toolchain or board.toolchain
+    if name not in board.toolchains:
+        raise SdkError(
+            f"board {board.name} cannot be built with toolchain '{name}'",
+            hint=f"its toolchains: {', '.join(board.toolchains)}",
+        )
+    options = {
+        "CMAKE_TOOLCHAIN_FILE": str(paths.toolchains() / f"{name}.cmake"),
+        "EMBER_BOARD": board.name,
+        "EMBER_CPU": board.cpu,
+        "EMBER_PORT": board.port,
+    }
+    if board.sanitize:
+        options["EMBER_SANITIZE"] = ";".join(board.sanitize)
+    if name == "hexagon-llvm":
+        options["EMBER_HEXAGON_RUNTIME"] = str(hexagon_runtime())
+    return [f"-D{key}={value}" for key, value in options.items()]
+
+
+def hexagon_runtime() -> Path:
+    """clang's run-time routines for Hexagon, taken once out of the ziglang package."""
+    archive = paths.cache() / "hexagon-runtime" / f"librt-{_zig_tag()}.a"
+    if archive.is_file():
+        return archive
+    paths.writable_folder(archive.parent)
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        place = Path(folder)
+        (place / "empty.zig").write_text("export fn ember_zig_unused() void {}\n")
+        words = [sys.executable, "-m", "ziglang", "build-lib", "empty.zig"]
+        words += ["-target", "hexagon-freestanding-none", "-mcpu", "hexagonv68"]
+        words += ["-O", "ReleaseFast", "-fcompiler-rt", "--name", "rt"]
+        caches = {
+            "ZIG_GLOBAL_CACHE_DIR": str(place / "global"),
+            "ZIG_LOCAL_CACHE_DIR": str(place / "local"),
+        }
+        done = subprocess.run(
+            words,
+            check=False,
+            cwd=place,
+            env={**os.environ, **caches},
+            capture_output=True,
+            text=True,
+        )
+        made = place / "librt.a"
+        if done.returncode != 0 or not made.is_file():
+            raise SdkError(
+                "cannot build the Hexagon run-time library with ziglang:"
+                f" {done.stderr.strip()[:300]}",
+                hint=f"install it again: {ZIGLANG_INSTALL}",
+            )
+        os.replace(made, archive)  # noqa: PTH105 - atomic, also over another's
+    return archive
+
+
+def _zig_tag() -> str:
+    """A short name for the installed ziglang version."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is None or spec.origin is None:
+        raise SdkError(
+            "Hexagon needs the run-time library out of the Python package ziglang,"
+            " which is not installed",
+            hint=f"install it: {ZIGLANG_INSTALL}",
+        )
+    return hashlib.sha256(spec.origin.encode()).hexdigest()[:12]

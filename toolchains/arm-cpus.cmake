@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cortex-M cores and their flags, the same for GCC and clang.
+set(EMBER_FLAGS_cortex-m0 "-mcpu=cortex-m0 -mfloat-abi=soft")
+set(EMBER_FLAGS_cortex-m0plus "-mcpu=cortex-m0plus -mfloat-abi=soft")
+set(EMBER_FLAGS_cortex-m3 "-mcpu=cortex-m3 -mfloat-abi=soft")
+set(EMBER_FLAGS_cortex-m4 "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
+set(EMBER_FLAGS_cortex-m7 "-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard")
+set(EMBER_FLAGS_cortex-m33 "-mcpu=cortex-m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard")
+set(EMBER_FLAGS_cortex-m55 "-mcpu=cortex-m55 -mfloat-abi=hard")
+
+if(NOT DEFINED EMBER_FLAGS_${EMBER_CPU})
+  message(FATAL_ERROR "toolchains/arm-cpus.cmake has no flags for the cpu '${EMBER_CPU}'")
+endif()
+set(EMBER_CPU_FLAGS "${EMBER_FLAGS_${EMBER_CPU}} -mthumb")

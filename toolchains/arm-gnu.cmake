@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# Cortex-M with arm-none-eabi-gcc and newlib. Not for Helium: GNU as 2.40 encodes some
+# MVE instructions wrongly (arm-llvm.cmake).
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR arm)
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/arm-cpus.cmake)
+
+ember_find_tool(CMAKE_C_COMPILER arm-none-eabi-gcc gcc-arm-none-eabi)
+set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
+ember_target_flags("${EMBER_CPU_FLAGS}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -Wl,--gc-sections -Wl,--no-warn-rwx-segments")
+set(EMBER_SYSTEM_LIBRARIES -lm -lc -lgcc)

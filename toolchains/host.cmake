@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# The computer that runs the SDK. EMBER_SANITIZE is a list for -fsanitize=.
+include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_SANITIZE)
+
+find_program(CMAKE_C_COMPILER NAMES cc gcc clang REQUIRED)
+set(host_flags "-fno-pie")
+set(host_link "-no-pie -Wl,--gc-sections")
+if(EMBER_SANITIZE)
+  string(REPLACE ";" "," checks "${EMBER_SANITIZE}")
+  string(APPEND host_flags " -g -fsanitize=${checks} -fno-sanitize-recover=all")
+  string(APPEND host_link " -fsanitize=${checks}")
+endif()
+ember_target_flags("${host_flags}")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "${host_link}")
+set(EMBER_SYSTEM_LIBRARIES -lm)

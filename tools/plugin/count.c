@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emulator plugin: exact instruction counts of the regions that a firmware marks.
+//
+//   -plugin libember_count.so,out=FILE,marks=0xADDRESS,words=8[,exact=1]
+//
+// The firmware has an array of words at ADDRESS. A write to word i begins region i, a
+// read ends it; the plugin writes one line `<i> <w|r> <count>` an access, in order,
+// and `end <count>` last. <count> is the number of instructions (packets on Hexagon)
+// executed before the access, exact inside a translation block too: a block adds its
+// length when it starts, and an access takes back what follows it in the block.
+//
+// A block that an exception leaves half-way would count as whole; exact=1 counts
+// every instruction by itself instead (slower).
+//
+// QEMU ships no header for plugins in its Debian packages. What follows declares the
+// part of plugin interface version 1 that is used here.
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint64_t qemu_plugin_id_t;
+typedef uint32_t qemu_plugin_meminfo_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_hwaddr;
+
+enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
+
+typedef struct qemu_info {
+    const char *target_name;
+    struct {
+        int min;
+        int cur;
+    } version;
+    bool system_emulation;
+} qemu_info_t;
+
+typedef void (*tb_callback_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
+typedef void (*end_callback_t)(qemu_plugin_id_t id, void *data);
+typedef void (*mem_callback_t)(unsigned cpu, qemu_plugin_meminfo_t info,
+                               uint64_t address, void *data);
+
+extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
+                                                  tb_callback_t cb);
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, end_callback_t cb,
+                                           void *data);
+extern void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
+                                                     enum qemu_plugin_op op, void *to,
+                                                     uint64_t add);
+extern void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
+                                                       enum qemu_plugin_op op, void *to,
+                                                       uint64_t add);
+extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
+                                             mem_callback_t cb,
+                                             enum qemu_plugin_cb_flags flags,
+                                             enum qemu_plugin_mem_rw rw, void *data);
+extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
+                                                        size_t index);
+extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+
+__attribute__((visibility("default"))) int qemu_plugin_version = 1;
+
+static FILE *out;
+static uint64_t marks;
+static uint64_t marks_end;
+static bool exact;
+static uint64_t executed;
+
+// `ahead` = instructions of the block that are counted but not executed yet.
+static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address,
+                      void *ahead) {
+    (void)cpu;
+    if (address < marks || address >= marks_end) {
+        return;
+    }
+    fprintf(out, "%" PRIu64 " %c %" PRIu64 "\n", (address - marks) / 4,
+            qemu_plugin_mem_is_store(info) ? 'w' : 'r',
+            executed - (uint64_t)(uintptr_t)ahead);
+}
+
+static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
+    const size_t count = qemu_plugin_tb_n_insns(block);
+
+    (void)id;
+    if (!exact) {
+        qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 &executed, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
+        const size_t ahead = exact ? 1 : count - i;
+
+        if (exact) {
+            qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                       &executed, 1);
+        }
+        if (out != NULL) {
+            qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
+                                             QEMU_PLUGIN_MEM_RW,
+                                             (void *)(uintptr_t)ahead);
+        }
+    }
+}
+
+static void on_end(qemu_plugin_id_t id, void *data) {
+    (void)id;
+    (void)data;
+    fprintf(out, "end %" PRIu64 "\n", executed);
+    fclose(out);
+}
+
+static bool read_option(const char *option) {
+    if (strncmp(option, "out=", 4) == 0) {
+        out = fopen(option + 4, "w");
+        return out != NULL;
+    }
+    if (strncmp(option, "marks=", 6) == 0) {
+        marks = strtoull(option + 6, NULL, 0);
+        return true;
+    }
+    if (strncmp(option, "words=", 6) == 0) {
+        marks_end = strtoull(option + 6, NULL, 0);
+        return true;
+    }
+    if (strncmp(option, "exact=", 6) == 0) {
+        exact = strcmp(option + 6, "0") != 0;
+        return true;
+    }
+    return false;
+}
+
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
+                                                               const qemu_info_t *info,
+                                                               int argc, char **argv) {
+    (void)info;
+    for (int i = 0; i < argc; i++) {
+        if (!read_option(argv[i])) {
+            fprintf(stderr, "ember_count: bad option '%s'\n", argv[i]);
+            return -1;
+        }
+    }
+    if (out == NULL) {
+        fprintf(stderr, "ember_count: option out=FILE is missing\n");
+        return -1;
+    }
+    marks_end = marks + 4 * (marks_end == 0 ? 8 : marks_end);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
+    qemu_plugin_register_atexit_cb(id, on_end, NULL);
+    return 0;
+}
