@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bundled programs (.bpte, schema BP08): a program that carries inputs and expected
+// outputs, so that a device can check itself.
+//
+//     ember_bundle_open(&bundle, bytes, size, &err);
+//     ember_program_open(&program, bundle.program.data, bundle.program.size, &err);
+//     ... load a method ...
+//     ember_bundle_find(&bundle, "forward", 0, &test, &err);
+//     ember_bundle_load_inputs(&test, &method, &arena, &err);
+//     ember_method_execute(&method, &err);
+//     ember_bundle_compare(&test, &method, 1e-4, 1e-5, &err);
+//
+// Lifetime  the bytes must outlive the bundle, its tests and the program inside.
+// Trust     the bytes are untrusted; ember_bundle_open() verifies the structure.
+#ifndef EMBER_BUNDLE_H
+#define EMBER_BUNDLE_H
+
+#include "ember/method.h"
+
+// Read-only to the application.
+typedef struct ember_bundle {
+    const uint8_t *root;   // the BundledProgram table
+    ember_bytes_t program; // the .pte inside, aligned to EMBER_ALIGN
+} ember_bundle_t;
+
+// One test case of one method.
+typedef struct ember_bundle_test {
+    const uint8_t *inputs;  // vectors of values, in place
+    const uint8_t *outputs; // expected
+} ember_bundle_test_t;
+
+// Opens and verifies `size` bytes at `data`, aligned to 32 as the file asks for.
+//
+// Returns EMBER_OK, or
+//   EMBER_BAD_PROGRAM   malformed or truncated bytes, or no program in them
+//   EMBER_UNSUPPORTED   another schema version
+//   EMBER_BAD_ARGUMENT  data is NULL or not aligned
+EMBER_MUST_USE ember_status_t ember_bundle_open(ember_bundle_t *bundle,
+                                                const void *data, size_t size,
+                                                ember_error_t *err);
+
+// Test cases of the method called `name` (NUL-terminated).
+uint32_t ember_bundle_test_count(const ember_bundle_t *bundle, const char *name);
+
+// Test case `index` of the method called `name`; NOT_FOUND.
+EMBER_MUST_USE ember_status_t ember_bundle_find(const ember_bundle_t *bundle,
+                                                const char *name, uint32_t index,
+                                                ember_bundle_test_t *test,
+                                                ember_error_t *err);
+
+// Gives every input of `method` the value of the test. Inputs that the plan gives no
+// memory are copied to `arena`, which must then live until the outputs are read.
+//
+// BAD_ARGUMENT when a value does not fit the method, BAD_PROGRAM when one contradicts
+// itself, NO_MEMORY when the arena is too small.
+EMBER_MUST_USE ember_status_t ember_bundle_load_inputs(const ember_bundle_test_t *test,
+                                                       ember_method_t *method,
+                                                       ember_arena_t *arena,
+                                                       ember_error_t *err);
+
+// Compares the first outputs of `method` with the expected ones. dtype and shape must
+// match. Floats of any width pass when |got - want| <= atol + rtol * |want|, NaN equals
+// NaN, equal infinities match; everything else must be equal.
+//
+// EMBER_MISMATCH for the first output that differs: its index is err->instruction.
+// BAD_PROGRAM as above.
+EMBER_MUST_USE ember_status_t ember_bundle_compare(const ember_bundle_test_t *test,
+                                                   ember_method_t *method, double rtol,
+                                                   double atol, ember_error_t *err);
+
+#endif // EMBER_BUNDLE_H
