@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The copy engine: moves a block of elements from one strided layout to another.
+//
+// It knows element sizes (1, 2, 4, 8 bytes), not dtypes, so every operator that
+// only moves data (permute, slice, cat, pad, ...) is a few lines that build two
+// views. Preparing walks the destination in memory order, drops dimensions of
+// size 1, merges dimensions that advance together, and turns a contiguous inner
+// dimension into one run of bytes.
+//
+// Limit: EMBER_COPY_DIMS dimensions after merging, beside the run. Real programs
+// need at most 6 (patch embeddings of a batch).
+#ifndef EMBER_KERNELS_ENGINE_COPY_H
+#define EMBER_KERNELS_ENGINE_COPY_H
+
+#include "kernels/engine/view.h"
+
+#define EMBER_COPY_DIMS 6
+
+typedef struct ember_copy_dim {
+    int32_t count; // >= 1
+    int32_t dst;   // stride, bytes
+    int32_t src;   // stride, bytes
+} ember_copy_dim_t;
+
+typedef struct ember_copy {
+    uint8_t *dst;
+    const uint8_t *src;
+    uint32_t run;         // bytes copied at a time; 0: nothing to copy
+    uint8_t rank;         // dims in use
+    uint8_t element_size; // bytes; `run` is this unless the inner dimension is dense
+    ember_copy_dim_t dims[EMBER_COPY_DIMS]; // outermost first
+} ember_copy_t;
+
+// Fills `copy` to copy `src` to `dst`. BAD_PROGRAM when sizes or element sizes
+// differ, UNSUPPORTED past the limit above.
+EMBER_MUST_USE ember_status_t ember_copy_prepare(ember_copy_t *copy, ember_node_t *node,
+                                                 const ember_view_t *dst,
+                                                 const ember_view_t *src);
+
+// Copies. The blocks must be the same or apart.
+void ember_copy_run(const ember_copy_t *copy);
+
+// --- for the operators of movement/ -------------------------------------------
+
+// Copies view `src` to the whole of output `arg`, whose shape becomes the view's.
+// BAD_PROGRAM unless dtypes are equal. Answers an earlier failure of the node first.
+EMBER_MUST_USE ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node,
+                                                uint32_t arg, const ember_view_t *src);
+
+// The same for `src` seen with another shape of as many elements, which are taken
+// in logical order. At least one of both tensors must be contiguous, or UNSUPPORTED.
+EMBER_MUST_USE ember_status_t ember_copy_reshaped(ember_copy_t *copy,
+                                                  ember_node_t *node, uint32_t arg,
+                                                  const ember_tensor_t *src,
+                                                  uint32_t rank, const int32_t *sizes);
+
+#endif // EMBER_KERNELS_ENGINE_COPY_H

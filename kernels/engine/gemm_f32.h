@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// float32 matrix product, the core of mm, bmm, addmm, linear and 1x1 convolution:
+//
+//     c[i, j] = beta * bias[i, j] + alpha * sum over k of a[i, k] * b[k, j]
+//
+// Two forms by how b lies in memory. _rows: b's rows are dense (b[k, j] at
+// k * b_stride + j); one value of a is used for many columns. _columns: b's columns
+// are dense (b[k, j] at j * b_stride + k), as the weights of `linear` are; each
+// product is four interleaved partial sums.
+//
+// The order of all additions is fixed by this file, so the bits are the same on
+// every board: products and sums are rounded one by one.
+#ifndef EMBER_KERNELS_ENGINE_GEMM_F32_H
+#define EMBER_KERNELS_ENGINE_GEMM_F32_H
+
+#include <stdint.h>
+
+typedef struct ember_gemm_f32 {
+    const float *a;    // (rows, inner), a row is dense
+    const float *b;    // (inner, columns)
+    const float *bias; // broadcast to (rows, columns); NULL: none
+    float *c;          // (rows, columns), a row is dense
+    int32_t rows;      // elements, >= 0, as all sizes here
+    int32_t inner;
+    int32_t columns;
+    int32_t a_stride; // elements from row to row
+    int32_t b_stride; // elements, see above
+    int32_t c_stride; // elements from row to row
+    int32_t bias_row; // elements from row to row of bias; 0: the same for all
+    int32_t bias_column;
+    float alpha;
+    float beta; // not used without bias
+} ember_gemm_f32_t;
+
+void ember_gemm_f32_rows(const ember_gemm_f32_t *gemm);
+void ember_gemm_f32_columns(const ember_gemm_f32_t *gemm);
+
+#endif // EMBER_KERNELS_ENGINE_GEMM_F32_H

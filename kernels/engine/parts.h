@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// One tensor made of parts along a dimension: cat and stack put parts together,
+// split and unbind take them apart.
+//
+// Each part is dense, so that one step along the outer dimensions moves one run of
+// bytes per part. Any dim order will do as long as all tensors share it.
+//
+// A call may have any number of parts but a state has one size, so operators come
+// in sizes: EMBER_PARTS_FEW, _MANY and _MOST, as candidates in this order.
+#ifndef EMBER_KERNELS_ENGINE_PARTS_H
+#define EMBER_KERNELS_ENGINE_PARTS_H
+
+#include "kernels/engine/view.h"
+
+enum { EMBER_PARTS_FEW = 8, EMBER_PARTS_MANY = 64, EMBER_PARTS_MOST = 512 };
+
+typedef struct ember_part {
+    uint8_t *data;
+    uint32_t run; // bytes of the part in each row of the whole
+} ember_part_t;
+
+typedef struct ember_parts {
+    uint8_t *whole;
+    uint32_t rows;
+    uint16_t count; // parts in use; empty ones are left out
+    uint16_t most;  // items that fit
+} ember_parts_t;
+
+// A state of each size.
+typedef struct ember_parts_few {
+    ember_parts_t parts;
+    ember_part_t items[EMBER_PARTS_FEW];
+} ember_parts_few_t;
+
+typedef struct ember_parts_many {
+    ember_parts_t parts;
+    ember_part_t items[EMBER_PARTS_MANY];
+} ember_parts_many_t;
+
+typedef struct ember_parts_most {
+    ember_parts_t parts;
+    ember_part_t items[EMBER_PARTS_MOST];
+} ember_parts_most_t;
+
+// Starts a whole without parts, and room for `most` of them.
+void ember_parts_begin(ember_parts_t *parts, const ember_view_t *whole, uint32_t most);
+
+// Adds `part`, which is the next region of the whole, `region`. UNSUPPORTED when
+// their layouts are not alike, or there is no room left.
+EMBER_MUST_USE ember_status_t ember_parts_add(ember_parts_t *parts, ember_part_t *items,
+                                              ember_node_t *node,
+                                              const ember_view_t *region,
+                                              const ember_view_t *part);
+
+// The whole prepare of cat and stack: (tensors, dim, out).
+EMBER_MUST_USE ember_status_t ember_parts_prepare_cat(ember_parts_t *parts,
+                                                      ember_part_t *items,
+                                                      ember_node_t *node,
+                                                      uint32_t most);
+EMBER_MUST_USE ember_status_t ember_parts_prepare_stack(ember_parts_t *parts,
+                                                        ember_part_t *items,
+                                                        ember_node_t *node,
+                                                        uint32_t most);
+
+// The whole prepare of unbind (self, dim, out), split (self, split_size, dim, out)
+// and split_with_sizes (self, split_sizes, dim, out).
+EMBER_MUST_USE ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts,
+                                                         ember_part_t *items,
+                                                         ember_node_t *node,
+                                                         uint32_t most);
+EMBER_MUST_USE ember_status_t ember_parts_prepare_split(ember_parts_t *parts,
+                                                        ember_part_t *items,
+                                                        ember_node_t *node,
+                                                        uint32_t most);
+
+// Parts to whole, and whole to parts.
+void ember_parts_join(const ember_parts_t *parts, const ember_part_t *items);
+void ember_parts_part(const ember_parts_t *parts, const ember_part_t *items);
+
+#endif // EMBER_KERNELS_ENGINE_PARTS_H

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// baddbmm: beta * self + alpha * products of two batches of matrices. Every dtype and
+// layout.
+#include "kernels/linear/matmul.h"
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_matmul_baddbmm(state, node);
+}
+
+static int32_t run(void *state) {
+    ember_matmul_run(state);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(baddbmm, ember_matmul_t);

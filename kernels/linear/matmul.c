@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices for every dtype. Contract: matmul.h.
+#include "kernels/linear/matmul.h"
+
+#include <string.h>
+
+// --- reading arguments -----------------------------------------------------------
+
+static ember_matrices_t matrices(const ember_view_t *view) {
+    return (ember_matrices_t){view->data, view->strides[0], view->strides[1],
+                              view->strides[2]};
+}
+
+// A matrix becomes a batch of one.
+static void as_batch(ember_view_t *view) {
+    if (view->rank == 2) {
+        ember_view_insert(view, 0, 1, 0);
+    }
+}
+
+// A Scalar argument as a number of the dtype's class.
+static ember_number_t factor(ember_node_t *node, uint32_t arg, uint32_t dtype) {
+    const ember_class_t class = ember_class_of(dtype);
+    ember_number_t number;
+
+    if (class == EMBER_CLASS_S64) {
+        number.s64 = ember_node_int(node, arg);
+    } else if (class == EMBER_CLASS_F64) {
+        number.f64 = ember_node_double(node, arg);
+    } else {
+        number.f32 = (float)ember_node_double(node, arg);
+    }
+    return number;
+}
+
+static ember_number_t one(uint32_t dtype) {
+    const ember_class_t class = ember_class_of(dtype);
+    ember_number_t number;
+
+    if (class == EMBER_CLASS_S64) {
+        number.s64 = 1;
+    } else if (class == EMBER_CLASS_F64) {
+        number.f64 = 1.0;
+    } else {
+        number.f32 = 1.0f;
+    }
+    return number;
+}
+
+// Sizes and strides from the three views, which have rank 3.
+static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
+                           const ember_view_t *a, const ember_view_t *b,
+                           const ember_view_t *c) {
+    matmul->a = matrices(a);
+    matmul->b = matrices(b);
+    matmul->c = matrices(c);
+    matmul->bias = (ember_matrices_t){0};
+    matmul->batches = c->sizes[0];
+    matmul->rows = c->sizes[1];
+    matmul->inner = a->sizes[2];
+    matmul->columns = c->sizes[2];
+    matmul->dtype = c->dtype;
+    matmul->alpha = one(c->dtype);
+    matmul->beta = one(c->dtype);
+    if (a->dtype != c->dtype || b->dtype != c->dtype || c->dtype == EMBER_B1) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtypes");
+    }
+    if (matmul->inner == 0) { // nothing of a and b is read; NULL may not be stepped
+        matmul->a = matmul->b = matmul->c;
+    }
+    return EMBER_OK;
+}
+
+// Reads a and b at `arg` and `arg + 1`, both of rank `rank`, and the output.
+static ember_status_t product(ember_matmul_t *matmul, ember_node_t *node, uint32_t rank,
+                              uint32_t arg, uint32_t out) {
+    ember_view_t a, b, c;
+    ember_tensor_t tensor;
+
+    ember_view_arg(&a, node, arg);
+    ember_view_arg(&b, node, arg + 1);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (a.rank != rank || b.rank != rank) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: wrong rank");
+    }
+    as_batch(&a);
+    as_batch(&b);
+    if (a.sizes[0] != b.sizes[0] || a.sizes[2] != b.sizes[1]) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: sizes do not fit");
+    }
+    const int32_t sizes[3] = {a.sizes[0], a.sizes[1], b.sizes[2]};
+    ember_node_output(node, out, rank, sizes + (3 - rank), &tensor);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    ember_view_tensor(&c, &tensor);
+    as_batch(&c);
+    return fill(matmul, node, &a, &b, &c);
+}
+
+// Whether a factor is zero: ATen then ignores the bias, NaN included.
+static bool is_zero(ember_number_t number, uint32_t dtype) {
+    const ember_class_t class = ember_class_of(dtype);
+
+    if (class == EMBER_CLASS_S64) {
+        return number.s64 == 0;
+    }
+    // A comparison with zero, exact by intent.
+    return class == EMBER_CLASS_F64 ? !(number.f64 < 0 || number.f64 > 0)
+                                    : !(number.f32 < 0 || number.f32 > 0);
+}
+
+// Takes `bias`, broadcast to the output.
+static ember_status_t set_bias(ember_matmul_t *matmul, ember_node_t *node,
+                               ember_view_t *bias) {
+    const int32_t sizes[3] = {matmul->batches, matmul->rows, matmul->columns};
+
+    if (!ember_view_expand(bias, 3, sizes)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: shape of bias");
+    }
+    if (bias->dtype != matmul->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtype of bias");
+    }
+    if (!is_zero(matmul->beta, matmul->dtype)) {
+        matmul->bias = matrices(bias);
+    }
+    return EMBER_OK;
+}
+
+// (self, a, b, beta, alpha, out)
+static ember_status_t scaled_product(ember_matmul_t *matmul, ember_node_t *node,
+                                     uint32_t rank) {
+    enum { SELF, A, B, BETA, ALPHA, OUT };
+    ember_view_t bias;
+    const ember_status_t status = product(matmul, node, rank, A, OUT);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    matmul->beta = factor(node, BETA, matmul->dtype);
+    matmul->alpha = factor(node, ALPHA, matmul->dtype);
+    ember_view_arg(&bias, node, SELF);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    return set_bias(matmul, node, &bias);
+}
+
+ember_status_t ember_matmul_mm(ember_matmul_t *matmul, ember_node_t *node) {
+    return product(matmul, node, 2, 0, 2);
+}
+
+ember_status_t ember_matmul_bmm(ember_matmul_t *matmul, ember_node_t *node) {
+    return product(matmul, node, 3, 0, 2);
+}
+
+ember_status_t ember_matmul_addmm(ember_matmul_t *matmul, ember_node_t *node) {
+    return scaled_product(matmul, node, 2);
+}
+
+ember_status_t ember_matmul_baddbmm(ember_matmul_t *matmul, ember_node_t *node) {
+    return scaled_product(matmul, node, 3);
+}
+
+// All leading dimensions of a contiguous tensor as rows: (1, rows, last).
+static void as_rows(ember_view_t *view, const ember_tensor_t *tensor) {
+    const int32_t last = tensor->rank == 0 ? 1 : tensor->sizes[tensor->rank - 1];
+    const int32_t rows = last == 0 ? 0 : (int32_t)tensor->numel / last;
+    const int32_t size = tensor->element_size;
+
+    ember_view_tensor(view, tensor);
+    view->rank = 0;
+    ember_view_insert(view, 0, last, size);
+    ember_view_insert(view, 0, rows, tensor->numel == 0 ? 0 : last * size);
+    ember_view_insert(view, 0, 1, 0);
+}
+
+// (input, weight, bias, out), weight: (columns, inner)
+ember_status_t ember_matmul_linear(ember_matmul_t *matmul, ember_node_t *node) {
+    enum { INPUT, WEIGHT, BIAS, OUT };
+    ember_tensor_t input, out, optional;
+    ember_view_t a, b, c;
+    int32_t sizes[EMBER_MAX_RANK];
+
+    ember_node_tensor(node, INPUT, &input);
+    ember_view_arg(&b, node, WEIGHT);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (input.rank == 0 || b.rank != 2 || input.sizes[input.rank - 1] != b.sizes[1]) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "linear: sizes do not fit");
+    }
+    memcpy(sizes, input.sizes, input.rank * sizeof(sizes[0]));
+    sizes[input.rank - 1] = b.sizes[0];
+    ember_node_output(node, OUT, input.rank, sizes, &out);
+    const bool has_bias = ember_node_optional_tensor(node, BIAS, &optional);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!ember_tensor_is_contiguous(&input) || !ember_tensor_is_contiguous(&out)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "linear: not contiguous");
+    }
+    ember_view_swap(&b, 0, 1);
+    as_batch(&b);
+    as_rows(&a, &input);
+    as_rows(&c, &out);
+    a.sizes[1] = c.sizes[1]; // rows of no elements are rows still
+    const ember_status_t status = fill(matmul, node, &a, &b, &c);
+    if (status != EMBER_OK || !has_bias) {
+        return status;
+    }
+    ember_view_tensor(&a, &optional);
+    return set_bias(matmul, node, &a);
+}
+
+// --- computing ---------------------------------------------------------------------
+
+enum { CHUNK = 32 };
+
+static void add_products(ember_class_t class, ember_number_t *sum, const void *a,
+                         const void *b, uint32_t count) {
+    if (class == EMBER_CLASS_F32) {
+        for (uint32_t k = 0; k < count; k++) {
+            sum->f32 += ((const float *)a)[k] * ((const float *)b)[k];
+        }
+    } else if (class == EMBER_CLASS_F64) {
+        for (uint32_t k = 0; k < count; k++) {
+            sum->f64 += ((const double *)a)[k] * ((const double *)b)[k];
+        }
+    } else { // wraps, as PyTorch's integers do
+        for (uint32_t k = 0; k < count; k++) {
+            const uint64_t x = (uint64_t)((const int64_t *)a)[k];
+            sum->s64 =
+                (int64_t)((uint64_t)sum->s64 + x * (uint64_t)((const int64_t *)b)[k]);
+        }
+    }
+}
+
+static ember_number_t dot(const ember_matmul_t *matmul, const char *a, const char *b) {
+    const ember_class_t class = ember_class_of(matmul->dtype);
+    const int32_t a_step = matmul->a.column;
+    const int32_t b_step = matmul->b.row;
+    int64_t x[CHUNK], y[CHUNK];
+    ember_number_t sum;
+
+    memset(&sum, 0, sizeof(sum));
+    for (int32_t k = 0; k < matmul->inner; k += CHUNK) {
+        const int32_t left = matmul->inner - k;
+        const uint32_t count = (uint32_t)(left < CHUNK ? left : CHUNK);
+        ember_elements_load(class, x, matmul->dtype, a + (ptrdiff_t)k * a_step, a_step,
+                            count);
+        ember_elements_load(class, y, matmul->dtype, b + (ptrdiff_t)k * b_step, b_step,
+                            count);
+        add_products(class, &sum, x, y, count);
+    }
+    return sum;
+}
+
+// alpha * sum + beta * bias
+static void finish(const ember_matmul_t *matmul, ember_number_t *sum,
+                   const char *bias) {
+    const ember_class_t class = ember_class_of(matmul->dtype);
+    ember_number_t add;
+
+    memset(&add, 0, sizeof(add));
+    if (bias != NULL) {
+        ember_elements_load(class, &add, matmul->dtype, bias, 0, 1);
+    }
+    if (class == EMBER_CLASS_F32) {
+        sum->f32 *= matmul->alpha.f32;
+        sum->f32 += bias != NULL ? matmul->beta.f32 * add.f32 : 0.0f;
+    } else if (class == EMBER_CLASS_F64) {
+        sum->f64 *= matmul->alpha.f64;
+        sum->f64 += bias != NULL ? matmul->beta.f64 * add.f64 : 0.0;
+    } else {
+        const uint64_t product = (uint64_t)sum->s64 * (uint64_t)matmul->alpha.s64;
+        sum->s64 = (int64_t)(product + (uint64_t)add.s64 * (uint64_t)matmul->beta.s64);
+    }
+}
+
+static char *at(const ember_matrices_t *m, int32_t n, int32_t row, int32_t column) {
+    return m->data + (ptrdiff_t)n * m->batch + (ptrdiff_t)row * m->row +
+           (ptrdiff_t)column * m->column;
+}
+
+static void run_row(const ember_matmul_t *matmul, int32_t n, int32_t i) {
+    const bool biased = matmul->bias.data != NULL;
+
+    for (int32_t j = 0; j < matmul->columns; j++) {
+        ember_number_t sum =
+            dot(matmul, at(&matmul->a, n, i, 0), at(&matmul->b, n, 0, j));
+        finish(matmul, &sum, biased ? at(&matmul->bias, n, i, j) : NULL);
+        ember_elements_store(ember_class_of(matmul->dtype), &sum, matmul->dtype,
+                             at(&matmul->c, n, i, j), 0, 1);
+    }
+}
+
+void ember_matmul_run(const ember_matmul_t *matmul) {
+    for (int32_t n = 0; n < matmul->batches; n++) {
+        for (int32_t i = 0; i < matmul->rows; i++) {
+            run_row(matmul, n, i);
+        }
+    }
+}

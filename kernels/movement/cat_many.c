@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// cat_many: tensors one after another along a dimension. At most EMBER_PARTS_MANY of
+// them, all of one dtype and dim order.
+#include "kernels/engine/parts.h"
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_parts_many_t *self = state;
+
+    return ember_parts_prepare_cat(&self->parts, self->items, node, EMBER_PARTS_MANY);
+}
+
+static int32_t run(void *state) {
+    const ember_parts_many_t *self = state;
+
+    ember_parts_join(&self->parts, self->items);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(cat_many, ember_parts_many_t);

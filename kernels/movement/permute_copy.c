@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// permute_copy: the dimensions in another order.
+#include "kernels/engine/copy.h"
+#include "kernels/engine/view_args.h"
+
+enum { SELF, DIMS, OUT };
+
+static void permute(ember_view_t *view, ember_node_t *node) {
+    const ember_view_t from = *view;
+    uint32_t seen = 0;
+
+    if (ember_node_list_count(node, DIMS) != view->rank) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "permute: wrong number of dimensions");
+        return;
+    }
+    for (uint32_t d = 0; d < view->rank; d++) {
+        const int64_t given = ember_node_list_int(node, DIMS, d);
+        const uint32_t dim = ember_wrap_dim(node, given, view->rank);
+        seen |= 1u << dim;
+        view->sizes[d] = from.sizes[dim];
+        view->strides[d] = from.strides[dim];
+    }
+    if (seen != (1u << view->rank) - 1u) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "permute: a dimension occurs twice");
+    }
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_view_t view;
+
+    ember_view_arg(&view, node, SELF);
+    permute(&view, node);
+    return ember_copy_output(state, node, OUT, &view);
+}
+
+static int32_t run(void *state) {
+    ember_copy_run(state);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(permute_copy, ember_copy_t);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// split_copy_most: a dimension cut into pieces, one output each. At most
+// EMBER_PARTS_MOST of them, all of one dtype and dim order.
+#include "kernels/engine/parts.h"
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_parts_most_t *self = state;
+
+    return ember_parts_prepare_split(&self->parts, self->items, node, EMBER_PARTS_MOST);
+}
+
+static int32_t run(void *state) {
+    const ember_parts_most_t *self = state;
+
+    ember_parts_part(&self->parts, self->items);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(split_copy_most, ember_parts_most_t);
