@@ -19,6 +19,8 @@ from ember.errors import SdkError, UsageError
 # annotated parameters are the command line; it returns None or an exit status. The
 # module is imported only when its verb is used.
 VERBS = {
+    "build": "Make firmware of a model for a board.",
+    "run": "Execute a model once on a board or its emulator.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",
 }
 

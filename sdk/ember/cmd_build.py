@@ -1,0 +1,86 @@
+"""`ember build`: make firmware of a model for a board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import build, linker, output, report
+
+ModelArgument = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help=".pte, .bpte, or a case folder."),
+]
+BoardOption = Annotated[
+    str, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Build folder, not build/BOARD/MODEL."),
+]
+DataOption = Annotated[
+    list[Path] | None,
+    typer.Option("--data", metavar="FILE.ptd", help="External data; repeatable."),
+]
+MessagesOption = Annotated[
+    bool, typer.Option("--messages", help="Keep the runtime's error sentences.")
+]
+StackOption = Annotated[
+    int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
+]
+ToolchainOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Not the board's default.")
+]
+
+
+def command(
+    model: ModelArgument,
+    board: BoardOption,
+    out: OutOption = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Method to build for; repeatable."),
+    ] = None,
+    data: DataOption = None,
+    app: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.c", help="Your main() instead of the usual one."),
+    ] = None,
+    caller_io: Annotated[
+        bool,
+        typer.Option(
+            "--caller-io", help="The application lends memory for unplanned tensors."
+        ),
+    ] = False,
+    messages: MessagesOption = False,
+    stack: StackOption = linker.DEFAULT_STACK,
+    toolchain: ToolchainOption = None,
+    json_to: output.JsonOption = None,
+) -> None:
+    options = build.Options(
+        methods=tuple(method or ()),
+        app=app,
+        messages=messages,
+        caller_io=caller_io,
+        stack=stack,
+        toolchain=toolchain,
+    )
+    built = build.build(model, board, out=out, data=data or (), options=options)
+    if json_to != "-":
+        console = output.console()
+        report.show_build(console, built)
+        for path in (built.firmware, *built.images):
+            console.print(f"  {output.plain(str(path))}", soft_wrap=True)
+    output.write_json(
+        {
+            "board": built.board.name,
+            "model": built.model.name,
+            "methods": [one.name for one in built.methods],
+            "firmware": str(built.firmware),
+            "images": [str(path) for path in built.images],
+            **{key: built.sizes[key] for key in ("size", "memory", "method_arena")},
+        },
+        json_to,
+    )

@@ -1,0 +1,184 @@
+"""What a user gives, or a case holds, becomes the inputs of a method in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ember import bundle, files, program, tensors, values
+from ember.errors import SdkError
+from ember.output import counted
+from ember.program import Method
+from ember.tensors import Array
+from ember.values import TensorValue, Value
+
+Given = Array | values.Scalar
+
+
+def read(words: Sequence[str]) -> list[Given]:
+    """What the command line gave: .npy files, and literals for other values."""
+    return [_read_word(word) for word in words]
+
+
+def _read_word(word: str) -> Given:
+    if not word.endswith(".npy"):
+        try:
+            literal = json.loads(word)
+        except ValueError:
+            literal = word
+        if literal is None or isinstance(literal, int | float):
+            return literal
+        raise SdkError(
+            f"the input '{word}' is no .npy file, number, true, false or null",
+            hint="save arrays with numpy.save()",
+        )
+    return _load(word)
+
+
+def _load(word: str) -> Array:
+    try:
+        return np.load(word, allow_pickle=False)  # type: ignore[no-any-return]
+    except FileNotFoundError:
+        raise SdkError(f"{word} does not exist") from None
+    except (OSError, ValueError) as error:
+        raise SdkError(
+            f"{word} is not a .npy file: {error}", hint="write it with numpy.save()"
+        ) from error
+
+
+def zeros(method: Method) -> list[Value]:
+    """Zeros for every input; scalars as the program was exported with."""
+    found: list[Value] = []
+    for value in method.input_values:
+        if isinstance(value, program.Tensor):
+            found.append(TensorValue(value.dtype, value.sizes, bytes(value.nbytes)))
+        else:
+            found.append(_scalar(value))
+    return found
+
+
+def _scalar(value: program.Value) -> Value:
+    if isinstance(value, program.Int | program.Bool | program.Double):
+        return value.value
+    return None
+
+
+def lay_out(method: Method, given: Sequence[Given]) -> list[Value]:
+    """The given inputs as the method wants them in memory; an SdkError says why not."""
+    declared = method.input_values
+    if len(given) != len(declared):
+        raise SdkError(
+            f"method {method.name} takes {counted(len(declared), 'input')},"
+            f" {len(given)} given",
+            hint=_signature(method),
+        )
+    return [
+        _lay_out(method, index, value, one)
+        for index, (value, one) in enumerate(zip(declared, given, strict=True))
+    ]
+
+
+def _lay_out(
+    method: Method, index: int, declared: program.Value, given: Given
+) -> Value:
+    wrong = f"input {index} of method {method.name}"
+    if not isinstance(declared, program.Tensor):
+        if isinstance(given, np.ndarray):
+            raise SdkError(f"{wrong} is no tensor", hint=_signature(method))
+        if isinstance(declared, program.Double) and isinstance(given, int):
+            return float(given)
+        return given
+    if not isinstance(given, np.ndarray):
+        given = np.asarray(given, declared.dtype.numpy)
+    if given.dtype != declared.dtype.numpy:
+        raise SdkError(
+            f"{wrong} is {declared.dtype.label}, the file holds {given.dtype}",
+            hint=f"convert it with array.astype('{declared.dtype.numpy.name}')",
+        )
+    if not _fits(given.shape, declared):
+        shape = tensors.shape_text(given.shape)
+        raise SdkError(
+            f"{wrong} has shape {tensors.shape_text(declared.sizes)}"
+            f"{' at most' if declared.is_dynamic else ''}, the file {shape}",
+            hint=_signature(method),
+        )
+    data = tensors.to_bytes(given, declared.dtype, declared.dim_order)
+    return TensorValue(declared.dtype, tuple(given.shape), data)
+
+
+def _fits(shape: Sequence[int], declared: program.Tensor) -> bool:
+    if len(shape) != len(declared.sizes):
+        return False
+    if declared.is_dynamic:
+        return all(a <= b for a, b in zip(shape, declared.sizes, strict=True))
+    return tuple(shape) == tuple(declared.sizes)
+
+
+def _signature(method: Method) -> str:
+    parts = [
+        str(one) if isinstance(one, program.Tensor) else type(one).__name__.lower()
+        for one in method.input_values
+    ]
+    return f"{method.name}({', '.join(parts)})"
+
+
+# ---- cases -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """The inputs of a case's run, and the method that they are for."""
+
+    method: str
+    given: tuple[Given, ...]
+
+
+def of_case(path: Path, method: str | None = None) -> CaseRun | None:
+    """The first run of a case folder or .bpte (of `method`); None for other models."""
+    if path.is_dir():
+        if (path / "case.json").is_file():
+            return _of_folder(path, method)
+        bundles = sorted(path.glob("*.bpte"))
+        return _of_bundle(bundles[0], method) if len(bundles) == 1 else None
+    if files.kind_of(files.read(path)) is files.Kind.BUNDLE:
+        return _of_bundle(path, method)
+    return None
+
+
+def _of_folder(folder: Path, method: str | None) -> CaseRun | None:
+    file = folder / "case.json"
+    try:
+        facts: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        for one in facts["runs"]:
+            name = one.get("method", "forward")
+            if method in (None, name):
+                words = one["inputs"]
+                given = [_of_json(folder, word) for word in words]
+                return CaseRun(name, tuple(given))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SdkError(f"{file} is no description of a case: {error}") from error
+    return None
+
+
+def _of_json(folder: Path, word: Any) -> Given:
+    if isinstance(word, str) and word.endswith(".npy"):
+        return _load(str(folder / word))
+    if word is None or isinstance(word, int | float):
+        return word
+    raise ValueError(f"an input of kind {type(word).__name__}")
+
+
+def _of_bundle(path: Path, method: str | None) -> CaseRun | None:
+    for suite in bundle.read(path).suites:
+        if method in (None, suite.method) and suite.cases:
+            given = [
+                one.array if isinstance(one, bundle.Tensor) else one.value
+                for one in suite.cases[0].inputs
+            ]
+            return CaseRun(suite.method, tuple(given))
+    return None

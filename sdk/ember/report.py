@@ -1,0 +1,104 @@
+"""Sizes and run logs become what a person reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ember import run, values
+from ember.build import Built
+from ember.output import counted, plain, table
+from ember.tensors import Array
+
+_TOP = 5  # values of an output
+_MOST_NODES = 30
+_KINDS = ("code", "rodata", "data", "bss", "model", "arena", "stack")
+
+
+def show_build(console: Console, built: Built) -> None:
+    """The firmware: what is in it, and how full each memory is."""
+    methods = ", ".join(plain(method.name) for method in built.methods)
+    console.print(
+        f"[bold]{plain(built.model.name)}[/] on [bold]{built.board.name}[/] ({methods})"
+    )
+    console.print()
+    console.print(size_table(built.sizes["size"]))
+    console.print()
+    console.print(memory_table(built.sizes["memory"]))
+    console.print()
+    console.print(
+        f"method arena {counted(built.sizes['method_arena'], 'byte')},"
+        f" scratch {counted(built.plan['scratch'], 'byte')}"
+    )
+
+
+def size_table(sizes: dict[str, int]) -> Table:
+    made = table("section", ">bytes")
+    for name in _KINDS:
+        made.add_row(name, f"{sizes[name]:,}")
+    return made
+
+
+def memory_table(memories: list[dict[str, Any]]) -> Table:
+    made = table("memory", ">used", ">capacity", ">full")
+    for one in memories:
+        share = one["used"] / one["capacity"]
+        made.add_row(
+            one["name"], f"{one['used']:,}", f"{one['capacity']:,}", f"{share:.1%}"
+        )
+    return made
+
+
+def show_run(console: Console, log: run.RunLog) -> None:
+    for index, (value, array) in enumerate(zip(log.outputs, log.arrays(), strict=True)):
+        console.print(f"output {index}: {_output(value, array)}")
+    console.print()
+    show_build(console, log.built)
+    bound = log.built.plan["stack"]
+    used = "unknown" if log.stack_used is None else f"{log.stack_used:,}"
+    console.print(f"stack {used} of {counted(bound, 'byte')} used")
+    if log.execute is None or log.load is None:
+        console.print(f"{log.built.board.name} cannot count instructions")
+        return
+    console.print(f"{log.unit}: load {log.load:,}, execute {log.execute:,}")
+    _show_nodes(console, log)
+
+
+def _output(value: values.Value, array: Array | values.Value) -> str:
+    if not isinstance(value, values.TensorValue) or not isinstance(array, np.ndarray):
+        return str(value)
+    shape = ",".join(str(size) for size in value.sizes)
+    kind = f"{value.dtype.label}\\[{shape}]"
+    numbers = run.floats(array, value.dtype).reshape(-1)
+    if numbers.size <= 2 * _TOP:
+        return f"{kind} {_numbers(numbers)}"
+    order = np.argsort(-numbers.astype(np.float64), kind="stable")[:_TOP]
+    top = ", ".join(f"{index}: {numbers[index]:.6g}" for index in order)
+    return f"{kind}, largest {top}"
+
+
+def _numbers(numbers: Array) -> str:
+    return ", ".join(f"{one:.6g}" for one in numbers.tolist())
+
+
+def _show_nodes(console: Console, log: run.RunLog) -> None:
+    counts = sorted(log.nodes, key=lambda node: -(node.instructions or 0))
+    shown = {node.index for node in counts[:_MOST_NODES]}
+    made = table(">node", "operator", "kernel", ">executions", f">{log.unit}")
+    for node in log.nodes:
+        if node.index in shown and node.instructions is not None:
+            made.add_row(
+                str(node.index),
+                plain(node.op),
+                node.kernel or "",
+                f"{node.executions:,}",
+                f"{node.instructions:,}",
+            )
+    if made.row_count:
+        console.print()
+        console.print(made)
+    if len(counts) > _MOST_NODES:
+        console.print(f"and {len(counts) - _MOST_NODES} cheaper nodes: see --json")
