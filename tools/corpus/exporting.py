@@ -99,7 +99,7 @@ def op(name: str, function: Callable[..., Any], *recipes: Any, **options: Any) -
 def layer(
     name: str, factory: Callable[[], torch.nn.Module], *recipes: Any, **options: Any
 ) -> Case:
-    """A case of one module, named op_<name>; the module is made after the seed is set."""
+    """A case of one module, named op_<name>; made after the seed is set."""
     committed = options.pop("committed", True)
 
     def build() -> Exported:

@@ -54,7 +54,7 @@ def channels_last(recipe: Recipe) -> Recipe:
 
 
 def made(recipes: Iterable[Any]) -> tuple[Any, ...]:
-    """Return the inputs: recipes (also in lists and tuples) cooked, literals as they are."""
+    """Return the inputs: recipes cooked (also in lists), literals as they are."""
     return tuple(_made(recipe) for recipe in recipes)
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - its usual name
 
 from corpus.exporting import op
 from corpus.inputs import bools, channels_last, f32, values, whole

@@ -154,9 +154,7 @@ CASES = [
     stored("segment_alignment_4096", small_mlp, ROW, segment_alignment=4096),
     stored("constant_alignment_64", small_mlp, ROW, constant_tensor_alignment=64),
     Case("special_stacktrace", stack_traced),
-    stored(
-        "view_copies_kept", nn.Flatten, f32(1, 2, 3), remove_view_copy=False
-    ),
+    stored("view_copies_kept", nn.Flatten, f32(1, 2, 3), remove_view_copy=False),
     stored("two_memories", small_mlp, ROW, memory_planning_pass=Banks(2)),
     stored("three_memories", small_mlp, ROW, memory_planning_pass=Banks(3)),
     planned("inputs_unplanned", small_mlp, ROW, alloc_graph_input=False),
