@@ -88,11 +88,11 @@ def build(
     wanted = options.methods or (None,)
     methods = tuple(dict.fromkeys(model.method(name) for name in wanted))
     app = _app(options.app)
+    folder = out or Path("build") / board.name / model.name
+    folder = paths.writable_folder(folder, "choose another one with --out").absolute()
     made = libraries.build(
         board, messages=options.messages, toolchain=options.toolchain
     )
-    folder = out or Path("build") / board.name / model.name
-    folder = paths.writable_folder(folder, "choose another one with --out").absolute()
     key = _key(model, board, methods, options, app, made)
     with _locked(folder):
         if not _is_built(folder, key):
