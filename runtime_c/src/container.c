@@ -51,24 +51,25 @@ static bool cut_parts(const ember_container_t *kind, const ember_bytes_t *file,
 
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
-                                    ember_bytes_t *segments, ember_error_t *err) {
+                                    ember_bytes_t *segments, const uint8_t **root,
+                                    ember_error_t *err) {
     if (file->data == NULL || ((uintptr_t)file->data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "file: must be aligned to 16 bytes");
     }
     if (file->size < LEAST_FILE) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: shorter than its header");
     }
-    if (memcmp(file->data + IDENTIFIER_AT, kind->identifier, 4) != 0) {
+    if (load_u32(file->data + IDENTIFIER_AT) != kind->identifier) {
         return ember_fail(err, EMBER_UNSUPPORTED, "file: not of this schema version");
     }
-    if (file->size < MAGIC_AT + 4 ||
-        memcmp(file->data + MAGIC_AT, kind->magic, 4) != 0) {
-        *flat = *file;
-        *segments = (ember_bytes_t){file->data, 0};
-        return EMBER_OK;
-    }
-    if (!cut_parts(kind, file, flat, segments)) {
+    *flat = *file;
+    *segments = (ember_bytes_t){file->data, 0};
+    if (file->size >= MAGIC_AT + 4 && load_u32(file->data + MAGIC_AT) == kind->magic &&
+        !cut_parts(kind, file, flat, segments)) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: truncated");
     }
-    return EMBER_OK;
+    *root = ember_flat_verify(*flat, kind->schema);
+    return *root != NULL
+               ? EMBER_OK
+               : ember_fail(err, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
 }

@@ -6,20 +6,26 @@
 
 #include "flat.h"
 
+// Four characters as they lie in a file.
+#define CONTAINER_TAG(a, b, c, d)                                                      \
+    ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
 // Where the header of a file lies and how it is laid out.
 typedef struct ember_container {
-    const char *identifier; // 4 bytes at offset 4
-    const char *magic;      // 4 bytes at offset 8
-    uint32_t flat_offset;   // u64 at this offset: where tables may start; 0: none
-    uint32_t flat_size;     // u64 at this offset: bytes of the FlatBuffer
-    uint32_t segments;      // u64 at this offset: where segments start;
-                            //   the next u64 is their size
+    uint32_t identifier;  // at offset 4
+    uint32_t magic;       // at offset 8
+    uint32_t flat_offset; // u64 at this offset: where tables may start; 0: none
+    uint32_t flat_size;   // u64 at this offset: bytes of the FlatBuffer
+    uint32_t segments;    // u64 at this offset: where segments start;
+                          //   the next u64 is their size
+    const ember_flat_schema_t *schema;
 } ember_container_t;
 
-// Cuts a file into its FlatBuffer and its segments. A file without header is all
-// FlatBuffer.
+// Cuts a file into its FlatBuffer and its segments, and verifies the structure of the
+// FlatBuffer, whose root table is returned. A file without header is all FlatBuffer.
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
-                                    ember_bytes_t *segments, ember_error_t *err);
+                                    ember_bytes_t *segments, const uint8_t **root,
+                                    ember_error_t *err);
 
 #endif // EMBER_CONTAINER_H

@@ -5,31 +5,38 @@
 #include "container.h"
 #include "plan.h"
 
-static const ember_container_t ptd = {"FT01", "FH01", 16, 24, 32};
+static const ember_container_t ptd = {CONTAINER_TAG('F', 'T', '0', '1'),
+                                      CONTAINER_TAG('F', 'H', '0', '1'),
+                                      16,
+                                      24,
+                                      32,
+                                      &ember_schema_data};
+
+static ember_status_t check_segments(const ember_data_map_t *map, ember_error_t *err) {
+    const ember_vector_t segments = ember_flat_vector(map->root, DATA_SEGMENTS);
+    for (uint32_t i = 0; i < vector_count(segments); i++) {
+        ember_bytes_t segment;
+        if (!ember_segment_at(segments, &map->segments, i, &segment)) {
+            return ember_fail(err, EMBER_BAD_PROGRAM,
+                              "data file: segment past the end");
+        }
+    }
+    return EMBER_OK;
+}
 
 ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size_t size,
                                    ember_error_t *err) {
     ember_data_map_t opened = {.root = NULL};
     const ember_bytes_t file = {data, size};
-    const ember_status_t status =
-        ember_container_open(&ptd, &file, &opened.flat, &opened.segments, err);
-    if (status != EMBER_OK) {
-        return status;
+    ember_status_t status = ember_container_open(&ptd, &file, &opened.flat,
+                                                 &opened.segments, &opened.root, err);
+    if (status == EMBER_OK) {
+        status = check_segments(&opened, err);
     }
-    opened.root = ember_flat_verify(opened.flat, &ember_schema_data);
-    if (opened.root == NULL) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "data file: malformed FlatBuffer");
+    if (status == EMBER_OK) {
+        *map = opened;
     }
-    const ember_vector_t segments = ember_flat_vector(opened.root, DATA_SEGMENTS);
-    for (uint32_t i = 0; i < vector_count(segments); i++) {
-        ember_bytes_t segment;
-        if (!ember_segment_at(segments, &opened.segments, i, &segment)) {
-            return ember_fail(err, EMBER_BAD_PROGRAM,
-                              "data file: segment past the end");
-        }
-    }
-    *map = opened;
-    return EMBER_OK;
+    return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
 static ember_status_t find(const ember_data_map_t *maps, uint32_t count,

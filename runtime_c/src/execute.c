@@ -24,14 +24,10 @@ void ember_method_begin(ember_method_t *method) {
 
 ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
                                  int32_t status, ember_error_t *err) {
-    ember_error_t *own = &method->error;
-    if (own->status != (ember_status_t)status) {
-        (void)ember_fail(own, (ember_status_t)status,
-                         "call: a value in its data is out of range");
-    }
-    own->instruction = (uint32_t)(step - method->steps);
+    (void)ember_error_close(&method->error, (ember_status_t)status,
+                            (uint32_t)(step - method->steps));
     if (err != NULL) {
-        *err = *own;
+        *err = method->error;
     }
     return (ember_status_t)status;
 }

@@ -57,8 +57,7 @@ static void bind(ember_slot_t *slot, void *data, size_t size) {
     }
     ember_slot_t *view = slot->method->slots;
     for (uint32_t i = slot->method->slot_count; i > 0; i--, view++) {
-        if (view->view && (uintptr_t)view->tensor.data -
-                                  (uintptr_t)slot->tensor.data <
+        if (view->view && (uintptr_t)view->tensor.data - (uintptr_t)slot->tensor.data <
                               slot->tensor.capacity) {
             view->tensor.data = NULL;
             ember_slot_touch(view);
@@ -140,27 +139,33 @@ static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
 ember_status_t ember_method_set_input(ember_method_t *method, uint32_t index,
                                       const ember_value_t *value, ember_error_t *err) {
     uint32_t at;
+    ember_status_t status;
     if (!find(method, PLAN_INPUTS, index, &at)) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
+        status = ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
+    } else if (value->kind == EMBER_TENSOR) {
+        status = set_tensor(method, at, &value->as_tensor, err);
+    } else {
+        status = set_scalar(method, at, value, err);
     }
-    return value->kind == EMBER_TENSOR ? set_tensor(method, at, &value->as_tensor, err)
-                                       : set_scalar(method, at, value, err);
+    return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
 ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
                                          uint32_t rank, const int32_t *sizes,
                                          ember_error_t *err) {
     uint32_t at;
+    ember_status_t status = EMBER_OK;
     if (!find(method, PLAN_INPUTS, index, &at) ||
         !ember_method_reshape(method, at, own_slot(method, at), rank, sizes)) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "input: its shape is not the declared one or past the bound");
+        status =
+            ember_fail(err, EMBER_BAD_ARGUMENT,
+                       "input: its shape is not the declared one or past the bound");
     }
-    return EMBER_OK;
+    return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
-                                       void *data, size_t size, ember_error_t *err) {
+static ember_status_t set_output(ember_method_t *method, uint32_t index, void *data,
+                                 size_t size, ember_error_t *err) {
     uint32_t at;
     if (!find(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
         ember_method_slot(method, at) == NULL) {
@@ -176,4 +181,10 @@ ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
     }
     bind(ember_method_slot(method, at), data, size);
     return EMBER_OK;
+}
+
+ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
+                                       void *data, size_t size, ember_error_t *err) {
+    return ember_error_close(err, set_output(method, index, data, size, err),
+                             EMBER_NO_INSTRUCTION);
 }

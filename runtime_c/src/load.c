@@ -62,7 +62,7 @@ static ember_status_t make_arrays(ember_method_t *method) {
     return find_operators(method);
 }
 
-static ember_status_t load(ember_method_t *method) {
+static ember_status_t load(ember_method_t *method, uint32_t *instruction) {
     ember_status_t status = check_planned(method);
     if (status == EMBER_OK) {
         status = make_arrays(method);
@@ -74,12 +74,7 @@ static ember_status_t load(ember_method_t *method) {
          i++) {
         method->error.status = EMBER_OK; // a volatile node may have failed for now
         status = ember_method_load_step(method, i);
-        if (status != EMBER_OK) {
-            if (method->error.status != status) {
-                (void)fail(method, status, "call: no kernel takes its arguments");
-            }
-            method->error.instruction = i;
-        }
+        *instruction = status == EMBER_OK ? EMBER_NO_INSTRUCTION : i;
     }
     return status;
 }
@@ -87,24 +82,25 @@ static ember_status_t load(ember_method_t *method) {
 ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *program,
                                  const char *name, const ember_registry_t *registry,
                                  const ember_memory_t *memory, ember_error_t *err) {
-    *method = (ember_method_t){
-        .clock = 1,
-        .credit = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size,
-        .registry = registry,
-        .planned = memory->planned,
-        .planned_count = memory->planned_count,
-        .temp = memory->temp,
-        .arena = memory->method,
-    };
+    uint32_t instruction = EMBER_NO_INSTRUCTION;
+    memset(method, 0, sizeof(*method));
+    method->clock = 1;
+    method->credit = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
+    method->registry = registry;
+    method->planned = memory->planned;
+    method->planned_count = memory->planned_count;
+    method->temp = memory->temp;
+    method->arena = memory->method;
     ember_status_t status = ember_method_meta(program, name, &method->meta, err);
     if (status != EMBER_OK) {
         return status;
     }
     method->values = ember_flat_vector(method->meta.plan, PLAN_VALUES);
     method->instructions = ember_plan_instructions(method->meta.plan);
-    status = load(method);
+    status = load(method, &instruction);
     if (status != EMBER_OK) {
         ember_method_unload(method);
+        (void)ember_error_close(&method->error, status, instruction);
         if (err != NULL) {
             *err = method->error;
         }

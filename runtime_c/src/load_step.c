@@ -166,7 +166,7 @@ static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     ember_kind_t kind;
     ember_tensor_t to;
     const uint8_t *body = ember_plan_value(move->method->values, slot->index, &kind);
-    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
+    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->view ||
         ember_flat_field(body, TENSOR_ALLOCATION) == NULL || from->data == NULL) {
         return false;
     }

@@ -18,9 +18,8 @@ ember_loader_t ember_loader_from_memory(const ember_bytes_t *bytes) {
     return (ember_loader_t){read_memory, (void *)(uintptr_t)bytes, bytes->size};
 }
 
-ember_status_t ember_loader_read_all(const ember_loader_t *loader, ember_arena_t *arena,
-                                     size_t align, ember_bytes_t *bytes,
-                                     ember_error_t *err) {
+static ember_status_t read_all(const ember_loader_t *loader, ember_arena_t *arena,
+                               size_t align, ember_bytes_t *bytes, ember_error_t *err) {
     const size_t before = arena->used;
     void *to = loader->size <= SIZE_MAX
                    ? ember_arena_alloc(arena, (size_t)loader->size, align)
@@ -36,4 +35,11 @@ ember_status_t ember_loader_read_all(const ember_loader_t *loader, ember_arena_t
     }
     *bytes = (ember_bytes_t){to, (size_t)loader->size};
     return EMBER_OK;
+}
+
+ember_status_t ember_loader_read_all(const ember_loader_t *loader, ember_arena_t *arena,
+                                     size_t align, ember_bytes_t *bytes,
+                                     ember_error_t *err) {
+    return ember_error_close(err, read_all(loader, arena, align, bytes, err),
+                             EMBER_NO_INSTRUCTION);
 }

@@ -17,7 +17,8 @@ ember_status_t ember_method_meta(const ember_program_t *program, const char *nam
                                  ember_method_meta_t *meta, ember_error_t *err) {
     const uint8_t *plan = find_plan(program, name);
     if (plan == NULL) {
-        return ember_fail(err, EMBER_NOT_FOUND, "program: no method of that name");
+        (void)ember_fail(err, EMBER_NOT_FOUND, "program: no method of that name");
+        return ember_error_close(err, EMBER_NOT_FOUND, EMBER_NO_INSTRUCTION);
     }
     const uint32_t sizes = vector_count(ember_flat_vector(plan, PLAN_BUFFER_SIZES));
     *meta = (ember_method_meta_t){

@@ -13,7 +13,7 @@ ember_status_t ember_node_note(ember_node_t *node, ember_status_t status,
 #else
 ember_status_t ember_node_note(ember_node_t *node, ember_status_t status) {
     if (node->status == EMBER_OK) {
-        node->status = ember_error_set(&node->method->error, status);
+        node->status = status;
     }
     return node->status;
 }

@@ -46,7 +46,9 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel);
 // True when `order` holds each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
 bool ember_is_permutation(const uint8_t *order, uint32_t rank);
 
-// Semantic checks of everything in a structurally verified program.
-ember_status_t ember_program_check(const ember_program_t *program, ember_error_t *err);
+// Semantic checks of everything in a structurally verified program. `*instruction`
+// receives the one that fails, or EMBER_NO_INSTRUCTION.
+ember_status_t ember_program_check(const ember_program_t *program,
+                                   uint32_t *instruction, ember_error_t *err);
 
 #endif // EMBER_PLAN_H

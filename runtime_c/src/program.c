@@ -5,26 +5,27 @@
 #include "container.h"
 #include "plan.h"
 
-static const ember_container_t pte = {"ET12", "eh00", 0, 16, 24};
+static const ember_container_t pte = {CONTAINER_TAG('E', 'T', '1', '2'),
+                                      CONTAINER_TAG('e', 'h', '0', '0'),
+                                      0,
+                                      16,
+                                      24,
+                                      &ember_schema_program};
 
 ember_status_t ember_program_open(ember_program_t *program, const void *data,
                                   size_t size, ember_error_t *err) {
     ember_program_t opened = {.root = NULL};
     const ember_bytes_t file = {data, size};
-    ember_status_t status =
-        ember_container_open(&pte, &file, &opened.flat, &opened.segments, err);
-    if (status != EMBER_OK) {
-        return status;
+    uint32_t instruction = EMBER_NO_INSTRUCTION;
+    ember_status_t status = ember_container_open(&pte, &file, &opened.flat,
+                                                 &opened.segments, &opened.root, err);
+    if (status == EMBER_OK) {
+        status = ember_program_check(&opened, &instruction, err);
     }
-    opened.root = ember_flat_verify(opened.flat, &ember_schema_program);
-    if (opened.root == NULL) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "program: malformed FlatBuffer");
-    }
-    status = ember_program_check(&opened, err);
     if (status == EMBER_OK) {
         *program = opened;
     }
-    return status;
+    return ember_error_close(err, status, instruction);
 }
 
 uint32_t ember_program_method_count(const ember_program_t *program) {

@@ -8,6 +8,7 @@ typedef struct check {
     ember_vector_t values;
     ember_vector_t buffers; // planned sizes, u64
     uint32_t credit;        // list items that may still be visited; see check_items()
+    uint32_t instruction;   // that failed
     ember_error_t *err;
 } check_t;
 
@@ -169,11 +170,8 @@ static ember_status_t check_instructions(check_t *check, const uint8_t *plan) {
     const uint32_t count = vector_count(all);
     for (uint32_t i = 0; i < count; i++) {
         if (!check_instruction(check, plan, vector_table(all, i), count)) {
-            (void)bad(check, "instruction: an index is out of range");
-            if (check->err != NULL) {
-                check->err->instruction = i;
-            }
-            return EMBER_BAD_PROGRAM;
+            check->instruction = i;
+            return bad(check, "instruction: an index is out of range");
         }
     }
     return EMBER_OK;
@@ -224,18 +222,22 @@ static bool check_segments(const ember_program_t *program) {
     return true;
 }
 
-ember_status_t ember_program_check(const ember_program_t *program, ember_error_t *err) {
+ember_status_t ember_program_check(const ember_program_t *program,
+                                   uint32_t *instruction, ember_error_t *err) {
     const ember_vector_t plans = ember_flat_vector(program->root, PROGRAM_PLANS);
     check_t check = {
-        .program = program, .credit = (uint32_t)program->flat.size, .err = err};
+        .program = program,
+        .credit = (uint32_t)program->flat.size,
+        .instruction = EMBER_NO_INSTRUCTION,
+        .err = err,
+    };
+    ember_status_t status = EMBER_OK;
     if (!check_segments(program)) {
-        return bad(&check, "program: a segment lies past the end");
+        status = bad(&check, "program: a segment lies past the end");
     }
-    for (uint32_t i = 0; i < vector_count(plans); i++) {
-        const ember_status_t status = check_plan(&check, vector_table(plans, i));
-        if (status != EMBER_OK) {
-            return status;
-        }
+    for (uint32_t i = 0; status == EMBER_OK && i < vector_count(plans); i++) {
+        status = check_plan(&check, vector_table(plans, i));
     }
-    return EMBER_OK;
+    *instruction = check.instruction;
+    return status;
 }

@@ -10,10 +10,25 @@ ember_status_t ember_error_set(ember_error_t *err, ember_status_t status,
     }
     return status;
 }
+
+ember_status_t ember_error_close(ember_error_t *err, ember_status_t status,
+                                 uint32_t instruction) {
+    if (status != EMBER_OK && err != NULL) {
+        if (err->status != status) {
+            err->message = ember_status_text(status);
+        }
+        err->status = status;
+        err->instruction = instruction;
+    }
+    return status;
+}
 #else
-ember_status_t ember_error_set(ember_error_t *err, ember_status_t status) {
-    if (err != NULL) {
-        *err = (ember_error_t){status, EMBER_NO_INSTRUCTION, NULL};
+ember_status_t ember_error_close(ember_error_t *err, ember_status_t status,
+                                 uint32_t instruction) {
+    if (status != EMBER_OK && err != NULL) {
+        err->status = status;
+        err->instruction = instruction;
+        err->message = NULL;
     }
     return status;
 }

@@ -39,15 +39,20 @@ typedef struct ember_error {
     const char *message;  // static; NULL with EMBER_ERROR_STRINGS 0
 } ember_error_t;
 
-// Notes a failure in `err` (may be NULL) and returns `status`.
+// Notes a failure's sentence in `err` (may be NULL) and is `status`. Without sentences
+// nothing is noted here: ember_error_close() does, once, where an operation ends.
 #if EMBER_ERROR_STRINGS
 #define ember_fail(err, status, message) ember_error_set((err), (status), (message))
 ember_status_t ember_error_set(ember_error_t *err, ember_status_t status,
                                const char *message);
 #else
-#define ember_fail(err, status, message) ember_error_set((err), (status))
-ember_status_t ember_error_set(ember_error_t *err, ember_status_t status);
+#define ember_fail(err, status, message) ((void)(err), (status))
 #endif
+
+// Ends an operation: completes `err` (may be NULL) unless `status` is EMBER_OK, and
+// returns `status`. Every public function that takes an `err` returns through this.
+ember_status_t ember_error_close(ember_error_t *err, ember_status_t status,
+                                 uint32_t instruction);
 
 // The meaning of `status` from the list above; never NULL.
 const char *ember_status_text(ember_status_t status);
