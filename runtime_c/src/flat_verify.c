@@ -75,10 +75,10 @@ static bool check_fields(const uint8_t *vtable, const ember_flat_rule_t *rule) {
 // the buffer is shorter than 2^31.
 static bool check_table(walk_t *walk, const uint8_t *table, uint32_t type) {
     const uint32_t at = (uint32_t)(table - walk->begin) - load_u32(table);
-    const uint8_t *vtable = walk->begin + at;
     if (at > room(walk, walk->begin) - 4) {
         return false;
     }
+    const uint8_t *vtable = walk->begin + at;
     if (vtable != walk->seen[type]) {
         if ((at & 1) != 0 || load_u16(vtable) < 4 || (load_u16(vtable) & 1) != 0 ||
             load_u16(vtable) > room(walk, vtable) ||

@@ -195,9 +195,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=0, help="number of the first")
     parser.add_argument("--only", type=int, help="repeat one mutation")
     parser.add_argument("--variants", type=int, default=12, help="seeds per operator")
-    parser.add_argument(
-        "--pattern", default="", help="only seeds with this in the name"
-    )
+    parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
     if found.only is None and found.mutations == 10**12 and found.seconds == 0:

@@ -24,6 +24,7 @@ from ember.program import (
     Program,
     String,
     TensorList,
+    Value,
 )
 from ember.tensors import DType
 
@@ -180,16 +181,15 @@ class _Call:
             return self.maker.tensor(*shape, dtype=dtype, dynamic=dynamic, order=order)
         style = chance.random()
         if style < 0.2:
-            constant = self.maker.tensor(
+            return self.maker.tensor(
                 *shape, dtype=dtype, memory=None, data=1, order=order
             )
-            return constant
         memory = None if style < 0.4 else 1
         return self.maker.input(
             *shape, dtype=dtype, memory=memory, dynamic=dynamic, order=order
         )
 
-    def _scalar(self, base: str) -> program.Value:
+    def _scalar(self, base: str) -> Value:
         chance = self.chance
         small = chance.choice((0, 0, 1, 1, 1, 2, 2, 3, -1, -1, -2, 4, 7))
         if base in ("int", "SymInt", "ScalarType", "MemoryFormat", "Layout", "Device"):

@@ -246,11 +246,11 @@ def arguments() -> Program:
     return m.program()
 
 
-def cond() -> Program:
+def cond(memory: int | None = None) -> Program:
     """if yes: r = x + x else: r = x; y = r + x, as the exporter lowers torch.cond."""
     m = Maker()
     x, yes = m.input(2), m.input(1, dtype=B1)
-    r, doubled, y = m.tensor(2), m.tensor(2), m.tensor(2)
+    r, doubled, y = m.tensor(2, memory=memory), m.tensor(2), m.tensor(2)
     false = m.value(Bool(False))
     m.add(JumpFalseCall(yes, 4))
     m.call("add.out", x, x, doubled)
@@ -300,12 +300,13 @@ def loop() -> Program:
     return m.program()
 
 
-def swap_loop() -> Program:
-    """for i in range(n): t, a, b = a, b, t by handles; y = a."""
+def swap_loop(memory: int | None = None) -> Program:
+    """for i in range(n): t, a, b = a, b, t; y = a."""
     m = Maker()
     n = m.value(Int(3))
     m.inputs.append(n)
-    a, b, t = m.input(2), m.input(2), m.tensor(2)
+    a, b = m.input(2, memory=memory), m.input(2, memory=memory)
+    t = m.tensor(2, memory=memory)
     y = m.tensor(2)
     i, zero, more, false = (
         m.integer(0),
@@ -338,7 +339,8 @@ def moves() -> Program:
     """r <- a; s <- r; r <- b; y = s + r: s still stands for a."""
     m = Maker()
     a, b = m.input(2), m.input(2)
-    r, s, y = m.tensor(2), m.tensor(2), m.tensor(2)
+    r, s = m.tensor(2, memory=None), m.tensor(2, memory=None)
+    y = m.tensor(2)
     count, copy = m.value(Int(4)), m.integer(0)
     m.add(MoveCall(a, r))
     m.add(MoveCall(r, s))
@@ -348,6 +350,33 @@ def moves() -> Program:
     m.exact_call("inc.int", count, count)
     m.add(FreeCall(r))
     m.give(y, s, r, copy, count)
+    return m.program()
+
+
+def shared_branches() -> Program:
+    """r <- t; t = b; y = r + t: r has memory of its own, so it keeps what t was."""
+    m = Maker()
+    a, b = m.input(2), m.input(2)
+    t, r, y = m.tensor(2), m.tensor(2), m.tensor(2)
+    m.call("copy.out", a, t)
+    m.add(MoveCall(t, r))
+    m.call("copy.out", b, t)
+    m.call("add.out", r, t, y)
+    m.give(y, r)
+    return m.program()
+
+
+def dynamic_move() -> Program:
+    """r <- x takes x's shape."""
+    m = Maker()
+    x, r, y = (
+        m.input(4, dynamic=True),
+        m.tensor(4, dynamic=True),
+        m.tensor(4, dynamic=True),
+    )
+    m.add(MoveCall(x, r))
+    m.call("copy.out", r, y)
+    m.give(y, r)
     return m.program()
 
 
@@ -624,10 +653,12 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "bound_dynamic": bound_dynamic,
     "bounded_scratch": bounded_scratch,
     "cond": cond,
+    "cond_planned": lambda: cond(1),
     "constants": constants,
     "counter": counter,
     "delegates": delegates,
     "dynamic": dynamic,
+    "dynamic_move": dynamic_move,
     "empty": empty,
     "empty_tensors": empty_tensors,
     "endless": endless,
@@ -649,7 +680,9 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "refuse": failing("refuse.out"),
     "scalars": scalars,
     "stale_error": stale_error,
-    "swap_loop": swap_loop,
+    "shared_branches": shared_branches,
+    "swap_handles": swap_loop,
+    "swap_loop": lambda: swap_loop(1),
     "too_dynamic": too_dynamic,
     "unbound_delegate": unbound_delegate,
     "unknown_operator": unknown_operator,

@@ -6,7 +6,7 @@
 
 #include "ember/port.h"
 
-enum { GENEROUS = 1 << 20, MOST_PATH = 512 };
+enum { GENEROUS = 1 << 16, MOST_PATH = 512, MOST_LINE = 1 << 15 };
 
 #if __STDC_HOSTED__
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void test_free(void *memory) {
 #endif
 
 const char *test_argument(uint32_t index) {
-    static char line[4 * MOST_PATH];
+    static char line[MOST_LINE];
     size_t length = ember_port_arguments(line, sizeof(line));
     char *word = line;
     for (size_t i = 0; i < length; i++) {

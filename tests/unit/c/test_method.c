@@ -126,9 +126,11 @@ static void failures_name_their_instruction(void) {
     subject_close(&subject);
 }
 
-static void cond_takes_a_branch(void) {
+// Prepares of the consumer: once at first; then, where its argument is a handle, at
+// each change of branch (turns 1, 3, 4).
+static void check_cond(const char *name, uint32_t prepares) {
     subject_t subject;
-    start(&subject, "cond.pte");
+    start(&subject, name);
     bool *yes = (bool *)(void *)subject_input(&subject, 1);
     for (int turn = 0; turn < 6; turn++) {
         subject_input(&subject, 0)[0] = 3;
@@ -139,9 +141,13 @@ static void cond_takes_a_branch(void) {
         CHECK(subject_output(&subject, 0)[1] == want);
         CHECK(subject_output(&subject, 1)[1] == want - 4);
     }
-    // The consumer: once at first, then at each change of branch (turns 1, 3, 4).
-    CHECK_EQ(toy_prepares, 4);
+    CHECK_EQ(toy_prepares, prepares);
     subject_close(&subject);
+}
+
+static void cond_takes_a_branch(void) {
+    check_cond("cond.pte", 4);
+    check_cond("cond_planned.pte", 1);
 }
 
 static void scalar_inputs_decide_and_count(void) {
@@ -178,17 +184,51 @@ static void loops_loop(void) {
     subject_close(&subject);
 }
 
-static void handles_can_be_swapped(void) {
-    for (int n = 0; n < 6; n++) {
+static void bind(subject_t *subject, uint32_t index, float *data) {
+    static const int32_t two = 2;
+    const ember_value_t given = {
+        .kind = EMBER_TENSOR,
+        .as_tensor = {.data = data, .sizes = &two, .rank = 1, .dtype = EMBER_F32}};
+    CHECK_EQ(ember_method_set_input(&subject->method, index, &given, NULL), EMBER_OK);
+}
+
+static void loops_can_swap(void) {
+    static const char *const names[] = {"swap_loop.pte", "swap_handles.pte"};
+    for (int which = 0; which < 2; which++) {
         subject_t subject;
-        start(&subject, "swap_loop.pte");
-        set_int(&subject, 0, n);
-        subject_input(&subject, 1)[0] = 1;
-        subject_input(&subject, 2)[0] = 2;
-        CHECK_EQ(execute(&subject), EMBER_OK);
-        CHECK(subject_output(&subject, 0)[0] == (float)(1 + n % 2));
+        start(&subject, names[which]);
+        for (int n = 0; n < 6; n++) {
+            float a[2] = {1, 1}, b[2] = {2, 2};
+            set_int(&subject, 0, n);
+            bind(&subject, 1, a);
+            bind(&subject, 2, b);
+            CHECK_EQ(execute(&subject), EMBER_OK);
+            CHECK(subject_output(&subject, 0)[0] == (float)(1 + n % 2));
+        }
         subject_close(&subject);
     }
+}
+
+static void moves_keep_what_they_moved(void) {
+    subject_t subject;
+    start(&subject, "shared_branches.pte");
+    for (int turn = 0; turn < 2; turn++) {
+        subject_input(&subject, 0)[0] = 1;
+        subject_input(&subject, 1)[0] = 10;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[0] == 11);
+        CHECK(subject_output(&subject, 1)[0] == 1);
+    }
+    subject_close(&subject);
+    start(&subject, "dynamic_move.pte");
+    for (int32_t n = 4; n >= 0; n--) {
+        ember_value_t value;
+        CHECK_EQ(ember_method_resize_input(&subject.method, 0, 1, &n, NULL), EMBER_OK);
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK_EQ(ember_method_output(&subject.method, 0, &value), EMBER_OK);
+        CHECK_EQ(value.as_tensor.numel, n);
+    }
+    subject_close(&subject);
 }
 
 static void budget_stops_loops(void) {
@@ -439,9 +479,10 @@ static void tracing_changes_nothing(void) {
 TESTS(TEST(fixed_nodes_are_prepared_once), TEST(constants_are_read_in_place),
       TEST(kernels_of_a_chain), TEST(failures_name_their_instruction),
       TEST(cond_takes_a_branch), TEST(scalar_inputs_decide_and_count), TEST(loops_loop),
-      TEST(handles_can_be_swapped), TEST(budget_stops_loops), TEST(moves_copy_handles),
-      TEST(initial_states_are_loaded), TEST(external_data_is_found),
-      TEST(methods_share_memory), TEST(memories_are_checked),
-      TEST(small_arenas_are_refused), TEST(scratch_is_refused),
-      TEST(empty_methods_execute), TEST(tensors_without_elements),
-      TEST(constants_are_not_written), TEST(tracing_changes_nothing))
+      TEST(loops_can_swap), TEST(moves_keep_what_they_moved), TEST(budget_stops_loops),
+      TEST(moves_copy_handles), TEST(initial_states_are_loaded),
+      TEST(external_data_is_found), TEST(methods_share_memory),
+      TEST(memories_are_checked), TEST(small_arenas_are_refused),
+      TEST(scratch_is_refused), TEST(empty_methods_execute),
+      TEST(tensors_without_elements), TEST(constants_are_not_written),
+      TEST(tracing_changes_nothing))

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,9 @@ CORE = sorted((ROOT / "runtime_c/src").glob("[!b]*.c"))  # not the bundled progr
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
 
 sys.path.insert(0, str(TESTS))
+
+import crafted  # noqa: E402
+import programs as toy_programs  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -136,10 +140,9 @@ def run(
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    import programs as maker  # beside the C tests
-
     folder = tmp_path_factory.mktemp("programs")
-    maker.write_all(folder)
+    toy_programs.write_all(folder)
+    crafted.write_all(folder)
     return folder
 
 
@@ -154,3 +157,35 @@ def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> 
     program = builder.build(target, topic, TESTS / f"{topic}.c")
     done = run(target, program, str(programs))
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---- crafted files -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def answers(programs: Path, builder: Builder) -> Callable[[Target], dict[str, str]]:
+    """What each target's loader says to each crafted file, in one run of it."""
+    known: dict[str, dict[str, str]] = {}
+
+    def ask(target: Target) -> dict[str, str]:
+        if target.name not in known:
+            program = builder.build(target, "crafted", TESTS / "crafted.c")
+            files = [one.file for one in crafted.collect()]
+            done = run(target, program, str(programs), *files)
+            lines = [line.partition(" ") for line in done.stderr.splitlines()]
+            known[target.name] = {name: answer for name, _, answer in lines}
+            known[target.name]["end"] = done.stderr[-3000:]
+        return known[target.name]
+
+    return ask
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", crafted.collect(), ids=lambda one: one.file)
+def test_crafted_file(
+    one: crafted.Crafted,
+    target: Target,
+    answers: Callable[[Target], dict[str, str]],
+) -> None:
+    answer = answers(target)
+    assert answer.get(one.file, answer["end"]) == f"{one.stage} {one.status}"
