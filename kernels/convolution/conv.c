@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of aten::convolution. Contract: conv.h.
+#include "kernels/convolution/conv.h"
+
+#include <string.h>
+
+#include "kernels/engine/view.h"
+
+enum { X, W, BIAS, STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PADDING, GROUPS, OUT };
+
+// Larger parameters than any tensor is long would only overflow sums.
+enum { LIMIT = 1 << 29 };
+
+// Reads a list of `count` items (one stands for all) behind the unused leading
+// dimensions, which keep `unused`.
+static void read_list(ember_node_t *node, uint32_t arg, uint32_t count, int32_t low,
+                      int32_t unused, int32_t items[EMBER_CONV_DIMS]) {
+    int32_t given[EMBER_CONV_DIMS];
+    const uint32_t length = ember_node_ints(node, arg, given, EMBER_CONV_DIMS);
+
+    if (length != count && length != 1) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: length of a list");
+        return;
+    }
+    for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
+        const uint32_t unset = EMBER_CONV_DIMS - count;
+        items[d] = d < unset ? unused : given[length == 1 ? 0 : d - unset];
+        if (items[d] < low || items[d] > LIMIT) {
+            ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: bad parameter");
+        }
+    }
+}
+
+// Gives a view of rank 3 to 5 all five dimensions.
+static void as_volume(ember_view_t *view) {
+    while (view->rank < EMBER_CONV_DIMS + 2) {
+        ember_view_insert(view, 2, 1, 0);
+    }
+}
+
+static ember_conv_operand_t operand(const ember_view_t *view) {
+    ember_conv_operand_t operand = {
+        view->data, view->strides[0], view->strides[1], {0}};
+
+    memcpy(operand.space, view->strides + 2, sizeof(operand.space));
+    return operand;
+}
+
+// Length of dimension `d` of the output; -1 when the parameters are out of range.
+static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padding) {
+    const int64_t reach = (int64_t)conv->dilation[d] * (conv->kernel[d] - 1);
+    const int64_t span = conv->in[d] + 2 * (int64_t)conv->padding[d];
+
+    if (!conv->transposed) {
+        const int64_t room = span - reach - 1;
+        return span > INT32_MAX / 2 || room < 0 ? -1 : room / conv->stride[d] + 1;
+    }
+    const int64_t steps = (conv->in[d] - (int64_t)1) * conv->stride[d];
+    if (reach > LIMIT || steps > LIMIT || conv->in[d] < 1) {
+        return -1;
+    }
+    return steps - 2 * (int64_t)conv->padding[d] + reach + out_padding + 1;
+}
+
+static bool set_lengths(ember_conv_t *conv, ember_node_t *node, uint32_t dims) {
+    int32_t out_padding[EMBER_CONV_DIMS];
+
+    read_list(node, STRIDE, dims, 1, 1, conv->stride);
+    read_list(node, PADDING, dims, 0, 0, conv->padding);
+    read_list(node, DILATION, dims, 1, 1, conv->dilation);
+    read_list(node, OUT_PADDING, dims, 0, 0, out_padding);
+    if (ember_node_status(node) != EMBER_OK) {
+        return false;
+    }
+    for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
+        const int64_t length =
+            conv->kernel[d] < 1 ? -1 : out_length(conv, d, out_padding[d]);
+        if (length < 0 || length > LIMIT) {
+            return false;
+        }
+        conv->out[d] = (int32_t)length;
+    }
+    return true;
+}
+
+// Channels and filters per group, from the sizes of input and weight.
+static bool set_channels(ember_conv_t *conv, const ember_view_t *x,
+                         const ember_view_t *w) {
+    conv->batches = x->sizes[0];
+    if (x->sizes[1] % conv->groups != 0) {
+        return false;
+    }
+    conv->channels = x->sizes[1] / conv->groups;
+    if (conv->transposed) {
+        conv->filters = w->sizes[1];
+        return w->sizes[0] == x->sizes[1];
+    }
+    conv->filters = w->sizes[0] / conv->groups;
+    return w->sizes[0] % conv->groups == 0 && w->sizes[1] == conv->channels;
+}
+
+static ember_status_t set_bias(ember_conv_t *conv, ember_node_t *node) {
+    ember_tensor_t bias;
+
+    conv->bias = NULL;
+    if (!ember_node_optional_tensor(node, BIAS, &bias)) {
+        return ember_node_status(node);
+    }
+    if (bias.rank != 1 ||
+        (int64_t)bias.numel != (int64_t)conv->filters * conv->groups) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: shape of bias");
+    }
+    if (bias.dtype != conv->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of bias");
+    }
+    conv->bias = bias.data;
+    return EMBER_OK;
+}
+
+// Whether the channels of a tensor are innermost in memory and the rest in order.
+static bool is_channels_last(const ember_tensor_t *tensor) {
+    uint8_t order[EMBER_MAX_RANK];
+    ember_tensor_t alike = *tensor;
+
+    order[0] = 0;
+    for (uint32_t d = 1; d + 1 < tensor->rank; d++) {
+        order[d] = (uint8_t)(d + 1);
+    }
+    order[tensor->rank - 1] = 1;
+    alike.dim_order = order;
+    return ember_tensor_same_layout(tensor, &alike);
+}
+
+// The output: its shape from all that is known, and its layout.
+static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
+                                 const ember_tensor_t *x, const ember_tensor_t *w) {
+    const uint32_t dims = x->rank - 2u;
+    const int64_t channels = (int64_t)conv->filters * conv->groups;
+    int32_t sizes[EMBER_CONV_DIMS + 2] = {conv->batches, (int32_t)channels};
+    ember_tensor_t y;
+    ember_view_t view;
+
+    if (channels > INT32_MAX) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: channels");
+    }
+    memcpy(sizes + 2, conv->out + EMBER_CONV_DIMS - dims, dims * sizeof(sizes[0]));
+    ember_node_output(node, OUT, x->rank, sizes, &y);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (y.dtype != conv->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of output");
+    }
+    ember_view_tensor(&view, &y);
+    as_volume(&view);
+    conv->y = operand(&view);
+    conv->planes = ember_tensor_is_contiguous(x) && ember_tensor_is_contiguous(w) &&
+                   ember_tensor_is_contiguous(&y);
+    conv->channels_last =
+        is_channels_last(x) && is_channels_last(w) && is_channels_last(&y);
+    if (y.numel == 0) { // nothing to do, whichever size is 0
+        conv->batches = 0;
+    }
+    return EMBER_OK;
+}
+
+// Takes input and weight, which have the same rank, as volumes.
+static bool set_inputs(ember_conv_t *conv, ember_node_t *node, const ember_tensor_t *x,
+                       const ember_tensor_t *w) {
+    ember_view_t from, weight;
+
+    conv->transposed = ember_node_bool(node, TRANSPOSED);
+    conv->groups = ember_node_int_in(node, GROUPS, 1, INT32_MAX);
+    conv->dtype = x->dtype;
+    ember_view_tensor(&from, x);
+    ember_view_tensor(&weight, w);
+    as_volume(&from);
+    as_volume(&weight);
+    if (ember_node_status(node) != EMBER_OK || !set_channels(conv, &from, &weight)) {
+        return false;
+    }
+    conv->x = operand(&from);
+    conv->w = operand(&weight);
+    memcpy(conv->in, from.sizes + 2, sizeof(conv->in));
+    memcpy(conv->kernel, weight.sizes + 2, sizeof(conv->kernel));
+    if (conv->transposed) { // stored as (input channel, output channel, ...)
+        conv->w_group = conv->w.outer * (w->numel == 0 ? 0 : conv->channels);
+        conv->w.outer = weight.strides[1];
+        conv->w.inner = weight.strides[0];
+    } else {
+        conv->w_group = conv->w.outer * (w->numel == 0 ? 0 : conv->filters);
+    }
+    return true;
+}
+
+ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
+    ember_tensor_t x, w;
+
+    ember_node_tensor(node, X, &x);
+    ember_node_tensor(node, W, &w);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (x.rank < 3 || x.rank > EMBER_CONV_DIMS + 2 || w.rank != x.rank) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: rank");
+    }
+    if (x.dtype != w.dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");
+    }
+    if (!set_inputs(conv, node, &x, &w) || !set_lengths(conv, node, x.rank - 2u)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: sizes or parameters do not fit");
+    }
+    const ember_status_t status = set_bias(conv, node);
+    return status != EMBER_OK ? status : set_output(conv, node, &x, &w);
+}

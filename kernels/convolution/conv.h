@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of aten::convolution, checked: the geometry that every kernel of
+// this family starts from. One- and two-dimensional calls have leading dimensions
+// of size 1, so there are always three: depth, height, width.
+//
+// Every position that the geometry can produce, inside the input or not, fits an
+// int32_t without overflow.
+#ifndef EMBER_KERNELS_CONVOLUTION_CONV_H
+#define EMBER_KERNELS_CONVOLUTION_CONV_H
+
+#include "ember/node.h"
+
+enum { EMBER_CONV_DIMS = 3 };
+
+// A tensor (outer, inner, depth, height, width); steps in bytes.
+typedef struct ember_conv_operand {
+    char *data;
+    int32_t outer; // of the batch; of a filter
+    int32_t inner; // of a channel
+    int32_t space[EMBER_CONV_DIMS];
+} ember_conv_operand_t;
+
+typedef struct ember_conv {
+    ember_conv_operand_t x;
+    ember_conv_operand_t w; // outer: output channel, inner: input channel
+    ember_conv_operand_t y;
+    const char *bias; // (groups * filters,); NULL: none
+    int32_t batches;  // elements, as all below
+    int32_t groups;
+    int32_t channels; // of the input, per group
+    int32_t filters;  // channels of the output, per group
+    int32_t w_group;  // bytes from one group's weights to the next's
+    int32_t in[EMBER_CONV_DIMS];
+    int32_t out[EMBER_CONV_DIMS];
+    int32_t kernel[EMBER_CONV_DIMS];
+    int32_t stride[EMBER_CONV_DIMS];
+    int32_t padding[EMBER_CONV_DIMS];
+    int32_t dilation[EMBER_CONV_DIMS];
+    uint8_t dtype;
+    bool transposed;
+    bool planes;        // x, w and y are contiguous
+    bool channels_last; // x, w and y are (n, d, h, w, c) in memory
+} ember_conv_t;
+
+// Reads and checks the call's arguments and sets the shape of its output.
+EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
+
+#endif // EMBER_KERNELS_CONVOLUTION_CONV_H

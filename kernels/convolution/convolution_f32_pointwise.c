@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// convolution_f32_pointwise: kernel size 1, stride 1, no padding. A matrix product:
+// weights times pixels for planes, pixels times weights for channels_last.
+#include "kernels/convolution/conv.h"
+#include "kernels/engine/gemm_f32.h"
+
+typedef struct {
+    ember_gemm_f32_t gemm; // of the first batch and group
+    int32_t batches;
+    int32_t groups; // 1 when channels are last
+    bool channels_last;
+} state_t;
+
+static bool is_pointwise(const ember_conv_t *conv) {
+    bool points = conv->dtype == EMBER_F32 && !conv->transposed && conv->channels > 0;
+
+    for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
+        points = points && conv->kernel[d] == 1 && conv->stride[d] == 1 &&
+                 conv->padding[d] == 0;
+    }
+    return points && (conv->planes || (conv->channels_last && conv->groups == 1));
+}
+
+static ember_gemm_f32_t of_planes(const ember_conv_t *conv, int32_t pixels) {
+    return (ember_gemm_f32_t){
+        .a = (const void *)conv->w.data,
+        .b = (const void *)conv->x.data,
+        .bias = (const void *)conv->bias,
+        .c = (void *)conv->y.data,
+        .rows = conv->filters,
+        .inner = conv->channels,
+        .columns = pixels,
+        .a_stride = conv->channels,
+        .b_stride = pixels,
+        .c_stride = pixels,
+        .bias_row = 1,
+        .alpha = 1.0f,
+        .beta = 1.0f,
+    };
+}
+
+static ember_gemm_f32_t of_channels_last(const ember_conv_t *conv, int32_t pixels) {
+    return (ember_gemm_f32_t){
+        .a = (const void *)conv->x.data,
+        .b = (const void *)conv->w.data,
+        .bias = (const void *)conv->bias,
+        .c = (void *)conv->y.data,
+        .rows = pixels,
+        .inner = conv->channels,
+        .columns = conv->filters,
+        .a_stride = conv->channels,
+        .b_stride = conv->channels,
+        .c_stride = conv->filters,
+        .bias_column = 1,
+        .alpha = 1.0f,
+        .beta = 1.0f,
+    };
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    state_t *s = state;
+    ember_conv_t conv;
+    const ember_status_t status = ember_conv_args(&conv, node);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (!is_pointwise(&conv)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not pointwise");
+    }
+    // With no batch, sizes may be anything; nothing is computed.
+    const bool empty = conv.batches == 0;
+    const int32_t pixels = empty ? 0 : conv.in[0] * conv.in[1] * conv.in[2];
+    s->channels_last = !conv.planes;
+    s->batches = conv.batches;
+    s->groups = conv.groups;
+    s->gemm = conv.planes ? of_planes(&conv, pixels) : of_channels_last(&conv, pixels);
+    return EMBER_OK;
+}
+
+static int32_t run(void *state) {
+    const state_t *s = state;
+    ember_gemm_f32_t gemm = s->gemm;
+    const ptrdiff_t a_all = (ptrdiff_t)gemm.rows * gemm.inner;
+    const ptrdiff_t b_all = (ptrdiff_t)gemm.inner * gemm.columns;
+    const ptrdiff_t c_all = (ptrdiff_t)gemm.rows * gemm.columns;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        if (s->channels_last) {
+            gemm.a = s->gemm.a + n * a_all;
+            gemm.c = s->gemm.c + n * c_all;
+            ember_gemm_f32_columns(&gemm);
+            continue;
+        }
+        for (int32_t g = 0; g < s->groups; g++) {
+            const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
+            gemm.a = s->gemm.a + g * a_all;
+            gemm.b = s->gemm.b + at * b_all;
+            gemm.c = s->gemm.c + at * c_all;
+            gemm.bias =
+                s->gemm.bias == NULL ? NULL : s->gemm.bias + (ptrdiff_t)g * gemm.rows;
+            ember_gemm_f32_rows(&gemm);
+        }
+    }
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(convolution_f32_pointwise, state_t);
