@@ -56,7 +56,8 @@ static pair_t log2_pair(float x) {
     const float tail = 0.400001526f + z.high * (0.285470337f + z.high * 0.234210625f);
     const pair_t cubic = times(z, two_thirds);
     const pair_t series = sum(2.0f, cubic.high);
-    const pair_t ratio = {series.high, series.low + (cubic.low + z.high * z.high * tail)};
+    const pair_t ratio = {series.high,
+                          series.low + (cubic.low + z.high * z.high * tail)};
 
     const pair_t log2_m = times(times(s, ratio), log2e);
     if (k == 0.0f) {

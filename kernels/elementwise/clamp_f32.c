@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = a within two numbers, float32 in one layout (hardtanh, relu6).
+#include "kernels/engine/map_f32.h"
+#include "kernels/engine/mathf.h"
+
+typedef struct clamp {
+    ember_map_f32_1_t map;
+    float low;
+    float high;
+} clamp_t;
+
+static int32_t run(void *state) {
+    const clamp_t *s = state;
+    for (uint32_t i = 0; i < s->map.count; i++) {
+        const float a = s->map.a[i];
+        const float raised = a < s->low ? s->low : a; // NaN stays
+        s->map.y[i] = raised > s->high ? s->high : raised;
+    }
+    return EMBER_OK;
+}
+
+static float bound(ember_node_t *node, uint32_t arg, float when_none) {
+    return ember_node_kind(node, arg) == EMBER_NONE
+               ? when_none
+               : (float)ember_node_double(node, arg);
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    clamp_t *s = state;
+    if (ember_node_kind(node, 1) == EMBER_TENSOR ||
+        ember_node_kind(node, 2) == EMBER_TENSOR) {
+        return EMBER_UNSUPPORTED;
+    }
+    s->low = bound(node, 1, -EMBER_INF);
+    s->high = bound(node, 2, EMBER_INF);
+    if (s->low != s->low || s->high != s->high) {
+        return EMBER_UNSUPPORTED;
+    }
+    return ember_map_f32_1_prepare(node, &s->map);
+}
+
+EMBER_KERNEL(clamp_f32, clamp_t);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = a rounded: floor.
+#include <math.h>
+
+#include "kernels/engine/map.h"
+#include "kernels/engine/mathf.h"
+
+EMBER_ROW1(f32, float, ember_floorf(a))
+EMBER_ROW1(f64, double, floor(a))
+EMBER_ROW1(s64, int64_t, a)
+
+static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
+EMBER_MAP_KERNEL(floor, 1);

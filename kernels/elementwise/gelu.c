@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = gelu(a), exact or by tanh.
+#include <math.h>
+#include <string.h>
+
+#include "kernels/engine/map.h"
+#include "kernels/engine/mathf.h"
+
+static double gelu(double x) {
+    return 0.5 * x * (1.0 + erf(x * 0.70710678118654752));
+}
+
+static double gelu_tanh(double x) {
+    const double inner = 0.79788456080286536 * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1.0 + tanh(inner));
+}
+
+EMBER_ROW1(exact_f32, float, ember_geluf(a))
+EMBER_ROW1(exact_f64, double, gelu(a))
+EMBER_ROW1(tanh_f32, float, ember_gelu_tanhf(a))
+EMBER_ROW1(tanh_f64, double, gelu_tanh(a))
+
+static const ember_map_ops_t exact = {{exact_f32, exact_f64, NULL}, .inputs = 1};
+static const ember_map_ops_t by_tanh = {{tanh_f32, tanh_f64, NULL}, .inputs = 1};
+EMBER_MAP_RUN(1)
+
+// True when the `approximate` argument says tanh.
+static bool is_tanh(ember_node_t *node) {
+    uint32_t length;
+    const char *text = ember_node_string(node, 1, &length);
+    return length == 4 && memcmp(text, "tanh", 4) == 0;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return prepare_with(node, state, is_tanh(node) ? &by_tanh : &exact);
+}
+
+EMBER_KERNEL(gelu, ember_map1_t);

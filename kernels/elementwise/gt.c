@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = whether a is above b.
+#include "kernels/engine/map.h"
+
+EMBER_ROW2(f32, float, a > b)
+EMBER_ROW2(f64, double, a > b)
+EMBER_ROW2(s64, int64_t, a > b)
+
+static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
+EMBER_MAP_KERNEL(gt, 2);

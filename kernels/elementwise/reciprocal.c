@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = 1 / a.
+#include "kernels/engine/map.h"
+#include "kernels/engine/mathf.h"
+
+EMBER_ROW1(f32, float, 1.0f / a)
+EMBER_ROW1(f64, double, 1.0 / a)
+
+static const ember_map_ops_t ops = {
+    {f32, f64, NULL}, .inputs = 1, .flags = EMBER_MAP_FLOAT};
+EMBER_MAP_KERNEL(reciprocal, 1);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = b - alpha a; c is alpha.
+#include "kernels/engine/map.h"
+
+EMBER_ROW3(f32, float, b - c * a)
+EMBER_ROW3(f64, double, b - c * a)
+EMBER_ROW3(s64, int64_t, ember_wrap_sub(b, ember_wrap_mul(c, a)))
+
+static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 3, .unpromoted = 4};
+EMBER_MAP_KERNEL(rsub, 3);

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = tanh(a), float32 in one layout.
+#include "kernels/engine/map_f32.h"
+#include "kernels/engine/mathf.h"
+
+EMBER_MAP_F32_1(tanh_f32, ember_tanhf(a));

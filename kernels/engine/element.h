@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements of every dtype in, elements of a few compute classes out.
+//
+// A generic kernel computes in one of three classes: float (for f16, bf16, f32),
+// double (f64) and int64_t (integers and bool; uint64_t keeps its bits). Rows of
+// elements are read from any dtype into a buffer of the class and back.
+#ifndef EMBER_KERNELS_ENGINE_ELEMENT_H
+#define EMBER_KERNELS_ENGINE_ELEMENT_H
+
+#include "ember/tensor.h"
+
+typedef enum ember_class {
+    EMBER_CLASS_F32,
+    EMBER_CLASS_F64,
+    EMBER_CLASS_S64,
+} ember_class_t;
+
+// One number of any class.
+typedef union ember_number {
+    float f32;
+    double f64;
+    int64_t s64;
+} ember_number_t;
+
+// The class in which elements of `dtype` are computed.
+ember_class_t ember_class_of(uint32_t dtype);
+
+// Bytes of a number of `class`.
+uint32_t ember_class_size(ember_class_t class);
+
+// The dtype that has exactly the numbers of `class`.
+ember_dtype_t ember_class_dtype(ember_class_t class);
+
+// Reads `count` elements, `step` bytes apart, to the array `to` of `class`, which
+// has room for 8 bytes each.
+void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
+                         const void *from, int32_t step, uint32_t count);
+
+// Writes `count` numbers of the array `from` of `class` to elements `step` bytes
+// apart. Rounds, wraps and truncates as PyTorch's casts do. Clobbers `from`, which
+// has 8 bytes for each.
+void ember_elements_store(ember_class_t class, void *from, uint32_t dtype, void *to,
+                          int32_t step, uint32_t count);
+
+// Changes an array in place from one class to another; 8 bytes for each number.
+void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
+                           uint32_t count);
+
+float ember_f32_from_f16(uint16_t bits);
+uint16_t ember_f16_from_f32(float x);
+float ember_f32_from_bf16(uint16_t bits);
+uint16_t ember_bf16_from_f32(float x);
+
+#endif // EMBER_KERNELS_ENGINE_ELEMENT_H
