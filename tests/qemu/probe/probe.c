@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One small job a run, chosen by the first word of the command line: what
 // test_emulator.py asks of every port.
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -178,12 +179,30 @@ static int hang(char *rest) {
     return 0;
 }
 
+static int nearly(double got, double want) {
+    return fabs(got - want) <= 4e-16 * fabs(want);
+}
+
+// The C library of the board has the functions in double.
+static int maths(char *rest) {
+    volatile double x = 0.5;
+
+    (void)rest;
+    const int right =
+        nearly(exp(x), 1.6487212707001282) + nearly(log(x), -0.69314718055994529) +
+        nearly(tanh(x), 0.46211715726000979) + nearly(erf(x), 0.52049987781304652) +
+        nearly(pow(x, 2.5), 0.17677669529663689) + nearly(sin(x), 0.47942553860420301) +
+        nearly(sqrt(x), 0.70710678118654757) +
+        nearly(fmod(x, 0.3), 0.20000000000000001);
+    return right == 8 ? 0 : right + 1;
+}
+
 static const job_t jobs[] = {
     {"hello", hello},          {"memory", memory},       {"copy", copy},
     {"missing", missing_file}, {"count", count},         {"null", null_store},
     {"undefined", undefined},  {"hole", hole},           {"overflow", overflow},
     {"stack", stack},          {"workspace", workspace}, {"fail", fail},
-    {"panic", panic},          {"hang", hang},
+    {"panic", panic},          {"hang", hang},           {"maths", maths},
 };
 
 int main(void) {

@@ -1,2 +1,0 @@
-#include <math.h>
-typedef int ember_nothing;

@@ -1,0 +1,117 @@
+"""Models on every family of boards: outputs, counts, memory, applications."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import build, emulator, inputs, paths, program, run
+
+DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
+APPS = Path(__file__).parents[2] / "examples" / "firmware"
+BOARDS = [
+    "mps2-an385",
+    "mps2-an386",
+    "mps2-an500",
+    "mps2-an505",
+    "mps3-an547",
+    "netduinoplus2",
+    "qemu-a64-sme",
+    "hexagon-v68",
+]
+pytestmark = pytest.mark.qemu
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def execute(path: Path, board: str, arrays: list[np.ndarray]) -> run.RunLog:
+    built = build.build(path, board)
+    return run.run(built, inputs.lay_out(built.methods[0], arrays))
+
+
+def pair() -> list[np.ndarray]:
+    random = np.random.default_rng(1)
+    return [random.standard_normal((2, 3), np.float32) for _ in range(2)]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_outputs_counts_and_memory(board: str) -> None:
+    arrays = pair()
+    log = execute(DATA / "add.pte", board, arrays)
+    np.testing.assert_array_equal(log.arrays()[0], arrays[0] + arrays[1])
+    assert log.load is not None
+    assert log.execute is not None
+    (node,) = log.nodes
+    assert node.executions == 1
+    assert node.instructions is not None
+    assert 0 < node.instructions <= log.execute < log.load
+    assert log.stack_used is not None
+    assert 0 < log.stack_used < log.built.plan["stack"]
+    # The plan's arena is exact.
+    assert log.arena == log.built.sizes["method_arena"]
+
+
+def test_counts_are_repeatable() -> None:
+    first = execute(DATA / "add.pte", "mps2-an386", pair())
+    second = execute(DATA / "add.pte", "mps2-an386", pair())
+    assert (first.load, first.execute) == (second.load, second.execute)
+
+
+def test_ready_firmware_runs_at_once() -> None:
+    execute(DATA / "add.pte", "mps3-an547", pair())
+    started = time.monotonic()
+    execute(DATA / "add.pte", "mps3-an547", pair())
+    assert time.monotonic() - started < 3
+
+
+def unplanned(folder: Path) -> Path:
+    """The program with inputs and outputs left to the caller."""
+    one = program.read(DATA / "add.pte")
+    (method,) = one.methods
+    values = list(method.values)
+    for index in (*method.inputs, *method.outputs):
+        value = values[index]
+        assert isinstance(value, program.Tensor)
+        values[index] = replace(value, allocation=None)
+    changed = replace(method, values=tuple(values))
+    path = folder / "unplanned.pte"
+    path.write_bytes(program.write(replace(one, methods=(changed,))))
+    return path
+
+
+@pytest.mark.parametrize("board", ["mps2-an386", "hexagon-v68"])
+def test_memory_for_the_caller(board: str, tmp_path: Path) -> None:
+    arrays = pair()
+    log = execute(unplanned(tmp_path), board, arrays)
+    np.testing.assert_array_equal(log.arrays()[0], arrays[0] + arrays[1])
+
+
+def application(path: Path, board: str, app: str, *, caller_io: bool = False) -> str:
+    options = build.Options(app=APPS / app, caller_io=caller_io)
+    built = build.build(path, board, options=options)
+    return emulator.run(built.board, built.firmware).check(app).text
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386", "mps3-an547"])
+def test_classify(board: str) -> None:
+    said = application(DATA / "add.pte", board, "classify.c")
+    assert said == "class 5\n"
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+def test_zero_copy(board: str, tmp_path: Path) -> None:
+    path = unplanned(tmp_path)
+    said = application(path, board, "zero_copy.c", caller_io=True)
+    assert said == "rising\n" * 4
+
+
+def test_applications_are_short() -> None:
+    for path in (paths.root() / "examples" / "firmware").glob("*.c"):
+        assert len(path.read_text().splitlines()) <= 60
