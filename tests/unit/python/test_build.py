@@ -1,0 +1,201 @@
+"""Firmware of the host board: artefacts, repeatability, images, bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ember import build, cli, image
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def error_of(
+    capsys: pytest.CaptureFixture[str], *words: str | Path, status: int = 1
+) -> str:
+    assert cli.main(["build", *map(str, words)]) == status
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said
+
+
+def test_stages_write_artefacts(data: Path) -> None:
+    built = build.build(data / "add.pte", "host")
+    assert built.folder == Path("build/host/add").absolute()
+    found = sorted(path.name for path in built.folder.iterdir() if path.name[0] != ".")
+    assert found == [
+        "1-program.json",
+        "2-selection.json",
+        "3-plan.json",
+        "4-package",
+        "5-firmware",
+        "build.json",
+    ]
+    package = built.folder / "4-package"
+    assert (package / "model.pte").read_bytes() == (data / "add.pte").read_bytes()
+    manifest = json.loads((package / "manifest.json").read_text())
+    assert manifest["methods"] == ["forward"]
+    assert (package / "add_plan.h").is_file()
+
+
+def test_built_once(data: Path) -> None:
+    first = build.build(data / "add.pte", "host")
+    stamp = first.firmware.stat().st_mtime_ns
+    build.build(data / "add.pte", "host")
+    assert first.firmware.stat().st_mtime_ns == stamp
+    options = build.Options(messages=True)
+    build.build(data / "add.pte", "host", options=options)
+    assert first.firmware.stat().st_mtime_ns != stamp
+
+
+def test_same_bytes_in_any_folder(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "a longer folder's name" / "add.pte"
+    other.parent.mkdir()
+    shutil.copy(data / "add.pte", other)
+    for board in ("host", "mps2-an386", "mps3-an547"):
+        first = build.build(data / "add.pte", board, out=tmp_path / "one")
+        second = build.build(other, board, out=tmp_path / "two" / board)
+        assert first.firmware.read_bytes() == second.firmware.read_bytes()
+
+
+def test_images(data: Path) -> None:
+    built = build.build(data / "add.pte", "mps2-an386")
+    assert [path.name for path in built.images] == ["firmware.hex", "firmware.bin"]
+    parts = image.segments(built.firmware)
+    flat = built.images[1].read_bytes()
+    assert flat == image.flat(parts)
+    assert (data / "add.pte").read_bytes() in flat
+    content = bytearray(b"\xff" * len(flat))
+    upper = 0
+    for line in built.images[0].read_text().splitlines():
+        record = bytes.fromhex(line[1:])
+        assert sum(record) & 0xFF == 0
+        if record[3] == 4:
+            upper = int.from_bytes(record[4:6], "big") << 16
+        elif record[3] == 0:
+            at = upper + int.from_bytes(record[1:3], "big")
+            content[at : at + record[0]] = record[4:-1]
+    assert content == flat
+
+
+def test_memory_is_the_linked_image(data: Path) -> None:
+    built = build.build(data / "add.pte", "mps2-an386")
+    memory = {one["name"]: one["used"] for one in built.sizes["memory"]}
+    size = built.sizes["size"]
+    assert memory["code"] >= size["code"] + size["rodata"] + size["model"]
+    assert memory["data"] >= size["bss"] + size["arena"] + size["stack"]
+    assert size["model"] == (data / "add.pte").stat().st_size
+
+
+def test_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["build", str(data / "add.pte"), "--board", "host", "--json", "-"]
+    assert cli.main(words) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["board"] == "host"
+    assert set(facts["size"]) >= {"code", "rodata", "data", "bss", "model"}
+    assert Path(facts["firmware"]).is_file()
+
+
+# ---- bad input ---------------------------------------------------------------------
+
+
+def test_not_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "picture.pte"
+    path.write_bytes(b"\x89PNG" * 20)
+    assert "picture.pte is none of ExecuTorch's files" in error_of(
+        capsys, path, "--board", "host"
+    )
+
+
+def test_truncated(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "half.pte"
+    path.write_bytes((data / "mlp.pte").read_bytes()[:700])
+    assert "half.pte" in error_of(capsys, path, "--board", "host")
+
+
+def test_newer_identifier(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = bytearray((data / "add.pte").read_bytes())
+    content[4:8] = b"ET13"
+    path = tmp_path / "new.pte"
+    path.write_bytes(content)
+    assert "ET13" in error_of(capsys, path, "--board", "host")
+
+
+def test_unknown_board(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = error_of(capsys, data / "add.pte", "--board", "mps2-an368")
+    assert said == (
+        "ember build: unknown board 'mps2-an368'\n  hint: did you mean mps2-an386?\n"
+    )
+
+
+def test_unknown_method(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = error_of(capsys, data / "add.pte", "--board", "host", "--method", "foward")
+    assert "has no method 'foward'\n  hint: did you mean 'forward'?" in said
+
+
+def test_missing_model(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "none.pte does not exist" in error_of(capsys, "none.pte", "--board", "host")
+
+
+def test_missing_toolchain(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    said = error_of(capsys, data / "add.pte", "--board", "mps2-an386")
+    assert "is missing" in said
+    assert "hint: install it: apt-get install" in said
+
+
+def test_other_toolchain(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("--board", "mps3-an547", "--toolchain", "arm-gnu")
+    said = error_of(capsys, data / "add.pte", *words)
+    assert "cannot be built with toolchain 'arm-gnu'" in said
+
+
+def test_unwritable_folder(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    words = ("--board", "host", "--out", tmp_path / "file" / "out")
+    said = error_of(capsys, data / "add.pte", *words)
+    assert f"cannot write the folder {tmp_path}/file/out" in said
+    assert "hint: choose another one with --out" in said
+
+
+def test_missing_application(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = error_of(capsys, data / "add.pte", "--board", "host", "--app", "mine.c")
+    assert "the application mine.c does not exist" in said
+
+
+def test_broken_application(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = tmp_path / "mine.c"
+    app.write_text("int main(void) { return nothing; }\n")
+    said = error_of(capsys, data / "add.pte", "--board", "host", "--app", app)
+    assert "mine.c:1" in said
+    assert "undeclared" in said
+
+
+def test_model_larger_than_the_memory(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "large.pte"
+    path.write_bytes((data / "add.pte").read_bytes() + bytes(1 << 20))
+    said = error_of(capsys, path, "--board", "netduinoplus2")
+    assert "large does not fit netduinoplus2: the model needs 1049648 bytes" in said
+    assert "more than memory flash has left" in said
+
+
+def test_wrong_usage(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--board" in error_of(capsys, data / "add.pte", status=2)

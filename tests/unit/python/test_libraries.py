@@ -1,0 +1,139 @@
+"""Compiled libraries: what they are kept by, and what is said when they fail."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ember import boards, kernels, libraries, paths
+from ember.errors import SdkError
+
+KERNEL = """\
+#include "ember/node.h"
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    (void)node;
+    *(int *)state = 1;
+    return EMBER_OK;
+}
+
+static int32_t run(void *state) {
+    (void)state;
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(nothing, int);
+"""
+LIST = """\
+- op: test::nothing
+  schema: (Tensor self, *, int[2] size=[1, 1], Tensor(a!) out) -> Tensor(a!)
+  in: toy
+  kernels: [nothing, nothing_else]
+  dtypes: [f32]
+  tolerance: exact
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the C sources with one kernel, and an empty cache."""
+    real = paths.root()
+    made = tmp_path / "root"
+    made.mkdir()
+    for name in ("runtime_c", "toolchains", "boards"):
+        shutil.copytree(real / name, made / name)
+    shutil.copy(real / "CMakeLists.txt", made)
+    (made / "kernels" / "toy").mkdir(parents=True)
+    (made / "kernels" / "toy" / "nothing.c").write_text(KERNEL)
+    (made / "kernels" / "kernels.yaml").write_text(LIST)
+    monkeypatch.setattr(paths, "root", lambda: made)
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "cache"))
+    kernels.load.cache_clear()
+    yield made
+    kernels.load.cache_clear()
+
+
+def test_kept_by_content(root: Path) -> None:
+    host = boards.load("host")
+    first = libraries.build(host)
+    assert all(path.is_file() for path in (*first.archives, *first.objects))
+    assert libraries.build(host) == first
+    assert libraries.build(host, messages=True).key != first.key
+    source = root / "kernels" / "toy" / "nothing.c"
+    source.write_text(KERNEL.replace("= 1", "= 2"))
+    changed = libraries.build(host)
+    assert changed.key != first.key
+    source.write_text(KERNEL)
+    assert libraries.build(host) == first
+
+
+def test_compile_error_is_readable(root: Path) -> None:
+    (root / "kernels" / "toy" / "nothing.c").write_text(
+        "int broken(void) { return x; }"
+    )
+    with pytest.raises(SdkError) as error:
+        libraries.build(boards.load("host"))
+    assert "kernels/toy/nothing.c:1" in error.value.what
+    assert "undeclared" in error.value.what
+    assert error.value.hint is not None
+    assert "build.log" in error.value.hint
+
+
+def test_two_processes_at_once(root: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from ember import paths;"
+        f"paths.root = lambda: Path({str(root)!r});"
+        "from ember import boards, libraries;"
+        "print(libraries.build(boards.load('host')).folder)"
+    )
+    words = [sys.executable, "-c", code]
+    package = str(Path(libraries.__file__).parents[1])
+    running = [
+        subprocess.Popen(
+            words,
+            env={**__import__("os").environ, "PYTHONPATH": package},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    folders = {process.communicate()[0] for process in running}
+    assert all(process.returncode == 0 for process in running)
+    assert len(folders) == 1
+
+
+def test_boards_share() -> None:
+    keys = set()
+    for name in ("mps2-an386", "netduinoplus2"):
+        board = boards.load(name)
+        keys.add(libraries._Config(board, board.toolchain, messages=False).folder)
+    assert len(keys) == 1
+
+
+@pytest.mark.parametrize(
+    ("board", "tool", "package"),
+    [("mps2-an386", "cmake", "cmake"), ("host", "cmake", "cmake")],
+)
+def test_missing_tool(
+    board: str, tool: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SdkError) as error:
+        libraries.build(boards.load(board))
+    assert error.value.what.startswith(f"{tool} is missing")
+    assert error.value.hint == f"install it: apt-get install {package}"
+
+
+def test_operator_table(root: Path) -> None:
+    known = kernels.load()
+    operator = known.operators["test::nothing"]
+    assert operator.kernels == ("nothing",)  # the other has no file
+    assert operator.arguments == 3
+    text = kernels.operator_table(known.all())
+    assert '{"test::nothing", candidates_0, 3, 4, 0}' in text
+    assert "&ember_kernel_nothing, 0}" in text
+    assert "items, 0}" in kernels.operator_table({})

@@ -1,0 +1,93 @@
+"""The loader on this computer: what a program needs, and all that is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import boards, model, program, resolve, selection, tensors
+from ember.errors import SdkError
+
+
+def choose(path: Path, board: str) -> selection.Selection:
+    one = model.read(path)
+    methods = one.program.methods
+    return selection.choose(
+        one.program, one.content, one.data, boards.load(board), methods, one.name
+    )
+
+
+def test_sizes_follow_the_pointer_width(data: Path) -> None:
+    wide = choose(data / "add.pte", "host")
+    narrow = choose(data / "add.pte", "mps2-an386")
+    assert wide.kernels == narrow.kernels
+    assert 0 < narrow.needs[0].arena < wide.needs[0].arena
+    assert narrow.sizes["step"] == 8
+    assert wide.sizes["step"] == 16
+
+
+def test_call(data: Path) -> None:
+    (needs,) = choose(data / "add.pte", "mps2-an386").needs
+    (call,) = needs.calls
+    assert call.instruction == 0
+    assert call.kernel is not None
+    assert call.kernel.startswith("add")
+    assert not call.volatile
+    assert call.state > 0
+
+
+def rename(path: Path, names: dict[str, str], out: Path) -> Path:
+    """The program with other operators."""
+    one = program.read(path)
+    methods = []
+    for method in one.methods:
+        operators = tuple(
+            program.Operator(*names[op.full_name].split("."))
+            if op.full_name in names
+            else op
+            for op in method.operators
+        )
+        methods.append(replace(method, operators=operators))
+    out.write_bytes(program.write(replace(one, methods=tuple(methods))))
+    return out
+
+
+def test_every_gap_at_once(data: Path, tmp_path: Path) -> None:
+    names = {"aten::add.out": "my::add.out", "aten::mul.out": "my::mul.out"}
+    path = rename(data / "choose.pte", names, tmp_path / "odd.pte")
+    with pytest.raises(SdkError) as error:
+        choose(path, "mps2-an386")
+    text = error.value.what
+    assert "odd, method forward, instruction 1: my::add.out on (float32" in text
+    assert "odd, method forward, instruction 4: my::mul.out on (float32" in text
+    assert "kernels.yaml" in text
+
+
+def test_missing_backend(data: Path) -> None:
+    with pytest.raises(SdkError, match=r"instruction 0: XnnpackBackend"):
+        choose(data / "delegate.pte", "host")
+
+
+def test_unknown_dtypes(data: Path, tmp_path: Path) -> None:
+    one = program.read(data / "add.pte")
+    (method,) = one.methods
+    values = tuple(
+        replace(value, dtype=tensors.DType.UINT64, sizes=(1, 3))
+        if isinstance(value, program.Tensor)
+        else value
+        for value in method.values
+    )
+    path = tmp_path / "odd.pte"
+    path.write_bytes(
+        program.write(replace(one, methods=(replace(method, values=values),)))
+    )
+    with pytest.raises(SdkError, match=r"aten::add.out on \(uint64, uint64, uint64\)"):
+        choose(path, "host")
+
+
+def test_refused_program(data: Path) -> None:
+    content = (data / "mlp.pte").read_bytes()[:-400]
+    with pytest.raises(SdkError, match="the loader refuses the program"):
+        resolve.resolve(content, [], boards.load("host"), [0])
