@@ -38,7 +38,6 @@ FLAGS = [
     "-DEMBER_ERROR_STRINGS=1",
 ]
 INCLUDES = ("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz", "")
-BUNDLES = False
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
 ENVIRONMENT = {
     **os.environ,
@@ -53,7 +52,7 @@ ENVIRONMENT = {
 def build(folder: Path) -> Path:
     """The fuzzer with every kernel that is listed; objects are kept in `folder`."""
     sources = [
-        *sorted((ROOT / "runtime_c/src").glob("*.c" if BUNDLES else "[!b]*.c")),
+        *sorted((ROOT / "runtime_c/src").glob("*.c")),
         *sorted((ROOT / "runtime_c/backends").glob("*.c")),
         *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
         ROOT / "tests/unit/c/toys.c",
@@ -86,11 +85,7 @@ def build(folder: Path) -> Path:
 
 
 def _defines() -> list[str]:
-    has = {
-        "FUZZ_BUNDLES": BUNDLES,
-        "FUZZ_KERNELS": _listed() is not None,
-    }
-    return [f"-D{name}={int(value)}" for name, value in has.items()]
+    return [f"-DFUZZ_KERNELS={int(_listed() is not None)}"]
 
 
 def _listed() -> kernels.KernelList | None:

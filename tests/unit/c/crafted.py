@@ -357,7 +357,7 @@ def structure() -> None:
 
 
 def many_plans(count: int) -> bytes:
-    """A program whose plans are all the same table: a file that explodes when walked."""
+    """Plans that are all the same table: a file that explodes when walked."""
     old = program.write(programs.add())
     plan = next(one.at for one in positions.walk(old) if one.path == f"{PLAN}@")
     head = struct.pack("<I4s4HiI", 16, b"ET12", 8, 8, 0, 4, 8, 4)
@@ -368,7 +368,7 @@ def many_plans(count: int) -> bytes:
     return body.ljust(start, b"\0") + old
 
 
-# ---- indices ---------------------------------------------------------------------------
+# ---- indices ----------------------------------------------------------------------
 
 
 def altered(instruction: program.Instruction) -> bytes:
