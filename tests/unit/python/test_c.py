@@ -67,6 +67,11 @@ ARM = Target(
     runner=("qemu-arm",),
 )
 TARGETS = (SANITIZED, PLAIN, ARM)
+THREADS = Target(
+    "host-tsan",
+    ("gcc", *WARNINGS, "-O1", "-fsanitize=thread", "-DTOY_LOCAL=_Thread_local"),
+    HOST,
+)
 
 
 def _arm_libraries() -> list[str]:
@@ -156,6 +161,14 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
 def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> None:
     program = builder.build(target, topic, TESTS / f"{topic}.c")
     done = run(target, program, str(programs))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_threads_share_a_program(programs: Path, builder: Builder) -> None:
+    program = builder.build(THREADS, "threads", TESTS / "threads.c")
+    done = run(THREADS, program, str(programs))
+    if "unexpected memory mapping" in done.stderr:
+        pytest.skip("ThreadSanitizer does not run on this kernel")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
