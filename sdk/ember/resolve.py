@@ -94,10 +94,10 @@ def _resolution(found: Mapping[str, Any]) -> Resolution:
     measured = {item["index"]: item for item in found["measured"]}
     methods = []
     for item in found["probed"]:
-        _check(item)
-        sizes = measured.get(item["index"], {"arena": 0, "temp": 0, "slots": 0})
+        sizes = measured.get(item["index"], {})
         needs = _method(item, sizes)
-        if not needs.gaps and not needs.missing_delegates:
+        if not needs.gaps and not needs.missing_delegates:  # those are told first
+            _check(item)
             _check(sizes)
         methods.append(needs)
     return Resolution(tuple(methods), found["sizes"])
@@ -135,7 +135,7 @@ def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
     )
 
 
-# ---- the tool -------------------------------------------------------------------------
+# ---- the tool -----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ember import build, emulator, program, tensors, values
+from ember import build, emulator, macs, program, tensors, values
 from ember.build import Built
 from ember.emulator import Mark
 from ember.errors import SdkError
@@ -52,6 +52,7 @@ class Node:
     kernel: str | None
     instructions: int | None  # of all its executions
     executions: int | None
+    macs: int | None  # multiply-accumulates of one execution
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class RunLog:
                     "kernel": node.kernel,
                     "instructions": node.instructions,
                     "executions": node.executions,
-                    "macs": None,
+                    "macs": node.macs,
                 }
                 for node in self.nodes
             ],
@@ -249,12 +250,12 @@ def _nodes(
         for one in built.selection["methods"]
         if one["name"] == method.name
     )
-    names = {index: op for index, op, _ in method.kernel_calls()}
+    calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[int]] = {}
     for index, count in executed or ():
         totals.setdefault(index, []).append(count)
     for index, instruction in enumerate(method.instructions):
-        op = names.get(index) or _name(method, instruction)
+        op, call = calls.get(index, (_name(method, instruction), None))
         counts = totals.get(index, [])
         known = executed is not None
         yield Node(
@@ -263,6 +264,7 @@ def _nodes(
             kernel=kernels.get(index),
             instructions=sum(counts) if known else None,
             executions=len(counts) if known else None,
+            macs=macs.of_call(method, op, call) if call else None,
         )
 
 

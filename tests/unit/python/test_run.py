@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import cli, inputs, model, values
+from ember import cli, inputs, macs, model, program, values
 from ember.tensors import DType
 
 
@@ -167,3 +167,24 @@ def test_values_round_trip() -> None:
     for size in range(len(data)):
         with pytest.raises(Exception, match="outputs"):
             values.from_bytes(data[:size])
+
+
+# ---- multiply-accumulates ------------------------------------------------------------
+
+
+def test_macs(data: Path) -> None:
+    method = model.read(data / "mlp.pte").method(None)
+    found = {
+        index: macs.of_call(method, op, call)
+        for index, op, call in method.kernel_calls()
+    }
+    products = [count for count in found.values() if count is not None]
+    weights = [
+        value.numel
+        for value in method.values
+        if isinstance(value, program.Tensor)
+        and value.is_constant
+        and len(value.sizes) == 2
+    ]
+    batch = method.input_tensors[0].sizes[0]
+    assert sorted(products) == sorted(batch * size for size in weights)

@@ -1,0 +1,51 @@
+"""A kernel call becomes its number of multiply-accumulates, by its declared shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from ember.program import KernelCall, Method, Tensor
+
+_Shape = tuple[int, ...]
+
+
+def _convolution(shapes: list[_Shape]) -> int:
+    # Each output element sums over one filter: (out, in / groups, *kernel).
+    _, weight, *_, out = shapes
+    return math.prod(out) * math.prod(weight[1:])
+
+
+def _transposed(shapes: list[_Shape]) -> int:
+    source, weight, *_ = shapes
+    return math.prod(source) * math.prod(weight[1:])
+
+
+def _product(left: int) -> Callable[[list[_Shape]], int]:
+    """A matrix product whose left operand is tensor `left` of the call."""
+
+    def count(shapes: list[_Shape]) -> int:
+        return math.prod(shapes[-1]) * (shapes[left][-1] if shapes[left] else 1)
+
+    return count
+
+
+_COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
+    "aten::addmm.out": _product(1),
+    "aten::baddbmm.out": _product(1),
+    "aten::bmm.out": _product(0),
+    "aten::linear.out": _product(0),
+    "aten::mm.out": _product(0),
+}
+_TRANSPOSED = 6  # argument of aten::convolution.out
+
+
+def of_call(method: Method, op: str, call: KernelCall) -> int | None:
+    """Multiply-accumulates of one execution; None for operators that have none."""
+    values = [method.values[index] for index in call.args[:-1]]
+    shapes = [value.sizes for value in values if isinstance(value, Tensor)]
+    if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
+        transposed = bool(getattr(values[_TRANSPOSED], "value", False))
+        return (_transposed if transposed else _convolution)(shapes)
+    count = _COUNTS.get(op)
+    return count(shapes) if count is not None and len(shapes) > 1 else None
