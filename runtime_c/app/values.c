@@ -23,7 +23,7 @@ static ember_status_t broken(ember_error_t *err) {
 
 static bool skip_padding(int32_t file, uint32_t bytes) {
     uint8_t padding[4];
-    return read_exactly(file, padding, (0u - bytes) & 3u);
+    return (bytes & 3u) == 0 || read_exactly(file, padding, (0u - bytes) & 3u);
 }
 
 static ember_status_t read_tensor(int32_t file, const head_t *head,
@@ -57,6 +57,28 @@ static ember_status_t read_tensor(int32_t file, const head_t *head,
                : broken(err);
 }
 
+// A string is baked into the program as it was exported: it must be that one.
+static ember_status_t read_string(int32_t file, const head_t *head,
+                                  ember_method_t *method, uint32_t index,
+                                  ember_error_t *err) {
+    ember_value_t value;
+    const ember_status_t status = ember_method_input(method, index, &value);
+    bool same = status == EMBER_OK && value.kind == EMBER_STRING &&
+                value.as_string.length == head->bytes;
+    for (uint32_t i = 0; i < head->bytes; i++) {
+        char letter;
+        if (!read_exactly(file, &letter, 1)) {
+            return broken(err);
+        }
+        same = same && letter == value.as_string.text[i];
+    }
+    if (!same) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: the program was exported for another string");
+    }
+    return skip_padding(file, head->bytes) ? EMBER_OK : broken(err);
+}
+
 static ember_status_t read_value(int32_t file, ember_method_t *method, uint32_t index,
                                  ember_error_t *err) {
     head_t head;
@@ -66,6 +88,9 @@ static ember_status_t read_value(int32_t file, ember_method_t *method, uint32_t 
     }
     if (head.kind == EMBER_TENSOR) {
         return read_tensor(file, &head, method, index, err);
+    }
+    if (head.kind == EMBER_STRING) {
+        return read_string(file, &head, method, index, err);
     }
     if (head.bytes > sizeof(bits) || !read_exactly(file, &bits, head.bytes)) {
         return broken(err);
@@ -92,6 +117,11 @@ ember_status_t ember_values_read(int32_t file, ember_method_t *method,
     return status;
 }
 
+// Each write costs a trap into the emulator, an empty one too.
+static bool write_some(int32_t file, const void *data, size_t size) {
+    return size == 0 || ember_port_write(file, data, size) == 0;
+}
+
 static ember_status_t write_value(int32_t file, const ember_value_t *value) {
     static const uint8_t padding[4];
     head_t head = {.kind = (uint32_t)value->kind};
@@ -109,14 +139,16 @@ static ember_status_t write_value(int32_t file, const ember_value_t *value) {
         flag = value->as_bool ? 1 : 0;
         head.bytes = sizeof(flag);
         payload = &flag;
+    } else if (value->kind == EMBER_STRING) {
+        head.bytes = value->as_string.length;
+        payload = value->as_string.text;
     } else if (value->kind == EMBER_INT || value->kind == EMBER_DOUBLE) {
         head.bytes = sizeof(value->as_int);
     }
-    const bool written =
-        ember_port_write(file, &head, sizeof(head)) == 0 &&
-        ember_port_write(file, sizes, head.rank * sizeof(*sizes)) == 0 &&
-        ember_port_write(file, payload, head.bytes) == 0 &&
-        ember_port_write(file, padding, (0u - head.bytes) & 3u) == 0;
+    const bool written = ember_port_write(file, &head, sizeof(head)) == 0 &&
+                         write_some(file, sizes, head.rank * sizeof(*sizes)) &&
+                         write_some(file, payload, head.bytes) &&
+                         write_some(file, padding, (0u - head.bytes) & 3u);
     return written ? EMBER_OK : EMBER_IO;
 }
 

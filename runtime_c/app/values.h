@@ -7,7 +7,7 @@
 //             i32 sizes[rank], bytes of payload, zeros up to a multiple of 4
 //
 // Little endian. The payload is a tensor's data in its dim order, or the i64 of an
-// int or a bool, or the f64 of a double; none and lists have none.
+// int or a bool, or the f64 of a double, or a string; none and lists have none.
 #ifndef EMBER_APP_VALUES_H
 #define EMBER_APP_VALUES_H
 

@@ -21,6 +21,7 @@ from ember.errors import SdkError, UsageError
 VERBS = {
     "build": "Make firmware of a model for a board.",
     "run": "Execute a model once on a board or its emulator.",
+    "test": "Run test cases on boards and compare with the expected outputs.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",
 }
 

@@ -22,6 +22,7 @@ from ember.errors import SdkError
 
 EXIT_FAULT, EXIT_PANIC = 112, 113  # runtime_c/include/ember/port.h
 MARK_WORDS = 8
+_LOOK_S = 0.5  # how often to look for progress
 _MARKS_SYMBOL = "ember_marks"
 
 _FAULT = re.compile(
@@ -90,7 +91,7 @@ class RunResult:
         return self
 
 
-def run(
+def run(  # noqa: PLR0913 - one call runs any firmware
     board: Board,
     firmware: Path,
     arguments: Sequence[str] = (),
@@ -100,8 +101,11 @@ def run(
     count: bool = True,
     exact: bool = False,
     on_line: Callable[[str], None] | None = None,
+    progress: Callable[[], object] | None = None,
 ) -> RunResult:
     """Run `firmware` to its end, at most `timeout_s` (the board's when None).
+
+    With `progress`, the time counts from the last change of what it returns.
 
     `arguments` are the words that ember_port_arguments() sees; file names in them
     are relative to `cwd`. With `count`, a board whose runner counts gives marks and a
@@ -116,13 +120,13 @@ def run(
         options = _plugin_options(firmware, log, exact) if counting else []
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
-        code, text, timed_out = _execute(words, cwd, limit, on_line)
+        code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
         seconds = time.monotonic() - started
         marks, total = _read_marks(log)
     return RunResult(
         exit_code=None if timed_out or code < 0 else code,
         text=text,
-        fault=_fault(board, firmware, text, code),
+        fault=None if timed_out else _fault(board, firmware, text, code),
         marks=marks,
         total=total,
         timed_out=timed_out,
@@ -160,6 +164,7 @@ def _execute(
     cwd: Path | None,
     limit: float,
     on_line: Callable[[str], None] | None,
+    progress: Callable[[], object] | None,
 ) -> tuple[int, str, bool]:
     lines: list[str] = []
     try:
@@ -184,17 +189,38 @@ def _execute(
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    timed_out = False
     try:
-        process.wait(limit)
-    except subprocess.TimeoutExpired:
-        timed_out = True
-        _stop(process)
+        timed_out = not _wait(process, limit, progress)
+        if timed_out:
+            _stop(process)
     except BaseException:
         _stop(process)
         raise
     reader.join(5)
     return process.returncode, "".join(lines), timed_out
+
+
+def _wait(
+    process: subprocess.Popen[str],
+    limit: float,
+    progress: Callable[[], object] | None,
+) -> bool:
+    """Whether it ended before `limit` seconds passed without progress."""
+    seen = progress() if progress is not None else None
+    deadline = time.monotonic() + limit
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            process.wait(max(left if progress is None else min(left, _LOOK_S), 0))
+        except subprocess.TimeoutExpired:
+            now = progress() if progress is not None else None
+            if now != seen:
+                seen = now
+                deadline = time.monotonic() + limit
+            elif time.monotonic() >= deadline:
+                return False
+        else:
+            return True
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
@@ -218,21 +244,26 @@ def _fault(board: Board, firmware: Path, text: str, code: int) -> str | None:
     panic = _PANIC.search(text)
     if panic is not None:
         return f"panic: {panic[1].strip()}"
+    return _end_of_emulator(board, text, code)
+
+
+def _end_of_emulator(board: Board, text: str, code: int) -> str | None:
+    """A fault that the firmware could not report itself."""
+    reports = [line.strip() for line in text.splitlines() if _is_report(line)]
     if "qemu: fatal: Lockup" in text:
         return f"fault on {board.name}: lock-up, a fault inside the fault handler"
     if "decode_packet: assertion failed" in text:  # QEMU's own end on Hexagon
         return f"fault on {board.name}: undefined instruction"
-    if "Sanitizer" in text or "runtime error:" in text:
-        lines = text.splitlines()
-        return next(line.strip() for line in lines if _is_report(line))
+    if reports:
+        return f"fault on {board.name}: {reports[0]}"
     if code < 0 or (board.runner.kind == "qemu-user" and code in (132, 134, 139)):
         number = -code if code < 0 else code - 128
-        return f"the program was ended by signal {number}"
+        return f"fault on {board.name}: the program was ended by signal {number}"
     return None
 
 
 def _is_report(line: str) -> bool:
-    return "Sanitizer" in line or "runtime error:" in line
+    return "Sanitizer: " in line or "runtime error:" in line
 
 
 def _sentence(

@@ -16,7 +16,7 @@ from ember.errors import SdkError
 
 _MAGIC = b"EMV1"
 _HEAD = struct.Struct("<IIII")  # kind, dtype, rank, bytes
-NONE, INT, BOOL, DOUBLE, TENSOR = 1, 2, 3, 4, 5  # ember_kind_t
+NONE, INT, BOOL, DOUBLE, TENSOR, STRING = 1, 2, 3, 4, 5, 6  # ember_kind_t
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class TensorValue:
 
 @dataclass(frozen=True)
 class OtherValue:
-    """A value that has no bytes here: a string or a list."""
+    """A value that has no bytes here: a list."""
 
     kind: int
 
 
-Scalar = int | float | bool | None
+Scalar = int | float | bool | str | None
 Value = TensorValue | OtherValue | Scalar
 
 
@@ -63,6 +63,9 @@ def _value_bytes(value: Value) -> bytes:
         return _HEAD.pack(INT, 0, 0, 8) + struct.pack("<q", value)
     if isinstance(value, float):
         return _HEAD.pack(DOUBLE, 0, 0, 8) + struct.pack("<d", value)
+    if isinstance(value, str):
+        text = value.encode()
+        return _HEAD.pack(STRING, 0, 0, len(text)) + text + bytes(-len(text) % 4)
     return _HEAD.pack(value.kind if isinstance(value, OtherValue) else NONE, 0, 0, 0)
 
 
@@ -98,4 +101,6 @@ def _read(data: bytes, at: int) -> tuple[Value, int]:
         return bool(number) if kind == BOOL else int(number), after
     if kind == DOUBLE:
         return float(struct.unpack("<d", payload)[0]), after
+    if kind == STRING:
+        return payload.decode("utf-8", "replace"), after
     return (None if kind == NONE else OtherValue(kind)), after

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the SDK and the test runner say to each other: two streams of records, one
+// each way. sdk/ember/batch.py is the other side.
+//
+//     record  u32 kind, u32 length, length bytes
+//
+// Little endian. Lengths are multiples of 4, so that a slow link needs no other
+// framing. To the runner:
+//
+//     HELLO   ember_batch_hello_t. The runner stops when the version is another one.
+//     CASE    ember_batch_case_t, u32 sizes[1 + data_count] of the program and its
+//             data files, the names of its methods each with a NUL; then program and
+//             files, each from a multiple of 16 in the record. Without program when it
+//             is linked to the runner: then there are no sizes and no files either.
+//             `run_count` RUN records follow.
+//     RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a bundle
+//     END     nothing
+//
+// From the runner, the results of each case in order:
+//
+//     HELLO   ember_batch_hello_t
+//     OUTPUT  ember_batch_output_t; the outputs (values.h) follow the record. One for
+//             each run that ended well
+//     RESULT  ember_batch_result_t, then the sentence of a failure. The last of a case
+//     END     ember_batch_end_t
+#ifndef EMBER_APP_BATCH_H
+#define EMBER_APP_BATCH_H
+
+#include <stdint.h>
+
+enum { EMBER_BATCH_VERSION = 1, EMBER_BATCH_ALIGN = 16 };
+
+enum {
+    EMBER_BATCH_HELLO = 1,
+    EMBER_BATCH_CASE = 2,
+    EMBER_BATCH_RUN = 3,
+    EMBER_BATCH_END = 4,
+    EMBER_BATCH_OUTPUT = 5,
+    EMBER_BATCH_RESULT = 6,
+};
+
+// Where a case failed.
+enum {
+    EMBER_BATCH_READ,    // it is larger than the memory
+    EMBER_BATCH_OPEN,    // the program or a data file
+    EMBER_BATCH_LOAD,    // `which` method
+    EMBER_BATCH_INPUTS,  // of `which` run
+    EMBER_BATCH_EXECUTE, // `which` run
+    EMBER_BATCH_CHECK,   // what the bundle expects of `which` run
+    EMBER_BATCH_DONE,
+};
+
+enum { EMBER_BATCH_BUNDLE = 1, EMBER_BATCH_LINKED = 2 }; // flags of a case
+
+#define EMBER_BATCH_UNKNOWN UINT64_MAX // bytes
+
+typedef struct ember_batch_head {
+    uint32_t kind;
+    uint32_t length; // bytes
+} ember_batch_head_t;
+
+typedef struct ember_batch_hello {
+    uint32_t version;
+    uint32_t pointer; // bytes; 0 from the SDK
+    uint64_t memory;  // bytes for cases; 0 from the SDK
+} ember_batch_hello_t;
+
+typedef struct ember_batch_case {
+    uint32_t index; // the SDK's; comes back with the results
+    uint32_t flags;
+    uint32_t linked; // index of the linked program, its data files follow
+    uint32_t data_count;
+    uint32_t method_count;
+    uint32_t run_count;
+    uint32_t names_size; // bytes, zeros up to a multiple of 4 included
+    uint32_t reserved;
+    uint64_t budget; // instructions of one execution; 0: no limit
+} ember_batch_case_t;
+
+typedef struct ember_batch_run {
+    uint32_t method; // index in the case's names
+    uint32_t test;   // of a bundle: the test case of that method
+    double rtol;     // for the runtime's own check of a bundle
+    double atol;
+} ember_batch_run_t;
+
+typedef struct ember_batch_output {
+    uint32_t index;
+    uint32_t run;
+    int32_t verdict; // of the runtime's own check, ember_status_t; OK without a bundle
+    uint32_t output; // the first that differs
+} ember_batch_output_t;
+
+typedef struct ember_batch_result {
+    uint32_t index;
+    int32_t status; // ember_status_t
+    uint32_t stage;
+    uint32_t which;
+    uint32_t instruction;    // EMBER_NO_INSTRUCTION: none
+    uint32_t message_length; // bytes, padding not counted
+    uint64_t needed;         // with NO_MEMORY: at least so many bytes, or UNKNOWN
+    uint64_t method;         // bytes of all method arenas
+    uint64_t planned;        // bytes of all planned memories
+    uint64_t scratch;        // bytes of the largest node
+    uint64_t used;           // bytes of memory in all, programs and inputs included
+} ember_batch_result_t;
+
+typedef struct ember_batch_end {
+    uint64_t stack_size; // 0: not known
+    uint64_t stack_used;
+} ember_batch_end_t;
+
+#endif // EMBER_APP_BATCH_H

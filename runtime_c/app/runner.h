@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The test runner's parts: memory for one case at a time. Internal.
+//
+// A case takes memory from the bottom of the workspace: its record, planned memories,
+// method arenas, memory for inputs and outputs that the plan gave none. Scratch is at
+// the top. All of it is given back when the case ends.
+#ifndef EMBER_APP_RUNNER_H
+#define EMBER_APP_RUNNER_H
+
+#include "batch.h"
+#include "ember/bundle.h"
+#include "ember/data.h"
+#include "ember/model.h"
+
+// The programs and data files that a runner for a small board carries in its flash.
+typedef struct ember_linked {
+    const ember_bytes_t *items;
+    uint32_t count;
+} ember_linked_t;
+
+extern const ember_linked_t ember_linked;
+extern const ember_operators_t ember_operators;
+extern const ember_backends_t ember_backends;
+
+typedef struct test_method {
+    ember_method_t method;
+    const char *name;
+    ember_span_t *planned;
+} test_method_t;
+
+typedef struct test_case {
+    ember_batch_case_t head;
+    ember_arena_t arena;
+    const uint8_t *names;
+    ember_bytes_t *files; // the program, then its data files
+    ember_bundle_t bundle;
+    ember_program_t program;
+    ember_span_t *shared; // planned memories from id 2 on, by id - 2
+    uint32_t shared_count;
+    test_method_t *methods;
+    ember_span_t temp;
+    ember_batch_result_t result;
+    ember_error_t error;
+} test_case_t;
+
+// Opens the program in a CASE record whose bytes are at the bottom of the arena.
+ember_status_t test_case_open(test_case_t *test, const uint8_t *record);
+
+// Loads every method of the case. All are loaded before the first run, for loading
+// sets the initial state of buffers that they may share.
+ember_status_t test_case_load(test_case_t *test);
+
+void test_case_unload(test_case_t *test);
+
+// `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need noted, when
+// there is no room.
+void *test_case_take(test_case_t *test, size_t size);
+
+#endif // EMBER_APP_RUNNER_H

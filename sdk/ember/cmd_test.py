@@ -1,0 +1,81 @@
+"""`ember test`: run test cases on boards and compare with the expected outputs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import boards, cases, filters, junit, output, testing
+from ember.errors import UsageError
+from ember.output import counted, plain
+from ember.testing import Tested
+
+_COLORS = {"passed": "green", "failed": "red", "error": "red"}
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Case folders, .bpte, or above them."),
+    ],
+    board: Annotated[
+        list[str],
+        typer.Option("--board", metavar="NAME", help="See `ember boards`; repeatable."),
+    ],
+    expression: Annotated[
+        str,
+        typer.Option("-k", metavar="EXPR", help="Such as 'add and not bf16'."),
+    ] = "",
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Boards to run at a time.")
+    ] = os.cpu_count() or 1,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
+    ] = None,
+    junit_to: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> int:
+    clock = testing.Clock()
+    chosen = [boards.load(name) for name in dict.fromkeys(board)]
+    found = cases.find(paths)
+    wanted = filters.parse(expression)
+    kept = [one for one in found if wanted(one.name)]
+    if not kept:
+        raise UsageError(f"-k '{expression}' leaves none of {len(found)} cases")
+    console = output.console(json_to)
+
+    def show(tested: Tested) -> None:
+        color = _COLORS[tested.status]
+        line = f"[{color}]{tested.status:6}[/] {tested.board} {plain(tested.name)}"
+        if tested.message:
+            line += f": {plain(tested.message)}"
+        console.print(line, soft_wrap=True)
+
+    results = testing.test(
+        kept,
+        chosen,
+        jobs=jobs,
+        settings=testing.Settings(timeout_s=timeout),
+        on_result=show,
+    )
+    seconds = clock.seconds
+    counts = testing.summary(results)
+    wrong = [one for one in results if one.status != "passed"]
+    if wrong:
+        console.print("\nto run a case again:")
+        for one in wrong:
+            console.print(f"  {plain(one.again)}", soft_wrap=True)
+    console.print(
+        f"\n{counts['passed']} passed, {counts['failed']} failed,"
+        f" {counted(counts['error'], 'error')} in {seconds:.1f} s"
+    )
+    if junit_to is not None:
+        junit.write(results, seconds, junit_to)
+    output.write_json(testing.to_json(results, seconds), json_to)
+    return 1 if wrong else 0

@@ -1,0 +1,157 @@
+"""A board and its kernels become the test runner, firmware that `ember test` starts.
+
+A runner for a small board also carries programs in its flash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ember import kernels, libraries, linker, paths
+from ember.boards import Board
+from ember.cases import Case
+from ember.libraries import Libraries
+
+_APP = ("runner_main.c", "runner_case.c", "values.c")
+_HEADERS = ("runner.h", "batch.h", "values.h")
+_STACK = 32 * 1024
+_SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
+_ALIGN = 32  # a bundled program asks for it
+
+
+def memory(board: Board) -> int:
+    """Bytes of the memory that cases are loaded to."""
+    return max((one.size for one in board.memories_for("batch")), default=0)
+
+
+def is_small(board: Board) -> bool:
+    """Whether cases must be linked to the runner instead of being read by it."""
+    return memory(board) < _SMALL
+
+
+def general(board: Board) -> Path:
+    """The runner with every kernel and backend there is, built unless it is cached."""
+    known = kernels.load()
+    return _cached(board, known.all(), tuple(known.backends), ())
+
+
+def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
+    """A runner with what `cases` need, their programs in its flash.
+
+    Also the place of each case's program, for batch.record(). SdkError when they do
+    not fit together.
+    """
+    chosen, backends = needs(cases)
+    blobs: list[bytes] = []
+    places: list[int] = []
+    for case in cases:
+        places.append(len(blobs))
+        blobs += [case.content, *case.data]
+    return _cached(board, chosen, backends, blobs), places
+
+
+def needs(cases: Sequence[Case]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Every candidate of the operators that `cases` call, and their backends."""
+    known = kernels.load()
+    used: set[str] = set()
+    delegates: set[str] = set()
+    for case in cases:
+        for method in case.program.methods:
+            used.update(method.operator_names)
+            delegates.update(one.id for one in method.delegates)
+    operators = {n: one.kernels for n, one in known.operators.items() if n in used}
+    return operators, tuple(sorted(delegates & set(known.backends)))
+
+
+def _cached(
+    board: Board,
+    chosen: Mapping[str, Sequence[str]],
+    backends: Sequence[str],
+    blobs: Sequence[bytes],
+) -> Path:
+    made = libraries.build(board, messages=True)
+    texts = {
+        "operators.c": kernels.operator_table(chosen),
+        "backends.c": kernels.backend_table(backends),
+        "linked.c": _linked_table(blobs),
+        "runner.ld": _script(board),
+    }
+    if blobs:
+        texts["linked.S"] = _linked_assembly(blobs)
+    firmware = _place(board, made, texts, blobs)
+    if not firmware.is_file():
+        with tempfile.TemporaryDirectory(dir=firmware.parent) as folder:
+            built = _link(made, Path(folder), texts, blobs)
+            os.replace(built, firmware)  # noqa: PTH105 - atomic, also over another's
+    return firmware
+
+
+def _place(
+    board: Board, made: Libraries, texts: Mapping[str, str], blobs: Sequence[bytes]
+) -> Path:
+    """Where the firmware of exactly this content is kept."""
+    digest = hashlib.sha256(made.key.encode())
+    for name in (*_APP, *_HEADERS):
+        digest.update((paths.runtime() / "app" / name).read_bytes())
+    for text in texts.values():
+        digest.update(hashlib.sha256(text.encode()).digest())
+    for blob in blobs:
+        digest.update(hashlib.sha256(blob).digest())
+    folder = paths.writable_folder(paths.cache() / "runners")
+    return folder / f"{board.name}-{digest.hexdigest()[:16]}.elf"
+
+
+def _link(
+    made: Libraries, folder: Path, texts: Mapping[str, str], blobs: Sequence[bytes]
+) -> Path:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for index, blob in enumerate(blobs):
+        (folder / f"{index}.bin").write_bytes(blob)
+    app = [paths.runtime() / "app" / name for name in _APP]
+    generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
+    objects = made.compile([*app, *generated], folder, [f"-I{folder}"])
+    script = folder / "runner.ld" if texts["runner.ld"] else None
+    made.link(objects, folder / "runner.elf", script=script)
+    return folder / "runner.elf"
+
+
+def _script(board: Board) -> str:
+    if board.port == "host":
+        return ""
+    stack = linker.DEFAULT_STACK if is_small(board) else _STACK
+    return linker.script(board, stack_bytes=stack)
+
+
+# ---- programs in flash ---------------------------------------------------------------
+
+
+def _linked_table(blobs: Sequence[bytes]) -> str:
+    items = "".join(f"{{ember_linked_{i}, {len(b)}}}, " for i, b in enumerate(blobs))
+    return "\n".join(
+        [
+            "// Generated by Ember. Do not edit.",
+            '#include "runtime_c/app/runner.h"',
+            "",
+            *(f"extern const uint8_t ember_linked_{i}[];" for i in range(len(blobs))),
+            f"static const ember_bytes_t items[] = {{{items}{{0, 0}}}};",
+            f"const ember_linked_t ember_linked = {{items, {len(blobs)}}};",
+            "",
+        ]
+    )
+
+
+def _linked_assembly(blobs: Sequence[bytes]) -> str:
+    lines = ['.section .ember_model, "a", %progbits']
+    for index in range(len(blobs)):
+        lines += [
+            f".balign {_ALIGN}",
+            f".global ember_linked_{index}",
+            f"ember_linked_{index}:",
+            f'.incbin "{index}.bin"',
+        ]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,382 @@
+"""Cases and boards become results, by one emulator start a board if possible."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal
+
+from ember import (
+    batch,
+    bundle,
+    cases,
+    compare,
+    emulator,
+    program,
+    resolve,
+    runner,
+    values,
+)
+from ember.boards import Board
+from ember.cases import Case, Found
+from ember.emulator import Mark, RunResult
+from ember.errors import SdkError
+from ember.program import Method
+
+Status = Literal["passed", "failed", "error"]
+_MOST_BYTES = 128 * 1024 * 1024  # of one stream
+_EXECUTE, _CASE = 1, 3  # EMBER_MARK_*
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One case on one board. `failed`: outputs differ; `error`: no outputs."""
+
+    name: str
+    board: str
+    status: Status
+    message: str
+    path: Path
+    max_abs_diff: float | None = None
+    instructions: int | None = None  # of all executions (packets on Hexagon)
+
+    @property
+    def again(self) -> str:
+        """The command line that runs this case alone."""
+        return f"ember test {self.path} --board {self.board}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    timeout_s: float | None = None  # of one case; the board's when None
+    count: bool = True
+    budget: int = batch.BUDGET
+
+
+Report = Callable[[Tested], None]
+
+
+def test(
+    found: Sequence[Found],
+    boards: Sequence[Board],
+    *,
+    jobs: int,
+    settings: Settings | None = None,
+    on_result: Report = lambda tested: None,
+) -> list[Tested]:
+    """Run all cases on all boards, `jobs` boards at a time; results in that order."""
+    chosen = settings or Settings()
+    ready: list[Case] = []
+    broken: dict[str, SdkError] = {}
+    for one in found:
+        try:
+            ready.append(cases.read(one))
+        except SdkError as error:
+            broken[one.name] = error
+
+    def on_board(board: Board) -> list[Tested]:
+        done = {
+            one.name: Tested(
+                one.name, board.name, "error", _line(broken[one.name]), one.path
+            )
+            for one in found
+            if one.name in broken
+        }
+        for tested in done.values():
+            on_result(tested)
+        for tested in _Session(board, chosen).run(ready):
+            on_result(tested)
+            done[tested.name] = tested
+        return [done[one.name] for one in found]
+
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        return [one for tested in pool.map(on_board, boards) for one in tested]
+
+
+def _line(error: SdkError) -> str:
+    return " ".join(error.what.split())
+
+
+class _Session:
+    """The cases of one board."""
+
+    def __init__(self, board: Board, settings: Settings) -> None:
+        self.board = board
+        self.settings = settings
+
+    def run(self, ready: Sequence[Case]) -> Iterator[Tested]:
+        if runner.is_small(self.board):
+            yield from self._linked(ready)
+            return
+        firmware = runner.general(self.board)
+        for group in _groups(ready):
+            yield from self._until_done(firmware, group, None)
+
+    def _linked(self, ready: Sequence[Case]) -> Iterator[Tested]:
+        """Runners with programs in flash: halves of what does not fit together."""
+        waiting = [list(ready)] if ready else []
+        while waiting:
+            group = waiting.pop(0)
+            try:
+                firmware, places = runner.special(self.board, group)
+            except SdkError as error:
+                if "does not fit" not in error.what:
+                    raise
+                if len(group) == 1:
+                    yield self._error(group[0], _line(error))
+                else:
+                    middle = len(group) // 2
+                    waiting[:0] = [group[:middle], group[middle:]]
+                continue
+            yield from self._until_done(firmware, group, places)
+
+    def _until_done(
+        self, firmware: Path, group: Sequence[Case], places: Sequence[int] | None
+    ) -> Iterator[Tested]:
+        """Start again behind a case that a fault or a time-out ended."""
+        at = 0
+        while at < len(group):
+            part = group[at:]
+            linked = places[at:] if places is not None else None
+            result, answer = self._start(firmware, part, linked)
+            if answer.memory is None:
+                problem = result.problem or "it wrote no results"
+                raise SdkError(f"the test runner on {self.board.name}: {problem}")
+            counts = _counts(result.marks)
+            for case, got, count in zip(part, answer.results, counts, strict=False):
+                yield self._judge(case, got, answer.memory, count)
+            at += len(answer.results)
+            if not answer.finished and at < len(group):
+                yield self._error(group[at], self._sentence(result))
+                at += 1
+
+    def _start(
+        self, firmware: Path, group: Sequence[Case], places: Sequence[int] | None
+    ) -> tuple[RunResult, batch.Answer]:
+        with tempfile.TemporaryDirectory(prefix="ember-test-") as temporary:
+            folder = Path(temporary)
+            results = folder / "results.bin"
+            results.touch()
+            records = (
+                batch.record(
+                    case,
+                    index,
+                    linked=places[index] if places is not None else None,
+                    budget=self.settings.budget,
+                )
+                for index, case in enumerate(group)
+            )
+            (folder / "cases.bin").write_bytes(batch.stream(list(records)))
+            result = emulator.run(
+                self.board,
+                firmware,
+                ["cases.bin", "results.bin"],
+                cwd=folder,
+                timeout_s=self.settings.timeout_s,
+                count=self.settings.count,
+                progress=lambda: results.stat().st_size,
+            )
+            return result, batch.answer(results.read_bytes())
+
+    def _sentence(self, result: RunResult) -> str:
+        if result.timed_out:
+            limit = self.settings.timeout_s or self.board.runner.timeout_s
+            return f"time-out: the case was still running after {limit:g} s"
+        return result.problem or "the test runner ended in the middle of the case"
+
+    # ---- verdicts --------------------------------------------------------------------
+
+    def _error(self, case: Case, message: str, count: int | None = None) -> Tested:
+        return Tested(
+            case.name, self.board.name, "error", message, case.path, None, count
+        )
+
+    def _judge(
+        self, case: Case, got: batch.Result, memory: int, count: int | None
+    ) -> Tested:
+        if got.status == batch.NO_MEMORY:
+            return self._error(case, self._no_room(case, got, memory))
+        if got.status != batch.OK:
+            return self._error(case, _failure(case, got), count)
+        problem: str | None = None
+        worst: float | None = None
+        for run, output in zip(case.runs, got.outputs, strict=True):
+            verdict = _compare(case, run, output)
+            if verdict.max_abs_diff is not None:
+                worst = max(worst or 0.0, verdict.max_abs_diff)
+            if problem is None and verdict.problem is not None:
+                problem = f"{_where(case, output.run)}{verdict.problem}"
+        status: Status = "passed" if problem is None else "failed"
+        return Tested(
+            case.name, self.board.name, status, problem or "", case.path, worst, count
+        )
+
+    def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
+        needed = got.needed
+        if needed is None:
+            needed = _bytes_needed(case, self.board)
+        takes = f"{needed:,}" if needed is not None else f"more than {memory:,}"
+        return (
+            f"does not fit {self.board.name}: needs {takes} bytes of memory,"
+            f" {memory:,} are there"
+        )
+
+
+def _groups(ready: Sequence[Case]) -> Iterator[list[Case]]:
+    """Cases in order, as many as one stream should hold."""
+    group: list[Case] = []
+    size = 0
+    for case in ready:
+        bytes_ = _size(case)
+        if group and size + bytes_ > _MOST_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(case)
+        size += bytes_
+    if group:
+        yield group
+
+
+def _size(case: Case) -> int:
+    values = (one for run in case.runs for one in run.inputs)
+    arrays = sum(one.array.nbytes for one in values if isinstance(one, cases.Tensor))
+    return len(case.content) + sum(map(len, case.data)) + arrays
+
+
+def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
+    """For each case the instructions of its executions; None for ever without marks."""
+    found: list[int] = []
+    began = 0
+    for mark in marks:
+        if mark.word == _CASE and mark.kind == "w":
+            found.append(0)
+        elif mark.word == _EXECUTE and mark.kind == "w":
+            began = mark.count
+        elif mark.word == _EXECUTE and found:
+            found[-1] += mark.count - began
+    yield from found
+    while True:
+        yield None
+
+
+# ---- sentences ---------------------------------------------------------------------
+
+
+def _method(case: Case, run: int) -> Method:
+    name = case.runs[run].method
+    return next(one for one in case.program.methods if one.name == name)
+
+
+def _where(case: Case, run: int) -> str:
+    return f"run {run}, " if len(case.runs) > 1 else ""
+
+
+def _failure(case: Case, got: batch.Result) -> str:
+    """Such as: loading forward, instruction 3 (aten::add.out): no kernel takes it."""
+    if got.stage == batch.LOAD:
+        name = case.methods[got.which]
+        method = next(one for one in case.program.methods if one.name == name)
+        what = f"loading {name}"
+    elif got.stage >= batch.INPUTS:
+        method = _method(case, got.which)
+        verb = {batch.INPUTS: "setting the inputs of", batch.CHECK: "checking"}
+        what = f"{verb.get(got.stage, 'executing')} {method.name}"
+        what = _where(case, got.which) + what
+    else:
+        return got.message
+    if got.instruction is not None and got.instruction < len(method.instructions):
+        names = {index: op for index, op, _ in method.kernel_calls()}
+        op = names.get(got.instruction)
+        what += f", instruction {got.instruction}{f' ({op})' if op else ''}"
+    return f"{what}: {got.message}"
+
+
+def _compare(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
+    method = _method(case, output.run)
+    got = [
+        _logical(declared, value)
+        for declared, value in zip(method.output_values, output.values, strict=True)
+    ]
+    verdict = compare.outputs(got, run.outputs, rtol=case.rtol, atol=case.atol)
+    equal = output.verdict == batch.OK
+    if case.bundled and equal is not (verdict.problem is None):
+        says = "equal" if equal else f"output {output.first_wrong} differs"
+        here = verdict.problem or "all are equal"
+        return compare.Verdict(
+            f"the board's own check says {says}, this computer's: {here}",
+            verdict.max_abs_diff,
+        )
+    return verdict
+
+
+def _logical(declared: program.Value, value: object) -> object:
+    if not isinstance(value, values.TensorValue):
+        return value
+    order = declared.dim_order if isinstance(declared, program.Tensor) else None
+    return cases.Tensor(value.dtype, value.array(order))
+
+
+def _bytes_needed(case: Case, board: Board) -> int | None:
+    """What the case takes in all, by the loader on this computer; None: it fails."""
+    names = [method.name for method in case.program.methods]
+    indices = [names.index(name) for name in case.methods]
+    content = case.content
+    if case.bundled:
+        content = bundle.parse(case.content).program
+    try:
+        needs = resolve.resolve(content, case.data, board, indices).methods
+    except SdkError:
+        return None
+    methods = [case.program.methods[index] for index in indices]
+    own = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
+    others = zip_longest(*(one.planned_sizes[2:] for one in methods), fillvalue=0)
+    shared: int = sum(max(sizes) for sizes in others)
+    arenas = sum(one.arena for one in needs)
+    scratch = max(one.temp for one in needs)
+    linked = 0 if runner.is_small(board) else len(content) + sum(map(len, case.data))
+    return linked + own + shared + arenas + scratch
+
+
+# ---- summary -----------------------------------------------------------------------
+
+
+def summary(results: Iterable[Tested]) -> dict[Status, int]:
+    counts: dict[Status, int] = {"passed": 0, "failed": 0, "error": 0}
+    for one in results:
+        counts[one.status] += 1
+    return counts
+
+
+def to_json(results: Sequence[Tested], seconds: float) -> dict[str, object]:
+    """What `ember test --json` promises."""
+    return {
+        "cases": [
+            {
+                "name": one.name,
+                "board": one.board,
+                "status": one.status,
+                "message": one.message,
+                "max_abs_diff": one.max_abs_diff,
+                "instructions": one.instructions,
+            }
+            for one in results
+        ],
+        "summary": summary(results),
+        "seconds": round(seconds, 3),
+    }
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started
