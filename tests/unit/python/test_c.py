@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[3]
 TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("[!b]*.c"))  # not the bundled programs
+BACKENDS = sorted((ROOT / "runtime_c/backends").glob("*.c"))
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
 
 sys.path.insert(0, str(TESTS))
@@ -117,7 +118,12 @@ class Builder:
         if target.name not in self._objects:
             folder = self._folder / target.name
             folder.mkdir()
-            sources = [*CORE, *SHARED, *(ROOT / path for path in target.ports)]
+            sources = [
+                *CORE,
+                *BACKENDS,
+                *SHARED,
+                *(ROOT / path for path in target.ports),
+            ]
             for source in sources:
                 flags = [*target.command, *_includes(), "-c", str(source)]
                 _compile([*flags, "-o", str(folder / f"{source.stem}.o")])
