@@ -9,6 +9,8 @@
 
 enum { LINE = 256 };
 
+int sme_job(const char *name);
+
 static uint32_t initialised = 0x12345678u;
 static uint32_t cleared[64];
 static const char constant[] = "constant";
@@ -197,12 +199,19 @@ static int maths(char *rest) {
     return right == 8 ? 0 : right + 1;
 }
 
+static int sme(char *rest) {
+    return sme_job(rest);
+}
+
 static const job_t jobs[] = {
-    {"hello", hello},          {"memory", memory},       {"copy", copy},
-    {"missing", missing_file}, {"count", count},         {"null", null_store},
-    {"undefined", undefined},  {"hole", hole},           {"overflow", overflow},
-    {"stack", stack},          {"workspace", workspace}, {"fail", fail},
-    {"panic", panic},          {"hang", hang},           {"maths", maths},
+    {"hello", hello},         {"memory", memory},
+    {"copy", copy},           {"missing", missing_file},
+    {"count", count},         {"null", null_store},
+    {"undefined", undefined}, {"hole", hole},
+    {"overflow", overflow},   {"stack", stack},
+    {"workspace", workspace}, {"fail", fail},
+    {"panic", panic},         {"hang", hang},
+    {"maths", maths},         {"sme", sme},
 };
 
 int main(void) {

@@ -1,0 +1,145 @@
+import pytest
+import yaml
+
+from ember import boards, paths, tools
+from ember.errors import SdkError
+
+EVERY = boards.names(internal=True)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_board_is_described_whole(name):
+    board = boards.load(name)
+    assert board.name == name
+    assert board.runner.timeout_s > 0
+    for toolchain in board.toolchains:
+        assert (paths.toolchains() / f"{toolchain}.cmake").is_file()
+        assert toolchain in tools.TOOLCHAIN_TOOLS
+    for tool in tools.needed(board):
+        assert tool in tools.TOOLS
+    for role in (*boards.ROLES_NEEDED, "weights", "method", "planned", "temp", "io"):
+        assert board.memories_for(role), role
+
+
+def test_the_boards_that_the_project_promises():
+    assert set(boards.names()) == {
+        "hexagon-v68",
+        "host",
+        "host-asan",
+        "mps2-an385",
+        "mps2-an386",
+        "mps2-an500",
+        "mps2-an505",
+        "mps3-an547",
+        "netduinoplus2",
+        "qemu-a64-sme",
+    }
+    assert "arm-user" in EVERY
+
+
+def test_sizes_are_in_units():
+    flash = boards.load("netduinoplus2").memory("flash")
+    assert (flash.base, flash.size, flash.end) == (0x08000000, 1 << 20, 0x08100000)
+    assert not flash.writable
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("mps3-an54", "mps3-an547"),
+        ("netduino", "netduinoplus2"),
+        ("hexagon", "hexagon-v68"),
+    ],
+)
+def test_an_unknown_board_suggests_the_nearest(wrong, right):
+    with pytest.raises(SdkError) as error:
+        boards.load(wrong)
+    assert f"unknown board '{wrong}'" in error.value.what
+    assert right in error.value.hint
+
+
+@pytest.mark.parametrize("name", ["", "../boards/host", "zzzzzzzzzz"])
+def test_a_name_like_no_other_lists_them(name):
+    with pytest.raises(SdkError) as error:
+        boards.load(name)
+    assert "host" in error.value.hint
+
+
+def test_an_unknown_memory_lists_them():
+    with pytest.raises(SdkError) as error:
+        boards.load("netduinoplus2").memory("ccm")
+    assert "flash, ram" in error.value.hint
+
+
+def described(tmp_path, **changes):
+    data = yaml.safe_load((paths.boards() / "mps2-an386.yaml").read_text())
+    data.update(changes)
+    path = tmp_path / "board.yaml"
+    path.write_text(yaml.safe_dump(data))
+    return path
+
+
+def memory(**changes):
+    good = {"name": "all", "base": 0x20000000, "size": "1M", "access": "rwx"}
+    good |= {"kind": "sram", "holds": list(boards.ROLES_NEEDED)}
+    return good | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"cpu": None}, "cpu"),
+        ({"port": "riscv"}, "port"),
+        ({"toolchains": []}, "toolchains"),
+        ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),
+        ({"memories": [memory(size=0)]}, "memories.0.size"),
+        ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),
+        ({"memories": [memory(holds=["code"])]}, "no memory holds vectors"),
+        ({"memories": [memory(access="rx")]}, "cannot hold data"),
+        ({"memories": [memory(base=0x10000000)]}, "below 0x20000000"),
+        ({"memories": [memory(), memory(name="b")]}, "all and b overlap"),
+        ({"memories": [memory(), memory(base=0x30000000)]}, "the same name"),
+        ({"runner": {"kind": "qemu-system", "counts": None}}, "names its binary"),
+    ],
+)
+def test_a_wrong_description_is_refused_by_the_name_of_the_field(
+    tmp_path, changes, said
+):
+    with pytest.raises(SdkError) as error:
+        boards.read(described(tmp_path, **changes))
+    assert said in error.value.what
+
+
+def test_all_mistakes_are_named_at_once(tmp_path):
+    with pytest.raises(SdkError) as error:
+        boards.read(described(tmp_path, port="riscv", console="carrier pigeon"))
+    assert "port" in error.value.what
+    assert "console" in error.value.what
+
+
+def test_a_file_that_is_not_yaml(tmp_path):
+    path = tmp_path / "board.yaml"
+    path.write_text("name: [")
+    with pytest.raises(SdkError, match="not YAML"):
+        boards.read(path)
+
+
+def test_a_toolchain_that_the_board_does_not_have():
+    with pytest.raises(SdkError) as error:
+        tools.cmake_arguments(boards.load("mps3-an547"), "arm-gnu")
+    assert "arm-llvm" in error.value.hint
+
+
+def test_a_missing_program_names_its_package(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SdkError) as error:
+        tools.path("qemu-system-arm")
+    assert error.value.hint == "install it: apt-get install qemu-system-arm"
+
+
+def test_missing_ziglang_names_the_command(monkeypatch):
+    monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(SdkError) as error:
+        tools.hexagon_runtime()
+    assert "pip install ziglang" in error.value.hint

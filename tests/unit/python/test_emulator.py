@@ -1,0 +1,229 @@
+"""What every port must do, asked of a small firmware on every board."""
+
+import functools
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from ember import boards, elf, emulator, linker, paths, tools
+from ember.errors import SdkError
+
+PROBE = Path(__file__).parents[2] / "qemu" / "probe"
+TARGETS = [
+    (name, toolchain)
+    for name in boards.names(internal=True)
+    for toolchain in boards.load(name).toolchains
+]
+IDS = [f"{name}-{toolchain}" for name, toolchain in TARGETS]
+LOOP = {"instructions": 2001, "packets": 1001}
+
+pytestmark = pytest.mark.qemu
+every_target = pytest.mark.parametrize("target", TARGETS, ids=IDS)
+on_qemu = pytest.mark.parametrize(
+    "target",
+    [target for target in TARGETS if not target[0].startswith("host")],
+    ids=[name for name in IDS if not name.startswith("host")],
+)
+
+
+def compile_probe(name, toolchain, folder, stack_bytes=linker.DEFAULT_STACK):
+    board = boards.load(name)
+    options = [f"-DEMBER_RUNTIME={paths.runtime()}"]
+    if board.port != "host":
+        script = folder / "link.ld"
+        script.write_text(linker.script(board, stack_bytes=stack_bytes))
+        options.append(f"-DEMBER_LINKER_SCRIPT={script}")
+    options += tools.cmake_arguments(board, toolchain)
+    words = ["cmake", "-G", "Ninja", "-S", PROBE, "-B", folder, *options]
+    for step in (words, ["ninja", "-C", folder]):
+        done = subprocess.run(step, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "probe"
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory):
+    @functools.cache
+    def compiled(target):
+        name, toolchain = target
+        folder = tmp_path_factory.mktemp(f"probe-{name}-{toolchain}")
+        return compile_probe(name, toolchain, folder)
+
+    def start(target, job, **options):
+        options.setdefault("timeout_s", 60)
+        board = boards.load(target[0])
+        return emulator.run(board, compiled(target), job.split(), **options)
+
+    start.elf = compiled
+    return start
+
+
+@every_target
+def test_log_and_arguments(probe, target):
+    result = probe(target, "hello a,b c=d ..e")
+    assert result.problem is None
+    assert result.text == "hello a,b c=d ..e\n"
+
+
+@every_target
+@pytest.mark.parametrize(
+    "job", ["memory", "maths", "stack", "workspace", "missing no/file"]
+)
+def test_small_jobs(probe, target, job):
+    assert probe(target, job).problem is None
+
+
+@every_target
+def test_files_of_the_host(probe, target, tmp_path):
+    data = os.urandom(10_001)
+    (tmp_path / "in.bin").write_bytes(data)
+    assert probe(target, "copy in.bin out.bin", cwd=tmp_path).problem is None
+    assert (tmp_path / "out.bin").read_bytes() == data
+
+
+@every_target
+def test_an_empty_file(probe, target, tmp_path):
+    (tmp_path / "in.bin").write_bytes(b"")
+    assert probe(target, "copy in.bin out.bin", cwd=tmp_path).problem is None
+    assert (tmp_path / "out.bin").read_bytes() == b""
+
+
+@on_qemu
+@pytest.mark.parametrize("exact", [False, True])
+def test_counts_are_exact(probe, target, exact):
+    result = probe(target, "count", exact=exact)
+    words = [(mark.word, mark.kind) for mark in result.marks]
+    assert words == [(0, "w"), (0, "r"), (2, "w"), (2, "r")]
+    empty = result.marks[1].count - result.marks[0].count
+    loop = result.marks[3].count - result.marks[2].count
+    unit = boards.load(target[0]).runner.counts
+    assert loop - empty == LOOP[unit]
+    assert result.total > result.marks[3].count
+    assert probe(target, "count", exact=exact).marks == result.marks
+
+
+def test_the_host_does_not_count(probe):
+    result = probe(("host", "host"), "count")
+    assert (result.problem, result.marks, result.total) == (None, (), None)
+
+
+@on_qemu
+def test_counting_can_be_left_out(probe, target):
+    result = probe(target, "count", count=False)
+    assert (result.problem, result.marks, result.total) == (None, (), None)
+
+
+FAULTS = {
+    "null": ("at address 0x0 in null_store()", "null pointer"),
+    "undefined": ("undefined instruction", "signal 4"),
+    "hole": ("at address 0xe8", "SEGV"),
+    "overflow": ("stack overflow", "stack-overflow"),
+}
+
+
+@every_target
+@pytest.mark.parametrize("job", FAULTS)
+def test_a_fault_ends_in_one_sentence(probe, target, job):
+    result = probe(target, job)
+    bare, sanitized = FAULTS[job]
+    said = sanitized if target[0] == "host-asan" else bare
+    assert result.fault is not None
+    assert result.fault.startswith(f"fault on {target[0]}: ")
+    assert said in result.fault
+    assert "\n" not in result.fault
+    assert result.problem == result.fault
+    with pytest.raises(SdkError, match="probe: fault on"):
+        result.check("probe")
+
+
+@every_target
+def test_panic(probe, target):
+    result = probe(target, "panic out of luck")
+    assert result.fault == "panic: out of luck"
+    assert result.exit_code == emulator.EXIT_PANIC
+
+
+@every_target
+def test_exit_status(probe, target):
+    result = probe(target, "fail")
+    assert (result.exit_code, result.fault) == (7, None)
+    assert "exit status 7" in result.problem
+
+
+@every_target
+def test_a_hang_ends_in_a_time_out(probe, target):
+    started = time.monotonic()
+    result = probe(target, "hang", timeout_s=1)
+    assert result.timed_out
+    assert result.problem == "time-out: the firmware was still running after 1 s"
+    assert time.monotonic() - started < 10
+
+
+@on_qemu
+def test_a_stack_that_is_too_small(target, tmp_path):
+    program = compile_probe(*target, tmp_path, stack_bytes=2048)
+    result = emulator.run(boards.load(target[0]), program, ["stack"], timeout_s=60)
+    assert "stack overflow" in result.fault
+
+
+@pytest.mark.parametrize("job", ["sme state", "sme save", "sme off"])
+def test_sme_support_routines(probe, job):
+    assert probe(("qemu-a64-sme", "aarch64-llvm"), job).problem is None
+
+
+def test_lines_come_as_they_are_written(probe):
+    lines = []
+    probe(("mps2-an386", "arm-gnu"), "hello you", on_line=lines.append)
+    assert lines == ["hello you"]
+
+
+@every_target
+def test_symbols(probe, target):
+    program = elf.read(probe.elf(target))
+    assert program.bits == 8 * boards.load(target[0]).pointer_bytes
+    main = program.address("main") & ~1
+    assert program.function_at(main + 2) == "main"
+    assert program.function_at(0xFFFFFFF0) is None
+    with pytest.raises(SdkError, match="no symbol 'nowhere'"):
+        program.address("nowhere")
+
+
+def test_a_file_that_is_no_elf(tmp_path):
+    path = tmp_path / "firmware.elf"
+    path.write_bytes(b"\x7fELF" + bytes(3))
+    with pytest.raises(SdkError, match="ELF"):
+        elf.read(path)
+    path.write_bytes(b"\x7fELF\x01\x01" + b"\xff" * 60)
+    with pytest.raises(SdkError, match="broken"):
+        elf.read(path)
+    with pytest.raises(SdkError, match="cannot read"):
+        elf.read(tmp_path / "nothing")
+
+
+def test_a_missing_emulator(monkeypatch, probe):
+    program = probe.elf(("mps2-an386", "arm-gnu"))
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(SdkError) as error:
+        emulator.run(boards.load("mps2-an386"), program, count=False)
+    assert "apt-get install qemu-system-arm" in error.value.hint
+
+
+def test_the_plugin_refuses_bad_options(probe):
+    board = boards.load("mps2-an386")
+    program = probe.elf(("mps2-an386", "arm-gnu"))
+    for options in ("", ",out=/no/such/folder/x", ",colour=red"):
+        words = ["-plugin", f"{emulator.plugin()}{options}"]
+        words = emulator.command(board, program, ["hello"], words)
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert done.returncode != 0
+        assert "ember_count: " in done.stderr
+
+
+def test_the_port_template_compiles(tmp_path):
+    words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion"]
+    words += ["-Wshadow", "-Werror", f"-I{paths.runtime() / 'include'}"]
+    words += ["-c", paths.runtime() / "port" / "port_template.c"]
+    subprocess.run([*words, "-o", tmp_path / "port.o"], check=True)
