@@ -38,6 +38,7 @@ FLAGS = [
     "-DEMBER_ERROR_STRINGS=1",
 ]
 INCLUDES = ("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz", "")
+VARIANTS = ("_dsp", "_hvx", "_mve", "_neon", "_sme")
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
 ENVIRONMENT = {
     **os.environ,
@@ -99,15 +100,15 @@ def _kernel_sources(folder: Path) -> list[Path]:
     listed = _listed()
     if listed is None:
         return []
-    table = folder / "ember_tables.c"
-    text = kernels.operator_table(listed.all()) + kernels.backend_table(listed.backends)
-    table.write_text(text)
-    chosen = {
-        operator.source(kernel)
-        for operator in listed.operators.values()
-        for kernel in operator.kernels
-    }
-    return [table, *sorted((ROOT / "kernels/engine").glob("*.c")), *sorted(chosen)]
+    tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
+    tables[0].write_text(kernels.operator_table(listed.all()))
+    tables[1].write_text(kernels.backend_table(listed.backends))
+    portable = [
+        path
+        for path in sorted((ROOT / "kernels").glob("*/*.c"))
+        if not path.stem.endswith(VARIANTS)
+    ]
+    return [*tables, *portable]
 
 
 def _run(command: list[str]) -> None:
