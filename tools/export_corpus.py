@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -30,12 +31,28 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
     add("--out", type=Path, default=default_folder(), help="default: %(default)s")
-    add("-k", dest="pattern", default="", help="only names that contain this")
+    add(
+        "-k",
+        dest="patterns",
+        action="append",
+        metavar="REGEX",
+        help="only names in which this is found; may be repeated",
+    )
     add("--list", action="store_true", help="print the names and stop")
     add("--small", action="store_true", help="only the cases of tests/cases")
     add("--verify", action="store_true", help="also run each in ExecuTorch's runtime")
     add("--stats", action="store_true", help="print the operators used by --out")
     return parser.parse_args(arguments)
+
+
+def chosen_cases(patterns: list[str], small: bool) -> list[Case]:
+    """Return the cases whose name one of the patterns finds."""
+    wanted = re.compile("|".join(patterns))
+    return [
+        case
+        for case in all_cases()
+        if wanted.search(case.name) and (case.committed or not small)
+    ]
 
 
 def export_one(case: Case, out: Path, check: bool) -> str:
@@ -62,11 +79,7 @@ def export_all(cases: list[Case], out: Path, check: bool) -> int:
 def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
     torch.set_num_threads(1)
-    chosen = [
-        case
-        for case in all_cases()
-        if options.pattern in case.name and (case.committed or not options.small)
-    ]
+    chosen = chosen_cases(options.patterns or [""], options.small)
     if options.list:
         print("\n".join(case.name for case in chosen))
         return 0

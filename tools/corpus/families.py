@@ -8,6 +8,7 @@ from corpus import (
     control_flow,
     delegates,
     dynamic,
+    more_networks,
     networks,
     ops_elementwise,
     ops_layers,
@@ -15,11 +16,13 @@ from corpus import (
     ops_shapes,
     state,
     storage,
+    sweeps,
 )
 from corpus.case import Case
 
 FAMILIES = (
     networks,
+    more_networks,
     control_flow,
     dynamic,
     state,
@@ -30,6 +33,7 @@ FAMILIES = (
     ops_layers,
     ops_shapes,
     ops_reductions,
+    sweeps,
 )
 
 
