@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/engine/fill.h"
+
+#include <string.h>
+
+void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
+    int32_t sizes[EMBER_MAX_RANK];
+    const uint32_t rank = ember_node_ints(node, 0, sizes, EMBER_MAX_RANK);
+    memset(tensor, 0, sizeof(*tensor));
+    if (ember_node_status(node) == EMBER_OK) {
+        ember_node_output(node, arg, rank, sizes, tensor);
+    }
+}
+
+ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
+                                  const ember_tensor_t *tensor, ember_value_t value) {
+    ember_fill_t *s = state;
+    ember_number_t number = {.s64 = value.as_int};
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    const bool real = value.kind == EMBER_DOUBLE;
+    if (real) {
+        number.f64 = value.as_double;
+    }
+    *s = (ember_fill_t){tensor->data, tensor->numel, tensor->element_size, {0, 0}};
+    ember_elements_store(real ? EMBER_CLASS_F64 : EMBER_CLASS_S64, &number,
+                         tensor->dtype, s->number, 8, 1);
+    return EMBER_OK;
+}
+
+int32_t ember_fill_run(void *state) {
+    const ember_fill_t *s = state;
+    char *at = s->data;
+    for (uint32_t i = 0; i < s->count; i++, at += s->size) {
+        memcpy(at, s->number, s->size);
+    }
+    return EMBER_OK;
+}
