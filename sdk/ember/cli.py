@@ -19,6 +19,8 @@ from ember.errors import SdkError, UsageError
 # annotated parameters are the command line; it returns None or an exit status. The
 # module is imported only when its verb is used.
 VERBS = {
+    "doctor": "Show which tools are installed and how to get the missing ones.",
+    "boards": "List the boards and their memories.",
     "build": "Make firmware of a model for a board.",
     "run": "Execute a model once on a board or its emulator.",
     "test": "Run test cases on boards and compare with the expected outputs.",
