@@ -43,13 +43,13 @@ static void read_windows(ember_pool_t *pool, ember_node_t *node,
 // start inside the input or its padding on the left.
 static int64_t out_length(const ember_pool_t *pool, uint32_t d, bool ceil) {
     const int64_t in = pool->in[d];
-    const int64_t window = (int64_t)pool->dilation[d] * (pool->kernel[d] - 1) + 1;
+    const int64_t window = pool->dilation[d] * ((int64_t)pool->kernel[d] - 1) + 1;
     const int64_t padding = pool->padding[d];
     const int64_t stride = pool->stride[d];
     const int64_t room = in + 2 * padding - window + (ceil ? stride - 1 : 0);
 
-    if (pool->kernel[d] < 1 || window > LIMIT || 2 * padding > window || room < 0 ||
-        in > LIMIT) {
+    if (pool->kernel[d] < 1 || stride < 1 || padding < 0 || window > LIMIT ||
+        2 * padding > window || room < 0 || in > LIMIT) {
         return -1;
     }
     const int64_t length = room / stride + 1;
