@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import importlib.util
+import importlib.metadata
 import os
 import re
 import shutil
@@ -118,10 +117,6 @@ def has_newlib() -> bool:
     return Path(done.stdout.strip()).is_absolute()
 
 
-def has_ziglang() -> bool:
-    return importlib.util.find_spec("ziglang") is not None
-
-
 # ---- CMake --------------------------------------------------------------------------
 
 
@@ -148,7 +143,7 @@ def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
 
 def hexagon_runtime() -> Path:
     """clang's run-time routines for Hexagon, taken once out of the ziglang package."""
-    archive = paths.cache() / "hexagon-runtime" / f"librt-{_zig_tag()}.a"
+    archive = paths.cache() / "hexagon-runtime" / f"librt-{_zig_version()}.a"
     if archive.is_file():
         return archive
     paths.writable_folder(archive.parent)
@@ -181,13 +176,12 @@ def hexagon_runtime() -> Path:
     return archive
 
 
-def _zig_tag() -> str:
-    """A short name for the installed ziglang version."""
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or spec.origin is None:
+def _zig_version() -> str:
+    try:
+        return importlib.metadata.version("ziglang")
+    except importlib.metadata.PackageNotFoundError:
         raise SdkError(
             "Hexagon needs the run-time library out of the Python package ziglang,"
             " which is not installed",
             hint=f"install it: {ZIGLANG_INSTALL}",
-        )
-    return hashlib.sha256(spec.origin.encode()).hexdigest()[:12]
+        ) from None

@@ -1,7 +1,10 @@
+import importlib.metadata
+import json
+
 import pytest
 import yaml
 
-from ember import boards, paths, tools
+from ember import boards, cli, paths, tools
 from ember.errors import SdkError
 
 EVERY = boards.names(internal=True)
@@ -139,7 +142,45 @@ def test_a_missing_program_names_its_package(monkeypatch):
 
 
 def test_missing_ziglang_names_the_command(monkeypatch):
-    monkeypatch.setattr(tools.importlib.util, "find_spec", lambda name: None)
+    def missing(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
     with pytest.raises(SdkError) as error:
         tools.hexagon_runtime()
     assert "pip install ziglang" in error.value.hint
+
+
+def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    tools.version.cache_clear()
+    try:
+        report = tmp_path / "report.json"
+        assert cli.main(["doctor", "--board", "mps2-an386", "--json", str(report)]) == 1
+        assert cli.main(["doctor"]) == 0
+    finally:
+        tools.version.cache_clear()
+    facts = json.loads(report.read_text())
+    assert not facts["ready"]
+    assert {"qemu-system-arm", "arm-none-eabi-gcc"} <= set(
+        facts["boards"][0]["missing"]
+    )
+    assert "gcc-arm-none-eabi" in facts["install"][0]
+    said = capsys.readouterr().out
+    assert "sudo apt-get install" in said
+    assert "not ready: mps2-an386 lacks" in said
+
+
+def test_doctor_is_content_with_this_machine():
+    assert cli.main(["doctor", "--board", "host"]) == 0
+
+
+def test_boards_lists_and_shows(tmp_path, capsys):
+    report = tmp_path / "boards.json"
+    assert cli.main(["boards", "--json", str(report)]) == 0
+    listed = json.loads(report.read_text())["boards"]
+    assert [board["name"] for board in listed] == boards.names()
+    assert cli.main(["boards", "netduinoplus2"]) == 0
+    assert "0x08000000" in capsys.readouterr().out
+    assert cli.main(["boards", "netduinoplus3"]) == 1
+    assert "did you mean netduinoplus2?" in capsys.readouterr().err

@@ -1,0 +1,29 @@
+# For developers of Ember. Users install the package and run `ember`.
+PYTHON := .venv/bin/python
+# Tests of one file share what they compile, so a file stays in one process.
+PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile
+
+.PHONY: help setup demo test check clean
+
+help:
+	@echo "make setup   system packages (asks for sudo) and .venv; once, then fast"
+	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
+	@echo "make test    all tests that need no PyTorch"
+	@echo "make check   formatting, types, tests, fuzzing, sizes: what CI wants"
+	@echo "make clean   remove what builds and tests made"
+
+setup:
+	@bash tools/setup.sh
+
+demo: setup
+	@$(PYTHON) tools/demo.py
+
+test: setup
+	@$(PYTEST) -m "not export" tests
+
+check: setup
+	@bash tools/check.sh
+
+clean:
+	rm -rf build out dist .pytest_cache .mypy_cache .ruff_cache
+	find sdk tests tools -name __pycache__ -prune -exec rm -rf {} +
