@@ -15,32 +15,31 @@ enum {
     B_INT,
     B_BOOL,
     B_DOUBLE,
+    B_COUNT,
 };
 
-enum { LEAST_FILE = 16, IDENTIFIER_AT = 4 };
+enum { LEAST_BUNDLE = 16, BUNDLE_IDENTIFIER_AT = 4 };
 
-#define RULES(name, ...)                                                               \
-    static const ember_flat_rule_t name[] = {__VA_ARGS__{FLAT_END, 0, 0, 0}}
-
-RULES(bundle_rules, {BUNDLE_SUITES, FLAT_TABLES, B_SUITE, 0},
-      {BUNDLE_PROGRAM, FLAT_VEC1, 0, 0}, );
-RULES(suite_rules, {SUITE_METHOD, FLAT_VEC1, 0, 0},
-      {SUITE_TESTS, FLAT_TABLES, B_TEST, 0}, );
-RULES(test_rules, {TEST_INPUTS, FLAT_TABLES, B_VALUE, 0},
-      {TEST_OUTPUTS, FLAT_TABLES, B_VALUE, 0}, );
-RULES(value_rules, {VALUE_BODY, FLAT_UNION, B_TENSOR, 4}, {VALUE_TAG, FLAT_U8, 0, 0}, );
-RULES(tensor_rules, {BUNDLED_SIZES, FLAT_VEC4, 0, 0}, {BUNDLED_DATA, FLAT_VEC1, 0, 0},
-      {BUNDLED_DIM_ORDER, FLAT_VEC1, 0, 0}, {BUNDLED_DTYPE, FLAT_U8, 0, 0}, );
-RULES(u64_rules, {BODY_ITEM, FLAT_U64, 0, 0}, );
-RULES(u8_rules, {BODY_ITEM, FLAT_U8, 0, 0}, );
-
-static const ember_flat_rule_t *const types[] = {
-    [B_BUNDLE] = bundle_rules, [B_SUITE] = suite_rules,   [B_TEST] = test_rules,
-    [B_VALUE] = value_rules,   [B_TENSOR] = tensor_rules, [B_INT] = u64_rules,
-    [B_BOOL] = u8_rules,       [B_DOUBLE] = u64_rules,
+static const ember_flat_rule_t bundle_rules[] = {
+    {FLAT_FIRST | BUNDLE_SUITES, FLAT_TABLES, B_SUITE}, // B_BUNDLE
+    {BUNDLE_PROGRAM, FLAT_VEC1, 0},
+    {FLAT_FIRST | SUITE_METHOD, FLAT_VEC1, 0}, // B_SUITE
+    {SUITE_TESTS, FLAT_TABLES, B_TEST},
+    {FLAT_FIRST | TEST_INPUTS, FLAT_TABLES, B_VALUE}, // B_TEST
+    {TEST_OUTPUTS, FLAT_TABLES, B_VALUE},
+    {FLAT_FIRST | VALUE_BODY, FLAT_UNION + 4, B_TENSOR}, // B_VALUE
+    {VALUE_TAG, FLAT_U8, 0},
+    {FLAT_FIRST | BUNDLED_SIZES, FLAT_VEC4, 0}, // B_TENSOR
+    {BUNDLED_DATA, FLAT_VEC1, 0},
+    {BUNDLED_DIM_ORDER, FLAT_VEC1, 0},
+    {BUNDLED_DTYPE, FLAT_U8, 0},
+    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0}, // B_INT
+    {FLAT_FIRST | BODY_ITEM, FLAT_U8, 0},  // B_BOOL
+    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0}, // B_DOUBLE
+    {FLAT_FIRST, 0, 0},
 };
 
-static const ember_flat_schema_t schema = {types, sizeof(types) / sizeof(types[0])};
+static const ember_flat_schema_t schema = {bundle_rules, B_COUNT};
 
 ember_status_t ember_bundle_open(ember_bundle_t *bundle, const void *data, size_t size,
                                  ember_error_t *err) {
@@ -48,10 +47,10 @@ ember_status_t ember_bundle_open(ember_bundle_t *bundle, const void *data, size_
     if (bytes == NULL || ((uintptr_t)bytes & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "bundle: must be aligned");
     }
-    if (size < LEAST_FILE) {
+    if (size < LEAST_BUNDLE) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "bundle: shorter than its header");
     }
-    if (memcmp(bytes + IDENTIFIER_AT, "BP08", 4) != 0) {
+    if (memcmp(bytes + BUNDLE_IDENTIFIER_AT, "BP08", 4) != 0) {
         return ember_fail(err, EMBER_UNSUPPORTED, "bundle: not of this schema version");
     }
     const uint8_t *root = ember_flat_verify((ember_bytes_t){bytes, size}, &schema);

@@ -10,8 +10,9 @@
 enum { BUNDLED_DTYPE, BUNDLED_SIZES, BUNDLED_DATA, BUNDLED_DIM_ORDER };
 
 // Value `index` of a verified vector; BAD_PROGRAM when a tensor contradicts itself.
-EMBER_MUST_USE ember_status_t ember_bundle_value(ember_vector_t values, uint32_t index,
-                                                 ember_value_t *value,
-                                                 ember_error_t *err);
+EMBER_LOCAL EMBER_MUST_USE ember_status_t ember_bundle_value(ember_vector_t values,
+                                                             uint32_t index,
+                                                             ember_value_t *value,
+                                                             ember_error_t *err);
 
 #endif // EMBER_BUNDLE_VALUE_H

@@ -49,6 +49,25 @@ static bool cut_parts(const ember_container_t *kind, const ember_bytes_t *file,
     return true;
 }
 
+static bool check_segments(const ember_container_t *kind, const uint8_t *root,
+                           const ember_bytes_t *all) {
+    const ember_vector_t segments = ember_flat_vector(root, kind->segment_list);
+    const ember_vector_t named = ember_flat_vector(root, kind->named_list);
+    ember_bytes_t segment;
+    for (uint32_t i = 0; i < vector_count(segments); i++) {
+        if (!ember_segment_at(segments, all, i, &segment)) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < vector_count(named); i++) {
+        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >=
+            vector_count(segments)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
                                     ember_bytes_t *segments, const uint8_t **root,
@@ -69,7 +88,11 @@ ember_status_t ember_container_open(const ember_container_t *kind,
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: truncated");
     }
     *root = ember_flat_verify(*flat, kind->schema);
-    return *root != NULL
-               ? EMBER_OK
-               : ember_fail(err, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
+    if (*root == NULL) {
+        return ember_fail(err, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
+    }
+    if (!check_segments(kind, *root, segments)) {
+        return ember_fail(err, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
+    }
+    return EMBER_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef EMBER_CONTAINER_H
 #define EMBER_CONTAINER_H
 
-#include "flat.h"
+#include "plan.h"
 
 // Four characters as they lie in a file.
 #define CONTAINER_TAG(a, b, c, d)                                                      \
@@ -19,13 +19,15 @@ typedef struct ember_container {
     uint32_t segments;    // u64 at this offset: where segments start;
                           //   the next u64 is their size
     const ember_flat_schema_t *schema;
+    uint32_t segment_list; // fields of the root table: all segments, and those that
+    uint32_t named_list;   //   have a name
 } ember_container_t;
 
 // Cuts a file into its FlatBuffer and its segments, and verifies the structure of the
-// FlatBuffer, whose root table is returned. A file without header is all FlatBuffer.
-ember_status_t ember_container_open(const ember_container_t *kind,
-                                    const ember_bytes_t *file, ember_bytes_t *flat,
-                                    ember_bytes_t *segments, const uint8_t **root,
-                                    ember_error_t *err);
+// FlatBuffer, whose root table is returned, and where all segments lie. A file without
+// header is all FlatBuffer.
+EMBER_LOCAL ember_status_t ember_container_open(
+    const ember_container_t *kind, const ember_bytes_t *file, ember_bytes_t *flat,
+    ember_bytes_t *segments, const uint8_t **root, ember_error_t *err);
 
 #endif // EMBER_CONTAINER_H

@@ -10,45 +10,29 @@ static const ember_container_t ptd = {CONTAINER_TAG('F', 'T', '0', '1'),
                                       16,
                                       24,
                                       32,
-                                      &ember_schema_data};
-
-static ember_status_t check_segments(const ember_data_map_t *map, ember_error_t *err) {
-    const ember_vector_t segments = ember_flat_vector(map->root, DATA_SEGMENTS);
-    for (uint32_t i = 0; i < vector_count(segments); i++) {
-        ember_bytes_t segment;
-        if (!ember_segment_at(segments, &map->segments, i, &segment)) {
-            return ember_fail(err, EMBER_BAD_PROGRAM,
-                              "data file: segment past the end");
-        }
-    }
-    return EMBER_OK;
-}
+                                      &ember_schema_data,
+                                      DATA_SEGMENTS,
+                                      DATA_NAMED};
 
 ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size_t size,
                                    ember_error_t *err) {
     ember_data_map_t opened = {.root = NULL};
     const ember_bytes_t file = {data, size};
-    ember_status_t status = ember_container_open(&ptd, &file, &opened.flat,
-                                                 &opened.segments, &opened.root, err);
-    if (status == EMBER_OK) {
-        status = check_segments(&opened, err);
-    }
+    const ember_status_t status = ember_container_open(
+        &ptd, &file, &opened.flat, &opened.segments, &opened.root, err);
     if (status == EMBER_OK) {
         *map = opened;
     }
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-static ember_status_t find(const ember_data_map_t *maps, uint32_t count,
-                           const char *key, uint32_t key_length, ember_bytes_t *data,
-                           const uint8_t **layout) {
+static ember_status_t find_data(const ember_data_map_t *maps, uint32_t count,
+                                const char *key, uint32_t key_length,
+                                ember_bytes_t *data, const uint8_t **layout) {
     for (const ember_data_map_t *map = maps; map != maps + count; map++) {
-        const ember_vector_t entries = ember_flat_vector(map->root, DATA_NAMED);
-        for (uint32_t i = 0; i < vector_count(entries); i++) {
-            const uint8_t *entry = vector_table(entries, i);
-            if (!ember_flat_equals(entry, NAMED_KEY, key, key_length)) {
-                continue;
-            }
+        const uint8_t *entry =
+            ember_flat_find(ember_flat_vector(map->root, DATA_NAMED), key, key_length);
+        if (entry != NULL) {
             *layout = ember_flat_table(entry, NAMED_LAYOUT);
             return ember_segment_at(ember_flat_vector(map->root, DATA_SEGMENTS),
                                     &map->segments,
@@ -64,5 +48,5 @@ void ember_program_attach(ember_program_t *program, const ember_data_map_t *maps
                           uint32_t count) {
     program->maps = maps;
     program->map_count = count;
-    program->find_data = find;
+    program->find_data = find_data;
 }

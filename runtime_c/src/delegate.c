@@ -2,8 +2,6 @@
 // Delegates of a method: started once each, executed by DelegateCalls.
 #include "method_state.h"
 
-#define fail(method, status, message) ember_fail(&(method)->error, (status), (message))
-
 typedef struct delegate_state {
     ember_method_t *method;
     const struct ember_delegate *delegate;

@@ -24,7 +24,7 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
                                            ember_error_t *err) {
     uint32_t from = 0;
     uint32_t index = 0;
-    uint64_t spent = 0;
+    uint32_t left = method->budget;
 
     ember_method_begin(method);
     while (index != method->meta.instruction_count) {
@@ -35,7 +35,7 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
             return ember_method_fail(method, step, next, err);
         }
         if (next > 0) {
-            if (!ember_method_charge(method, index - from, &spent)) {
+            if (!ember_method_charge(method, index - from, &left)) {
                 return ember_method_fail(method, step, EMBER_BUDGET, err);
             }
             index = from = (uint32_t)next - 1;

@@ -2,24 +2,8 @@
 // Executing a method: a walk over its steps.
 #include "method_state.h"
 
-// Forgets all stamps before the clock can wrap: every volatile node prepares again.
-static void restart_clock(ember_method_t *method) {
-    for (uint32_t i = 0; i < method->slot_count; i++) {
-        method->slots[i].stamp = 1;
-    }
-    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        if (method->steps[i].run == ember_run_volatile) {
-            ((ember_volatile_t *)method->steps[i].state)->prepared_at = 0;
-        }
-    }
-    method->clock = 1;
-}
-
 void ember_method_begin(ember_method_t *method) {
     method->error.status = EMBER_OK;
-    if (method->clock > UINT32_MAX / 2) {
-        restart_clock(method);
-    }
 }
 
 ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
@@ -33,17 +17,19 @@ ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *ste
 }
 
 // Straight runs are finite, so only jumps are charged: with all steps since the last.
-bool ember_method_charge(const ember_method_t *method, uint64_t steps,
-                         uint64_t *spent) {
-    *spent += steps;
-    return method->budget == 0 || *spent <= method->budget;
+bool ember_method_charge(const ember_method_t *method, uint32_t steps, uint32_t *left) {
+    if (method->budget != 0 && steps > *left) {
+        return false;
+    }
+    *left -= steps;
+    return true;
 }
 
 ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) {
     const ember_step_t *const end = method->steps + method->meta.instruction_count;
     const ember_step_t *from = method->steps;
     const ember_step_t *step = from;
-    uint64_t spent = 0;
+    uint32_t left = method->budget;
 
     ember_method_begin(method);
     while (step != end) {
@@ -55,7 +41,7 @@ ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) 
         if (next < 0) {
             return ember_method_fail(method, step - 1, next, err);
         }
-        if (!ember_method_charge(method, (uint64_t)(step - from), &spent)) {
+        if (!ember_method_charge(method, (uint32_t)(step - from), &left)) {
             return ember_method_fail(method, step - 1, EMBER_BUDGET, err);
         }
         step = from = method->steps + (next - 1);
@@ -63,7 +49,7 @@ ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) 
     return EMBER_OK;
 }
 
-void ember_method_set_budget(ember_method_t *method, uint64_t instructions) {
+void ember_method_set_budget(ember_method_t *method, uint32_t instructions) {
     method->budget = instructions;
 }
 

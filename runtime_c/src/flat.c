@@ -43,11 +43,20 @@ size_t ember_flat_size_field(const uint8_t *table, uint32_t id) {
     return at != NULL ? ember_flat_size(at) : 0;
 }
 
-bool ember_flat_equals(const uint8_t *table, uint32_t id, const void *text,
-                       uint32_t length) {
-    const ember_vector_t string = ember_flat_vector(table, id);
+bool ember_flat_equals(ember_vector_t string, const void *text, uint32_t length) {
     return vector_count(string) == length &&
-           memcmp(vector_items(string), text, length) == 0;
+           (length == 0 || memcmp(vector_items(string), text, length) == 0);
+}
+
+const uint8_t *ember_flat_find(ember_vector_t tables, const char *key,
+                               uint32_t key_length) {
+    for (uint32_t i = 0; i < vector_count(tables); i++) {
+        const uint8_t *table = vector_table(tables, i);
+        if (ember_flat_equals(ember_flat_vector(table, 0), key, key_length)) {
+            return table;
+        }
+    }
+    return NULL;
 }
 
 bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text) {

@@ -57,10 +57,10 @@ static inline const uint8_t *vector_table(ember_vector_t vector, uint32_t index)
 
 // The u64 at `at` as a size; what a size_t can't hold becomes SIZE_MAX, which is more
 // than any memory has.
-size_t ember_flat_size(const uint8_t *at);
+EMBER_LOCAL size_t ember_flat_size(const uint8_t *at);
 
 // Field `id` of `table`, the same way.
-size_t ember_flat_size_field(const uint8_t *table, uint32_t id);
+EMBER_LOCAL size_t ember_flat_size_field(const uint8_t *table, uint32_t id);
 
 // Item `index` of a vector of u64, the same way.
 static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
@@ -68,19 +68,23 @@ static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
 }
 
 // Where field `id` of `table` lies, or NULL when it is absent.
-const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
+EMBER_LOCAL const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
 
-uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
-uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
-const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);
-ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id);
+EMBER_LOCAL uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
+EMBER_LOCAL uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
+EMBER_LOCAL const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);
+EMBER_LOCAL ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id);
 
-// Is string `id` of `table` the `length` bytes at `text`?
-bool ember_flat_equals(const uint8_t *table, uint32_t id, const void *text,
-                       uint32_t length);
+// Is `string` the `length` bytes at `text`?
+EMBER_LOCAL bool ember_flat_equals(ember_vector_t string, const void *text,
+                                   uint32_t length);
+
+// The table of `tables` whose string 0 is `key`, or NULL.
+EMBER_LOCAL const uint8_t *ember_flat_find(ember_vector_t tables, const char *key,
+                                           uint32_t key_length);
 
 // Is string `id` of `table` the NUL-terminated `text`?
-bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text);
+EMBER_LOCAL bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text);
 
 // --- structure ---------------------------------------------------------------
 
@@ -94,30 +98,31 @@ enum {
     FLAT_VEC8 = 18,
     FLAT_TABLE = 19,  // a table of type `type`
     FLAT_TABLES = 20, // a vector of such
-    FLAT_UNION = 21,  // `type` is the first of the members' types, which follow each
-                      // other; the tag is the field before
-    FLAT_END = 255,
+    FLAT_UNION = 21,  // FLAT_UNION + n: one of n tables, whose types follow each other
+                      // from `type` on; the tag is the field before
 };
+
+// FLAT_FIRST in `id` marks the first rule of a type.
+enum { FLAT_FIRST = 128, FLAT_MOST_TYPES = 32 };
 
 typedef struct ember_flat_rule {
     uint8_t id;
     uint8_t kind;
     uint8_t type;
-    uint8_t members; // of a union
 } ember_flat_rule_t;
 
-// A schema: the rules of every type, each list closed by FLAT_END, references before
-// scalars. Type 0 is the root. Fields without a rule are never read.
+// A schema: the rules of all its types, in the order of their numbers, references
+// before scalars within a type; type 0 is the root. A lone FLAT_FIRST ends the list.
+// Fields without a rule are never read.
 typedef struct ember_flat_schema {
-    const ember_flat_rule_t *const *types;
+    const ember_flat_rule_t *rules;
     uint32_t type_count; // at most FLAT_MOST_TYPES
 } ember_flat_schema_t;
-
-enum { FLAT_MOST_TYPES = 32 };
 
 // Checks every table, vector and string that the schema's rules reach, so that the
 // functions above are safe. `flat` must be aligned to 4 and is at most INT32_MAX
 // long. Returns the root table, or NULL when the bytes are malformed.
-const uint8_t *ember_flat_verify(ember_bytes_t flat, const ember_flat_schema_t *schema);
+EMBER_LOCAL const uint8_t *ember_flat_verify(ember_bytes_t flat,
+                                             const ember_flat_schema_t *schema);
 
 #endif // EMBER_FLAT_H

@@ -19,11 +19,12 @@ typedef struct run {
 typedef struct walk {
     const uint8_t *begin;
     const uint8_t *end;
-    const ember_flat_schema_t *schema;
     uint32_t credit; // tables that may still be visited
     uint32_t depth;
     run_t runs[MOST_RUNS];
     const uint8_t *seen[FLAT_MOST_TYPES]; // per type: the vtable checked last
+    const ember_flat_rule_t
+        *rules[FLAT_MOST_TYPES + 1]; // first of each type, and the end
 } walk_t;
 
 static uint32_t room(const walk_t *walk, const uint8_t *at) {
@@ -54,12 +55,17 @@ static bool push(walk_t *walk, const uint8_t *at, uint32_t left, uint32_t type) 
     return true;
 }
 
-// Checks that every ruled field lies inside a table of `table_size` bytes.
-static bool check_fields(const uint8_t *vtable, const ember_flat_rule_t *rule) {
+static uint32_t field_of(const ember_flat_rule_t *rule) {
+    return rule->id & (FLAT_FIRST - 1u);
+}
+
+// Checks that every ruled field of `type` lies inside its table.
+static bool check_fields(const walk_t *walk, const uint8_t *vtable, uint32_t type) {
     const uint32_t size = load_u16(vtable);
     const uint32_t table_size = load_u16(vtable + 2);
-    for (; rule->id != FLAT_END; rule++) {
-        const uint32_t at = 4 + 2 * (uint32_t)rule->id;
+    const ember_flat_rule_t *rule = walk->rules[type];
+    for (; rule != walk->rules[type + 1]; rule++) {
+        const uint32_t at = 4 + 2 * field_of(rule);
         const uint32_t offset = at < size ? load_u16(vtable + at) : 0;
         const uint32_t need = rule->kind <= FLAT_U64 ? rule->kind : 4;
         const uint32_t align = need < 4 ? need : 4;
@@ -82,7 +88,7 @@ static bool check_table(walk_t *walk, const uint8_t *table, uint32_t type) {
     if (vtable != walk->seen[type]) {
         if ((at & 1) != 0 || load_u16(vtable) < 4 || (load_u16(vtable) & 1) != 0 ||
             load_u16(vtable) > room(walk, vtable) ||
-            !check_fields(vtable, walk->schema->types[type])) {
+            !check_fields(walk, vtable, type)) {
             return false;
         }
         walk->seen[type] = vtable;
@@ -108,17 +114,18 @@ static bool check_reference(walk_t *walk, const uint8_t *table,
         }
         return push(walk, load_ref(at) + 4, load_u32(load_ref(at)), rule->type);
     default: { // FLAT_UNION
-        const uint32_t tag = ember_flat_u8(table, rule->id - 1u);
-        return tag - 1 < rule->members && push(walk, at, 1, rule->type + tag - 1);
+        const uint32_t tag = ember_flat_u8(table, field_of(rule) - 1);
+        return tag - 1 < (uint32_t)rule->kind - FLAT_UNION &&
+               push(walk, at, 1, rule->type + tag - 1);
     }
     }
 }
 
 static bool check_references(walk_t *walk, const uint8_t *table, uint32_t type) {
-    const ember_flat_rule_t *rule = walk->schema->types[type];
-    for (; rule->id != FLAT_END && rule->kind > FLAT_U64; rule++) {
-        const uint8_t *at = ember_flat_field(table, rule->id);
-        if (at == NULL ? rule->kind == FLAT_UNION
+    const ember_flat_rule_t *rule = walk->rules[type];
+    for (; rule != walk->rules[type + 1] && rule->kind > FLAT_U64; rule++) {
+        const uint8_t *at = ember_flat_field(table, field_of(rule));
+        if (at == NULL ? rule->kind >= FLAT_UNION
                        : !check_reference(walk, table, rule, at)) {
             return false;
         }
@@ -126,12 +133,20 @@ static bool check_references(walk_t *walk, const uint8_t *table, uint32_t type) 
     return true;
 }
 
+static void index_rules(walk_t *walk, const ember_flat_schema_t *schema) {
+    const ember_flat_rule_t *rule = schema->rules;
+    for (uint32_t type = 0; type <= schema->type_count; rule++) {
+        if ((rule->id & FLAT_FIRST) != 0) {
+            walk->rules[type++] = rule;
+        }
+    }
+}
+
 const uint8_t *ember_flat_verify(ember_bytes_t flat,
                                  const ember_flat_schema_t *schema) {
     walk_t walk = {
         .begin = flat.data,
         .end = flat.data + flat.size,
-        .schema = schema,
         .credit = (uint32_t)(flat.size / 4),
         .depth = 1,
         .runs = {{flat.data, 1, 0}},
@@ -140,6 +155,7 @@ const uint8_t *ember_flat_verify(ember_bytes_t flat,
         return NULL;
     }
 
+    index_rules(&walk, schema);
     while (walk.depth > 0) {
         run_t *run = &walk.runs[walk.depth - 1];
         if (run->left == 0) {

@@ -2,8 +2,8 @@
 // Inputs and outputs of a loaded method.
 #include "method_state.h"
 
-static bool find(const ember_method_t *method, uint32_t list, uint32_t index,
-                 uint32_t *value) {
+static bool find_value(const ember_method_t *method, uint32_t list, uint32_t index,
+                       uint32_t *value) {
     const ember_vector_t items = ember_flat_vector(method->meta.plan, list);
     if (index >= vector_count(items)) {
         return false;
@@ -12,10 +12,10 @@ static bool find(const ember_method_t *method, uint32_t list, uint32_t index,
     return true;
 }
 
-static ember_status_t get(ember_method_t *method, uint32_t list, uint32_t index,
-                          ember_value_t *value) {
+static ember_status_t current(ember_method_t *method, uint32_t list, uint32_t index,
+                              ember_value_t *value) {
     uint32_t at;
-    if (!find(method, list, index, &at)) {
+    if (!find_value(method, list, index, &at)) {
         return EMBER_BAD_ARGUMENT;
     }
     ember_method_value(method, at, value);
@@ -24,12 +24,12 @@ static ember_status_t get(ember_method_t *method, uint32_t list, uint32_t index,
 
 ember_status_t ember_method_input(ember_method_t *method, uint32_t index,
                                   ember_value_t *value) {
-    return get(method, PLAN_INPUTS, index, value);
+    return current(method, PLAN_INPUTS, index, value);
 }
 
 ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
                                    ember_value_t *value) {
-    return get(method, PLAN_OUTPUTS, index, value);
+    return current(method, PLAN_OUTPUTS, index, value);
 }
 
 static bool has_plan(const ember_method_t *method, uint32_t index) {
@@ -140,7 +140,7 @@ ember_status_t ember_method_set_input(ember_method_t *method, uint32_t index,
                                       const ember_value_t *value, ember_error_t *err) {
     uint32_t at;
     ember_status_t status;
-    if (!find(method, PLAN_INPUTS, index, &at)) {
+    if (!find_value(method, PLAN_INPUTS, index, &at)) {
         status = ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
     } else if (value->kind == EMBER_TENSOR) {
         status = set_tensor(method, at, &value->as_tensor, err);
@@ -155,7 +155,7 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
                                          ember_error_t *err) {
     uint32_t at;
     ember_status_t status = EMBER_OK;
-    if (!find(method, PLAN_INPUTS, index, &at) ||
+    if (!find_value(method, PLAN_INPUTS, index, &at) ||
         !ember_method_reshape(method, at, own_slot(method, at), rank, sizes)) {
         status =
             ember_fail(err, EMBER_BAD_ARGUMENT,
@@ -167,7 +167,7 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
 static ember_status_t set_output(ember_method_t *method, uint32_t index, void *data,
                                  size_t size, ember_error_t *err) {
     uint32_t at;
-    if (!find(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
+    if (!find_value(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
         ember_method_slot(method, at) == NULL) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "output: it has memory in the plan already");

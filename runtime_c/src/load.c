@@ -2,8 +2,6 @@
 // Loading a method: memory, operators, slots and initial states, then every step.
 #include "method_state.h"
 
-#define fail(method, status, message) ember_fail(&(method)->error, (status), (message))
-
 enum { LIST_ITEMS_PER_BYTE = 2 };
 
 static ember_status_t no_memory(ember_method_t *method) {

@@ -2,8 +2,6 @@
 // From an instruction to a step { run, state }.
 #include "method_state.h"
 
-#define fail(method, status, message) ember_fail(&(method)->error, (status), (message))
-
 enum { STATE_ALIGN = 8 };
 
 static void *new_state(ember_method_t *method, size_t size) {

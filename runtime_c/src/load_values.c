@@ -6,10 +6,6 @@ static void mark(ember_method_t *method, uint32_t index) {
     method->changing[index / 32] |= 1u << (index % 32);
 }
 
-static bool is_scalar(ember_kind_t kind) {
-    return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
-}
-
 // Copies the initial state of a buffer into its planned memory, and checks that
 // external data exists.
 static ember_status_t load_state(ember_method_t *method, const uint8_t *table) {

@@ -11,12 +11,15 @@
 #include "ember/method.h"
 #include "plan.h"
 
+// Notes a failure in the method's own record.
+#define fail(method, status, message) ember_fail(&(method)->error, (status), (message))
+
 enum { NO_SOURCE = -1 };
 
 struct ember_slot {
     ember_method_t *method;
     uint32_t index; // of the value
-    uint32_t stamp; // the method's clock when the slot last changed
+    uint64_t stamp; // the method's clock when the slot last changed
     int32_t source; // the value a MoveCall made it stand for, or NO_SOURCE
     uint8_t kind;   // ember_kind_t, of scalars
     bool constant;  // tensor: bound to memory that must not be written
@@ -57,62 +60,74 @@ typedef struct ember_volatile {
     ember_slot_t **slots; // (slot_count,): what its arguments depend on
     uint32_t slot_count;
     uint32_t instruction;
-    uint32_t prepared_at; // clock; 0: not yet
+    uint64_t prepared_at; // clock; 0: not yet
 } ember_volatile_t;
 
 // Memory of a tensor that has no slot, or that its slot starts with: planned or
 // constant. `tensor` holds its declared shape; data stays NULL when there is none.
-void ember_method_place(const ember_method_t *method, const uint8_t *table,
-                        ember_tensor_t *tensor);
+EMBER_LOCAL void ember_method_place(const ember_method_t *method, const uint8_t *table,
+                                    ember_tensor_t *tensor);
+
+static inline bool is_scalar(uint32_t kind) {
+    return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
+}
 
 // Notes that `slot` changed.
-void ember_slot_touch(ember_slot_t *slot);
+EMBER_LOCAL void ember_slot_touch(ember_slot_t *slot);
 
 // The slot of value `index`, or NULL.
-ember_slot_t *ember_method_slot(const ember_method_t *method, uint32_t index);
+EMBER_LOCAL ember_slot_t *ember_method_slot(const ember_method_t *method,
+                                            uint32_t index);
 
 // The value that `index` stands for now (MoveCall), and its slot or NULL.
-uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
-                              ember_slot_t **slot);
+EMBER_LOCAL uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
+                                          ember_slot_t **slot);
 
 // Value `index` as it is now.
-void ember_method_value(const ember_method_t *method, uint32_t index,
-                        ember_value_t *value);
+EMBER_LOCAL void ember_method_value(const ember_method_t *method, uint32_t index,
+                                    ember_value_t *value);
 
 // Makes a shape current: a static tensor must have it, a dynamic one takes it.
 // False when it does not fit the bound or the memory. `slot` may be NULL.
-bool ember_method_reshape(const ember_method_t *method, uint32_t index,
-                          ember_slot_t *slot, uint32_t rank, const int32_t *sizes);
+EMBER_LOCAL bool ember_method_reshape(const ember_method_t *method, uint32_t index,
+                                      ember_slot_t *slot, uint32_t rank,
+                                      const int32_t *sizes);
 
 // Body of instruction `index`, and its tag.
-const uint8_t *ember_method_instruction(const ember_method_t *method, uint32_t index,
-                                        uint32_t *tag);
+EMBER_LOCAL const uint8_t *ember_method_instruction(const ember_method_t *method,
+                                                    uint32_t index, uint32_t *tag);
 
 // Creates the slots, and copies initial states into planned memory.
-ember_status_t ember_method_load_values(ember_method_t *method);
+EMBER_LOCAL ember_status_t ember_method_load_values(ember_method_t *method);
 
 // Creates and prepares step `index`.
-ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index);
+EMBER_LOCAL ember_status_t ember_method_load_step(ember_method_t *method,
+                                                  uint32_t index);
 
 // Starts the delegate of a DelegateCall if need be, and creates its step.
-ember_status_t ember_method_load_delegate(ember_method_t *method, const uint8_t *body,
-                                          ember_step_t *step);
+EMBER_LOCAL ember_status_t ember_method_load_delegate(ember_method_t *method,
+                                                      const uint8_t *body,
+                                                      ember_step_t *step);
 
 // The entry of an Operator table of the program, or NULL.
-const ember_operator_t *ember_operators_find(const ember_operators_t *operators,
-                                             const uint8_t *table);
+EMBER_LOCAL const ember_operator_t *
+ember_operators_find(const ember_operators_t *operators, const uint8_t *table);
 
 // Parts of execute that its traced twin shares.
-void ember_method_begin(ember_method_t *method);
-ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
-                                 int32_t status, ember_error_t *err);
-bool ember_method_charge(const ember_method_t *method, uint64_t steps, uint64_t *spent);
+EMBER_LOCAL void ember_method_begin(ember_method_t *method);
+EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
+                                             const ember_step_t *step, int32_t status,
+                                             ember_error_t *err);
+EMBER_LOCAL bool ember_method_charge(const ember_method_t *method, uint32_t steps,
+                                     uint32_t *left);
 
 // Prepares the first candidate that takes the node; `run` receives it.
-ember_status_t ember_node_prepare(ember_node_t *node, const ember_operator_t *operation,
-                                  void *state, const ember_kernel_t **chosen);
+EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
+                                              const ember_operator_t *operation,
+                                              void *state,
+                                              const ember_kernel_t **chosen);
 
 // Run functions of the runtime's own nodes.
-int32_t ember_run_volatile(void *state);
+EMBER_LOCAL int32_t ember_run_volatile(void *state);
 
 #endif // EMBER_METHOD_STATE_H

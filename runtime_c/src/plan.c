@@ -148,8 +148,8 @@ static bool layout_fits(const uint8_t *layout, const ember_tensor_t *tensor) {
             vector_count(ember_flat_vector(layout, LAYOUT_SIZES)) == tensor->rank &&
             memcmp(vector_items(ember_flat_vector(layout, LAYOUT_SIZES)), tensor->sizes,
                    4 * (size_t)tensor->rank) == 0 &&
-            ember_flat_equals(layout, LAYOUT_DIM_ORDER, tensor->dim_order,
-                              tensor->rank));
+            ember_flat_equals(ember_flat_vector(layout, LAYOUT_DIM_ORDER),
+                              tensor->dim_order, tensor->rank));
 }
 
 bool ember_plan_is_external(const uint8_t *table) {

@@ -8,47 +8,51 @@
 
 // Segment `index` of the vector `segments`, inside `all`. False, and an empty segment,
 // when there is none.
-bool ember_segment_at(ember_vector_t segments, const ember_bytes_t *all, uint32_t index,
-                      ember_bytes_t *segment);
-bool ember_program_segment(const ember_program_t *program, uint32_t index,
-                           ember_bytes_t *segment);
+EMBER_LOCAL bool ember_segment_at(ember_vector_t segments, const ember_bytes_t *all,
+                                  uint32_t index, ember_bytes_t *segment);
+EMBER_LOCAL bool ember_program_segment(const ember_program_t *program, uint32_t index,
+                                       ember_bytes_t *segment);
 
 // Item `index` of a list of byte vectors of the program: inline constants or delegates.
 // NULL data past the end.
-void ember_program_blob(const ember_program_t *program, uint32_t list, uint32_t index,
-                        ember_bytes_t *data);
+EMBER_LOCAL void ember_program_blob(const ember_program_t *program, uint32_t list,
+                                    uint32_t index, ember_bytes_t *data);
 
 // Body table of value `index`; `*kind` receives its tag.
-const uint8_t *ember_plan_value(ember_vector_t values, uint32_t index,
-                                ember_kind_t *kind);
+EMBER_LOCAL const uint8_t *ember_plan_value(ember_vector_t values, uint32_t index,
+                                            ember_kind_t *kind);
 
 // Instructions of the method's only chain.
-ember_vector_t ember_plan_instructions(const uint8_t *plan);
+EMBER_LOCAL ember_vector_t ember_plan_instructions(const uint8_t *plan);
 
 // Shape, dtype and numel of a Tensor table as declared; data is NULL. False when
 // ember_sizes_numel() is, which no longer happens once the program is open.
-bool ember_plan_tensor(const uint8_t *table, ember_tensor_t *tensor);
+EMBER_LOCAL bool ember_plan_tensor(const uint8_t *table, ember_tensor_t *tensor);
 
 // Everything but tensors: value->kind says which; lists are not resolved.
-void ember_plan_scalar(const uint8_t *body, ember_value_t *value);
+EMBER_LOCAL void ember_plan_scalar(const uint8_t *body, ember_value_t *value);
 
-bool ember_plan_is_external(const uint8_t *table);
+EMBER_LOCAL bool ember_plan_is_external(const uint8_t *table);
 
 // Where a constant or an initial state lies; NULL when the tensor has none. False when
 // it is missing, truncated, misaligned, or of another shape in its data file.
-bool ember_plan_tensor_data(const ember_program_t *program, const uint8_t *table,
-                            const ember_tensor_t *tensor, ember_bytes_t *data);
+EMBER_LOCAL bool ember_plan_tensor_data(const ember_program_t *program,
+                                        const uint8_t *table,
+                                        const ember_tensor_t *tensor,
+                                        ember_bytes_t *data);
 
 // Product of sizes in `numel`; false when a size is negative or the product
 // exceeds INT32_MAX.
-bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel);
+EMBER_LOCAL bool ember_sizes_numel(const int32_t *sizes, uint32_t rank,
+                                   uint32_t *numel);
 
 // True when `order` holds each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
-bool ember_is_permutation(const uint8_t *order, uint32_t rank);
+EMBER_LOCAL bool ember_is_permutation(const uint8_t *order, uint32_t rank);
 
 // Semantic checks of everything in a structurally verified program. `*instruction`
 // receives the one that fails, or EMBER_NO_INSTRUCTION.
-ember_status_t ember_program_check(const ember_program_t *program,
-                                   uint32_t *instruction, ember_error_t *err);
+EMBER_LOCAL ember_status_t ember_program_check(const ember_program_t *program,
+                                               uint32_t *instruction,
+                                               ember_error_t *err);
 
 #endif // EMBER_PLAN_H

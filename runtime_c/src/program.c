@@ -10,7 +10,9 @@ static const ember_container_t pte = {CONTAINER_TAG('E', 'T', '1', '2'),
                                       0,
                                       16,
                                       24,
-                                      &ember_schema_program};
+                                      &ember_schema_program,
+                                      PROGRAM_SEGMENTS,
+                                      PROGRAM_NAMED_DATA};
 
 ember_status_t ember_program_open(ember_program_t *program, const void *data,
                                   size_t size, ember_error_t *err) {
@@ -46,16 +48,15 @@ const char *ember_program_method_name(const ember_program_t *program, uint32_t i
 
 ember_status_t ember_program_named_data(const ember_program_t *program, const char *key,
                                         uint32_t key_length, ember_bytes_t *data) {
-    const ember_vector_t entries = ember_flat_vector(program->root, PROGRAM_NAMED_DATA);
-    for (uint32_t i = 0; i < vector_count(entries); i++) {
-        const uint8_t *entry = vector_table(entries, i);
-        if (ember_flat_equals(entry, NAMED_KEY, key, key_length)) {
-            (void)ember_program_segment(program, ember_flat_u32(entry, NAMED_SEGMENT),
-                                        data);
-            return EMBER_OK;
-        }
-    }
     const uint8_t *layout;
+    const uint8_t *entry = ember_flat_find(
+        ember_flat_vector(program->root, PROGRAM_NAMED_DATA), key, key_length);
+    if (entry != NULL) {
+        return ember_program_segment(program, ember_flat_u32(entry, NAMED_SEGMENT),
+                                     data)
+                   ? EMBER_OK
+                   : EMBER_BAD_PROGRAM;
+    }
     return program->find_data != NULL
                ? program->find_data(program->maps, program->map_count, key, key_length,
                                     data, &layout)

@@ -204,24 +204,6 @@ static ember_status_t check_plan(check_t *check, const uint8_t *plan) {
     return status == EMBER_OK ? check_instructions(check, plan) : status;
 }
 
-static bool check_segments(const ember_program_t *program) {
-    const ember_vector_t segments = ember_flat_vector(program->root, PROGRAM_SEGMENTS);
-    const ember_vector_t named = ember_flat_vector(program->root, PROGRAM_NAMED_DATA);
-    ember_bytes_t segment;
-    for (uint32_t i = 0; i < vector_count(segments); i++) {
-        if (!ember_program_segment(program, i, &segment)) {
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < vector_count(named); i++) {
-        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >=
-            vector_count(segments)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 ember_status_t ember_program_check(const ember_program_t *program,
                                    uint32_t *instruction, ember_error_t *err) {
     const ember_vector_t plans = ember_flat_vector(program->root, PROGRAM_PLANS);
@@ -232,9 +214,6 @@ ember_status_t ember_program_check(const ember_program_t *program,
         .err = err,
     };
     ember_status_t status = EMBER_OK;
-    if (!check_segments(program)) {
-        status = bad(&check, "program: a segment lies past the end");
-    }
     for (uint32_t i = 0; status == EMBER_OK && i < vector_count(plans); i++) {
         status = check_plan(&check, vector_table(plans, i));
     }

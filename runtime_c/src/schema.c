@@ -35,117 +35,102 @@ enum {
     T_SEGMENT,
     T_OFFSETS,
     T_NAMED,
+    T_COUNT,
 };
 
-#define RULES(name, ...)                                                               \
-    static const ember_flat_rule_t name[] = {__VA_ARGS__{FLAT_END, 0, 0, 0}}
-
-static const ember_flat_rule_t none_rules[] = {{FLAT_END, 0, 0, 0}};
-RULES(program_rules, {PROGRAM_PLANS, FLAT_TABLES, T_PLAN, 0},
-      {PROGRAM_CONSTANT_BUFFERS, FLAT_TABLES, T_BLOB, 0},
-      {PROGRAM_DELEGATE_DATA, FLAT_TABLES, T_BLOB, 0},
-      {PROGRAM_SEGMENTS, FLAT_TABLES, T_SEGMENT, 0},
-      {PROGRAM_CONSTANT_SEGMENT, FLAT_TABLE, T_OFFSETS, 0},
-      {PROGRAM_MUTABLE_SEGMENTS, FLAT_TABLES, T_OFFSETS, 0},
-      {PROGRAM_NAMED_DATA, FLAT_TABLES, T_NAMED, 0}, );
-RULES(plan_rules, {PLAN_NAME, FLAT_VEC1, 0, 0}, {PLAN_VALUES, FLAT_TABLES, T_VALUE, 0},
-      {PLAN_INPUTS, FLAT_VEC4, 0, 0}, {PLAN_OUTPUTS, FLAT_VEC4, 0, 0},
-      {PLAN_CHAINS, FLAT_TABLES, T_CHAIN, 0},
-      {PLAN_OPERATORS, FLAT_TABLES, T_OPERATOR, 0},
-      {PLAN_DELEGATES, FLAT_TABLES, T_DELEGATE, 0},
-      {PLAN_BUFFER_SIZES, FLAT_VEC8, 0, 0},
-      {PLAN_BUFFER_DEVICES, FLAT_TABLES, T_DEVICE, 0}, );
-RULES(value_rules, {VALUE_BODY, FLAT_UNION, T_NONE, 11}, {VALUE_TAG, FLAT_U8, 0, 0}, );
-RULES(u64_rules, {BODY_ITEM, FLAT_U64, 0, 0}, );
-RULES(u8_rules, {BODY_ITEM, FLAT_U8, 0, 0}, );
-RULES(vec1_rules, {BODY_ITEM, FLAT_VEC1, 0, 0}, );
-RULES(vec4_rules, {BODY_ITEM, FLAT_VEC4, 0, 0}, );
-RULES(vec8_rules, {BODY_ITEM, FLAT_VEC8, 0, 0}, );
-RULES(tensor_rules, {TENSOR_SIZES, FLAT_VEC4, 0, 0},
-      {TENSOR_DIM_ORDER, FLAT_VEC1, 0, 0},
-      {TENSOR_ALLOCATION, FLAT_TABLE, T_ALLOCATION, 0},
-      {TENSOR_EXTRA, FLAT_TABLE, T_EXTRA, 0}, {TENSOR_DTYPE, FLAT_U8, 0, 0},
-      {TENSOR_STORAGE_OFFSET, FLAT_U32, 0, 0}, {TENSOR_BUFFER, FLAT_U32, 0, 0},
-      {TENSOR_DYNAMISM, FLAT_U8, 0, 0}, );
-RULES(allocation_rules, {ALLOCATION_ID, FLAT_U32, 0, 0},
-      {ALLOCATION_LOW, FLAT_U32, 0, 0}, {ALLOCATION_HIGH, FLAT_U32, 0, 0}, );
-RULES(extra_rules, {EXTRA_NAME, FLAT_VEC1, 0, 0},
-      {EXTRA_MUTABLE_SEGMENT, FLAT_U64, 0, 0}, {EXTRA_LOCATION, FLAT_U8, 0, 0},
-      {EXTRA_DEVICE, FLAT_U8, 0, 0}, );
-RULES(chain_rules, {CHAIN_INSTRUCTIONS, FLAT_TABLES, T_INSTRUCTION, 0}, );
-RULES(instruction_rules, {VALUE_BODY, FLAT_UNION, T_KERNEL_CALL, 5},
-      {VALUE_TAG, FLAT_U8, 0, 0}, );
-RULES(call_rules, {CALL_ARGS, FLAT_VEC4, 0, 0}, {CALL_INDEX, FLAT_U32, 0, 0}, );
-RULES(pair_rules, {0, FLAT_U32, 0, 0}, {1, FLAT_U32, 0, 0}, );
-RULES(free_rules, {FREE_VALUE, FLAT_U32, 0, 0}, );
-RULES(operator_rules, {OPERATOR_NAME, FLAT_VEC1, 0, 0},
-      {OPERATOR_OVERLOAD, FLAT_VEC1, 0, 0}, );
-RULES(delegate_rules, {DELEGATE_ID, FLAT_VEC1, 0, 0},
-      {DELEGATE_DATA, FLAT_TABLE, T_REFERENCE, 0},
-      {DELEGATE_SPECS, FLAT_TABLES, T_SPEC, 0}, );
-RULES(reference_rules, {REFERENCE_LOCATION, FLAT_U8, 0, 0},
-      {REFERENCE_INDEX, FLAT_U32, 0, 0}, );
-RULES(spec_rules, {SPEC_KEY, FLAT_VEC1, 0, 0}, {SPEC_VALUE, FLAT_VEC1, 0, 0}, );
-RULES(device_rules, {DEVICE_BUFFER, FLAT_U32, 0, 0}, {DEVICE_TYPE, FLAT_U8, 0, 0}, );
-RULES(segment_rules, {SEGMENT_OFFSET, FLAT_U64, 0, 0},
-      {SEGMENT_SIZE, FLAT_U64, 0, 0}, );
-RULES(offsets_rules, {OFFSETS_ITEMS, FLAT_VEC8, 0, 0},
-      {OFFSETS_SEGMENT, FLAT_U32, 0, 0}, );
-RULES(named_rules, {NAMED_KEY, FLAT_VEC1, 0, 0}, {NAMED_SEGMENT, FLAT_U32, 0, 0}, );
-
-static const ember_flat_rule_t *const program_types[] = {
-    [T_PROGRAM] = program_rules,
-    [T_PLAN] = plan_rules,
-    [T_VALUE] = value_rules,
-    [T_NONE] = none_rules,
-    [T_INT] = u64_rules,
-    [T_BOOL] = u8_rules,
-    [T_DOUBLE] = u64_rules,
-    [T_TENSOR] = tensor_rules,
-    [T_STRING] = vec1_rules,
-    [T_INTS] = vec8_rules,
-    [T_DOUBLES] = vec8_rules,
-    [T_BOOLS] = vec1_rules,
-    [T_TENSORS] = vec4_rules,
-    [T_OPTIONAL_TENSORS] = vec4_rules,
-    [T_ALLOCATION] = allocation_rules,
-    [T_EXTRA] = extra_rules,
-    [T_CHAIN] = chain_rules,
-    [T_INSTRUCTION] = instruction_rules,
-    [T_KERNEL_CALL] = call_rules,
-    [T_DELEGATE_CALL] = call_rules,
-    [T_MOVE_CALL] = pair_rules,
-    [T_JUMP_CALL] = pair_rules,
-    [T_FREE_CALL] = free_rules,
-    [T_OPERATOR] = operator_rules,
-    [T_DELEGATE] = delegate_rules,
-    [T_REFERENCE] = reference_rules,
-    [T_SPEC] = spec_rules,
-    [T_DEVICE] = device_rules,
-    [T_BLOB] = vec1_rules,
-    [T_SEGMENT] = segment_rules,
-    [T_OFFSETS] = offsets_rules,
-    [T_NAMED] = named_rules,
+static const ember_flat_rule_t program_rules[] = {
+    {FLAT_FIRST | PROGRAM_PLANS, FLAT_TABLES, T_PLAN}, // T_PROGRAM
+    {PROGRAM_CONSTANT_BUFFERS, FLAT_TABLES, T_BLOB},
+    {PROGRAM_DELEGATE_DATA, FLAT_TABLES, T_BLOB},
+    {PROGRAM_SEGMENTS, FLAT_TABLES, T_SEGMENT},
+    {PROGRAM_CONSTANT_SEGMENT, FLAT_TABLE, T_OFFSETS},
+    {PROGRAM_MUTABLE_SEGMENTS, FLAT_TABLES, T_OFFSETS},
+    {PROGRAM_NAMED_DATA, FLAT_TABLES, T_NAMED},
+    {FLAT_FIRST | PLAN_NAME, FLAT_VEC1, 0}, // T_PLAN
+    {PLAN_VALUES, FLAT_TABLES, T_VALUE},
+    {PLAN_INPUTS, FLAT_VEC4, 0},
+    {PLAN_OUTPUTS, FLAT_VEC4, 0},
+    {PLAN_CHAINS, FLAT_TABLES, T_CHAIN},
+    {PLAN_OPERATORS, FLAT_TABLES, T_OPERATOR},
+    {PLAN_DELEGATES, FLAT_TABLES, T_DELEGATE},
+    {PLAN_BUFFER_SIZES, FLAT_VEC8, 0},
+    {PLAN_BUFFER_DEVICES, FLAT_TABLES, T_DEVICE},
+    {FLAT_FIRST | VALUE_BODY, FLAT_UNION + 11, T_NONE}, // T_VALUE
+    {VALUE_TAG, FLAT_U8, 0},
+    {FLAT_FIRST | 0, FLAT_U8, 0},              // T_NONE
+    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0},     // T_INT
+    {FLAT_FIRST | BODY_ITEM, FLAT_U8, 0},      // T_BOOL
+    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0},     // T_DOUBLE
+    {FLAT_FIRST | TENSOR_SIZES, FLAT_VEC4, 0}, // T_TENSOR
+    {TENSOR_DIM_ORDER, FLAT_VEC1, 0},
+    {TENSOR_ALLOCATION, FLAT_TABLE, T_ALLOCATION},
+    {TENSOR_EXTRA, FLAT_TABLE, T_EXTRA},
+    {TENSOR_DTYPE, FLAT_U8, 0},
+    {TENSOR_STORAGE_OFFSET, FLAT_U32, 0},
+    {TENSOR_BUFFER, FLAT_U32, 0},
+    {TENSOR_DYNAMISM, FLAT_U8, 0},
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC1, 0},    // T_STRING
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC8, 0},    // T_INTS
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC8, 0},    // T_DOUBLES
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC1, 0},    // T_BOOLS
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC4, 0},    // T_TENSORS
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC4, 0},    // T_OPTIONAL_TENSORS
+    {FLAT_FIRST | ALLOCATION_ID, FLAT_U32, 0}, // T_ALLOCATION
+    {ALLOCATION_LOW, FLAT_U32, 0},
+    {ALLOCATION_HIGH, FLAT_U32, 0},
+    {FLAT_FIRST | EXTRA_NAME, FLAT_VEC1, 0}, // T_EXTRA
+    {EXTRA_MUTABLE_SEGMENT, FLAT_U64, 0},
+    {EXTRA_LOCATION, FLAT_U8, 0},
+    {EXTRA_DEVICE, FLAT_U8, 0},
+    {FLAT_FIRST | CHAIN_INSTRUCTIONS, FLAT_TABLES, T_INSTRUCTION}, // T_CHAIN
+    {FLAT_FIRST | VALUE_BODY, FLAT_UNION + 5, T_KERNEL_CALL},      // T_INSTRUCTION
+    {VALUE_TAG, FLAT_U8, 0},
+    {FLAT_FIRST | CALL_ARGS, FLAT_VEC4, 0}, // T_KERNEL_CALL
+    {CALL_INDEX, FLAT_U32, 0},
+    {FLAT_FIRST | CALL_ARGS, FLAT_VEC4, 0}, // T_DELEGATE_CALL
+    {CALL_INDEX, FLAT_U32, 0},
+    {FLAT_FIRST | 0, FLAT_U32, 0}, // T_MOVE_CALL
+    {1, FLAT_U32, 0},
+    {FLAT_FIRST | 0, FLAT_U32, 0}, // T_JUMP_CALL
+    {1, FLAT_U32, 0},
+    {FLAT_FIRST | FREE_VALUE, FLAT_U32, 0},     // T_FREE_CALL
+    {FLAT_FIRST | OPERATOR_NAME, FLAT_VEC1, 0}, // T_OPERATOR
+    {OPERATOR_OVERLOAD, FLAT_VEC1, 0},
+    {FLAT_FIRST | DELEGATE_ID, FLAT_VEC1, 0}, // T_DELEGATE
+    {DELEGATE_DATA, FLAT_TABLE, T_REFERENCE},
+    {DELEGATE_SPECS, FLAT_TABLES, T_SPEC},
+    {FLAT_FIRST | REFERENCE_LOCATION, FLAT_U8, 0}, // T_REFERENCE
+    {REFERENCE_INDEX, FLAT_U32, 0},
+    {FLAT_FIRST | SPEC_KEY, FLAT_VEC1, 0}, // T_SPEC
+    {SPEC_VALUE, FLAT_VEC1, 0},
+    {FLAT_FIRST | DEVICE_BUFFER, FLAT_U32, 0}, // T_DEVICE
+    {DEVICE_TYPE, FLAT_U8, 0},
+    {FLAT_FIRST | BODY_ITEM, FLAT_VEC1, 0},     // T_BLOB
+    {FLAT_FIRST | SEGMENT_OFFSET, FLAT_U64, 0}, // T_SEGMENT
+    {SEGMENT_SIZE, FLAT_U64, 0},
+    {FLAT_FIRST | OFFSETS_ITEMS, FLAT_VEC8, 0}, // T_OFFSETS
+    {OFFSETS_SEGMENT, FLAT_U32, 0},
+    {FLAT_FIRST | NAMED_KEY, FLAT_VEC1, 0}, // T_NAMED
+    {NAMED_SEGMENT, FLAT_U32, 0},
+    {FLAT_FIRST, 0, 0},
 };
 
-const ember_flat_schema_t ember_schema_program = {
-    program_types, sizeof(program_types) / sizeof(program_types[0])};
+const ember_flat_schema_t ember_schema_program = {program_rules, T_COUNT};
 
-enum { D_FILE, D_SEGMENT, D_NAMED, D_LAYOUT };
+enum { D_FILE, D_SEGMENT, D_NAMED, D_LAYOUT, D_COUNT };
 
-RULES(data_rules, {DATA_SEGMENTS, FLAT_TABLES, D_SEGMENT, 0},
-      {DATA_NAMED, FLAT_TABLES, D_NAMED, 0}, );
-RULES(data_named_rules, {NAMED_KEY, FLAT_VEC1, 0, 0},
-      {NAMED_LAYOUT, FLAT_TABLE, D_LAYOUT, 0}, {NAMED_SEGMENT, FLAT_U32, 0, 0}, );
-RULES(layout_rules, {LAYOUT_SIZES, FLAT_VEC4, 0, 0},
-      {LAYOUT_DIM_ORDER, FLAT_VEC1, 0, 0}, {LAYOUT_DTYPE, FLAT_U8, 0, 0}, );
-
-static const ember_flat_rule_t *const data_types[] = {
-    [D_FILE] = data_rules,
-    [D_SEGMENT] = segment_rules,
-    [D_NAMED] = data_named_rules,
-    [D_LAYOUT] = layout_rules,
+static const ember_flat_rule_t data_rules[] = {
+    {FLAT_FIRST | DATA_SEGMENTS, FLAT_TABLES, D_SEGMENT}, // D_FILE
+    {DATA_NAMED, FLAT_TABLES, D_NAMED},
+    {FLAT_FIRST | SEGMENT_OFFSET, FLAT_U64, 0}, // D_SEGMENT
+    {SEGMENT_SIZE, FLAT_U64, 0},
+    {FLAT_FIRST | NAMED_KEY, FLAT_VEC1, 0}, // D_NAMED
+    {NAMED_LAYOUT, FLAT_TABLE, D_LAYOUT},
+    {NAMED_SEGMENT, FLAT_U32, 0},
+    {FLAT_FIRST | LAYOUT_SIZES, FLAT_VEC4, 0}, // D_LAYOUT
+    {LAYOUT_DIM_ORDER, FLAT_VEC1, 0},
+    {LAYOUT_DTYPE, FLAT_U8, 0},
+    {FLAT_FIRST, 0, 0},
 };
 
-const ember_flat_schema_t ember_schema_data = {data_types, sizeof(data_types) /
-                                                               sizeof(data_types[0])};
+const ember_flat_schema_t ember_schema_data = {data_rules, D_COUNT};

@@ -71,10 +71,6 @@ static void tensor_value(const ember_method_t *method, const ember_slot_t *slot,
     }
 }
 
-static bool is_scalar(uint32_t kind) {
-    return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
-}
-
 void ember_method_value(const ember_method_t *method, uint32_t index,
                         ember_value_t *value) {
     ember_slot_t *slot;
@@ -132,7 +128,7 @@ bool ember_method_reshape(const ember_method_t *method, uint32_t index,
     return memcmp(bound.sizes, sizes, rank * sizeof(sizes[0])) == 0;
 }
 
-static void set_scalar(ember_slot_t *slot, ember_kind_t kind, int64_t bits) {
+static void store_scalar(ember_slot_t *slot, ember_kind_t kind, int64_t bits) {
     if (slot->kind != kind || slot->as_int != bits || slot->source != NO_SOURCE) {
         slot->kind = (uint8_t)kind;
         slot->source = NO_SOURCE;
@@ -142,17 +138,17 @@ static void set_scalar(ember_slot_t *slot, ember_kind_t kind, int64_t bits) {
 }
 
 void ember_slot_set_int(ember_slot_t *slot, int64_t value) {
-    set_scalar(slot, EMBER_INT, value);
+    store_scalar(slot, EMBER_INT, value);
 }
 
 void ember_slot_set_bool(ember_slot_t *slot, bool value) {
-    set_scalar(slot, EMBER_BOOL, value);
+    store_scalar(slot, EMBER_BOOL, value);
 }
 
 void ember_slot_set_double(ember_slot_t *slot, double value) {
     int64_t bits;
     memcpy(&bits, &value, sizeof(bits));
-    set_scalar(slot, EMBER_DOUBLE, bits);
+    store_scalar(slot, EMBER_DOUBLE, bits);
 }
 
 ember_status_t ember_slot_resize(ember_slot_t *slot, uint32_t rank,

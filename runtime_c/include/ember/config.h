@@ -18,4 +18,10 @@
 
 #define EMBER_MUST_USE __attribute__((warn_unused_result))
 
+// Linkage of functions that the runtime's own files share. ember_core.c, which is all
+// of them in one, makes them static: that saves 1 kB.
+#ifndef EMBER_LOCAL
+#define EMBER_LOCAL
+#endif
+
 #endif // EMBER_CONFIG_H

@@ -43,7 +43,7 @@ typedef struct ember_method {
     uint32_t *changing;  // bitmap of values that have a slot
     ember_slot_t *slots; // (slot_count,), by value index
     uint32_t slot_count;
-    uint32_t clock; // rises whenever a slot changes
+    uint64_t clock; // rises whenever a slot changes
     const ember_registry_t *registry;
     const ember_operator_t **operators; // the plan's operators, resolved
     struct ember_delegate *delegates;
@@ -53,7 +53,7 @@ typedef struct ember_method {
     size_t temp_used; // bytes of scratch that the largest node asked for
     ember_arena_t arena;
     uint32_t credit;     // list items that loading may still visit
-    uint64_t budget;     // instructions one execute may take; 0: no limit
+    uint32_t budget;     // instructions one execute may take; 0: no limit
     ember_error_t error; // of the node being prepared
 } ember_method_t;
 
@@ -79,7 +79,7 @@ void ember_method_unload(ember_method_t *method);
 
 // Stops an execute after about `instructions` instructions with EMBER_BUDGET, so
 // that a program can't loop for ever; 0: no limit. Counted at jumps.
-void ember_method_set_budget(ember_method_t *method, uint64_t instructions);
+void ember_method_set_budget(ember_method_t *method, uint32_t instructions);
 
 // Input or output `index` as it is now. BAD_ARGUMENT past the end.
 EMBER_MUST_USE ember_status_t ember_method_input(ember_method_t *method, uint32_t index,

@@ -242,12 +242,7 @@ def data_files() -> None:
     craft("fine.ptd", whole, EXECUTE, 0)
     craft("segment_size.ptd", patched(whole, (f"{first}.size", 2**20)))
     craft("segment_most.ptd", patched(whole, ("segments[1].offset", 2**64 - 1)))
-    craft(
-        "segment_index.ptd",
-        patched(whole, ("named_data[1].segment_index", 9)),
-        LOAD,
-        NOT_FOUND,
-    )
+    craft("segment_index.ptd", patched(whole, ("named_data[1].segment_index", 9)))
     craft("too_small.ptd", patched(whole, ("segments[1].size", 7)), LOAD, NOT_FOUND)
     craft("key.ptd", patched(whole, ("named_data[1].key[0]", 0)), LOAD, NOT_FOUND)
     layout = "named_data[1].tensor_layout"
