@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = the index of the smallest element over one dimension, or over all.
+#include "kernels/engine/sums.h"
+
+static const ember_reduce_ops_t ops = {
+    .classes = {{ember_min_f32, NULL}, {ember_min_f64, NULL}, {ember_min_s64, NULL}},
+    .passes = 1,
+    .needs_elements = true};
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_tensor_t x;
+    ember_node_tensor(node, 0, &x);
+    const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
+    return ember_reduce_prepare(node, state, &ops, dims, ember_node_bool(node, 2),
+                                EMBER_REDUCE_NONE, 3);
+}
+
+EMBER_REDUCE_KERNEL(argmin, ember_reduce_any);

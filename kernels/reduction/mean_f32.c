@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = the mean over some dimensions, float32.
+#include "kernels/engine/sums.h"
+
+static const ember_reduce_ops_t ops = {.classes = {{ember_sum_f32, ember_mean_f32}},
+                                       .passes = 1};
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_tensor_t x;
+    ember_node_tensor(node, 0, &x);
+    const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
+    return ember_reduce_prepare_f32(node, state, &ops, dims, ember_node_bool(node, 2),
+                                    ember_node_arg_count(node) - 2);
+}
+
+EMBER_REDUCE_KERNEL(mean_f32, ember_reduce_floats);

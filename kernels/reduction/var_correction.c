@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = the variance over some dimensions with a correction.
+#include "kernels/engine/sums.h"
+
+static const ember_reduce_ops_t ops = {
+    .classes = {{ember_var_take_f32, ember_var_finish_f32},
+                {ember_var_take_f64, ember_var_finish_f64}},
+    .passes = 2};
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_tensor_t x;
+    ember_node_tensor(node, 0, &x);
+    const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
+    ember_reduce_t *s = state;
+    const ember_status_t status = ember_reduce_prepare(
+        node, s, &ops, dims, ember_node_bool(node, 3), 4, EMBER_REDUCE_NONE);
+    s->argument =
+        ember_node_kind(node, 2) == EMBER_NONE ? 1.0 : ember_node_double(node, 2);
+    return status;
+}
+
+EMBER_REDUCE_KERNEL(var_correction, ember_reduce_any);
