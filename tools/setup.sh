@@ -10,7 +10,7 @@ packages=(
     cmake ninja-build           # builds of the C libraries
     gcc-arm-none-eabi libnewlib-arm-none-eabi # Cortex-M
     clang-19 lld-19 llvm-19     # Helium, Arm64, Hexagon
-    clang-format-19             # tools/check.sh
+    clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     qemu-system-arm qemu-user   # emulators
 )
 

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Everything a change must pass. Runs every step, then names those that failed.
+#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes
+set -uo pipefail
+cd "$(dirname "$0")/.."
+[ -d .venv ] && PATH="$PWD/.venv/bin:$PATH"
+
+sources() {
+    git ls-files --cached --others --exclude-standard '*.c' '*.h'
+}
+
+format() {
+    sources | xargs clang-format-19 --dry-run --Werror &&
+        ruff format --check --quiet sdk tests tools examples
+}
+
+lint() {
+    ruff check --quiet sdk tests tools examples
+}
+
+types() {
+    mypy --no-error-summary
+}
+
+tests() {
+    python -m pytest -q -n auto --dist loadfile -m "not export" tests
+}
+
+fuzz() {
+    python tests/fuzz/run.py --seconds 60
+}
+
+sizes() {
+    if [ -e tools/bench ] || [ -e tools/bench.py ]; then
+        python tools/bench* core
+    else
+        echo "tools/bench is not there yet"
+    fi
+}
+
+[ $# -gt 0 ] || set -- format lint types tests fuzz sizes
+failed=()
+for step in "$@"; do
+    echo "== $step"
+    "$step" || failed+=("$step")
+done
+if [ ${#failed[@]} -gt 0 ]; then
+    echo "check: failed: ${failed[*]} (again: tools/check.sh ${failed[*]})"
+    exit 1
+fi
+echo "check: all passed"
