@@ -595,6 +595,13 @@ static void on_alarm(int signal) {
     (void)alarm(HANG_SECONDS);
 }
 
+static void catch (int number, void (*handler)(int)) {
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = handler;
+    (void)sigaction(number, &action, NULL);
+}
+
 void __sanitizer_set_death_callback(void (*callback)(void));
 
 int main(int count, char **words) {
@@ -603,8 +610,8 @@ int main(int count, char **words) {
     }
     read_seeds(words[1]);
     __sanitizer_set_death_callback(report);
-    (void)signal(SIGABRT, on_abort);
-    (void)signal(SIGALRM, on_alarm);
+    catch (SIGABRT, on_abort);
+    catch (SIGALRM, on_alarm);
     if (count == 4) {
         verbose = 1;
         run_mutation(strtoull(words[2], NULL, 10), words[3]);

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -142,45 +143,93 @@ def pack(found: list[seeds_module.Seed], path: Path) -> None:
 # ---- running -----------------------------------------------------------------------
 
 
-def fuzz(program: Path, packed: Path, wanted: argparse.Namespace) -> int:
-    """Run the jobs; 0 when none of them reported anything."""
-    began = time.monotonic()
-    last = wanted.start + wanted.mutations
-    workers = [
-        subprocess.Popen(
-            [
-                *(str(program), str(packed), str(wanted.start + job), str(last)),
-                *(str(wanted.jobs), str(wanted.seconds)),
-            ],
+class Job:
+    """One worker process after the other, on every jobs-th mutation."""
+
+    def __init__(self, program: Path, packed: Path, wanted: argparse.Namespace) -> None:
+        self.command = [str(program), str(packed)]
+        self.wanted = wanted
+        self.deadline = time.monotonic() + wanted.seconds if wanted.seconds else None
+        self.totals = [0, 0, 0, 0]
+        self.reports: dict[str, str] = {}  # by what and where
+
+    def run(self, first: int) -> Job:
+        last = self.wanted.start + self.wanted.mutations
+        number: int | None = first
+        while number is not None and number < last:
+            number = self._once(number, last)
+            if len(self.reports) >= self.wanted.reports:
+                break
+        return self
+
+    def _once(self, first: int, last: int) -> int | None:
+        """Run until the end or a failure; the number to go on with."""
+        seconds = 0
+        if self.deadline is not None:
+            seconds = int(self.deadline - time.monotonic())
+            if seconds <= 0:
+                return None
+        words = [first, last, self.wanted.jobs, seconds]
+        done = subprocess.run(
+            [*self.command, *map(str, words)],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             env=ENVIRONMENT,
+            check=False,
         )
-        for job in range(wanted.jobs)
-    ]
-    totals = [0, 0, 0, 0]
-    failures = 0
-    for worker in workers:
-        output = worker.communicate()[0]
-        lines = output.splitlines()
-        if worker.returncode == 0 and lines[-1].startswith("DONE "):
+        lines = done.stdout.splitlines()
+        if done.returncode == 0 and lines[-1].startswith("DONE "):
             numbers = map(int, lines[-1].split()[1:])
-            totals = [a + b for a, b in zip(totals, numbers, strict=True)]
-            continue
-        failures += 1
-        print("\n".join(lines[-60:]))
-        words = next((one for one in lines if "FAILED mutation" in one), "").split()
-        if words:
-            number = words[words.index("mutation") + 1]
-            print(f"repeat it: tests/fuzz/run.py --only {number}")
-    seconds = time.monotonic() - began
+            self.totals = [a + b for a, b in zip(self.totals, numbers, strict=True)]
+            return None
+        return self._report(lines, done.returncode, first)
+
+    def _report(self, lines: list[str], status: int, first: int) -> int | None:
+        failed = next((one for one in lines if "FAILED mutation" in one), "")
+        place = _place(lines) or f"exit status {status}: {failed}"
+        if place not in self.reports:
+            self.reports[place] = "\n".join(lines[:40])
+            print(f"{place}\n  {failed}", flush=True)
+        words = failed.split()
+        if not words:
+            return None
+        number = int(words[words.index("mutation") + 1])
+        self.totals[0] += (number - first) // self.wanted.jobs + 1
+        return number + int(self.wanted.jobs)
+
+
+def _place(lines: list[str]) -> str:
+    """What went wrong, in the first function that is not the sanitizer's or C's."""
+    what = next((one for one in lines if "error:" in one or "ERROR:" in one), "")
+    what = re.sub(r"0x[0-9a-f]+|==\d+==|-?\d{3,}", "..", what.split("error:")[-1])[:90]
+    for line in lines:
+        found = re.match(r"\s+#\d+ \S+ in (\w+) (\S*/(kernels|runtime_c)/\S+)", line)
+        if found:
+            where = found[2].rsplit(":", 1)[0]
+            return f"{where.split('/snap/')[-1]} {found[1]}: {what.strip()}"
+    return what.strip()
+
+
+def fuzz(program: Path, packed: Path, wanted: argparse.Namespace) -> int:
+    """Run the jobs; 0 when none of them reported anything."""
+    began = time.monotonic()
+    with ThreadPoolExecutor(wanted.jobs) as pool:
+        jobs = [Job(program, packed, wanted) for _ in range(wanted.jobs)]
+        starts = range(wanted.start, wanted.start + wanted.jobs)
+        list(pool.map(lambda job, first: job.run(first), jobs, starts))
+    reports = {place: text for job in jobs for place, text in job.reports.items()}
+    if reports:
+        print(f"\n{next(iter(reports.values()))}")
+        print("repeat one of them: tests/fuzz/run.py --only NUMBER")
+    totals = [sum(column) for column in zip(*(job.totals for job in jobs), strict=True)]
     print(
         f"fuzz: {totals[0]} mutants, {totals[1]} opened, {totals[2]} loaded, "
-        f"{totals[3]} executions; {failures} reports; {seconds:.0f} s"
+        f"{totals[3]} executions; {len(reports)} reports; "
+        f"{time.monotonic() - began:.0f} s"
     )
-    return 1 if failures else 0
+    return 1 if reports else 0
 
 
 def arguments() -> argparse.Namespace:
@@ -191,6 +240,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--start", type=int, default=0, help="number of the first")
     parser.add_argument("--only", type=int, help="repeat one mutation")
     parser.add_argument("--variants", type=int, default=12, help="seeds per operator")
+    parser.add_argument("--reports", type=int, default=1, help="stop after so many")
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
