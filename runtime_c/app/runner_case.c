@@ -205,7 +205,7 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
         return status;
     }
     (void)test_case_take(test, loaded->method.arena.peak);
-    ember_method_set_budget(&loaded->method, test->head.budget);
+    ember_method_set_budget(&loaded->method, (uint32_t)test->head.budget);
     test->result.method += loaded->method.arena.peak;
     if (loaded->method.temp_used > test->result.scratch) {
         test->result.scratch = loaded->method.temp_used;
