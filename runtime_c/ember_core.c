@@ -16,6 +16,7 @@
 
 #include "src/data.c"
 #include "src/loader.c"
+#include "src/loader_file.c"
 #include "src/meta.c"
 #include "src/program.c"
 #include "src/program_check.c"
