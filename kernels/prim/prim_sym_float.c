@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// a as a double.
+#include "kernels/engine/prim.h"
+
+static void compute(ember_prim_t *prim, const ember_value_t *values) {
+    ember_prim_set_double(prim, ember_prim_double(&values[0]));
+}
+
+EMBER_PRIM_KERNEL(prim_sym_float, 1);
