@@ -221,8 +221,12 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _compile(config: _Config) -> None:
     what = f"the C libraries for {config.board.cpu}"
-    if not (config.build / "build.ninja").is_file():
+    # CMake reads a toolchain file's flags once: another file, another build tree.
+    stamp = config.build / "toolchains.txt"
+    toolchains = _toolchains_digest()
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
         _configure(config, what)
+        stamp.write_text(toolchains, encoding="utf-8")
     words = ["ninja", "-C", str(config.build)]
     with subprocess.Popen(
         words,
@@ -240,6 +244,11 @@ def _compile(config: _Config) -> None:
             problem_list(f"cannot compile {what}", _errors(output), shown=5),
             hint=f"all the compiler said: {config.folder / 'build.log'}",
         )
+
+
+def _toolchains_digest() -> str:
+    files = sorted(paths.toolchains().glob("*.cmake"))
+    return hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()
 
 
 def _configure(config: _Config, what: str) -> None:
