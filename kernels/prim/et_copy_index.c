@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Appends a tensor as row `index` of another, which then has index + 1 rows: how
+// map and scan collect their results. The rows before stay as they are.
+#include <string.h>
+
+#include "ember/node.h"
+
+typedef struct copy_index {
+    char *to; // the row
+    const char *from;
+    size_t bytes;
+} copy_index_t;
+
+static int32_t run(void *state) {
+    const copy_index_t *s = state;
+    if (s->bytes > 0) {
+        memmove(s->to, s->from, s->bytes);
+    }
+    return EMBER_OK;
+}
+
+// True when the rows of `to` lie one after the other, each laid out like `from`.
+static bool rows_match(const ember_tensor_t *to, const ember_tensor_t *from) {
+    if (to->rank != from->rank + 1u || to->dtype != from->dtype ||
+        to->dim_order[0] != 0) {
+        return false;
+    }
+    for (uint32_t d = 0; d < from->rank; d++) {
+        if (to->sizes[d + 1] != from->sizes[d] ||
+            to->dim_order[d + 1] != from->dim_order[d] + 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    copy_index_t *s = state;
+    int32_t sizes[EMBER_MAX_RANK];
+    ember_tensor_t from;
+    ember_tensor_t to;
+
+    ember_node_tensor(node, 0, &to);
+    ember_node_tensor(node, 1, &from);
+    const int32_t index = ember_node_int_in(node, 2, 0, INT32_MAX - 1);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!rows_match(&to, &from)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "et_copy_index: the row has another form");
+    }
+    sizes[0] = index + 1;
+    memcpy(sizes + 1, from.sizes, from.rank * sizeof(*sizes));
+    ember_node_output(node, 0, to.rank, sizes, &to); // refused past the bound
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    s->bytes = ember_tensor_bytes(&from);
+    s->to = to.data == NULL ? NULL : (char *)to.data + (size_t)index * s->bytes;
+    s->from = from.data;
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(et_copy_index, copy_index_t);
