@@ -199,3 +199,32 @@ def test_model_larger_than_the_memory(
 
 def test_wrong_usage(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "--board" in error_of(capsys, data / "add.pte", status=2)
+
+
+# ---- images ------------------------------------------------------------------------
+
+
+def test_far_segments_become_files_of_their_own(tmp_path: Path) -> None:
+    parts = [
+        image.Segment(0x0, b"code"),
+        image.Segment(0x10, b"data"),
+        image.Segment(0x60000000, b"model"),
+    ]
+    paths = image._write_binaries(tmp_path / "firmware.elf", parts)
+    assert [path.name for path in paths] == [
+        "firmware-00000000.bin",
+        "firmware-60000000.bin",
+    ]
+    assert paths[0].read_bytes() == b"code" + b"\xff" * 12 + b"data"
+    assert paths[1].read_bytes() == b"model"
+
+
+def test_hex_lines_do_not_cross_64_k() -> None:
+    text = image.intel_hex([image.Segment(0x1FFF8, bytes(range(16)))])
+    assert text.splitlines() == [
+        ":020000040001F9",
+        ":08FFF8000001020304050607E5",
+        ":020000040002F8",
+        ":0800000008090A0B0C0D0E0F9C",
+        ":00000001FF",
+    ]
