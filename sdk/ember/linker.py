@@ -207,7 +207,8 @@ class _Script:
 
     def _arena(self, memory: Memory) -> list[str]:
         name = memory.name
-        rest = [f"  . += ORIGIN({name}) + LENGTH({name}) - ABSOLUTE(.);"]
+        end = f"(ORIGIN({name}) + LENGTH({name}))"
+        rest = [f"  . += ABSOLUTE(.) < {end} ? {end} - ABSOLUTE(.) : 0;"]
         return [
             f".ember_arena.{name} (NOLOAD) : ALIGN(16) {{",
             f"  __ember_arena_{name}_start = .;",

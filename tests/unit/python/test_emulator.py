@@ -29,7 +29,7 @@ on_qemu = pytest.mark.parametrize(
 )
 
 
-def compile_probe(name, toolchain, folder, stack_bytes=linker.DEFAULT_STACK):
+def link_probe(name, toolchain, folder, stack_bytes):
     board = boards.load(name)
     options = [f"-DEMBER_RUNTIME={paths.runtime()}"]
     if board.port != "host":
@@ -38,9 +38,14 @@ def compile_probe(name, toolchain, folder, stack_bytes=linker.DEFAULT_STACK):
         options.append(f"-DEMBER_LINKER_SCRIPT={script}")
     options += tools.cmake_arguments(board, toolchain)
     words = ["cmake", "-G", "Ninja", "-S", PROBE, "-B", folder, *options]
-    for step in (words, ["ninja", "-C", folder]):
-        done = subprocess.run(step, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+    subprocess.run(words, capture_output=True, text=True, check=True)
+    words = ["ninja", "-C", folder]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def compile_probe(name, toolchain, folder, stack_bytes=linker.DEFAULT_STACK):
+    done = link_probe(name, toolchain, folder, stack_bytes)
+    assert done.returncode == 0, done.stdout + done.stderr
     return folder / "probe"
 
 
@@ -167,6 +172,17 @@ def test_a_stack_that_is_too_small(target, tmp_path):
     program = compile_probe(*target, tmp_path, stack_bytes=2048)
     result = emulator.run(boards.load(target[0]), program, ["stack"], timeout_s=60)
     assert "stack overflow" in result.fault
+
+
+@on_qemu
+def test_a_firmware_that_does_not_fit_says_by_how_much(target, tmp_path):
+    board = boards.load(target[0])
+    memory = board.memories_for("stack")[0]
+    done = link_probe(*target, tmp_path, stack_bytes=memory.size + 4096)
+    assert done.returncode != 0
+    error = linker.overflow(done.stdout, board)
+    assert f"memory {memory.name} needs" in error.what
+    assert f"more than the {memory.size} it has" in error.what
 
 
 @pytest.mark.parametrize("job", ["sme state", "sme save", "sme off"])
