@@ -29,7 +29,7 @@ _ALIGN = 16
 _NOWHERE = 0xFFFFFFFF
 _UNKNOWN = 2**64 - 1
 
-OK, NO_MEMORY, BUDGET_USED, MISMATCH = 0, -3, -7, -10  # ember_status_t
+OK, UNSUPPORTED, NO_MEMORY = 0, -2, -3  # ember_status_t
 READ, OPEN, LOAD, INPUTS, EXECUTE, CHECK, DONE = range(7)  # stages
 
 

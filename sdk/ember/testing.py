@@ -17,6 +17,7 @@ from ember import (
     cases,
     compare,
     emulator,
+    kernels,
     program,
     resolve,
     runner,
@@ -293,7 +294,16 @@ def _failure(case: Case, got: batch.Result) -> str:
         names = {index: op for index, op, _ in method.kernel_calls()}
         op = names.get(got.instruction)
         what += f", instruction {got.instruction}{f' ({op})' if op else ''}"
-    return f"{what}: {got.message}"
+    missing = _missing(method) if got.status == batch.UNSUPPORTED else ""
+    return f"{what}: {got.message}{missing}"
+
+
+def _missing(method: Method) -> str:
+    """Every operator and backend that Ember lacks, where it lacks some."""
+    known = kernels.load()
+    names = {one for one in method.operator_names if one not in known.operators}
+    names |= {one.id for one in method.delegates if one.id not in known.backends}
+    return f"; Ember lacks {', '.join(sorted(names))}" if names else ""
 
 
 def _compare(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
