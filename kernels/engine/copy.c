@@ -77,13 +77,13 @@ ember_status_t ember_copy_prepare(ember_copy_t *copy, ember_node_t *node,
     }
     copy->rank = 0;
     copy->run = 0;
+    copy->element_size = dst->element_size;
     if (ember_view_numel(dst) == 0) {
         return EMBER_OK;
     }
     nest_fill(&nest, dst, src);
     copy->dst = first_element(dst);
     copy->src = first_element(src);
-    copy->element_size = (uint8_t)dst->element_size;
     copy->run = dst->element_size;
     if (nest.rank > 0) {
         const ember_copy_dim_t inner = nest.dims[nest.rank - 1];
@@ -104,7 +104,7 @@ ember_status_t ember_copy_prepare(ember_copy_t *copy, ember_node_t *node,
 static void copy_runs(uint8_t *dst, const uint8_t *src, ember_copy_dim_t dim,
                       uint32_t run) {
     for (int32_t i = 0; i < dim.count; i++) {
-        memcpy(dst, src, run);
+        memmove(dst, src, run); // a hostile plan may overlap them
         dst += dim.dst;
         src += dim.src;
     }
@@ -158,11 +158,11 @@ static void copy_inner(const ember_copy_t *copy, uint8_t *dst, const uint8_t *sr
     }
 }
 
-void ember_copy_run(const ember_copy_t *copy) {
+void ember_copy_run_at(const ember_copy_t *copy, void *to, const void *from) {
     int32_t index[EMBER_COPY_DIMS] = {0};
     const int32_t last = (int32_t)copy->rank - 2;
-    uint8_t *dst = copy->dst;
-    const uint8_t *src = copy->src;
+    uint8_t *dst = to;
+    const uint8_t *src = from;
 
     if (copy->rank == 0) {
         if (copy->run != 0) {
@@ -186,6 +186,10 @@ void ember_copy_run(const ember_copy_t *copy) {
     }
 }
 
+void ember_copy_run(const ember_copy_t *copy) {
+    ember_copy_run_at(copy, copy->dst, copy->src);
+}
+
 ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_t arg,
                                  const ember_view_t *src) {
     ember_tensor_t out;
@@ -202,7 +206,7 @@ ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_
         return ember_node_status(node);
     }
     if (out.dtype != src->dtype) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: dtypes differ");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: dtypes differ");
     }
     ember_view_tensor(&dst, &out);
     return ember_copy_prepare(copy, node, &dst, src);
@@ -233,8 +237,11 @@ ember_status_t ember_copy_reshaped(ember_copy_t *copy, ember_node_t *node, uint3
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (out.dtype != src->dtype || out.numel != src->numel) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: tensors differ");
+    if (out.dtype != src->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: dtypes differ");
+    }
+    if (out.numel != src->numel) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: numbers of elements");
     }
     ember_view_tensor(&from, src);
     ember_view_tensor(&to, &out);

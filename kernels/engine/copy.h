@@ -40,10 +40,13 @@ EMBER_MUST_USE ember_status_t ember_copy_prepare(ember_copy_t *copy, ember_node_
 // Copies. The blocks must be the same or apart.
 void ember_copy_run(const ember_copy_t *copy);
 
+// The same at other addresses: a block of the same layout.
+void ember_copy_run_at(const ember_copy_t *copy, void *dst, const void *src);
+
 // --- for the operators of movement/ -------------------------------------------
 
 // Copies view `src` to the whole of output `arg`, whose shape becomes the view's.
-// BAD_PROGRAM unless dtypes are equal. Answers an earlier failure of the node first.
+// UNSUPPORTED unless dtypes are equal. Answers an earlier failure of the node first.
 EMBER_MUST_USE ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node,
                                                 uint32_t arg, const ember_view_t *src);
 

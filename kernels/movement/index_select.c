@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// index_select: entries of one dimension picked by a vector of indices.
+#include "kernels/engine/index.h"
+#include "kernels/engine/pick.h"
+
+enum { SELF, DIM, INDEX, OUT };
+
+// A scalar index stands for a vector of one.
+static const int32_t one_size[] = {1};
+static const uint8_t one_order[] = {0};
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_pick_t *pick = state;
+    ember_pick_args_t args = {.count = 1};
+    ember_tensor_t self, *index = &args.tensors[0];
+
+    ember_node_tensor(node, SELF, &self);
+    ember_node_tensor(node, INDEX, index);
+    args.dims[0] = ember_node_dim(node, DIM, self.rank);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (index->rank > 1 || self.rank == 0) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index_select: rank");
+    }
+    if (!ember_is_index_dtype(index->dtype)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index_select: dtype of index");
+    }
+    if (index->rank == 0) {
+        index->rank = 1;
+        index->sizes = one_size;
+        index->dim_order = one_order;
+    }
+    pick->wrap = false;
+    return ember_pick_read(pick, node, &args, SELF, OUT);
+}
+
+static int32_t run(void *state) {
+    return ember_pick_run(state);
+}
+
+EMBER_KERNEL(index_select, ember_pick_t);
