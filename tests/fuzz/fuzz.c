@@ -3,6 +3,8 @@
 //
 //     fuzz PACK FIRST LAST STEP      mutations FIRST, FIRST + STEP, .. below LAST
 //     fuzz PACK MUTATION FILE        one of them, verbosely; the mutant goes to FILE
+//     fuzz PACK seeds                every seed as it is: "<opened> <loaded>
+//     <executed>"
 //
 // A mutation is its number: number % seeds is the seed, and the number also starts the
 // random generator, so that a failure can be repeated anywhere. PACK is written by
@@ -133,6 +135,7 @@ static void start_random(uint64_t number) {
 
 static uint64_t current; // mutation number, for the report of a failure
 static volatile sig_atomic_t verbose;
+static bool plain; // no mutations
 
 static uint64_t load(const uint8_t *at, uint32_t width) {
     uint64_t value = 0;
@@ -276,8 +279,8 @@ static ember_bytes_t mutate(const seed_t *seed) {
     static uint8_t work[1 << 20];
     uint32_t size = seed->size;
     memcpy(work, seed->data, size);
-    for (uint32_t left = 1 + below(2) + (below(4) == 0 ? below(6) : 0);
-         left > 0 && size > 0; left--) {
+    const uint32_t most = 1 + below(2) + (below(4) == 0 ? below(6) : 0);
+    for (uint32_t left = plain ? 0 : most; left > 0 && size > 0; left--) {
         mutate_once(work, &size, seed);
     }
     uint8_t *data = aligned(size);
@@ -604,14 +607,28 @@ static void catch (int number, void (*handler)(int)) {
 
 void __sanitizer_set_death_callback(void (*callback)(void));
 
+static void run_seeds(void) {
+    plain = true;
+    for (uint32_t i = 0; i < seed_count; i++) {
+        counts.opened = counts.loaded = counts.executed = 0;
+        run_mutation(i, NULL);
+        printf("SEED %d %d %d %s\n", (int)counts.opened, (int)counts.loaded,
+               (int)counts.executed, seeds[i].name);
+    }
+}
+
 int main(int count, char **words) {
-    if (count < 4) {
+    if (count < 3) {
         return 2;
     }
     read_seeds(words[1]);
     __sanitizer_set_death_callback(report);
     catch (SIGABRT, on_abort);
     catch (SIGALRM, on_alarm);
+    if (count == 3) {
+        run_seeds();
+        return 0;
+    }
     if (count == 4) {
         verbose = 1;
         run_mutation(strtoull(words[2], NULL, 10), words[3]);
