@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of mapped positions. Contract: remap.h.
+#include "kernels/engine/remap.h"
+
+#include <string.h>
+
+ember_status_t ember_remap_prepare(ember_remap_t *remap, ember_node_t *node,
+                                   const ember_view_t *dst, const ember_view_t *src,
+                                   ember_remap_mode_t mode) {
+    remap->dst = dst->data;
+    remap->src = src->data;
+    remap->mode = (uint8_t)mode;
+    remap->rank = dst->rank;
+    remap->element_size = dst->element_size;
+    remap->empty = ember_view_numel(dst) == 0;
+    if (dst->dtype != src->dtype || dst->rank > EMBER_REMAP_DIMS || dst->rank == 0) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "remap: rank or dtypes");
+    }
+    if (!remap->empty && ember_view_numel(src) == 0) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "remap: of nothing");
+    }
+    memset(remap->dims, 0, sizeof(remap->dims));
+    for (uint32_t d = 0; d < dst->rank; d++) {
+        remap->dims[d].count = dst->sizes[d];
+        remap->dims[d].dst = dst->strides[d];
+        remap->dims[d].size = src->sizes[d];
+        remap->dims[d].src = src->strides[d];
+    }
+    return EMBER_OK;
+}
+
+int32_t ember_remap_source(const ember_remap_t *remap, uint32_t d, int32_t at) {
+    const ember_remap_dim_t *dim = &remap->dims[d];
+    const int32_t last = dim->size - 1;
+
+    if (remap->mode == EMBER_REMAP_NEAREST) {
+        // Factors may claim any scale: stay inside before the number becomes an int.
+        const float real = (float)at * dim->scale;
+        const int32_t source = real < (float)last ? (int32_t)real : last;
+        return dim->count == dim->size ? at : source;
+    }
+    const int32_t source = at - dim->shift;
+    if (remap->mode == EMBER_REMAP_ROLL) { // 0 <= shift < size
+        return source < 0 ? source + dim->size : source;
+    }
+    if (remap->mode == EMBER_REMAP_REFLECT) { // |shift| < size
+        const int32_t mirrored = source < 0 ? -source : source;
+        return mirrored > last ? 2 * last - mirrored : mirrored;
+    }
+    return source < 0 ? 0 : source > last ? last : source;
+}
+
+static void run_row(const ember_remap_t *remap, char *dst, const char *src) {
+    const uint32_t d = remap->rank - 1u;
+    const ember_remap_dim_t *dim = &remap->dims[d];
+
+    for (int32_t i = 0; i < dim->count; i++) {
+        const ptrdiff_t at = ember_remap_source(remap, d, i);
+        memcpy(dst, src + at * dim->src, remap->element_size);
+        dst += dim->dst;
+    }
+}
+
+void ember_remap_run(const ember_remap_t *remap) {
+    int32_t index[EMBER_REMAP_DIMS] = {0};
+    const int32_t outer = remap->rank - 1;
+
+    if (remap->empty) {
+        return;
+    }
+    for (int32_t d = 0; d >= 0;) {
+        char *dst = remap->dst;
+        const char *src = remap->src;
+        for (int32_t k = 0; k < outer; k++) {
+            const int32_t at = ember_remap_source(remap, (uint32_t)k, index[k]);
+            dst += (ptrdiff_t)index[k] * remap->dims[k].dst;
+            src += (ptrdiff_t)at * remap->dims[k].src;
+        }
+        run_row(remap, dst, src);
+        for (d = outer - 1; d >= 0 && ++index[d] == remap->dims[d].count; d--) {
+            index[d] = 0;
+        }
+    }
+}

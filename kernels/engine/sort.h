@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first elements of each line of a tensor in sorted order, and where they were:
+// topk and sort.
+//
+// Insertion into the outputs themselves: no scratch memory, stable, and fast for the
+// small counts that topk has; sorting n elements takes about n * n / 4 steps. NaN
+// counts as the largest number, as in PyTorch.
+#ifndef EMBER_KERNELS_ENGINE_SORT_H
+#define EMBER_KERNELS_ENGINE_SORT_H
+
+#include "kernels/engine/strided.h"
+#include "kernels/engine/view.h"
+
+typedef struct ember_sort {
+    char *values;  // (..., count, ...)
+    char *indices; // int64, as values
+    char *self;    // (..., size, ...); only read
+    int32_t count;
+    int32_t size;
+    int32_t value_step; // along the sorted dimension, bytes
+    int32_t index_step;
+    int32_t self_step;
+    uint8_t dtype;
+    uint8_t dims; // of the table; 0: nothing to do
+    bool descending;
+    int32_t table[EMBER_WALK_ITEMS(3)]; // values, indices, self; without the dimension
+} ember_sort_t;
+
+// Sorts argument 0 along `dim`, which may be that of a scalar; the outputs are
+// arguments `out` and `out + 1`. A `count` below 0 stands for the dimension's size.
+EMBER_MUST_USE ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node,
+                                                 uint32_t dim, int32_t count,
+                                                 bool descending, uint32_t out);
+
+void ember_sort_run(const ember_sort_t *sort);
+
+#endif // EMBER_KERNELS_ENGINE_SORT_H

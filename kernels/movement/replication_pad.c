@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// replication_pad: the last one to three dimensions with its ends repeated. Negative
+// amounts cut elements off.
+#include "kernels/engine/remap.h"
+
+enum { SELF, PADDING, OUT };
+
+// Reads the pair of dimension `d`, which is `back` before the last. Returns what
+// comes before, and adds both to the size.
+static int32_t pad_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
+                       uint32_t back, int32_t *size) {
+    const int64_t before = ember_node_list_int(node, PADDING, 2 * back);
+    const int64_t after = ember_node_list_int(node, PADDING, 2 * back + 1);
+
+    if (view->sizes[d] == 0) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: of nothing");
+    }
+    if (before > INT32_MAX / 4 || after > INT32_MAX / 4 || before < -INT32_MAX ||
+        after < -INT32_MAX) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: too large");
+        return 0;
+    }
+    const int64_t padded = view->sizes[d] + before + after;
+    if (padded < 0 || padded > INT32_MAX / 2) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: size of output");
+        return 0;
+    }
+    *size = (int32_t)padded;
+    return (int32_t)before;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const uint32_t pads = ember_node_list_count(node, PADDING) / 2;
+    ember_remap_t *remap = state;
+    int32_t sizes[EMBER_MAX_RANK], shifts[EMBER_MAX_RANK] = {0};
+    ember_tensor_t tensor;
+    ember_view_t self, out;
+
+    ember_view_arg(&self, node, SELF);
+    if (ember_node_status(node) != EMBER_OK || pads > self.rank) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: length of the list");
+    }
+    for (uint32_t d = 0; d < self.rank; d++) {
+        const uint32_t back = self.rank - 1 - d;
+        sizes[d] = self.sizes[d];
+        shifts[d] = back < pads ? pad_dim(node, &self, d, back, &sizes[d]) : 0;
+    }
+    ember_node_output(node, OUT, self.rank, sizes, &tensor);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    ember_view_tensor(&out, &tensor);
+    const ember_status_t status =
+        ember_remap_prepare(remap, node, &out, &self, EMBER_REMAP_REPLICATE);
+    for (uint32_t d = 0; status == EMBER_OK && d < self.rank; d++) {
+        remap->dims[d].shift = shifts[d];
+    }
+    return status;
+}
+
+static int32_t run(void *state) {
+    ember_remap_run(state);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(replication_pad, ember_remap_t);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What two-dimensional upsampling has in common: (input, output_size, [align_corners],
+// scale_factors, out).
+#ifndef EMBER_KERNELS_MOVEMENT_UPSAMPLE_H
+#define EMBER_KERNELS_MOVEMENT_UPSAMPLE_H
+
+#include "kernels/engine/view.h"
+
+typedef struct ember_upsample {
+    ember_view_t in;  // (n, c, h, w)
+    ember_view_t out; // (n, c, h, w)
+    double scales[2]; // given factors; 0: none
+} ember_upsample_t;
+
+// Reads the call, sets the output's shape and checks dtypes.
+EMBER_MUST_USE ember_status_t ember_upsample_args(ember_upsample_t *up,
+                                                  ember_node_t *node, uint32_t factors,
+                                                  uint32_t out);
+
+// Input pixels per output pixel of dimension `d` (0: height).
+float ember_upsample_step(const ember_upsample_t *up, uint32_t d);
+
+#endif // EMBER_KERNELS_MOVEMENT_UPSAMPLE_H
