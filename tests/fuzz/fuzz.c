@@ -298,18 +298,6 @@ static struct {
 static void *caller[2 * MOST_VALUES]; // memory lent to inputs and outputs
 static uint32_t caller_count;
 
-static void *lend(size_t size) {
-    if (caller_count == 2 * MOST_VALUES || size > MOST_LENT) {
-        return NULL;
-    }
-    uint8_t *data = malloc(size > 0 ? size : 1);
-    for (size_t i = 0; i < size; i++) {
-        data[i] = (uint8_t)(below(4) == 0 ? next() : below(3));
-    }
-    caller[caller_count++] = data;
-    return data;
-}
-
 // Some numbers are likely indices, some are anything.
 static void fill(void *data, size_t size) {
     uint8_t *at = data;
@@ -319,6 +307,16 @@ static void fill(void *data, size_t size) {
                 : style == 1 ? (uint8_t)(i % 8 == 0 ? below(4) : 0)
                              : (uint8_t)next();
     }
+}
+
+static void *lend(size_t size) {
+    if (caller_count == 2 * MOST_VALUES || size > MOST_LENT) {
+        return NULL;
+    }
+    uint8_t *data = malloc(size > 0 ? size : 1);
+    fill(data, size);
+    caller[caller_count++] = data;
+    return data;
 }
 
 static void set_inputs(ember_method_t *method) {

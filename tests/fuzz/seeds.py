@@ -49,8 +49,8 @@ class Seed:
 def collect(variants: int) -> list[Seed]:
     """All seeds; `variants` programs for each operator of kernels.yaml."""
     seeds = list(_toys())
-    seeds += _files(ROOT / "tests/cases")
-    seeds += _files(ROOT / "tests/unit/python/data")
+    for folder in ("tests/cases", "tests/unit/python/data"):
+        seeds += _files(ROOT / folder, len(seeds))
     seeds += _operators(variants)
     return seeds
 
@@ -69,16 +69,24 @@ def _toys() -> Iterator[Seed]:
     yield Seed("inline.pte", program.write(toys.constants(), inline_constants=True))
 
 
-def _files(folder: Path) -> list[Seed]:
-    """Small programs with their .ptd, and bundles."""
+_KINDS = {".pte": PROGRAM, ".ptd": DATA, ".bpte": BUNDLE}
+
+
+def _files(folder: Path, first: int) -> list[Seed]:
+    """Small programs with their .ptd, and bundles; `first`: index of the first."""
     found: list[Seed] = []
-    for path in sorted(folder.rglob("*.[pb]*te")):
+    names: dict[Path, int] = {}
+    for path in sorted(folder.rglob("*.*t[de]*")):
         data = path.read_bytes()
-        name = str(path.relative_to(ROOT))
-        if path.suffix == ".bpte" and len(data) <= MOST_BYTES:
-            found.append(Seed(name, data, BUNDLE))
-        elif path.suffix == ".pte" and len(data) <= MOST_BYTES:
-            found.append(Seed(name, data))
+        if path.suffix not in _KINDS or len(data) > MOST_BYTES:
+            continue
+        names[path] = len(found)
+        found.append(Seed(str(path.relative_to(ROOT)), data, _KINDS[path.suffix]))
+    for path, index in names.items():
+        beside = next(iter(sorted(path.parent.glob("*.ptd"))), None)
+        if path.suffix == ".pte" and beside in names and path.parent != folder:
+            found[index].companion = first + names[beside]
+            found[names[beside]].companion = first + index
     return found
 
 
