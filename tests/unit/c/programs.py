@@ -115,7 +115,8 @@ class Maker:
         return self.exact_call(name, *args, args[-1])
 
     def exact_call(self, name: str, *args: int) -> int:
-        self.instructions.append(KernelCall(self.operator(f"toy::{name}"), args))
+        full = name if "::" in name else f"toy::{name}"
+        self.instructions.append(KernelCall(self.operator(full), args))
         return len(self.instructions) - 1
 
     def add(self, instruction: Instruction) -> int:
@@ -557,6 +558,29 @@ def delegates() -> Program:
     return m.program(named_data=(NamedData("weights", floats(2.5)),))
 
 
+def copy_index() -> Program:
+    """Row `index`, an input, of a list of up to four rows."""
+    m = Maker()
+    rows, row = m.tensor(4, 2, dynamic=True), m.input(2)
+    index = m.value(Int(3))
+    m.inputs.append(index)
+    m.exact_call("executorch_prim::et_copy_index.tensor", rows, row, index, rows)
+    m.give(rows)
+    return m.program()
+
+
+def pad() -> Program:
+    """Three numbers and pads, both inputs, become five."""
+    m = Maker()
+    x, before, after = m.input(3), m.value(Int(1)), m.value(Int(1))
+    m.inputs += [before, after]
+    y, value = m.tensor(5), m.value(Double(9.0))
+    pads = m.value(IntList((before, after)))
+    m.exact_call("aten::constant_pad_nd.out", x, pads, value, y, y)
+    m.give(y)
+    return m.program()
+
+
 def example(first: bytes, *more: bytes) -> Callable[[], Program]:
     """Delegates of EmberExampleBackend in a row; the last adds the input."""
 
@@ -703,6 +727,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "cond": cond,
     "cond_planned": lambda: cond(1),
     "constants": constants,
+    "copy_index": copy_index,
     "counter": counter,
     "delegates": delegates,
     "dynamic": dynamic,
@@ -727,6 +752,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "move_input": move_input,
     "moves": moves,
     "named": named,
+    "pad": pad,
     "positive": positive,
     "refuse": failing("refuse.out"),
     "scalars": scalars,

@@ -17,6 +17,7 @@ TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("[!b]*.c"))  # not the bundled programs
 BACKENDS = sorted((ROOT / "runtime_c/backends").glob("*.c"))
+ENGINES = ("copy", "fill", "element", "half", "strided", "view", "view_args", "parts")
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
 
 sys.path.insert(0, str(TESTS))
@@ -132,7 +133,8 @@ class Builder:
 
 
 def _includes() -> list[str]:
-    return [f"-I{ROOT / one}" for one in ("runtime_c/include", "runtime_c/src")]
+    folders = ("runtime_c/include", "runtime_c/src", ".")
+    return [f"-I{ROOT / one}" for one in folders]
 
 
 def run(
@@ -166,6 +168,18 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
 @pytest.mark.parametrize("topic", TOPICS)
 def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> None:
     program = builder.build(target, topic, TESTS / f"{topic}.c")
+    done = run(target, program, str(programs))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", (SANITIZED, ARM), ids=lambda one: one.name)
+def test_kernels_once_exploited(
+    target: Target, programs: Path, builder: Builder
+) -> None:
+    kernels = ROOT / "kernels"
+    sources = [kernels / "prim/et_copy_index.c", kernels / "movement/constant_pad_nd.c"]
+    engines = [kernels / "engine" / f"{name}.c" for name in ENGINES]
+    program = builder.build(target, "kernels", TESTS / "kernels.c", *sources, *engines)
     done = run(target, program, str(programs))
     assert done.returncode == 0, done.stdout + done.stderr
 
