@@ -33,6 +33,7 @@ class Target:
     name: str
     command: tuple[str, ...]  # compiler and flags
     ports: tuple[str, ...]
+    core: tuple[Path, ...] = tuple(CORE)
     runner: tuple[str, ...] = ()
 
     @property
@@ -51,7 +52,13 @@ SANITIZED = Target(
     ),
     HOST,
 )
-PLAIN = Target("host", ("gcc", *WARNINGS, "-O2", "-DEMBER_ERROR_STRINGS=0"), HOST)
+# What firmware is built from: one translation unit, without sentences.
+PLAIN = Target(
+    "host",
+    ("gcc", *WARNINGS, "-O2", "-DEMBER_ERROR_STRINGS=0"),
+    HOST,
+    core=(ROOT / "runtime_c/ember_core.c",),
+)
 ARM_FLAGS = ("-march=armv7-a", "-mfpu=vfpv3-d16", "-mfloat-abi=hard")
 ARM = Target(
     "arm-user",
