@@ -30,7 +30,9 @@ typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"
     // Once per delegate of a loaded method. `*handle` is the backend's own.
     ember_status_t (*init)(const ember_delegate_info_t *info, void **handle);
-    // Arguments of the call by the accessors of node.h: inputs, then outputs.
+    // Arguments of the call by the accessors of node.h: inputs, then outputs (by
+    // ember_node_output(), which refuses constants). Unless ember_node_status() is
+    // EMBER_OK after them, a tensor may lack memory.
     ember_status_t (*execute)(void *handle, ember_node_t *call);
     // May be NULL.
     void (*destroy)(void *handle);
