@@ -88,6 +88,7 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
     ember_node_t handle = {.method = method,
                            .args = ember_flat_vector(call, CALL_ARGS)};
     node->prepared_at = 0;
+    method->credit = method->list_items;
     const ember_status_t status =
         ember_node_prepare(&handle, node->operation, node->state, &chosen);
     if (status != EMBER_OK) {

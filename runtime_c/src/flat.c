@@ -12,6 +12,15 @@ const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id) {
     return offset != 0 ? table + offset : NULL;
 }
 
+void ember_flat_fields(const uint8_t *table, const uint8_t **fields, uint32_t count) {
+    const uint8_t *at = table - (int32_t)load_u32(table);
+    const uint8_t *end = at + load_u16(at);
+    for (at += 4; count > 0; count--, at += 2) {
+        const uint32_t offset = at < end ? load_u16(at) : 0;
+        *fields++ = offset != 0 ? table + offset : NULL;
+    }
+}
+
 uint32_t ember_flat_u8(const uint8_t *table, uint32_t id) {
     const uint8_t *at = ember_flat_field(table, id);
     return at != NULL ? *at : 0;

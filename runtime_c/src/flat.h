@@ -70,6 +70,10 @@ static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
 // Where field `id` of `table` lies, or NULL when it is absent.
 EMBER_LOCAL const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
 
+// The first `count` fields at once: fields[id] is where field `id` lies, or NULL.
+EMBER_LOCAL void ember_flat_fields(const uint8_t *table, const uint8_t **fields,
+                                   uint32_t count);
+
 EMBER_LOCAL uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
 EMBER_LOCAL uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
 EMBER_LOCAL const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);

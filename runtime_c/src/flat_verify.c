@@ -122,11 +122,14 @@ static bool check_reference(walk_t *walk, const uint8_t *table,
 }
 
 static bool check_references(walk_t *walk, const uint8_t *table, uint32_t type) {
+    const uint8_t *vtable = table - (int32_t)load_u32(table);
+    const uint32_t size = load_u16(vtable);
     const ember_flat_rule_t *rule = walk->rules[type];
     for (; rule != walk->rules[type + 1] && rule->kind > FLAT_U64; rule++) {
-        const uint8_t *at = ember_flat_field(table, field_of(rule));
-        if (at == NULL ? rule->kind >= FLAT_UNION
-                       : !check_reference(walk, table, rule, at)) {
+        const uint32_t at = 4 + 2 * field_of(rule);
+        const uint32_t offset = at < size ? load_u16(vtable + at) : 0;
+        if (offset == 0 ? rule->kind >= FLAT_UNION
+                        : !check_reference(walk, table, rule, table + offset)) {
             return false;
         }
     }

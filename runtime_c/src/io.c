@@ -173,10 +173,10 @@ static ember_status_t set_output(ember_method_t *method, uint32_t index, void *d
                           "output: it has memory in the plan already");
     }
     ember_kind_t kind;
-    ember_tensor_t bound;
+    ember_plan_tensor_t bound;
     (void)ember_plan_tensor(ember_plan_value(method->values, at, &kind), &bound);
-    if (size < ember_tensor_bytes(&bound) ||
-        ((uintptr_t)data & (bound.element_size - 1u)) != 0) {
+    if (size < ember_tensor_bytes(&bound.tensor) ||
+        ((uintptr_t)data & (bound.tensor.element_size - 1u)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "output: too small, or misaligned");
     }
     bind(ember_method_slot(method, at), data, size);

@@ -80,10 +80,13 @@ static ember_status_t load(ember_method_t *method, uint32_t *instruction) {
 ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *program,
                                  const char *name, const ember_registry_t *registry,
                                  const ember_memory_t *memory, ember_error_t *err) {
+    ember_recent_t recent = {.index = {0}};
     uint32_t instruction = EMBER_NO_INSTRUCTION;
     memset(method, 0, sizeof(*method));
     method->clock = 1;
-    method->credit = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
+    method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
+    method->credit = method->list_items;
+    method->recent = &recent;
     method->registry = registry;
     method->planned = memory->planned;
     method->planned_count = memory->planned_count;
@@ -96,6 +99,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     method->values = ember_flat_vector(method->meta.plan, PLAN_VALUES);
     method->instructions = ember_plan_instructions(method->meta.plan);
     status = load(method, &instruction);
+    method->recent = NULL;
     if (status != EMBER_OK) {
         ember_method_unload(method);
         (void)ember_error_close(&method->error, status, instruction);

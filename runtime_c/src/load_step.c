@@ -14,9 +14,7 @@ static void *new_state(ember_method_t *method, size_t size) {
 
 const uint8_t *ember_method_instruction(const ember_method_t *method, uint32_t index,
                                         uint32_t *tag) {
-    const uint8_t *instruction = vector_table(method->instructions, index);
-    *tag = ember_flat_u8(instruction, VALUE_TAG);
-    return ember_flat_table(instruction, VALUE_BODY);
+    return ember_plan_union(vector_table(method->instructions, index), tag);
 }
 
 // --- kernel calls ----------------------------------------------------------------
@@ -140,7 +138,8 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *call,
     if (count < operation->min_args || count > operation->max_args) {
         return fail(method, EMBER_BAD_PROGRAM, "call: wrong number of arguments");
     }
-    const uint32_t slots = find_slots(method, node.args, NULL);
+    const uint32_t slots =
+        method->slot_count > 0 ? find_slots(method, node.args, NULL) : 0;
     if (slots == UINT32_MAX) {
         return fail(method, EMBER_BAD_PROGRAM, "call: its lists are too long");
     }
@@ -162,15 +161,16 @@ typedef struct move_state {
 static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     ember_slot_t *slot = move->to;
     ember_kind_t kind;
-    ember_tensor_t to;
+    ember_plan_tensor_t to;
     const uint8_t *body = ember_plan_value(move->method->values, slot->index, &kind);
-    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->view ||
-        ember_flat_field(body, TENSOR_ALLOCATION) == NULL || from->data == NULL) {
+    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
+        from->data == NULL) {
         return false;
     }
     (void)ember_plan_tensor(body, &to);
-    if (to.dtype != from->dtype || to.rank != from->rank ||
-        memcmp(to.dim_order, from->dim_order, to.rank) != 0 ||
+    if (to.allocation == NULL || to.tensor.dtype != from->dtype ||
+        to.rank != from->rank ||
+        memcmp(to.tensor.dim_order, from->dim_order, to.rank) != 0 ||
         !ember_method_reshape(move->method, slot->index, slot, from->rank,
                               from->sizes)) {
         return false;

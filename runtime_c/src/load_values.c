@@ -8,18 +8,16 @@ static void mark(ember_method_t *method, uint32_t index) {
 
 // Copies the initial state of a buffer into its planned memory, and checks that
 // external data exists.
-static ember_status_t load_state(ember_method_t *method, const uint8_t *table) {
-    ember_tensor_t tensor;
+static ember_status_t load_state(ember_method_t *method, ember_plan_tensor_t *plan) {
     ember_bytes_t data;
-    (void)ember_plan_tensor(table, &tensor);
-    if (!ember_plan_tensor_data(method->meta.program, table, &tensor, &data)) {
+    if (!ember_plan_tensor_data(method->meta.program, plan, &data)) {
         return ember_fail(
             &method->error, EMBER_NOT_FOUND,
             "tensor: its data is in no data file (.ptd), or another shape");
     }
-    ember_method_place(method, table, &tensor);
-    if (!tensor.constant && tensor.numel > 0) {
-        memcpy(tensor.data, data.data, ember_tensor_bytes(&tensor));
+    ember_method_place(method, plan);
+    if (!plan->tensor.constant && plan->tensor.numel > 0) {
+        memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
     }
     return EMBER_OK;
 }
@@ -27,15 +25,16 @@ static ember_status_t load_state(ember_method_t *method, const uint8_t *table) {
 // Tensors of dynamic shape, and those whose memory comes later.
 static ember_status_t mark_tensor(ember_method_t *method, uint32_t index,
                                   const uint8_t *table) {
-    const bool planned = ember_flat_field(table, TENSOR_ALLOCATION) != NULL;
-    const bool filled =
-        ember_flat_u32(table, TENSOR_BUFFER) != 0 || ember_plan_is_external(table);
-    if (ember_flat_u8(table, TENSOR_DYNAMISM) != SHAPE_STATIC ||
-        (!planned && !filled)) {
+    ember_plan_tensor_t plan;
+    (void)ember_plan_tensor(table, &plan);
+    const bool external = ember_plan_is_external(&plan);
+    const bool planned = plan.allocation != NULL;
+    const bool filled = plan.buffer != 0 || external;
+    if (plan.dynamism != SHAPE_STATIC || (!planned && !filled)) {
         mark(method, index);
     }
-    if (filled && (planned || ember_plan_is_external(table))) {
-        return load_state(method, table);
+    if (filled && (planned || external)) {
+        return load_state(method, &plan);
     }
     return EMBER_OK;
 }
@@ -109,21 +108,22 @@ static uint32_t count_marks(const ember_method_t *method) {
 // Memory and shape that a changing tensor starts with.
 static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
                         const uint8_t *table) {
-    ember_tensor_t tensor;
-    (void)ember_plan_tensor(table, &tensor);
-    ember_method_place(method, table, &tensor);
-    slot->constant = tensor.constant;
-    slot->tensor.data = tensor.data;
-    slot->tensor.capacity = (uint32_t)ember_tensor_bytes(&tensor);
-    if (ember_flat_u8(table, TENSOR_DYNAMISM) == SHAPE_STATIC || tensor.rank == 0) {
+    ember_plan_tensor_t plan;
+    const ember_tensor_t *tensor = &plan.tensor;
+    (void)ember_plan_tensor(table, &plan);
+    ember_method_place(method, &plan);
+    slot->constant = tensor->constant;
+    slot->tensor.data = tensor->data;
+    slot->tensor.capacity = (uint32_t)ember_tensor_bytes(tensor);
+    if (plan.dynamism == SHAPE_STATIC || tensor->rank == 0) {
         return true;
     }
-    slot->tensor.sizes = ember_arena_array(&method->arena, tensor.rank, sizeof(int32_t),
-                                           sizeof(int32_t));
+    slot->tensor.sizes = ember_arena_array(&method->arena, tensor->rank,
+                                           sizeof(int32_t), sizeof(int32_t));
     if (slot->tensor.sizes == NULL) {
         return false;
     }
-    memcpy(slot->tensor.sizes, tensor.sizes, tensor.rank * sizeof(int32_t));
+    memcpy(slot->tensor.sizes, tensor->sizes, tensor->rank * sizeof(int32_t));
     return true;
 }
 

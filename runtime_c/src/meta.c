@@ -49,8 +49,10 @@ static ember_status_t describe(const ember_method_meta_t *meta, uint32_t list,
         ember_plan_value(values, vector_u32(items, index), &value->kind);
     *planned = false;
     if (value->kind == EMBER_TENSOR) {
-        (void)ember_plan_tensor(body, &value->as_tensor);
-        *planned = ember_flat_field(body, TENSOR_ALLOCATION) != NULL;
+        ember_plan_tensor_t plan;
+        (void)ember_plan_tensor(body, &plan);
+        value->as_tensor = plan.tensor;
+        *planned = plan.allocation != NULL;
     } else {
         ember_plan_scalar(body, value);
     }

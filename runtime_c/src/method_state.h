@@ -64,13 +64,22 @@ typedef struct ember_volatile {
 } ember_volatile_t;
 
 // Memory of a tensor that has no slot, or that its slot starts with: planned or
-// constant. `tensor` holds its declared shape; data stays NULL when there is none.
-EMBER_LOCAL void ember_method_place(const ember_method_t *method, const uint8_t *table,
-                                    ember_tensor_t *tensor);
+// constant. plan->tensor.data stays NULL when there is none.
+EMBER_LOCAL void ember_method_place(const ember_method_t *method,
+                                    ember_plan_tensor_t *plan);
 
 static inline bool is_scalar(uint32_t kind) {
     return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
 }
+
+// Tensors without slot that were decoded last, while a method is loaded: most are the
+// output of a call and then the input of the next.
+enum { RECENT_TENSORS = 4 };
+
+typedef struct ember_recent {
+    uint32_t index[RECENT_TENSORS]; // of the value + 1; 0: empty
+    ember_tensor_t tensor[RECENT_TENSORS];
+} ember_recent_t;
 
 // Notes that `slot` changed.
 EMBER_LOCAL void ember_slot_touch(ember_slot_t *slot);
@@ -86,6 +95,10 @@ EMBER_LOCAL uint32_t ember_method_resolve(const ember_method_t *method, uint32_t
 // Value `index` as it is now.
 EMBER_LOCAL void ember_method_value(const ember_method_t *method, uint32_t index,
                                     ember_value_t *value);
+
+// Only its kind.
+EMBER_LOCAL ember_kind_t ember_method_kind(const ember_method_t *method,
+                                           uint32_t index);
 
 // Makes a shape current: a static tensor must have it, a dynamic one takes it.
 // False when it does not fit the bound or the memory. `slot` may be NULL.

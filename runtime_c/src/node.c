@@ -36,9 +36,10 @@ static void get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
 }
 
 ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg) {
-    ember_value_t value;
-    get(node, arg, &value);
-    return value.kind;
+    if (arg >= vector_count(node->args)) {
+        return EMBER_NONE;
+    }
+    return ember_method_kind(node->method, vector_u32(node->args, arg));
 }
 
 static void wrong_kind(ember_node_t *node) {
@@ -173,16 +174,23 @@ static const uint8_t *item_at(const ember_value_t *list, uint32_t stride,
     return (const uint8_t *)list->as_list.items + stride * (size_t)item;
 }
 
+// Calls may share lists, so their items are paid for, that a load takes time linear in
+// the program's size.
 uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
     ember_value_t value;
     get(node, arg, &value);
-    if (value.kind >= EMBER_INT_LIST) {
-        return value.as_list.count;
+    if (value.kind < EMBER_INT_LIST) {
+        if (value.kind != EMBER_NONE) {
+            wrong_kind(node);
+        }
+        return 0;
     }
-    if (value.kind != EMBER_NONE) {
-        wrong_kind(node);
+    if (value.as_list.count > node->method->credit) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "call: its lists are too long");
+        return 0;
     }
-    return 0;
+    node->method->credit -= value.as_list.count;
+    return value.as_list.count;
 }
 
 int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {

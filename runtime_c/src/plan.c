@@ -24,11 +24,19 @@ bool ember_program_segment(const ember_program_t *program, uint32_t index,
                             &program->segments, index, segment);
 }
 
+// A union has both its fields, and they are the first two: see ember_flat_verify().
+const uint8_t *ember_plan_union(const uint8_t *table, uint32_t *tag) {
+    const uint8_t *vtable = table - (int32_t)load_u32(table);
+    *tag = table[load_u16(vtable + 4 + 2 * VALUE_TAG)];
+    return load_ref(table + load_u16(vtable + 4 + 2 * VALUE_BODY));
+}
+
 const uint8_t *ember_plan_value(ember_vector_t values, uint32_t index,
                                 ember_kind_t *kind) {
-    const uint8_t *value = vector_table(values, index);
-    *kind = (ember_kind_t)ember_flat_u8(value, VALUE_TAG);
-    return ember_flat_table(value, VALUE_BODY);
+    uint32_t tag;
+    const uint8_t *body = ember_plan_union(vector_table(values, index), &tag);
+    *kind = (ember_kind_t)tag;
+    return body;
 }
 
 ember_vector_t ember_plan_instructions(const uint8_t *plan) {
@@ -55,16 +63,46 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     return true;
 }
 
-bool ember_plan_tensor(const uint8_t *table, ember_tensor_t *tensor) {
-    const ember_vector_t sizes = ember_flat_vector(table, TENSOR_SIZES);
+static uint32_t u32_or_0(const uint8_t *at) {
+    return at != NULL ? load_u32(at) : 0;
+}
+
+static uint32_t u8_or_0(const uint8_t *at) {
+    return at != NULL ? *at : 0;
+}
+
+static ember_vector_t vector_or_empty(const uint8_t *at) {
+    static const uint32_t empty = 0;
+    return at != NULL ? load_ref(at) : (const uint8_t *)&empty;
+}
+
+bool ember_plan_tensor(const uint8_t *table, ember_plan_tensor_t *plan) {
+    const uint8_t *fields[TENSOR_EXTRA + 1];
+    ember_tensor_t *tensor = &plan->tensor;
+    ember_flat_fields(table, fields, TENSOR_EXTRA + 1);
+    const ember_vector_t sizes = vector_or_empty(fields[TENSOR_SIZES]);
+    plan->order = vector_or_empty(fields[TENSOR_DIM_ORDER]);
+    plan->storage_offset = u32_or_0(fields[TENSOR_STORAGE_OFFSET]);
+    plan->buffer = u32_or_0(fields[TENSOR_BUFFER]);
+    plan->dynamism = u8_or_0(fields[TENSOR_DYNAMISM]);
+    plan->allocation =
+        fields[TENSOR_ALLOCATION] != NULL ? load_ref(fields[TENSOR_ALLOCATION]) : NULL;
+    plan->extra = fields[TENSOR_EXTRA] != NULL ? load_ref(fields[TENSOR_EXTRA]) : NULL;
+    plan->rank = vector_count(sizes);
+
     tensor->data = NULL;
     tensor->sizes = (const int32_t *)__builtin_assume_aligned(vector_items(sizes), 4);
-    tensor->dim_order = vector_items(ember_flat_vector(table, TENSOR_DIM_ORDER));
-    tensor->dtype = (uint8_t)ember_flat_u8(table, TENSOR_DTYPE);
-    tensor->rank = (uint8_t)vector_count(sizes);
+    tensor->dim_order = vector_items(plan->order);
+    tensor->dtype = (uint8_t)u8_or_0(fields[TENSOR_DTYPE]);
+    tensor->rank = (uint8_t)plan->rank;
     tensor->element_size = (uint8_t)ember_dtype_size(tensor->dtype);
     tensor->constant = false;
-    return ember_sizes_numel(tensor->sizes, tensor->rank, &tensor->numel);
+    return ember_sizes_numel(tensor->sizes, plan->rank, &tensor->numel);
+}
+
+bool ember_plan_is_external(const ember_plan_tensor_t *plan) {
+    return plan->extra != NULL &&
+           ember_flat_u8(plan->extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
 }
 
 void ember_plan_scalar(const uint8_t *body, ember_value_t *value) {
@@ -152,11 +190,6 @@ static bool layout_fits(const uint8_t *layout, const ember_tensor_t *tensor) {
                               tensor->dim_order, tensor->rank));
 }
 
-bool ember_plan_is_external(const uint8_t *table) {
-    const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
-    return extra != NULL && ember_flat_u8(extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
-}
-
 static void external_data(const ember_program_t *program, const uint8_t *extra,
                           const ember_tensor_t *tensor, ember_bytes_t *data) {
     const ember_vector_t key = ember_flat_vector(extra, EXTRA_NAME);
@@ -170,21 +203,20 @@ static void external_data(const ember_program_t *program, const uint8_t *extra,
     }
 }
 
-bool ember_plan_tensor_data(const ember_program_t *program, const uint8_t *table,
-                            const ember_tensor_t *tensor, ember_bytes_t *data) {
-    const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
-    const uint32_t buffer = ember_flat_u32(table, TENSOR_BUFFER);
-    const bool planned = ember_flat_field(table, TENSOR_ALLOCATION) != NULL;
+bool ember_plan_tensor_data(const ember_program_t *program,
+                            const ember_plan_tensor_t *plan, ember_bytes_t *data) {
+    const ember_tensor_t *tensor = &plan->tensor;
     *data = (ember_bytes_t){NULL, 0};
-    if (ember_plan_is_external(table)) {
-        external_data(program, extra, tensor, data);
-    } else if (buffer == 0) {
+    if (ember_plan_is_external(plan)) {
+        external_data(program, plan->extra, tensor, data);
+    } else if (plan->buffer == 0) {
         return true;
-    } else if (planned) {
-        mutable_data(program, extra, buffer, data);
+    } else if (plan->allocation != NULL) {
+        mutable_data(program, plan->extra, plan->buffer, data);
     } else {
-        constant_data(program, buffer, data);
+        constant_data(program, plan->buffer, data);
     }
     return data->data != NULL && ember_tensor_bytes(tensor) <= data->size &&
-           (planned || ((uintptr_t)data->data & (tensor->element_size - 1u)) == 0);
+           (plan->allocation != NULL ||
+            ((uintptr_t)data->data & (tensor->element_size - 1u)) == 0);
 }

@@ -6,6 +6,18 @@
 #include "ember/program.h"
 #include "schema.h"
 
+// A Tensor table, read at once.
+typedef struct ember_plan_tensor {
+    ember_tensor_t tensor;     // as declared; data is NULL
+    ember_vector_t order;      // dim_order
+    const uint8_t *allocation; // AllocationDetails, or NULL
+    const uint8_t *extra;      // ExtraTensorInfo, or NULL
+    uint32_t rank;             // of sizes; tensor.rank is its low byte
+    uint32_t buffer;           // index of constant or initial data; 0: none
+    uint32_t storage_offset;
+    uint32_t dynamism;
+} ember_plan_tensor_t;
+
 // Segment `index` of the vector `segments`, inside `all`. False, and an empty segment,
 // when there is none.
 EMBER_LOCAL bool ember_segment_at(ember_vector_t segments, const ember_bytes_t *all,
@@ -18,6 +30,9 @@ EMBER_LOCAL bool ember_program_segment(const ember_program_t *program, uint32_t 
 EMBER_LOCAL void ember_program_blob(const ember_program_t *program, uint32_t list,
                                     uint32_t index, ember_bytes_t *data);
 
+// Body of a table that is a union (EValue, Instruction); `*tag` says of which kind.
+EMBER_LOCAL const uint8_t *ember_plan_union(const uint8_t *table, uint32_t *tag);
+
 // Body table of value `index`; `*kind` receives its tag.
 EMBER_LOCAL const uint8_t *ember_plan_value(ember_vector_t values, uint32_t index,
                                             ember_kind_t *kind);
@@ -25,20 +40,19 @@ EMBER_LOCAL const uint8_t *ember_plan_value(ember_vector_t values, uint32_t inde
 // Instructions of the method's only chain.
 EMBER_LOCAL ember_vector_t ember_plan_instructions(const uint8_t *plan);
 
-// Shape, dtype and numel of a Tensor table as declared; data is NULL. False when
+// Reads a Tensor table. False when
 // ember_sizes_numel() is, which no longer happens once the program is open.
-EMBER_LOCAL bool ember_plan_tensor(const uint8_t *table, ember_tensor_t *tensor);
+EMBER_LOCAL bool ember_plan_tensor(const uint8_t *table, ember_plan_tensor_t *plan);
 
 // Everything but tensors: value->kind says which; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(const uint8_t *body, ember_value_t *value);
 
-EMBER_LOCAL bool ember_plan_is_external(const uint8_t *table);
+EMBER_LOCAL bool ember_plan_is_external(const ember_plan_tensor_t *plan);
 
 // Where a constant or an initial state lies; NULL when the tensor has none. False when
 // it is missing, truncated, misaligned, or of another shape in its data file.
 EMBER_LOCAL bool ember_plan_tensor_data(const ember_program_t *program,
-                                        const uint8_t *table,
-                                        const ember_tensor_t *tensor,
+                                        const ember_plan_tensor_t *plan,
                                         ember_bytes_t *data);
 
 // Product of sizes in `numel`; false when a size is negative or the product

@@ -54,20 +54,21 @@ bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
     return seen == (1u << rank) - 1;
 }
 
-static ember_status_t check_shape(check_t *check, const uint8_t *table,
-                                  ember_tensor_t *tensor) {
-    const uint32_t rank = vector_count(ember_flat_vector(table, TENSOR_SIZES));
-    const ember_vector_t order = ember_flat_vector(table, TENSOR_DIM_ORDER);
-    if (rank > EMBER_MAX_RANK || vector_count(order) != rank ||
-        !ember_is_permutation(vector_items(order), rank)) {
+static ember_status_t check_shape(check_t *check, bool countable,
+                                  const ember_plan_tensor_t *plan) {
+    const ember_tensor_t *tensor = &plan->tensor;
+    if (plan->rank > EMBER_MAX_RANK || vector_count(plan->order) != plan->rank ||
+        !ember_is_permutation(tensor->dim_order, plan->rank)) {
         return bad(check, "tensor: bad rank or dim_order");
     }
-    const bool countable = ember_plan_tensor(table, tensor);
     if (tensor->element_size == 0) {
         return unsupported(check, "tensor: unknown dtype");
     }
     if (!countable || tensor->numel > (uint32_t)INT32_MAX / tensor->element_size) {
         return bad(check, "tensor: bad sizes");
+    }
+    if (plan->dynamism > SHAPE_DYNAMIC_BOUND || plan->storage_offset != 0) {
+        return unsupported(check, "tensor: unbounded shape or storage offset");
     }
     return EMBER_OK;
 }
@@ -86,28 +87,25 @@ static bool check_allocation(const check_t *check, const uint8_t *allocation,
 }
 
 static ember_status_t check_tensor(check_t *check, const uint8_t *table) {
-    const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
-    const uint8_t *extra = ember_flat_table(table, TENSOR_EXTRA);
-    ember_tensor_t tensor;
+    ember_plan_tensor_t plan;
     ember_bytes_t data;
-    const ember_status_t status = check_shape(check, table, &tensor);
+    const bool countable = ember_plan_tensor(table, &plan);
+    const ember_status_t status = check_shape(check, countable, &plan);
     if (status != EMBER_OK) {
         return status;
     }
-    if (ember_flat_u8(table, TENSOR_DYNAMISM) > SHAPE_DYNAMIC_BOUND ||
-        ember_flat_u32(table, TENSOR_STORAGE_OFFSET) != 0) {
-        return unsupported(check, "tensor: unbounded shape or storage offset");
-    }
-    if (extra != NULL && (ember_flat_u8(extra, EXTRA_LOCATION) > LOCATION_EXTERNAL ||
-                          ember_flat_u8(extra, EXTRA_DEVICE) != 0)) {
+    if (plan.extra != NULL &&
+        (ember_flat_u8(plan.extra, EXTRA_LOCATION) > LOCATION_EXTERNAL ||
+         ember_flat_u8(plan.extra, EXTRA_DEVICE) != 0)) {
         return unsupported(check, "tensor: unknown location or device");
     }
-    if (allocation != NULL && !check_allocation(check, allocation, &tensor)) {
+    if (plan.allocation != NULL &&
+        !check_allocation(check, plan.allocation, &plan.tensor)) {
         return bad(check, "tensor: outside its planned memory, or misaligned");
     }
     // External data is looked up when a method is loaded.
-    if (!ember_plan_is_external(table) &&
-        !ember_plan_tensor_data(check->program, table, &tensor, &data)) {
+    if (!ember_plan_is_external(&plan) &&
+        !ember_plan_tensor_data(check->program, &plan, &data)) {
         return bad(check, "tensor: its data is missing, truncated or misaligned");
     }
     return EMBER_OK;
@@ -142,9 +140,10 @@ static bool check_call(check_t *check, const uint8_t *call, uint32_t limit) {
 
 static bool check_instruction(check_t *check, const uint8_t *plan,
                               const uint8_t *instruction, uint32_t count) {
-    const uint8_t *body = ember_flat_table(instruction, VALUE_BODY);
+    uint32_t tag;
+    const uint8_t *body = ember_plan_union(instruction, &tag);
     const uint32_t values = vector_count(check->values);
-    switch (ember_flat_u8(instruction, VALUE_TAG)) {
+    switch (tag) {
     case CALL_KERNEL:
         return check_call(check, body,
                           vector_count(ember_flat_vector(plan, PLAN_OPERATORS)));

@@ -40,35 +40,60 @@ void ember_slot_touch(ember_slot_t *slot) {
     slot->stamp = ++slot->method->clock;
 }
 
-void ember_method_place(const ember_method_t *method, const uint8_t *table,
-                        ember_tensor_t *tensor) {
-    const uint8_t *allocation = ember_flat_table(table, TENSOR_ALLOCATION);
-    if (allocation != NULL) {
+void ember_method_place(const ember_method_t *method, ember_plan_tensor_t *plan) {
+    ember_tensor_t *tensor = &plan->tensor;
+    if (plan->allocation != NULL) {
         tensor->data = ember_span_at(method->planned, method->planned_count,
-                                     ember_flat_u32(allocation, ALLOCATION_ID),
-                                     ember_flat_u32(allocation, ALLOCATION_LOW),
+                                     ember_flat_u32(plan->allocation, ALLOCATION_ID),
+                                     ember_flat_u32(plan->allocation, ALLOCATION_LOW),
                                      ember_tensor_bytes(tensor));
         return;
     }
     ember_bytes_t data;
-    (void)ember_plan_tensor_data(method->meta.program, table, tensor, &data);
+    (void)ember_plan_tensor_data(method->meta.program, plan, &data);
     tensor->data = (void *)(uintptr_t)data.data;
     tensor->constant = data.data != NULL;
 }
 
-static void tensor_value(const ember_method_t *method, const ember_slot_t *slot,
+// A tensor that can't change.
+static void fixed_tensor(const ember_method_t *method, uint32_t index,
                          const uint8_t *table, ember_tensor_t *tensor) {
-    (void)ember_plan_tensor(table, tensor);
-    if (slot == NULL) {
-        ember_method_place(method, table, tensor);
+    ember_recent_t *recent = method->recent;
+    const uint32_t at = index % RECENT_TENSORS;
+    if (recent != NULL && recent->index[at] == index + 1) {
+        *tensor = recent->tensor[at];
         return;
     }
+    ember_plan_tensor_t plan;
+    (void)ember_plan_tensor(table, &plan);
+    ember_method_place(method, &plan);
+    *tensor = plan.tensor;
+    if (recent != NULL) {
+        recent->index[at] = index + 1;
+        recent->tensor[at] = *tensor;
+    }
+}
+
+// A tensor that can.
+static void slot_tensor(const ember_slot_t *slot, const uint8_t *table,
+                        ember_tensor_t *tensor) {
+    ember_plan_tensor_t plan;
+    (void)ember_plan_tensor(table, &plan);
+    *tensor = plan.tensor;
     tensor->data = slot->tensor.data;
     tensor->constant = slot->constant;
     if (slot->tensor.sizes != NULL) {
         tensor->sizes = slot->tensor.sizes;
         (void)ember_sizes_numel(tensor->sizes, tensor->rank, &tensor->numel);
     }
+}
+
+ember_kind_t ember_method_kind(const ember_method_t *method, uint32_t index) {
+    ember_slot_t *slot;
+    ember_kind_t kind;
+    index = ember_method_resolve(method, index, &slot);
+    (void)ember_plan_value(method->values, index, &kind);
+    return slot != NULL && is_scalar(slot->kind) ? (ember_kind_t)slot->kind : kind;
 }
 
 void ember_method_value(const ember_method_t *method, uint32_t index,
@@ -79,10 +104,12 @@ void ember_method_value(const ember_method_t *method, uint32_t index,
     if (slot != NULL && is_scalar(slot->kind)) {
         value->kind = (ember_kind_t)slot->kind;
         value->as_int = slot->as_int; // the bits of a bool or double, too
-    } else if (value->kind == EMBER_TENSOR) {
-        tensor_value(method, slot, body, &value->as_tensor);
-    } else {
+    } else if (value->kind != EMBER_TENSOR) {
         ember_plan_scalar(body, value);
+    } else if (slot != NULL) {
+        slot_tensor(slot, body, &value->as_tensor);
+    } else {
+        fixed_tensor(method, index, body, &value->as_tensor);
     }
 }
 
@@ -112,20 +139,22 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
 
 bool ember_method_reshape(const ember_method_t *method, uint32_t index,
                           ember_slot_t *slot, uint32_t rank, const int32_t *sizes) {
-    ember_tensor_t bound;
     ember_kind_t kind;
     const uint8_t *body = ember_plan_value(method->values, index, &kind);
     if (kind != EMBER_TENSOR) {
         return false;
     }
-    (void)ember_plan_tensor(body, &bound);
-    if (bound.rank != rank) {
+    const ember_vector_t bound = ember_flat_vector(body, TENSOR_SIZES);
+    if (vector_count(bound) != rank) {
         return false;
     }
     if (slot != NULL && slot->kind == EMBER_TENSOR && slot->tensor.sizes != NULL) {
-        return take_shape(slot, &bound, sizes);
+        ember_plan_tensor_t plan;
+        (void)ember_plan_tensor(body, &plan);
+        return take_shape(slot, &plan.tensor, sizes);
     }
-    return memcmp(bound.sizes, sizes, rank * sizeof(sizes[0])) == 0;
+    return rank == 0 ||
+           memcmp(vector_items(bound), sizes, rank * sizeof(sizes[0])) == 0;
 }
 
 static void store_scalar(ember_slot_t *slot, ember_kind_t kind, int64_t bits) {

@@ -52,9 +52,11 @@ typedef struct ember_method {
     ember_span_t temp;
     size_t temp_used; // bytes of scratch that the largest node asked for
     ember_arena_t arena;
-    uint32_t credit;     // list items that loading may still visit
-    uint32_t budget;     // instructions one execute may take; 0: no limit
-    ember_error_t error; // of the node being prepared
+    uint32_t list_items; // items of lists that one load, or one node prepared again,
+    uint32_t credit;     //   may visit, and those left
+    struct ember_recent *recent; // only while the method is loaded
+    uint32_t budget;             // instructions one execute may take; 0: no limit
+    ember_error_t error;         // of the node being prepared
 } ember_method_t;
 
 // Loads the method called `name` and prepares every one of its nodes.
