@@ -15,7 +15,7 @@ from ember.errors import SdkError
 from ember.program import Method
 
 VERSION = 1
-BUDGET = 50_000_000  # instructions of one execution
+BUDGET = 10_000_000  # instructions of one execution
 _HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT = 1, 2, 3, 4, 5, 6
 _BUNDLED, _LINKED = 1, 2
 _HEAD = struct.Struct("<II")  # kind, length

@@ -11,7 +11,7 @@ import typer
 from ember import boards, cases, filters, junit, output, testing
 from ember.errors import UsageError
 from ember.output import counted, plain
-from ember.testing import Tested
+from ember.testing import Outcome
 
 _COLORS = {"passed": "green", "failed": "red", "error": "red"}
 
@@ -50,7 +50,7 @@ def command(
         raise UsageError(f"-k '{expression}' leaves none of {len(found)} cases")
     console = output.console(json_to)
 
-    def show(tested: Tested) -> None:
+    def show(tested: Outcome) -> None:
         color = _COLORS[tested.status]
         line = f"[{color}]{tested.status:6}[/] {tested.board} {plain(tested.name)}"
         if tested.message:

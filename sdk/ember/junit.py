@@ -7,12 +7,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from ember.errors import SdkError
-from ember.testing import Tested
+from ember.testing import Outcome
 
 _ELEMENTS = {"failed": "failure", "error": "error"}
 
 
-def write(results: Sequence[Tested], seconds: float, path: Path) -> None:
+def write(results: Sequence[Outcome], seconds: float, path: Path) -> None:
     text = ET.tostring(report(results, seconds), encoding="unicode")
     try:
         path.write_text(
@@ -25,7 +25,7 @@ def write(results: Sequence[Tested], seconds: float, path: Path) -> None:
         ) from error
 
 
-def report(results: Sequence[Tested], seconds: float) -> ET.Element:
+def report(results: Sequence[Outcome], seconds: float) -> ET.Element:
     boards = list(dict.fromkeys(one.board for one in results))
     root = ET.Element("testsuites", _counts(results), time=f"{seconds:.3f}")
     for board in boards:
@@ -36,7 +36,7 @@ def report(results: Sequence[Tested], seconds: float) -> ET.Element:
     return root
 
 
-def _counts(results: Sequence[Tested]) -> dict[str, str]:
+def _counts(results: Sequence[Outcome]) -> dict[str, str]:
     statuses = [one.status for one in results]
     return {
         "tests": str(len(statuses)),
@@ -45,7 +45,7 @@ def _counts(results: Sequence[Tested]) -> dict[str, str]:
     }
 
 
-def _case(suite: ET.Element, one: Tested) -> None:
+def _case(suite: ET.Element, one: Outcome) -> None:
     case = ET.SubElement(suite, "testcase", name=one.name, classname=one.board)
     if one.status == "passed":
         return

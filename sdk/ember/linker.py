@@ -256,7 +256,11 @@ _LLD = re.compile(
 _GNU = re.compile(r"region `(?P<region>[^']+)' overflowed by (?P<bytes>\d+) bytes")
 
 
-def overflow(output: str, board: Board) -> SdkError | None:
+class DoesNotFitError(SdkError):
+    """A memory of the board is too small; the sentence says by how much."""
+
+
+def overflow(output: str, board: Board) -> DoesNotFitError | None:
     """The linker's complaint about room as one error; None when it made none."""
     worst: dict[str, int] = {}
     for match in (*_LLD.finditer(output), *_GNU.finditer(output)):
@@ -269,7 +273,7 @@ def overflow(output: str, board: Board) -> SdkError | None:
         f" {extra} more than the {board.memory(name).size} it has"
         for name, extra in sorted(worst.items())
     ]
-    return SdkError(
+    return DoesNotFitError(
         problem_list(f"the firmware does not fit {board.name}", problems),
         hint="use a smaller model or a board with more memory",
     )

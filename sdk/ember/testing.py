@@ -27,6 +27,7 @@ from ember.boards import Board
 from ember.cases import Case, Found
 from ember.emulator import Mark, RunResult
 from ember.errors import SdkError
+from ember.linker import DoesNotFitError
 from ember.program import Method
 
 Status = Literal["passed", "failed", "error"]
@@ -35,7 +36,7 @@ _EXECUTE, _CASE = 1, 3  # EMBER_MARK_*
 
 
 @dataclass(frozen=True)
-class Tested:
+class Outcome:
     """One case on one board. `failed`: outputs differ; `error`: no outputs."""
 
     name: str
@@ -59,7 +60,7 @@ class Settings:
     budget: int = batch.BUDGET
 
 
-Report = Callable[[Tested], None]
+Report = Callable[[Outcome], None]
 
 
 def test(
@@ -69,7 +70,7 @@ def test(
     jobs: int,
     settings: Settings | None = None,
     on_result: Report = lambda tested: None,
-) -> list[Tested]:
+) -> list[Outcome]:
     """Run all cases on all boards, `jobs` boards at a time; results in that order."""
     chosen = settings or Settings()
     ready: list[Case] = []
@@ -80,9 +81,9 @@ def test(
         except SdkError as error:
             broken[one.name] = error
 
-    def on_board(board: Board) -> list[Tested]:
+    def on_board(board: Board) -> list[Outcome]:
         done = {
-            one.name: Tested(
+            one.name: Outcome(
                 one.name, board.name, "error", _line(broken[one.name]), one.path
             )
             for one in found
@@ -110,7 +111,7 @@ class _Session:
         self.board = board
         self.settings = settings
 
-    def run(self, ready: Sequence[Case]) -> Iterator[Tested]:
+    def run(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         if runner.is_small(self.board):
             yield from self._linked(ready)
             return
@@ -118,16 +119,14 @@ class _Session:
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
 
-    def _linked(self, ready: Sequence[Case]) -> Iterator[Tested]:
+    def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         """Runners with programs in flash: halves of what does not fit together."""
         waiting = [list(ready)] if ready else []
         while waiting:
             group = waiting.pop(0)
             try:
                 firmware, places = runner.special(self.board, group)
-            except SdkError as error:
-                if "does not fit" not in error.what:
-                    raise
+            except DoesNotFitError as error:
                 if len(group) == 1:
                     yield self._error(group[0], _line(error))
                 else:
@@ -138,7 +137,7 @@ class _Session:
 
     def _until_done(
         self, firmware: Path, group: Sequence[Case], places: Sequence[int] | None
-    ) -> Iterator[Tested]:
+    ) -> Iterator[Outcome]:
         """Start again behind a case that a fault or a time-out ended."""
         at = 0
         while at < len(group):
@@ -192,14 +191,14 @@ class _Session:
 
     # ---- verdicts --------------------------------------------------------------------
 
-    def _error(self, case: Case, message: str, count: int | None = None) -> Tested:
-        return Tested(
+    def _error(self, case: Case, message: str, count: int | None = None) -> Outcome:
+        return Outcome(
             case.name, self.board.name, "error", message, case.path, None, count
         )
 
     def _judge(
         self, case: Case, got: batch.Result, memory: int, count: int | None
-    ) -> Tested:
+    ) -> Outcome:
         if got.status == batch.NO_MEMORY:
             return self._error(case, self._no_room(case, got, memory))
         if got.status != batch.OK:
@@ -213,7 +212,7 @@ class _Session:
             if problem is None and verdict.problem is not None:
                 problem = f"{_where(case, output.run)}{verdict.problem}"
         status: Status = "passed" if problem is None else "failed"
-        return Tested(
+        return Outcome(
             case.name, self.board.name, status, problem or "", case.path, worst, count
         )
 
@@ -355,14 +354,14 @@ def _bytes_needed(case: Case, board: Board) -> int | None:
 # ---- summary -----------------------------------------------------------------------
 
 
-def summary(results: Iterable[Tested]) -> dict[Status, int]:
+def summary(results: Iterable[Outcome]) -> dict[Status, int]:
     counts: dict[Status, int] = {"passed": 0, "failed": 0, "error": 0}
     for one in results:
         counts[one.status] += 1
     return counts
 
 
-def to_json(results: Sequence[Tested], seconds: float) -> dict[str, object]:
+def to_json(results: Sequence[Outcome], seconds: float) -> dict[str, object]:
     """What `ember test --json` promises."""
     return {
         "cases": [

@@ -1,0 +1,204 @@
+"""The committed cases on every board, and what the test runner does with bad ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ember import (
+    boards,
+    cases,
+    cli,
+    emulator,
+    filters,
+    kernels,
+    program,
+    runner,
+    testing,
+)
+from ember.program import Bool, Chain, JumpFalseCall, Program
+from ember.testing import Outcome
+
+CASES = Path(__file__).parents[1] / "cases"
+EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
+SOME = ("host-asan", "mps2-an385", "mps2-an500", "mps2-an505", "netduinoplus2")
+# On the boards that differ little from the others: models, and the kinds of programs.
+SUBSET = "model or bundle or special"
+
+pytestmark = [pytest.mark.qemu, pytest.mark.slow]
+
+
+def run(folders: list[Path], board: str, expression: str = "") -> list[Outcome]:
+    name = boards.load(board)
+    if not emulator.available(name):
+        pytest.skip(f"{name.runner.binary} is not installed")
+    wanted = filters.parse(expression)
+    found = [one for one in cases.find(folders) if wanted(one.name)]
+    return testing.test(found, [name], jobs=1)
+
+
+def check(results: list[Outcome]) -> None:
+    wrong = [one for one in results if one.status != "passed"]
+    lines = [f"{one.name}: {one.status}: {one.message}" for one in wrong]
+    again = [f"  {one.again}" for one in wrong]
+    assert not wrong, "\n".join([*lines, "to run one again:", *again])
+
+
+@pytest.mark.parametrize("board", EVERY)
+def test_all_committed_cases(board: str) -> None:
+    results = run([CASES], board)
+    check(results)
+    counted = boards.load(board).runner.counts is not None
+    assert all((one.instructions is not None) is counted for one in results)
+
+
+@pytest.mark.parametrize("board", SOME)
+def test_some_committed_cases(board: str) -> None:
+    check(run([CASES], board, SUBSET))
+
+
+# ---- what must not pass --------------------------------------------------------------
+
+
+def copied(folder: Path, name: str, new: str) -> Path:
+    return Path(shutil.copytree(CASES / name, folder / new))
+
+
+def rewrite(folder: Path, change: Any) -> None:
+    """Put another program into a case folder."""
+    path = folder / "model.pte"
+    model = program.read(path)
+    path.write_bytes(program.write(change(model)))
+
+
+def looping(model: Program) -> Program:
+    """The program with a jump to itself in front."""
+    method = model.methods[0]
+    (chain,) = method.chains
+    jump = JumpFalseCall(len(method.values), 0)
+    return dataclasses.replace(
+        model,
+        methods=(
+            dataclasses.replace(
+                method,
+                values=(*method.values, Bool(False)),
+                chains=(
+                    Chain((jump, *chain.instructions), chain.inputs, chain.outputs),
+                ),
+            ),
+        ),
+    )
+
+
+def greedy(model: Program) -> Program:
+    """The program with a planned memory of 64 MB more than it uses."""
+    method = model.methods[0]
+    sizes = (*method.planned_sizes[:1], method.planned_sizes[1] + (64 << 20))
+    changed = dataclasses.replace(method, planned_sizes=(*sizes,))
+    return dataclasses.replace(model, methods=(changed,))
+
+
+def wrong_value(folder: Path) -> None:
+    name = json.loads((folder / "case.json").read_text())["runs"][0]["outputs"][0]
+    array = np.load(folder / name)
+    array.reshape(-1)[-1] += 1
+    np.save(folder / name, array)
+
+
+def test_bad_cases_among_good_ones(tmp_path: Path) -> None:
+    copied(tmp_path, "op_add", "a_good")
+    wrong_value(copied(tmp_path, "op_add", "b_wrong"))
+    (copied(tmp_path, "op_add", "c_broken") / "case.json").write_text("{")
+    rewrite(copied(tmp_path, "op_add", "d_large"), greedy)
+    rewrite(copied(tmp_path, "op_add", "e_loops"), looping)
+    copied(tmp_path, "op_add", "f_good")
+    found = {one.name: one for one in run([tmp_path], "mps2-an386")}
+    statuses = [one.status for one in found.values()]
+    assert statuses == ["passed", "failed", "error", "error", "error", "passed"]
+    assert found["b_wrong"].max_abs_diff == pytest.approx(1, rel=1e-3)
+    assert "is not JSON" in found["c_broken"].message
+    assert "needs 67,1" in found["d_large"].message
+    assert "are there" in found["d_large"].message
+    assert "the instruction budget is used up" in found["e_loops"].message
+
+
+CRASH = """
+#include "ember/node.h"
+// Takes the place of a kernel of the library.
+typedef struct state { float *nowhere; } state_t;
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_tensor_t x, y;
+    ember_node_tensor(node, 0, &x);
+    ember_node_output_like(node, 1, &x, &y);
+    ((state_t *)state)->nowhere = (float *)(uintptr_t)0xF0000000u;
+    return ember_node_status(node);
+}
+static int32_t run(void *state) {
+    *((state_t *)state)->nowhere = 1.0f;
+    return EMBER_OK;
+}
+EMBER_KERNEL(NAME, state_t);
+"""
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386", "mps3-an547"])
+def test_a_fault_in_a_kernel_costs_one_case(
+    tmp_path: Path, board: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash = tmp_path / "crash.c"
+    first = kernels.load().operators["aten::abs.out"].kernels[0]
+    crash.write_text(CRASH.replace("NAME", first))
+    monkeypatch.setattr(runner, "_APP", (*runner._APP, str(crash)))
+    for index, name in enumerate(("op_add", "op_abs", "op_add")):
+        copied(tmp_path, name, f"{index}_{name}")
+    before, bad, after = run([tmp_path], board)
+    check([before, after])
+    assert bad.status == "error"
+    assert f"fault on {board}" in bad.message
+    assert "run()" in bad.message
+
+
+def test_a_small_board_says_what_does_not_fit(tmp_path: Path) -> None:
+    rewrite(copied(tmp_path, "op_add", "large"), greedy)
+    copied(tmp_path, "op_add", "small")
+    large, small = run([tmp_path], "netduinoplus2")
+    check([small])
+    assert large.status == "error"
+    assert "does not fit netduinoplus2: needs 67," in large.message
+
+
+def test_a_program_larger_than_flash_is_an_error(tmp_path: Path) -> None:
+    large = copied(tmp_path, "op_add", "large")
+    with (large / "model.pte").open("ab") as file:
+        file.write(bytes(2 << 20))
+    copied(tmp_path, "op_add", "small")
+    results = run([tmp_path], "netduinoplus2")
+    check(results[1:])
+    assert results[0].status == "error"
+    assert "memory flash needs" in results[0].message
+
+
+def test_many_cases_a_second(tmp_path: Path) -> None:
+    """At least 100 one-operator cases a second, the emulator's start included."""
+    board = boards.load("mps3-an547")
+    found = [one for one in cases.find([CASES]) if one.name.startswith("op_")]
+    testing.test(found[:1], [board], jobs=1)  # the firmware is built
+    clock = testing.Clock()
+    results = testing.test(found, [board], jobs=1)
+    rate = len(results) / clock.seconds
+    assert rate >= 100, f"{rate:.0f} cases a second"
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    words = ["test", str(CASES / "op_add"), "--board", "mps2-an386"]
+    assert cli.main([*words, "--json", str(path)]) == 0
+    (one,) = json.loads(path.read_text())["cases"]
+    assert one["instructions"] > 0
+    assert one["max_abs_diff"] == 0.0

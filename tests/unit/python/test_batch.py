@@ -1,0 +1,128 @@
+"""The streams between SDK and test runner, without a runner."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import batch, cases, paths, tensors, values
+from ember.cases import Run, Tensor
+from ember.errors import SdkError
+from ember.tensors import DType
+
+
+def header() -> str:
+    return (paths.runtime() / "app" / "batch.h").read_text()
+
+
+def made(data: Path, name: str, inputs: tuple[cases.Value, ...]) -> cases.Case:
+    content = (data / name).read_bytes()
+    return cases.Case(
+        name=name,
+        path=data,
+        content=content,
+        bundled=False,
+        program=cases.program.parse(content),
+        data=(b"d" * 5,),
+        runs=(Run("forward", inputs, ()),),
+        rtol=0.0,
+        atol=0.0,
+    )
+
+
+def result(index: int, status: int = 0, message: str = "") -> bytes:
+    text = message.encode() + bytes(-len(message) % 4)
+    body = struct.pack(
+        "<IiIIII5Q", index, status, 6, 0, 7, len(message), 2**64 - 1, 1, 2, 3, 4
+    )
+    return struct.pack("<II", 6, len(body) + len(text)) + body + text
+
+
+def output(index: int, run: int, *found: values.Value) -> bytes:
+    body = struct.pack("<IIiI", index, run, 0, 0)
+    return struct.pack("<II", 5, len(body)) + body + values.to_bytes(found)
+
+
+HELLO = struct.pack("<IIIIQ", 1, 16, batch.VERSION, 4, 1000)
+END = struct.pack("<IIQQ", 4, 16, 64, 32)
+
+
+@pytest.mark.parametrize("name", ["HELLO", "CASE", "RUN", "END", "OUTPUT", "RESULT"])
+def test_record_kinds_are_those_of_the_header(name: str) -> None:
+    match = re.search(rf"EMBER_BATCH_{name} = (\d+)", header())
+    assert match is not None
+    assert int(match[1]) == getattr(batch, f"_{name}")
+
+
+def test_the_version_is_that_of_the_header() -> None:
+    assert f"EMBER_BATCH_VERSION = {batch.VERSION}," in header()
+
+
+def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
+    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    case = made(data, "add.pte", (x, x))
+    body = batch.record(case, 5)[8:]
+    assert body.index(case.content) % 16 == 0
+    assert body.index(b"ddddd") % 16 == 0
+    assert struct.unpack_from("<I", body)[0] == 5
+
+
+def test_a_linked_case_leaves_its_program_out(data: Path) -> None:
+    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    case = made(data, "add.pte", (x, x))
+    assert case.content[:64] not in batch.record(case, 0, linked=0)
+
+
+def test_inputs_are_laid_out_in_the_declared_dim_order(data: Path) -> None:
+    program = cases.program.read(data / "conv.pte")
+    (declared,) = program.methods[0].input_tensors
+    assert declared.dim_order != tensors.contiguous(4)
+    array = np.arange(np.prod(declared.sizes), dtype="float32")
+    given = Tensor(DType.FLOAT32, array.reshape(declared.sizes))
+    laid = batch.lay_out(declared, given)
+    assert isinstance(laid, values.TensorValue)
+    assert laid.data != array.tobytes()
+    np.testing.assert_array_equal(laid.array(declared.dim_order), given.array)
+
+
+def test_an_int_for_a_float_becomes_one() -> None:
+    laid = batch.lay_out(cases.program.Double(1.0), 3)
+    assert type(laid) is float
+
+
+def test_answers_are_read_back() -> None:
+    stream = b"".join(
+        [HELLO, output(0, 0, 3, None, "text"), result(0), result(1, -3, "why"), END]
+    )
+    answer = batch.answer(stream)
+    assert (answer.memory, answer.finished, answer.stack_used) == (1000, True, 32)
+    good, bad = answer.results
+    assert good.outputs[0].values == (3, None, "text")
+    assert (good.method, good.planned, good.scratch, good.used) == (1, 2, 3, 4)
+    assert (bad.status, bad.message, bad.needed, bad.instruction) == (
+        -3,
+        "why",
+        None,
+        7,
+    )
+    assert bad.outputs == ()
+
+
+def test_a_torn_stream_gives_the_cases_that_ended() -> None:
+    value = values.TensorValue(DType.UINT8, (100,), bytes(100))
+    stream = HELLO + output(0, 0, value) + result(0) + output(1, 0, value) + result(1)
+    whole = len(HELLO + output(0, 0, value) + result(0))
+    for end in range(len(stream)):
+        answer = batch.answer(stream[:end])
+        assert not answer.finished
+        assert len(answer.results) == (1 if end >= whole else 0)
+    assert batch.answer(b"").memory is None
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(SdkError, match="version 9"):
+        batch.answer(struct.pack("<IIIIQ", 1, 16, 9, 4, 1000))

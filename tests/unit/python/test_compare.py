@@ -1,0 +1,124 @@
+"""The rules by which an output equals the expected one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from ember import compare
+from ember.cases import Tensor, Value
+from ember.tensors import DType
+
+
+def tensor(values: object, dtype: DType = DType.FLOAT32) -> Tensor:
+    return Tensor(dtype, np.array(values, dtype.numpy))
+
+
+def verdict(got: object, want: Value, rtol: float = 0.0, atol: float = 0.0):
+    return compare.outputs([got], [want], rtol=rtol, atol=atol)
+
+
+def test_floats_within_tolerance_pass() -> None:
+    found = verdict(tensor([1.0, 2.0]), tensor([1.0, 2.001]), rtol=1e-3)
+    assert found.problem is None
+    assert found.max_abs_diff == pytest.approx(0.001, rel=1e-3)
+
+
+def test_zero_tolerance_is_bit_exact() -> None:
+    one = np.float32(1.0)
+    near = np.nextafter(one, np.float32(2.0))
+    assert verdict(tensor(one), tensor(one)).problem is None
+    assert verdict(tensor(near), tensor(one)).problem is not None
+
+
+def test_the_first_difference_is_named() -> None:
+    got, want = tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]])
+    found = verdict(got, want)
+    assert found.problem == (
+        "output 0 differs at [1, 1]: 9, expected 4; 1 of 4 elements differ"
+    )
+    assert found.max_abs_diff == 5.0
+
+
+def test_nan_equals_nan_and_infinities_match() -> None:
+    special = tensor([math.nan, math.inf, -math.inf])
+    found = verdict(special, special)
+    assert (found.problem, found.max_abs_diff) == (None, 0.0)
+    assert verdict(tensor([math.inf]), tensor([-math.inf]), rtol=1.0).problem
+    assert verdict(tensor([1.0]), tensor([math.inf]), rtol=1.0).problem
+    found = verdict(tensor([math.nan]), tensor([1.0]), rtol=1.0, atol=1.0)
+    assert found.max_abs_diff == math.inf
+
+
+@pytest.mark.parametrize(
+    "want",
+    [
+        tensor([1.0, 2.0], DType.FLOAT64),
+        tensor([[1.0, 2.0]]),
+        tensor([1.0]),
+        1.0,
+        None,
+    ],
+    ids=str,
+)
+def test_dtype_and_shape_must_match(want: Value) -> None:
+    problem = verdict(tensor([1.0, 2.0]), want, rtol=1.0, atol=9.0).problem
+    assert problem is not None
+    assert "float32[2]" in problem
+
+
+def test_integers_and_bools_are_exact() -> None:
+    big = 2**62
+    got = tensor([big, 1], DType.INT64)
+    found = verdict(got, tensor([big + 1, 1], DType.INT64), rtol=1.0, atol=100.0)
+    assert found.problem is not None
+    assert found.max_abs_diff == 1.0
+    assert verdict(tensor([True], DType.BOOL), tensor([False], DType.BOOL)).problem
+    unsigned = verdict(tensor([0], DType.UINT8), tensor([255], DType.UINT8))
+    assert unsigned.max_abs_diff == 255.0
+
+
+def test_bfloat16_is_compared_as_numbers() -> None:
+    one, next_one = 0x3F80, 0x3F81  # 1.0 and 1.0078125
+    got, want = (tensor([bits], DType.BFLOAT16) for bits in (next_one, one))
+    assert verdict(got, want, rtol=0.01).problem is None
+    assert "1.0078125, expected 1" in (verdict(got, want).problem or "")
+
+
+def test_empty_and_0_d_tensors() -> None:
+    assert verdict(tensor([]), tensor([])).problem is None
+    assert verdict(tensor(2.0), tensor(3.0)).problem == (
+        "output 0 differs: 2, expected 3"
+    )
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "equal"),
+    [
+        (3, 3, True),
+        (3, 4, False),
+        (True, True, True),
+        (True, 1, False),
+        (1, True, False),
+        (0.5, 0.5, True),
+        (2.0, 2, True),
+        (2, 2.0, False),
+        (math.nan, math.nan, True),
+        (None, None, True),
+        (None, 0, False),
+        ("a", "a", True),
+        ("a", "b", False),
+    ],
+)
+def test_other_values(got: object, want: Value, equal: bool) -> None:
+    assert (verdict(got, want).problem is None) is equal
+
+
+def test_more_outputs_than_expected_are_fine_fewer_are_not() -> None:
+    found = compare.outputs([1, 2], [1], rtol=0, atol=0)
+    assert found.problem is None
+    found = compare.outputs([1], [1, 2], rtol=0, atol=0)
+    assert found.problem == "output 1 is missing"
+    assert compare.outputs([1], [], rtol=0, atol=0).max_abs_diff is None
