@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ember import program, tensor_data
+import numpy as np
+
+from ember import bundle, program, tensor_data
 from ember.program import (
     Allocation,
     Bool,
@@ -768,11 +770,39 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
 }
 
 
+def bundled() -> bytes:
+    """toys.bpte: add with the test cases that test_bundle.c numbers."""
+    a = np.arange(6, dtype="float32").reshape(2, 3)
+    special = np.array([[np.nan, np.inf, -np.inf], [0, 1, 2]], "float32")
+    changed = a * 2 + np.array([[0, 0, 0], [0, 0, 0.5]], "float32")
+    near = (a * 2 * 1.0005).astype("float32")
+
+    def tensor(array: np.ndarray, dtype: DType = F32, *order: int) -> bundle.Tensor:
+        return bundle.Tensor.of(array, dtype, order or None)
+
+    def case(x: np.ndarray, *outputs: bundle.Tensor) -> bundle.Case:
+        return bundle.Case((tensor(x), tensor(x)), outputs)
+
+    cases = (
+        case(a, tensor(a * 2)),
+        case(a, tensor(changed)),
+        case(a, tensor(near)),
+        case(special, tensor(special * 2)),
+        case(a, tensor((a * 2).reshape(3, 2))),
+        case(a, tensor(a.astype("int32") * 2, S32)),
+        bundle.Case((tensor(a),), (tensor(a * 2),)),
+        case(a, tensor(a * 2, F32, 1, 0)),
+    )
+    suites = (bundle.Suite("forward", cases),)
+    return bundle.write(bundle.Bundle(program.write(add()), suites))
+
+
 def write_all(folder: Path) -> None:
     for name, build in PROGRAMS.items():
         (folder / f"{name}.pte").write_bytes(program.write(build()))
     inline = program.write(constants(), inline_constants=True)
     (folder / "constants_inline.pte").write_bytes(inline)
+    (folder / "toys.bpte").write_bytes(bundled())
     (folder / "external.ptd").write_bytes(external_data())
     (folder / "external_other.ptd").write_bytes(external_data((1, 2)))
 
