@@ -4,18 +4,27 @@
 
 #include <string.h>
 
-#include "kernels/engine/copy.h"
-
-void ember_parts_begin(ember_parts_t *parts, const ember_view_t *whole, uint32_t most) {
+static void begin(ember_parts_t *parts, const ember_view_t *whole, uint32_t most) {
     parts->whole = whole->data;
     parts->rows = 0;
     parts->count = 0;
     parts->most = (uint16_t)most;
 }
 
-ember_status_t ember_parts_add(ember_parts_t *parts, ember_part_t *items,
-                               ember_node_t *node, const ember_view_t *region,
-                               const ember_view_t *part) {
+static ember_status_t add_strided(ember_parts_t *parts, ember_copy_t *items,
+                                  ember_node_t *node, const ember_view_t *dst,
+                                  const ember_view_t *src) {
+    if (parts->count == parts->most) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "parts: count");
+    }
+    return ember_copy_prepare(&items[parts->count++], node, dst, src);
+}
+
+// Adds `part`, which is the next region of the whole, `region`. UNSUPPORTED when their
+// layouts are not alike, or there is no room left.
+static ember_status_t add_dense(ember_parts_t *parts, ember_part_t *items,
+                                ember_node_t *node, const ember_view_t *region,
+                                const ember_view_t *part) {
     ember_copy_t copy;
     const ember_status_t status = ember_copy_prepare(&copy, node, region, part);
 
@@ -35,6 +44,13 @@ ember_status_t ember_parts_add(ember_parts_t *parts, ember_part_t *items,
 }
 
 // --- cat and stack ---------------------------------------------------------------
+
+static ember_status_t add_source(ember_parts_t *parts, ember_part_list_t items,
+                                 ember_node_t *node, const ember_view_t *region,
+                                 const ember_view_t *part) {
+    return items.strided != NULL ? add_strided(parts, items.strided, node, region, part)
+                                 : add_dense(parts, items.dense, node, region, part);
+}
 
 // Input `item` as cat sees it. False for a tensor of shape (0,), which cat skips
 // whatever the rank of the others, and for an item that is no tensor.
@@ -80,7 +96,7 @@ static uint32_t cat_shape(ember_node_t *node, uint32_t count, ember_view_t *shap
     return dim;
 }
 
-ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_t *items,
+ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_list_t items,
                                        ember_node_t *node, uint32_t most) {
     const uint32_t count = ember_node_list_count(node, 0);
     ember_tensor_t out;
@@ -93,7 +109,7 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_t *items
         return ember_node_status(node);
     }
     ember_view_tensor(&whole, &out);
-    ember_parts_begin(parts, &whole, most);
+    begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {
         if (!cat_item(node, i, &view)) {
             continue;
@@ -104,8 +120,7 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_t *items
         ember_view_t region = whole;
         ember_view_slice(&region, dim, at, view.sizes[dim], 1);
         at += view.sizes[dim];
-        const ember_status_t status =
-            ember_parts_add(parts, items, node, &region, &view);
+        const ember_status_t status = add_source(parts, items, node, &region, &view);
         if (status != EMBER_OK) {
             return status;
         }
@@ -113,7 +128,7 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_t *items
     return EMBER_OK;
 }
 
-ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_t *items,
+ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_list_t items,
                                          ember_node_t *node, uint32_t most) {
     const uint32_t count = ember_node_list_count(node, 0);
     ember_tensor_t tensor;
@@ -131,7 +146,7 @@ ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_t *ite
         return ember_node_status(node);
     }
     ember_view_tensor(&whole, &tensor);
-    ember_parts_begin(parts, &whole, most);
+    begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {
         ember_view_t region = whole;
         ember_view_slice(&region, dim, (int32_t)i, 1, 1);
@@ -141,8 +156,7 @@ ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_t *ite
         if (tensor.dtype != whole.dtype) {
             return ember_node_fail(node, EMBER_UNSUPPORTED, "stack: dtypes differ");
         }
-        const ember_status_t status =
-            ember_parts_add(parts, items, node, &region, &view);
+        const ember_status_t status = add_source(parts, items, node, &region, &view);
         if (status != EMBER_OK) {
             return status;
         }
@@ -153,7 +167,7 @@ ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_t *ite
 // --- split and unbind --------------------------------------------------------------
 
 // Adds item `item` of the output list: `region` of the whole.
-static ember_status_t add_output(ember_parts_t *parts, ember_part_t *items,
+static ember_status_t add_output(ember_parts_t *parts, ember_part_list_t items,
                                  ember_node_t *node, uint32_t arg, uint32_t item,
                                  const ember_view_t *region) {
     ember_tensor_t tensor;
@@ -167,10 +181,12 @@ static ember_status_t add_output(ember_parts_t *parts, ember_part_t *items,
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "split: dtypes differ");
     }
     ember_view_tensor(&part, &tensor);
-    return ember_parts_add(parts, items, node, region, &part);
+    return items.strided != NULL
+               ? add_strided(parts, items.strided, node, &part, region)
+               : add_dense(parts, items.dense, node, region, &part);
 }
 
-ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_t *items,
+ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_list_t items,
                                           ember_node_t *node, uint32_t most) {
     const uint32_t count = ember_node_list_count(node, 2);
     ember_view_t whole;
@@ -180,7 +196,7 @@ ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_t *it
     if (whole.rank == 0 || count != (uint32_t)whole.sizes[dim]) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "unbind: number of outputs");
     }
-    ember_parts_begin(parts, &whole, most);
+    begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {
         ember_view_t region = whole;
         ember_view_slice(&region, dim, (int32_t)i, 1, 1);
@@ -206,7 +222,7 @@ static int32_t part_length(ember_node_t *node, uint32_t item, int32_t left) {
     return length > left ? left : (int32_t)length;
 }
 
-ember_status_t ember_parts_prepare_split(ember_parts_t *parts, ember_part_t *items,
+ember_status_t ember_parts_prepare_split(ember_parts_t *parts, ember_part_list_t items,
                                          ember_node_t *node, uint32_t most) {
     const uint32_t count = ember_node_list_count(node, 3);
     ember_view_t whole;
@@ -217,7 +233,7 @@ ember_status_t ember_parts_prepare_split(ember_parts_t *parts, ember_part_t *ite
     if (ember_node_status(node) != EMBER_OK || whole.rank == 0) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "split: rank 0");
     }
-    ember_parts_begin(parts, &whole, most);
+    begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {
         ember_view_t region = whole;
         const int32_t length = part_length(node, i, whole.sizes[dim] - at);
@@ -257,5 +273,11 @@ void ember_parts_part(const ember_parts_t *parts, const ember_part_t *items) {
             memmove(items[i].data + (size_t)row * run, at, run);
             at += run;
         }
+    }
+}
+
+void ember_parts_copy(const ember_parts_strided_t *strided) {
+    for (uint32_t i = 0; i < strided->parts.count; i++) {
+        ember_copy_run(&strided->items[i]);
     }
 }

@@ -3,16 +3,22 @@
 // split and unbind take them apart.
 //
 // Each part is dense, so that one step along the outer dimensions moves one run of
-// bytes per part. Any dim order will do as long as all tensors share it.
+// bytes per part. Any dim order will do as long as all tensors share it; a few parts
+// in other orders are strided copies.
 //
 // A call may have any number of parts but a state has one size, so operators come
-// in sizes: EMBER_PARTS_FEW, _MANY and _MOST, as candidates in this order.
+// in sizes: EMBER_PARTS_FEW, _MANY, _MOST and _STRIDED, as candidates in this order.
 #ifndef EMBER_KERNELS_ENGINE_PARTS_H
 #define EMBER_KERNELS_ENGINE_PARTS_H
 
-#include "kernels/engine/view.h"
+#include "kernels/engine/copy.h"
 
-enum { EMBER_PARTS_FEW = 8, EMBER_PARTS_MANY = 64, EMBER_PARTS_MOST = 512 };
+enum {
+    EMBER_PARTS_FEW = 8,
+    EMBER_PARTS_MANY = 64,
+    EMBER_PARTS_MOST = 512,
+    EMBER_PARTS_STRIDED = 4
+};
 
 typedef struct ember_part {
     uint8_t *data;
@@ -42,39 +48,43 @@ typedef struct ember_parts_most {
     ember_part_t items[EMBER_PARTS_MOST];
 } ember_parts_most_t;
 
-// Starts a whole without parts, and room for `most` of them.
-void ember_parts_begin(ember_parts_t *parts, const ember_view_t *whole, uint32_t most);
+typedef struct ember_parts_strided {
+    ember_parts_t parts;
+    ember_copy_t items[EMBER_PARTS_STRIDED];
+} ember_parts_strided_t;
 
-// Adds `part`, which is the next region of the whole, `region`. UNSUPPORTED when
-// their layouts are not alike, or there is no room left.
-EMBER_MUST_USE ember_status_t ember_parts_add(ember_parts_t *parts, ember_part_t *items,
-                                              ember_node_t *node,
-                                              const ember_view_t *region,
-                                              const ember_view_t *part);
+// The items of a state: one of both.
+typedef struct ember_part_list {
+    ember_part_t *dense;
+    ember_copy_t *strided;
+} ember_part_list_t;
 
 // The whole prepare of cat and stack: (tensors, dim, out).
 EMBER_MUST_USE ember_status_t ember_parts_prepare_cat(ember_parts_t *parts,
-                                                      ember_part_t *items,
+                                                      ember_part_list_t items,
                                                       ember_node_t *node,
                                                       uint32_t most);
 EMBER_MUST_USE ember_status_t ember_parts_prepare_stack(ember_parts_t *parts,
-                                                        ember_part_t *items,
+                                                        ember_part_list_t items,
                                                         ember_node_t *node,
                                                         uint32_t most);
 
 // The whole prepare of unbind (self, dim, out), split (self, split_size, dim, out)
 // and split_with_sizes (self, split_sizes, dim, out).
 EMBER_MUST_USE ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts,
-                                                         ember_part_t *items,
+                                                         ember_part_list_t items,
                                                          ember_node_t *node,
                                                          uint32_t most);
 EMBER_MUST_USE ember_status_t ember_parts_prepare_split(ember_parts_t *parts,
-                                                        ember_part_t *items,
+                                                        ember_part_list_t items,
                                                         ember_node_t *node,
                                                         uint32_t most);
 
 // Parts to whole, and whole to parts.
 void ember_parts_join(const ember_parts_t *parts, const ember_part_t *items);
 void ember_parts_part(const ember_parts_t *parts, const ember_part_t *items);
+
+// Either, of strided parts.
+void ember_parts_copy(const ember_parts_strided_t *strided);
 
 #endif // EMBER_KERNELS_ENGINE_PARTS_H

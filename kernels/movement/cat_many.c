@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cat_many: tensors one after another along a dimension. At most EMBER_PARTS_MANY of
-// them, all of one dtype and dim order.
+// cat_many: tensors one after another along a dimension. At most EMBER_PARTS_MANY
+// of them, of one dtype, all of one dim order.
 #include "kernels/engine/parts.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_parts_many_t *self = state;
+    const ember_part_list_t items = {.dense = self->items};
 
-    return ember_parts_prepare_cat(&self->parts, self->items, node, EMBER_PARTS_MANY);
+    return ember_parts_prepare_cat(&self->parts, items, node, EMBER_PARTS_MANY);
 }
 
 static int32_t run(void *state) {
