@@ -108,7 +108,7 @@ def _record(address: int, kind: int, data: bytes) -> str:
     return f":{body.hex().upper()}{-sum(body) & 0xFF:02X}"
 
 
-# ---- sizes -----------------------------------------------------------------------------
+# ---- sizes -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ember import bundle, files, program, tensors, values
+from ember import cases, files, program, tensors, values
 from ember.errors import SdkError
 from ember.output import counted
 from ember.program import Method
@@ -140,45 +139,24 @@ class CaseRun:
 
 def of_case(path: Path, method: str | None = None) -> CaseRun | None:
     """The first run of a case folder or .bpte (of `method`); None for other models."""
+    if not _is_case(path):
+        return None
+    case = cases.read(cases.Found(path.name, path))
+    for one in case.runs:
+        if method in (None, one.method):
+            return CaseRun(one.method, tuple(_given(value) for value in one.inputs))
+    return None
+
+
+def _is_case(path: Path) -> bool:
     if path.is_dir():
-        if (path / "case.json").is_file():
-            return _of_folder(path, method)
-        bundles = sorted(path.glob("*.bpte"))
-        return _of_bundle(bundles[0], method) if len(bundles) == 1 else None
-    if files.kind_of(files.read(path)) is files.Kind.BUNDLE:
-        return _of_bundle(path, method)
-    return None
+        return (path / cases.CASE_FILE).is_file() or (path / cases.BUNDLE).is_file()
+    return files.kind_of(files.read(path)) is files.Kind.BUNDLE
 
 
-def _of_folder(folder: Path, method: str | None) -> CaseRun | None:
-    file = folder / "case.json"
-    try:
-        facts: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        for one in facts["runs"]:
-            name = one.get("method", "forward")
-            if method in (None, name):
-                words = one["inputs"]
-                given = [_of_json(folder, word) for word in words]
-                return CaseRun(name, tuple(given))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise SdkError(f"{file} is no description of a case: {error}") from error
-    return None
-
-
-def _of_json(folder: Path, word: Any) -> Given:
-    if isinstance(word, str) and word.endswith(".npy"):
-        return _load(str(folder / word))
-    if word is None or isinstance(word, int | float):
-        return word
-    raise ValueError(f"an input of kind {type(word).__name__}")
-
-
-def _of_bundle(path: Path, method: str | None) -> CaseRun | None:
-    for suite in bundle.read(path).suites:
-        if method in (None, suite.method) and suite.cases:
-            given = [
-                one.array if isinstance(one, bundle.Tensor) else one.value
-                for one in suite.cases[0].inputs
-            ]
-            return CaseRun(suite.method, tuple(given))
-    return None
+def _given(value: cases.Value) -> Given:
+    if isinstance(value, cases.Tensor):
+        return value.array
+    if isinstance(value, str):
+        raise SdkError(f"the input '{value}' is a string, which no method takes")
+    return value

@@ -64,7 +64,7 @@ def manifest(model: Model, plan: Plan) -> str:
     return json.dumps(facts, indent=2) + "\n"
 
 
-# ---- generated C -----------------------------------------------------------------------
+# ---- generated C -------------------------------------------------------------------
 
 
 def _size_name(region: Region) -> str:
