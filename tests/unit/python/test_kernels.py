@@ -1,0 +1,77 @@
+"""kernels.yaml and the files in kernels/ agree, both ways."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ember import kernels, paths
+
+DTYPES = {"f32", "f64", "f16", "bf16", "s4", "s8", "u8", "s16", "u16", "s32", "u32"}
+DTYPES |= {"s64", "u64", "b1"}
+ENTRIES: list[dict[str, Any]] = yaml.safe_load(
+    (paths.kernels() / "kernels.yaml").read_text(encoding="utf-8")
+)["operators"]
+FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
+
+
+DEFINES = re.compile(r"^ *EMBER_\w*(?:KERNEL|MAP_F32_\w+)\(\s*(\w+)", re.MULTILINE)
+
+
+def defined(path: Path) -> list[str]:
+    """The kernels of one file: one, or none in a file that several share."""
+    return [str(name) for name in DEFINES.findall(path.read_text(encoding="utf-8"))]
+
+
+def kernel_files() -> list[Path]:
+    files = sorted(paths.kernels().glob("*/*.c"))
+    return [path for path in files if path.parent.name != "engine" and defined(path)]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry["op"]))
+def test_entry(entry: dict[str, Any]) -> None:
+    assert entry.keys() - {"flags"} == FIELDS
+    assert re.fullmatch(r"\w+::\w+(\.\w+)?", entry["op"])
+    assert set(entry["dtypes"]) <= DTYPES
+    assert entry["tolerance"] == "exact" or entry["tolerance"].keys() == {
+        "rtol",
+        "atol",
+    }
+    assert set(entry.get("flags", ())) <= kernels.FLAGS.keys()
+    for kernel in entry["kernels"]:
+        assert kernels.NAME.fullmatch(kernel)
+        assert len(kernel) <= kernels.NAME_LENGTH
+        assert defined(paths.kernels() / entry["in"] / f"{kernel}.c") == [kernel]
+
+
+def test_operators_are_listed_once() -> None:
+    names = [entry["op"] for entry in ENTRIES]
+    assert len(names) == len(set(names))
+
+
+def test_every_file_is_listed() -> None:
+    listed = {kernel for entry in ENTRIES for kernel in entry["kernels"]}
+    assert {path.stem for path in kernel_files()} - listed == set()
+
+
+def test_kernels_have_their_own_names() -> None:
+    names = [path.stem for path in kernel_files()]
+    assert len(names) == len(set(names))
+
+
+def test_arguments_are_counted_by_the_schema() -> None:
+    known = kernels.load().operators
+    assert known["aten::add.out"].arguments == 4
+    assert known["aten::full.out"].arguments == 3
+    assert known["executorch_prim::add.Scalar"].arguments == 2
+
+
+def test_table_is_sorted_as_strcmp_sorts() -> None:
+    text = kernels.operator_table(kernels.load().all())
+    names = [name.encode() for name in re.findall(r'\{"([^"]+)"', text)]
+    assert names == sorted(names)
+    assert len(names) == len(ENTRIES)
