@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { SHARED_FIRST = 2 }; // memory ids from here on are shared between methods
+enum {
+    SHARED_FIRST = 2, // memory ids from here on are shared between methods
+    SHARED_MOST = 32
+};
 
 void *test_case_take(test_case_t *test, size_t size) {
     void *memory = ember_arena_alloc(&test->arena, size, EMBER_ALIGN);
@@ -106,12 +109,12 @@ ember_status_t test_case_open(test_case_t *test, const uint8_t *record) {
 // Memories with an id from 2 on are one for all methods of the program, as large as the
 // largest needs: ExecuTorch keeps the buffers that methods share there.
 static ember_status_t take_shared(test_case_t *test, const ember_method_meta_t *metas) {
-    size_t sizes[EMBER_MAX_RANK] = {0};
+    size_t sizes[SHARED_MOST] = {0};
     for (uint32_t m = 0; m < test->head.method_count; m++) {
         for (uint32_t id = SHARED_FIRST; id <= metas[m].planned_count; id++) {
             const size_t size = ember_method_meta_planned_size(&metas[m], id);
             const uint32_t at = id - SHARED_FIRST;
-            if (at >= EMBER_MAX_RANK) {
+            if (at >= SHARED_MOST) {
                 return ember_fail(&test->error, EMBER_UNSUPPORTED,
                                   "case: more planned memories than the runner has");
             }

@@ -20,6 +20,8 @@ _APP = ("runner_main.c", "runner_case.c", "values.c")
 _HEADERS = ("runner.h", "batch.h", "values.h")
 _STACK = 32 * 1024
 _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
+_HEX = "[0-9a-f]" * 16
+_KEPT = 16  # firmware files of one board
 _ALIGN = 32  # a bundled program asks for it
 
 
@@ -87,7 +89,17 @@ def _cached(
         with tempfile.TemporaryDirectory(dir=firmware.parent) as folder:
             built = _link(made, Path(folder), texts, blobs)
             os.replace(built, firmware)  # noqa: PTH105 - atomic, also over another's
+        _forget_old(firmware.parent, board)
+    firmware.touch()
     return firmware
+
+
+def _forget_old(folder: Path, board: Board) -> None:
+    made = sorted(
+        folder.glob(f"{board.name}-{_HEX}.elf"), key=lambda one: one.stat().st_mtime
+    )
+    for old in made[:-_KEPT]:
+        old.unlink(missing_ok=True)
 
 
 def _place(
