@@ -218,7 +218,7 @@ class _Session:
 
     def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
         needed = got.needed
-        if needed is None:
+        if needed is None or needed <= memory:  # the board saw a part of it
             needed = _bytes_needed(case, self.board)
         takes = f"{needed:,}" if needed is not None else f"more than {memory:,}"
         return (
