@@ -103,11 +103,11 @@ enum {
     FLAT_TABLE = 19,  // a table of type `type`
     FLAT_TABLES = 20, // a vector of such
     FLAT_UNION = 21,  // FLAT_UNION + n: one of n tables, whose types follow each other
-                      // from `type` on; the tag is the field before
+                      // from `type` on; the next rule is that of the tag
 };
 
 // FLAT_FIRST in `id` marks the first rule of a type.
-enum { FLAT_FIRST = 128, FLAT_MOST_TYPES = 32 };
+enum { FLAT_FIRST = 128, FLAT_MOST_TYPES = 32, FLAT_MOST_RULES = 80 };
 
 typedef struct ember_flat_rule {
     uint8_t id;

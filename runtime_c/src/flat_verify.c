@@ -12,19 +12,22 @@ enum { MOST_RUNS = 24 };
 
 typedef struct run {
     const uint8_t *at;
-    uint32_t left;
+    uint32_t left; // at least 1
     uint32_t type;
 } run_t;
 
 typedef struct walk {
     const uint8_t *begin;
     const uint8_t *end;
+    const ember_flat_rule_t *rules;
     uint32_t credit; // tables that may still be visited
     uint32_t depth;
     run_t runs[MOST_RUNS];
-    const uint8_t *seen[FLAT_MOST_TYPES]; // per type: the vtable checked last
-    const ember_flat_rule_t
-        *rules[FLAT_MOST_TYPES + 1]; // first of each type, and the end
+    // Tables of one type mostly share a vtable: where the last one lies + 1, per type,
+    // and the fields' offsets in it, per rule.
+    uint32_t vtable[FLAT_MOST_TYPES];
+    uint8_t first[FLAT_MOST_TYPES + 1]; // rule of each type, and the end
+    uint16_t offset[FLAT_MOST_RULES];
 } walk_t;
 
 static uint32_t room(const walk_t *walk, const uint8_t *at) {
@@ -51,21 +54,24 @@ static bool push(walk_t *walk, const uint8_t *at, uint32_t left, uint32_t type) 
     if (walk->depth == MOST_RUNS) {
         return false;
     }
-    walk->runs[walk->depth++] = (run_t){at, left, type};
+    run_t *run = &walk->runs[walk->depth++];
+    run->at = at;
+    run->left = left;
+    run->type = type;
     return true;
 }
 
-static uint32_t field_of(const ember_flat_rule_t *rule) {
-    return rule->id & (FLAT_FIRST - 1u);
-}
-
-// Checks that every ruled field of `type` lies inside its table.
-static bool check_fields(const walk_t *walk, const uint8_t *vtable, uint32_t type) {
+// Checks a vtable that no table of `type` had before: every ruled field lies inside
+// its table. Notes where.
+static bool check_vtable(walk_t *walk, const uint8_t *vtable, uint32_t type) {
     const uint32_t size = load_u16(vtable);
     const uint32_t table_size = load_u16(vtable + 2);
-    const ember_flat_rule_t *rule = walk->rules[type];
-    for (; rule != walk->rules[type + 1]; rule++) {
-        const uint32_t at = 4 + 2 * field_of(rule);
+    if (size < 4 || (size & 1) != 0 || size > room(walk, vtable)) {
+        return false;
+    }
+    for (uint32_t i = walk->first[type]; i < walk->first[type + 1]; i++) {
+        const ember_flat_rule_t *rule = &walk->rules[i];
+        const uint32_t at = 4 + 2 * (rule->id & (FLAT_FIRST - 1u));
         const uint32_t offset = at < size ? load_u16(vtable + at) : 0;
         const uint32_t need = rule->kind <= FLAT_U64 ? rule->kind : 4;
         const uint32_t align = need < 4 ? need : 4;
@@ -73,6 +79,7 @@ static bool check_fields(const walk_t *walk, const uint8_t *vtable, uint32_t typ
             (offset < 4 || offset + need > table_size || (offset & (align - 1)) != 0)) {
             return false;
         }
+        walk->offset[i] = (uint16_t)offset;
     }
     return true;
 }
@@ -81,24 +88,20 @@ static bool check_fields(const walk_t *walk, const uint8_t *vtable, uint32_t typ
 // the buffer is shorter than 2^31.
 static bool check_table(walk_t *walk, const uint8_t *table, uint32_t type) {
     const uint32_t at = (uint32_t)(table - walk->begin) - load_u32(table);
-    if (at > room(walk, walk->begin) - 4) {
-        return false;
-    }
-    const uint8_t *vtable = walk->begin + at;
-    if (vtable != walk->seen[type]) {
-        if ((at & 1) != 0 || load_u16(vtable) < 4 || (load_u16(vtable) & 1) != 0 ||
-            load_u16(vtable) > room(walk, vtable) ||
-            !check_fields(walk, vtable, type)) {
+    if (at + 1 != walk->vtable[type]) {
+        if (at > room(walk, walk->begin) - 4 || (at & 1) != 0 ||
+            !check_vtable(walk, walk->begin + at, type)) {
             return false;
         }
-        walk->seen[type] = vtable;
+        walk->vtable[type] = at + 1;
     }
-    return load_u16(vtable + 2) <= room(walk, table);
+    return load_u16(walk->begin + at + 2) <= room(walk, table);
 }
 
-// Checks one reference field at `at`, or puts what it leads to on the stack.
-static bool check_reference(walk_t *walk, const uint8_t *table,
-                            const ember_flat_rule_t *rule, const uint8_t *at) {
+// Checks one reference field at `at`, or puts what it leads to on the stack. `tag` is
+// that of a union.
+static bool check_reference(walk_t *walk, const ember_flat_rule_t *rule,
+                            const uint8_t *at, uint32_t tag) {
     switch (rule->kind) {
     case FLAT_VEC1:
         return check_vector(walk, at, 1);
@@ -108,67 +111,71 @@ static bool check_reference(walk_t *walk, const uint8_t *table,
         return check_vector(walk, at, 8);
     case FLAT_TABLE:
         return push(walk, at, 1, rule->type);
-    case FLAT_TABLES:
+    case FLAT_TABLES: {
         if (!check_vector(walk, at, 4)) {
             return false;
         }
-        return push(walk, load_ref(at) + 4, load_u32(load_ref(at)), rule->type);
-    default: { // FLAT_UNION
-        const uint32_t tag = ember_flat_u8(table, field_of(rule) - 1);
+        const uint8_t *vector = load_ref(at);
+        const uint32_t count = load_u32(vector);
+        return count == 0 || push(walk, vector + 4, count, rule->type);
+    }
+    default: // FLAT_UNION
         return tag - 1 < (uint32_t)rule->kind - FLAT_UNION &&
                push(walk, at, 1, rule->type + tag - 1);
-    }
     }
 }
 
 static bool check_references(walk_t *walk, const uint8_t *table, uint32_t type) {
-    const uint8_t *vtable = table - (int32_t)load_u32(table);
-    const uint32_t size = load_u16(vtable);
-    const ember_flat_rule_t *rule = walk->rules[type];
-    for (; rule != walk->rules[type + 1] && rule->kind > FLAT_U64; rule++) {
-        const uint32_t at = 4 + 2 * field_of(rule);
-        const uint32_t offset = at < size ? load_u16(vtable + at) : 0;
+    const uint32_t end = walk->first[type + 1];
+    for (uint32_t i = walk->first[type]; i < end; i++) {
+        const ember_flat_rule_t *rule = &walk->rules[i];
+        if (rule->kind <= FLAT_U64) {
+            break; // only scalars follow
+        }
+        const uint32_t offset = walk->offset[i];
+        // The tag of a union has the next rule.
+        const uint32_t tag = rule->kind >= FLAT_UNION && walk->offset[i + 1] != 0
+                                 ? table[walk->offset[i + 1]]
+                                 : 0;
         if (offset == 0 ? rule->kind >= FLAT_UNION
-                        : !check_reference(walk, table, rule, table + offset)) {
+                        : !check_reference(walk, rule, table + offset, tag)) {
             return false;
         }
     }
     return true;
 }
 
-static void index_rules(walk_t *walk, const ember_flat_schema_t *schema) {
-    const ember_flat_rule_t *rule = schema->rules;
-    for (uint32_t type = 0; type <= schema->type_count; rule++) {
-        if ((rule->id & FLAT_FIRST) != 0) {
-            walk->rules[type++] = rule;
+static void index_rules(walk_t *walk, uint32_t type_count) {
+    uint32_t type = 0;
+    for (uint8_t i = 0; type <= type_count; i++) {
+        if ((walk->rules[i].id & FLAT_FIRST) != 0) {
+            walk->first[type++] = i;
         }
     }
 }
 
 const uint8_t *ember_flat_verify(ember_bytes_t flat,
                                  const ember_flat_schema_t *schema) {
-    walk_t walk = {
-        .begin = flat.data,
-        .end = flat.data + flat.size,
-        .credit = (uint32_t)(flat.size / 4),
-        .depth = 1,
-        .runs = {{flat.data, 1, 0}},
-    };
+    walk_t walk;
     if (flat.size < 8 || flat.size > INT32_MAX) {
         return NULL;
     }
+    memset(&walk, 0, sizeof(walk));
+    walk.begin = flat.data;
+    walk.end = flat.data + flat.size;
+    walk.rules = schema->rules;
+    walk.credit = (uint32_t)(flat.size / 4);
+    index_rules(&walk, schema->type_count);
 
-    index_rules(&walk, schema);
+    (void)push(&walk, flat.data, 1, 0);
     while (walk.depth > 0) {
         run_t *run = &walk.runs[walk.depth - 1];
-        if (run->left == 0) {
-            walk.depth--;
-            continue;
-        }
         const uint8_t *table = follow(&walk, run->at);
         const uint32_t type = run->type;
         run->at += 4;
-        run->left--;
+        if (--run->left == 0) {
+            walk.depth--;
+        }
         if (table == NULL || walk.credit-- == 0 || !check_table(&walk, table, type) ||
             !check_references(&walk, table, type)) {
             return NULL;

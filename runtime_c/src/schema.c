@@ -115,6 +115,10 @@ static const ember_flat_rule_t program_rules[] = {
     {FLAT_FIRST, 0, 0},
 };
 
+_Static_assert(sizeof(program_rules) / sizeof(program_rules[0]) <= FLAT_MOST_RULES &&
+                   (int)T_COUNT <= (int)FLAT_MOST_TYPES,
+               "the walk has room for the rules and types of the largest schema");
+
 const ember_flat_schema_t ember_schema_program = {program_rules, T_COUNT};
 
 enum { D_FILE, D_SEGMENT, D_NAMED, D_LAYOUT, D_COUNT };

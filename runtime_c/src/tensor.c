@@ -52,6 +52,9 @@ bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b) 
     if (!ember_tensor_same_shape(a, b)) {
         return false;
     }
+    if (a->rank < 2 || a->dim_order == b->dim_order) {
+        return true;
+    }
     uint32_t i = next_real(a, 0);
     uint32_t j = next_real(b, 0);
     while (i < a->rank && j < b->rank) {
