@@ -26,6 +26,18 @@ ember_dtype_t ember_class_dtype(ember_class_t class) {
                                       : EMBER_S64;
 }
 
+int64_t ember_integer_wrap(uint32_t dtype, int64_t number) {
+    const uint32_t unused = 64 - 8 * ember_dtype_size(dtype);
+    const uint64_t high = (uint64_t)number << (unused % 64);
+    if (dtype == EMBER_B1) {
+        return number != 0;
+    }
+    if (dtype == EMBER_U8 || dtype >= EMBER_U16) {
+        return (int64_t)(high >> (unused % 64));
+    }
+    return (int64_t)high >> (unused % 64);
+}
+
 // A cast in the range of int64; the lowest number for what lies outside, as the
 // x86 instruction that PyTorch's casts compile to.
 static int64_t to_s64(double x) {

@@ -46,6 +46,9 @@ void ember_elements_store(ember_class_t class, void *from, uint32_t dtype, void 
 void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
                            uint32_t count);
 
+// An integer as an element of the integer or bool `dtype` would hold it.
+int64_t ember_integer_wrap(uint32_t dtype, int64_t number);
+
 float ember_f32_from_f16(uint16_t bits);
 uint16_t ember_f16_from_f32(float x);
 float ember_f32_from_bf16(uint16_t bits);

@@ -64,11 +64,25 @@ static void read_scalar(ember_node_t *node, const ember_map_ops_t *ops, uint32_t
     tensor->element_size = (uint8_t)ember_class_size(class);
 }
 
-static ember_class_t compute_class(const ember_map_ops_t *ops,
-                                   const ember_promotion_t *promotion) {
-    const ember_class_t class = ember_class_of(ember_promotion_result(promotion));
+static ember_class_t compute_class(const ember_map_ops_t *ops, uint8_t dtype) {
+    const ember_class_t class = ember_class_of(dtype);
     return class == EMBER_CLASS_S64 && (ops->flags & EMBER_MAP_FLOAT) ? EMBER_CLASS_F32
                                                                       : class;
+}
+
+// ATen casts operands to the common dtype before it computes. That makes a
+// difference for 0-d tensors and Scalars that are wider: as int8, 200 is -56.
+static uint8_t find_wraps(ember_node_t *node, const ember_map_ops_t *ops,
+                          const ember_tensor_t *tensors, uint8_t dtype) {
+    uint32_t wraps = 0;
+    for (uint32_t k = 0; k < ops->inputs; k++) {
+        const bool counts = (ops->unpromoted >> k & 1) == 0;
+        if (counts && tensors[k].rank == 0 && tensors[k].dtype != dtype &&
+            ember_node_kind(node, k) != EMBER_NONE) {
+            wraps |= 1u << k;
+        }
+    }
+    return (uint8_t)wraps;
 }
 
 ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
@@ -85,7 +99,8 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         operands[k + 1] = &tensors[k + 1];
         read_operand(node, ops, k, &promotion, &tensors[k + 1]);
     }
-    const ember_class_t class = compute_class(ops, &promotion);
+    const uint8_t dtype = ember_promotion_result(&promotion);
+    const ember_class_t class = compute_class(ops, dtype);
     if (ops->rows[class] == NULL) {
         return EMBER_UNSUPPORTED;
     }
@@ -105,6 +120,9 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
     }
     map->ops = ops;
     map->class = (uint8_t)class;
+    map->dtype = dtype;
+    map->wraps =
+        class == EMBER_CLASS_S64 ? find_wraps(node, ops, tensors + 1, dtype) : 0;
     map->dims = 0;
     for (uint32_t k = 0; k <= ops->inputs; k++) {
         map->data[k] = tensors[k].data;
@@ -130,6 +148,18 @@ typedef struct buffers {
     int64_t numbers[EMBER_WALK_OPERANDS][BLOCK];
 } buffers_t;
 
+// Reads an operand that has the same number all along the row.
+static void repeat_number(const ember_map_t *map, uint32_t k, const operand_t *operand,
+                          int64_t *numbers) {
+    ember_elements_load((ember_class_t)map->class, numbers, operand->dtype, operand->at,
+                        0, BLOCK);
+    if ((map->wraps >> (k - 1) & 1) != 0) {
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            numbers[i] = ember_integer_wrap(map->dtype, numbers[i]);
+        }
+    }
+}
+
 // Describes the operands of a row; returns how many elements fit one step.
 static uint32_t row_operands(const ember_map_t *map, const ember_walk_t *walk,
                              const int32_t *row, operand_t *operands,
@@ -144,9 +174,8 @@ static uint32_t row_operands(const ember_map_t *map, const ember_walk_t *walk,
         if (!operand->direct) {
             block = block < BLOCK ? block : BLOCK;
         }
-        if (k > 0 && operand->step == 0) { // the same number all along the row
-            ember_elements_load(class, buffers->numbers[k], operand->dtype, operand->at,
-                                0, BLOCK);
+        if (k > 0 && operand->step == 0) {
+            repeat_number(map, k, operand, buffers->numbers[k]);
         }
     }
     return block;

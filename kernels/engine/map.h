@@ -38,7 +38,9 @@ typedef struct ember_map_ops {
 typedef struct ember_map {
     const ember_map_ops_t *ops;
     uint8_t class;
-    uint8_t dims;                        // of the table; 0: no elements
+    uint8_t dims;  // of the table; 0: no elements
+    uint8_t dtype; // in which ATen computes
+    uint8_t wraps; // bit k: operand k is a wider integer, cut to `dtype` first
     uint8_t dtypes[EMBER_WALK_OPERANDS]; // the output, then the operands
     char *data[EMBER_WALK_OPERANDS];
 } ember_map_t;
