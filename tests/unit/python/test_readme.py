@@ -1,0 +1,126 @@
+"""README.md says what is true: its commands run, its output is what they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ember import boards
+
+ROOT = Path(__file__).parents[3]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONSOLE = re.compile(r"^```console\n\$ (.*)\n((?:.*\n)*?)```$", re.MULTILINE)
+PYTHON = re.compile(r"^```python\n((?:.*\n)*?)```$", re.MULTILINE)
+C = re.compile(r"^```c\n((?:.*\n)*?)```$", re.MULTILINE)
+YAML = re.compile(r"^```yaml\n((?:.*\n)*?)```$", re.MULTILINE)
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def words(line: str) -> list[str]:
+    """The line without numbers and without the width of columns."""
+    return re.sub(r"-?[\d.,]*\d%?|─+", " # ", line).split()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    return tmp_path
+
+
+def run(folder: Path, *command: str) -> str:
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "sdk")}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("command, shown", CONSOLE.findall(README))
+def test_command(command: str, shown: str, folder: Path) -> None:
+    program, *arguments = shlex.split(command)
+    assert program == "ember"
+    printed = [
+        words(line) for line in run(folder, "-m", "ember", *arguments).split("\n")
+    ]
+    for line in shown.splitlines():
+        if line != "...":
+            assert words(line) in printed, line
+
+
+@pytest.mark.parametrize("code", PYTHON.findall(README))
+def test_python(code: str, folder: Path) -> None:
+    assert run(folder, "-c", code) == "forward ['float32[1, 1, 8, 8]']\n"
+    original = folder / "examples/models/digits/digits.pte"
+    assert (folder / "copy.pte").stat().st_size == original.stat().st_size
+
+
+@pytest.mark.parametrize("page", ["runtime.md", "kernels.md"])
+def test_c(page: str, folder: Path) -> None:
+    examples = C.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
+    assert examples
+    for code in examples:
+        (folder / "example.c").write_text(code, encoding="utf-8")
+        flags = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+        includes = [f"-I{ROOT / 'runtime_c/include'}", f"-I{ROOT}"]
+        words = ["gcc", *flags, *includes, "-fsyntax-only", "example.c"]
+        done = subprocess.run(
+            words, cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_board(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
+    (example,) = YAML.findall(text)
+    path = tmp_path / "netduinoplus2.yaml"
+    path.write_text(example, encoding="utf-8")
+    assert boards.read(path) == boards.load("netduinoplus2")
+
+
+def test_there_is_something_to_run() -> None:
+    assert len(CONSOLE.findall(README)) >= 6
+    assert len(PYTHON.findall(README)) == 1
+
+
+def test_every_board_is_named() -> None:
+    for name in boards.names():
+        assert f"`{name}`" in README
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def test_command_line_page_is_current() -> None:
+    run(ROOT, "tools/make_docs.py", "--check")
+
+
+def test_decisions_are_short() -> None:
+    for page in (ROOT / "docs" / "decisions").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert len(text.splitlines()) <= 40
+        parts = re.findall(r"^\*\*(\w[\w ]*)\.\*\*|^\*\*(Checked by)\*\*", text, re.M)
+        assert ["".join(part) for part in parts] == [
+            "Problem",
+            "Decision",
+            "Rejected",
+            "Price",
+            "Checked by",
+        ]
