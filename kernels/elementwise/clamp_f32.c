@@ -13,8 +13,9 @@ static int32_t run(void *state) {
     const clamp_t *s = state;
     for (uint32_t i = 0; i < s->map.count; i++) {
         const float a = s->map.a[i];
-        const float raised = a < s->low ? s->low : a; // NaN stays
-        s->map.y[i] = raised > s->high ? s->high : raised;
+        // NaN stays, and must not be near a plain minimum or maximum, for which
+        // LLVM takes Hexagon's instruction that drops it.
+        s->map.y[i] = a >= s->low ? (a <= s->high ? a : s->high) : a == a ? s->low : a;
     }
     return EMBER_OK;
 }
@@ -33,7 +34,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     s->low = bound(node, 1, -EMBER_INF);
     s->high = bound(node, 2, EMBER_INF);
-    if (s->low != s->low || s->high != s->high) {
+    if (!(s->low <= s->high)) { // crossed, or NaN
         return EMBER_UNSUPPORTED;
     }
     return ember_map_f32_1_prepare(node, &s->map);

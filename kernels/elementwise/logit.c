@@ -8,14 +8,14 @@
 // log(x / (1 - x)) with x clamped to [eps, 1 - eps]; no clamp when eps is None,
 // which reads as the lowest number.
 static float logit(float x, float eps) {
-    if (eps >= 0.0f) {
+    if (eps >= 0.0f && x == x) {
         x = x < eps ? eps : x > 1.0f - eps ? 1.0f - eps : x;
     }
     return ember_logf(x / (1.0f - x));
 }
 
 static double logit_f64(double x, double eps) {
-    if (eps >= 0.0) {
+    if (eps >= 0.0 && x == x) {
         x = x < eps ? eps : x > 1.0 - eps ? 1.0 - eps : x;
     }
     return log(x / (1.0 - x));

@@ -18,9 +18,16 @@ static int64_t power(int64_t base, int64_t exponent) {
     return (int64_t)result;
 }
 
+// C libraries disagree about NaN and 1.
+static double power_f64(double a, double b) {
+    if (a == 1.0 || b == 0.0) {
+        return 1.0;
+    }
+    return a != a || b != b ? a + b : pow(a, b);
+}
+
 EMBER_ROW2(f32, float, ember_powf(a, b))
-// newlib gives NaN for 1 to the power of NaN.
-EMBER_ROW2(f64, double, a == 1.0 ? 1.0 : pow(a, b))
+EMBER_ROW2(f64, double, power_f64(a, b))
 EMBER_ROW2(s64, int64_t, power(a, b))
 
 static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
