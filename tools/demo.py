@@ -67,17 +67,17 @@ def show_images(console: Console, found: Sequence[Image]) -> None:
 def execute(console: Console, board: str, found: Sequence[Image]) -> list[RunLog]:
     """Build for `board` and run every image; nodes are counted for the first."""
     folder = paths.root() / "examples" / "models" / "digits"
-    console.print(f"{board}: building", end="")
-    started = time.monotonic()
     out = paths.root() / "build" / "demo" / board
+    console.print(f"building for {board}")
+    started = time.monotonic()
     built = build.build(folder / "digits.pte", board, out=out)
-    console.print(f" {time.monotonic() - started:.1f} s, running", end="")
+    console.print(f"  built in {time.monotonic() - started:.1f} s", end="")
     started = time.monotonic()
     logs = [
         run.run(built, inputs.lay_out(built.methods[0], [one.pixels]), trace=index == 0)
         for index, one in enumerate(found)
     ]
-    console.print(f" {time.monotonic() - started:.1f} s")
+    console.print(f", ran {len(found)} images in {time.monotonic() - started:.1f} s")
     return logs
 
 
