@@ -14,4 +14,9 @@ set(EMBER_VARIANT_FLAGS_mve "-mcpu=cortex-m55")
 if(NOT DEFINED EMBER_FLAGS_${EMBER_CPU})
   message(FATAL_ERROR "toolchains/arm-cpus.cmake has no flags for the cpu '${EMBER_CPU}'")
 endif()
-set(EMBER_CPU_FLAGS "${EMBER_FLAGS_${EMBER_CPU}} -mthumb")
+# GCC's enums take the fewest bytes, clang's take four: structs must look the same to
+# both, and to the loader on the host.
+set(EMBER_CPU_FLAGS "${EMBER_FLAGS_${EMBER_CPU}} -mthumb -fno-short-enums")
+# The runtime is always compiled by GCC. Its loops shall stay loops, not become calls of
+# strlen and memset; counted loops are larger.
+set(EMBER_CORE_OPTIONS -fno-tree-loop-distribute-patterns -fno-branch-count-reg)

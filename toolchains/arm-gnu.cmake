@@ -9,5 +9,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/arm-cpus.cmake)
 ember_find_tool(CMAKE_C_COMPILER arm-none-eabi-gcc gcc-arm-none-eabi)
 set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
 ember_target_flags("${EMBER_CPU_FLAGS}")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -Wl,--gc-sections -Wl,--no-warn-rwx-segments")
+# newlib was compiled with short enums; none of them is in what Ember calls.
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -Wl,--gc-sections -Wl,--no-warn-rwx-segments \
+-Wl,--no-enum-size-warning")
 set(EMBER_SYSTEM_LIBRARIES -lm -lc -lgcc)
