@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// convolution_f32_pointwise: kernel size 1, stride 1, no padding. A matrix product:
-// weights times pixels for planes, pixels times weights for channels_last.
+// convolution_f32_pointwise: kernel size 1, stride 1, no padding, contiguous planes:
+// the matrix product of weights and pixels.
 #include "kernels/convolution/conv.h"
 #include "kernels/engine/gemm_f32.h"
 
 typedef struct {
     ember_gemm_f32_t gemm; // of the first batch and group
     int32_t batches;
-    int32_t groups; // 1 when channels are last
-    bool channels_last;
+    int32_t groups;
 } state_t;
 
 static bool is_pointwise(const ember_conv_t *conv) {
@@ -18,43 +17,7 @@ static bool is_pointwise(const ember_conv_t *conv) {
         points = points && conv->kernel[d] == 1 && conv->stride[d] == 1 &&
                  conv->padding[d] == 0;
     }
-    return points && (conv->planes || (conv->channels_last && conv->groups == 1));
-}
-
-static ember_gemm_f32_t of_planes(const ember_conv_t *conv, int32_t pixels) {
-    return (ember_gemm_f32_t){
-        .a = (const void *)conv->w.data,
-        .b = (const void *)conv->x.data,
-        .bias = (const void *)conv->bias,
-        .c = (void *)conv->y.data,
-        .rows = conv->filters,
-        .inner = conv->channels,
-        .columns = pixels,
-        .a_stride = conv->channels,
-        .b_stride = pixels,
-        .c_stride = pixels,
-        .bias_row = 1,
-        .alpha = 1.0f,
-        .beta = 1.0f,
-    };
-}
-
-static ember_gemm_f32_t of_channels_last(const ember_conv_t *conv, int32_t pixels) {
-    return (ember_gemm_f32_t){
-        .a = (const void *)conv->x.data,
-        .b = (const void *)conv->w.data,
-        .bias = (const void *)conv->bias,
-        .c = (void *)conv->y.data,
-        .rows = pixels,
-        .inner = conv->channels,
-        .columns = conv->filters,
-        .a_stride = conv->channels,
-        .b_stride = conv->channels,
-        .c_stride = conv->filters,
-        .bias_column = 1,
-        .alpha = 1.0f,
-        .beta = 1.0f,
-    };
+    return points && conv->planes;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
@@ -68,13 +31,26 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!is_pointwise(&conv)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not pointwise");
     }
-    // With no batch, sizes may be anything; nothing is computed.
+    // Without a batch, sizes may be anything; nothing is computed.
     const bool empty = conv.batches == 0;
     const int32_t pixels = empty ? 0 : conv.in[0] * conv.in[1] * conv.in[2];
-    s->channels_last = !conv.planes;
     s->batches = conv.batches;
     s->groups = conv.groups;
-    s->gemm = conv.planes ? of_planes(&conv, pixels) : of_channels_last(&conv, pixels);
+    s->gemm = (ember_gemm_f32_t){
+        .a = (const void *)conv.w.data,
+        .b = (const void *)conv.x.data,
+        .bias = (const void *)conv.bias,
+        .c = (void *)conv.y.data,
+        .rows = conv.filters,
+        .inner = conv.channels,
+        .columns = pixels,
+        .a_stride = conv.channels,
+        .b_stride = pixels,
+        .c_stride = pixels,
+        .bias_row = 1,
+        .alpha = 1.0f,
+        .beta = 1.0f,
+    };
     return EMBER_OK;
 }
 
@@ -86,12 +62,6 @@ static int32_t run(void *state) {
     const ptrdiff_t c_all = (ptrdiff_t)gemm.rows * gemm.columns;
 
     for (int32_t n = 0; n < s->batches; n++) {
-        if (s->channels_last) {
-            gemm.a = s->gemm.a + n * a_all;
-            gemm.c = s->gemm.c + n * c_all;
-            ember_gemm_f32_columns(&gemm);
-            continue;
-        }
         for (int32_t g = 0; g < s->groups; g++) {
             const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
             gemm.a = s->gemm.a + g * a_all;
