@@ -88,9 +88,11 @@ static bool check_vtable(walk_t *walk, const uint8_t *vtable, uint32_t type) {
 // the buffer is shorter than 2^31.
 static bool check_table(walk_t *walk, const uint8_t *table, uint32_t type) {
     const uint32_t at = (uint32_t)(table - walk->begin) - load_u32(table);
+    if (at > room(walk, walk->begin) - 4) {
+        return false;
+    }
     if (at + 1 != walk->vtable[type]) {
-        if (at > room(walk, walk->begin) - 4 || (at & 1) != 0 ||
-            !check_vtable(walk, walk->begin + at, type)) {
+        if ((at & 1) != 0 || !check_vtable(walk, walk->begin + at, type)) {
             return false;
         }
         walk->vtable[type] = at + 1;

@@ -328,6 +328,9 @@ def structure() -> None:
         ("itself", 0),
     ):
         craft(f"vtable_{name}", of(base, (table, offset)))
+    # Just before the first byte: 2^32 - 1, modulo 2^32.
+    first = next(one.at for one in positions.walk(of(base)) if one.path == table)
+    craft("vtable_minus_1", of(base, (table, first + 1)))
     craft("vtable_size_3", of(base, (f"{PLAN}@size", 3)))
     craft("vtable_size_odd", of(base, (f"{PLAN}@size", 5)))
     craft("vtable_size_most", of(base, (f"{PLAN}@size", 0xFFFE)))
