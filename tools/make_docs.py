@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line's own descriptions -> docs/cli.md.
 
-    tools/make_docs.py            writes docs/cli.md
-    tools/make_docs.py --check    exit status 1 when it is not current
+tools/make_docs.py            writes docs/cli.md
+tools/make_docs.py --check    exit status 1 when it is not current
 """
 
 from __future__ import annotations
