@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cortex-M with clang-19 and lld-19; newlib and libgcc come from arm-none-eabi-gcc's
-# multilib for the core. The runtime is compiled by that GCC, too: its code is a tenth
+# multilib for the core. The runtime is compiled by that GCC, too: its code is a third
 # smaller. It has no Helium instructions for GNU as to get wrong.
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)

@@ -31,11 +31,7 @@ fuzz() {
 }
 
 sizes() {
-    if [ -e tools/bench ] || [ -e tools/bench.py ]; then
-        python tools/bench* core
-    else
-        echo "tools/bench is not there yet"
-    fi
+    python tools/bench core --check
 }
 
 [ $# -gt 0 ] || set -- format lint types tests fuzz sizes

@@ -1,0 +1,70 @@
+"""tools/bench: the costs of the runtime are measured, and within their bounds."""
+
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ember import boards, paths
+
+sys.path.insert(0, str(paths.root() / "tools"))
+from benchmarks import core, linkmap
+
+pytestmark = pytest.mark.qemu
+BENCH = paths.root() / "tools" / "bench"
+# Hard bounds; the baseline holds what was reached.
+BOUNDS = {"core": 9216, "dispatch": 14, "method_arena_resnet8": 4096}
+
+
+def bench(*words):
+    return subprocess.run(
+        [sys.executable, BENCH, *words], capture_output=True, text=True, check=False
+    )
+
+
+def test_core_figures_are_within_their_bounds():
+    done = bench("core", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert list(figures) == ["m4", "m55"]
+    for values in figures.values():
+        assert list(values) == list(core.FIGURES)
+        assert values["core"] > 4096
+        assert values["dispatch"] > 2
+        assert values["load_per_call"] > 100
+        assert values["method_arena_resnet8"] > 512
+        for name, bound in BOUNDS.items():
+            assert values[name] <= bound, name
+
+
+def test_what_a_core_is_made_of(tmp_path):
+    for name in core.BOARDS.values():
+        made = core.firmware(boards.load(name), tmp_path / name, "nothing", 100)
+        found = linkmap.pieces(made.firmware.with_suffix(".map"))
+        archives = {one.archive for one in found}
+        # No kernel, and our own memcpy in place of the C library's.
+        assert archives == {None, "libember_core", "libember_libc"}
+        objects = sum(one.size for one in found if one.archive is None)
+        assert sum(made.archives.values()) - made.core - objects < 64
+        assert any(one.section == ".text.memcpy" for one in found)
+
+
+def test_a_worse_figure_is_named():
+    before = core.baseline()
+    assert core.worse(before, before) == []
+    after = copy.deepcopy(before)
+    after["m55"]["core"] = round(before["m55"]["core"] * 1.03)
+    after["m4"]["dispatch"] = before["m4"]["dispatch"] * 1.01
+    (sentence,) = core.worse(after, before)
+    assert sentence.startswith("runtime core, bytes, on m55: ")
+
+
+def test_without_arguments_it_helps():
+    done = bench()
+    assert done.returncode == 0
+    assert "core" in done.stdout
+    assert "report" in done.stdout

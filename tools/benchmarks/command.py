@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of tools/bench."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks import core, models, report
+from ember import output, paths
+from ember.errors import SdkError
+
+_PAGE = Path("docs") / "performance.md"
+
+
+def main() -> int:
+    parser = _parser()
+    options = parser.parse_args()
+    if options.command is None:
+        parser.print_help()
+        return 0
+    try:
+        with tempfile.TemporaryDirectory(prefix="ember-bench-") as folder:
+            failed: int = options.command(options, Path(folder))
+            return failed
+    except SdkError as error:
+        hint = f"\n  hint: {error.hint}" if error.hint else ""
+        print(f"bench: {error.what}{hint}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tools/bench",
+        description="What firmware costs in bytes and instructions.",
+    )
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands")
+    one = commands.add_parser("core", help="the runtime on Cortex-M4 and -M55")
+    one.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    one.add_argument(
+        "--check",
+        action="store_true",
+        help="fail when a figure is more than 2 %% worse than the baseline",
+    )
+    one.add_argument(
+        "--update", action="store_true", help="make these figures the baseline"
+    )
+    one.set_defaults(command=_core)
+    page = commands.add_parser("report", help=f"write {_PAGE}, models included")
+    page.set_defaults(command=_report)
+    return parser
+
+
+def _core(options: argparse.Namespace, folder: Path) -> int:
+    figures = core.measure(folder)
+    _show(figures, options.json)
+    output.write_json(figures, options.json)
+    if options.update:
+        core.write_baseline(figures)
+    found = core.worse(figures, core.baseline()) if options.check else []
+    for sentence in found:
+        print(f"bench: {sentence}", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _show(figures: core.Figures, json_to: str | None) -> None:
+    table = output.table("", *(f">{name}" for name in core.BOARDS.values()))
+    for name, title in core.FIGURES.items():
+        table.add_row(title, *(f"{values[name]:,}" for values in figures.values()))
+    output.console(json_to).print(table)
+
+
+def _report(_: argparse.Namespace, folder: Path) -> int:
+    text = report.page(
+        core.measure(folder), core.with_accessors(folder), models.measure(folder)
+    )
+    (paths.root() / _PAGE).write_text(text, encoding="utf-8")
+    print(f"{_PAGE} is written")
+    return 0

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A linker's map file becomes the bytes that each archive brought into a firmware.
+
+GNU ld and lld both list every input section with address, size and where it is from.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# What ends up in flash, and .data, which does so too.
+_KEPT = (".text", ".rodata", ".data", ".ARM.exidx", ".ARM.extab")
+_PADDING = 8  # bytes; a larger hole between two sections is no padding of the first
+
+# ` .text.f  0x00000040  0x24  /a/libc.a(f.o)`; a long name stands on a line of its own.
+_GNU = re.compile(
+    r"^ (?P<section>\.\S+)\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+)"
+    r" (?P<source>\S.*)$",
+    re.MULTILINE,
+)
+# `  40  40  24  4  /a/libc.a(f.o):(.text.f)`
+_LLD = re.compile(
+    r"^ *(?P<address>[0-9a-f]+) +[0-9a-f]+ +(?P<size>[0-9a-f]+) +\d+"
+    r" +(?P<source>\S.*):\((?P<section>\.[^)]+)\)$",
+    re.MULTILINE,
+)
+_MEMBER = re.compile(r"(?P<archive>[^/\\]+)\.a\((?P<member>[^)]+)\)$")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An input section as it was linked."""
+
+    section: str
+    address: int
+    size: int
+    archive: str | None  # "libember_core"; None: an object of its own
+    member: str
+
+    @property
+    def kept(self) -> bool:
+        return self.section.startswith(_KEPT)
+
+
+def pieces(map_file: Path) -> list[Piece]:
+    """Every input section with bytes in the firmware, by address."""
+    text = map_file.read_text(encoding="utf-8")
+    _, gnu, rest = text.partition("Linker script and memory map")
+    if gnu:
+        rest = re.sub(r"(?m)^( \.\S+)\n\s+", r"\1 ", rest)
+    found = []
+    for match in (_GNU if gnu else _LLD).finditer(rest if gnu else text):
+        source = _MEMBER.search(match["source"])
+        found.append(
+            Piece(
+                section=match["section"],
+                address=int(match["address"], 16),
+                size=int(match["size"], 16),
+                archive=source["archive"] if source else None,
+                member=source["member"] if source else Path(match["source"]).name,
+            )
+        )
+    kept = [one for one in found if one.kept and one.size > 0]
+    return sorted(kept, key=lambda one: one.address)
+
+
+def archive_bytes(map_file: Path) -> dict[str, int]:
+    """Bytes by archive, what aligns the next section included; "" for objects."""
+    found = pieces(map_file)
+    total: dict[str, int] = {}
+    for one, following in zip(found, [*found[1:], None], strict=True):
+        size = one.size
+        if following is not None:
+            hole = following.address - one.address - one.size
+            size += hole if 0 < hole < _PADDING else 0
+        total[one.archive or ""] = total.get(one.archive or "", 0) + size
+    return total

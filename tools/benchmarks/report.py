@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures become docs/performance.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from benchmarks.core import BOARDS, FIGURES, Figures
+from benchmarks.models import ModelCost
+
+# ExecuTorch 1.4.1 as measured on the same computer with the same emulator and plugin:
+# its own CMake, -Os, newlib-nano, logging off, program verification off (the default).
+PEER: dict[str, dict[str, float | None]] = {
+    "core": {"m4": 18132, "m55": 17664},
+    "dispatch": {"m4": 124, "m55": 124},
+    "load_per_call": {"m4": 2776.5, "m55": 2740.5},
+    "method_arena_resnet8": {"m4": None, "m55": None},
+}
+_NAMES = {"m4": "Cortex-M4", "m55": "Cortex-M55"}
+_HEAD = """\
+# Performance
+
+Written by `tools/bench report`; do not edit. Everything is measured on firmware as
+`ember build` makes it, in QEMU. Instructions are exact counts,
+[not cycles](measuring.md).
+
+## The runtime
+
+"""
+_NOTES = """
+- *core* is all code, constants and `.data` of the runtime and of the C library parts it
+  calls, without application, port and kernels. It verifies every program. ExecuTorch's
+  has verification off, its default in a release; with it on, it takes about 22.9 kB.
+  Error sentences and events are off on both sides.
+- *core and accessors* adds all that a kernel may ask the core of its arguments, lists,
+  strings and dynamic shapes included. Firmware links what its kernels ask.
+- *dispatch* and *loading* are slopes between programs of 100 and 200 additions of one
+  float, so that what a program costs once falls out. For dispatch the kernel is one
+  that does nothing; loading has the real one, verifies the program and prepares every
+  node. ExecuTorch's loading verifies nothing here.
+- *method arena* holds values and node states of the float32 ResNet8 as exported: 29
+  calls, 260 values. ExecuTorch's takes 100 bytes a call in the chains; float32 ResNet8
+  was not measured with it.
+- ExecuTorch 1.4.1: unmodified, its own CMake files, GCC 12.2 at -Os, newlib-nano,
+  logging off. Same emulator, same machines.
+
+`tools/bench core --check` fails when a figure is more than 2 % worse than
+[the baseline](../tools/benchmarks/baseline.json).
+
+## Small models
+
+Firmware of committed models in float32 (`tests/cases/model_*_small`), as exported, with
+the application that `ember run` uses. Bytes: *code* has constants of the code and
+`.data`; *tensors* is planned memory and scratch of kernels; *stack* is what was used.
+
+"""
+
+
+def page(figures: Figures, accessors: dict[str, int], costs: list[ModelCost]) -> str:
+    """The whole page."""
+    return _HEAD + _runtime(figures, accessors) + _NOTES + _models(costs)
+
+
+def _runtime(figures: Figures, accessors: dict[str, int]) -> str:
+    names = [_NAMES[core] for core in BOARDS]
+    head = ["", *names, *(f"ExecuTorch, {name}" for name in names)]
+    rows: list[list[str]] = []
+    for name, title in FIGURES.items():
+        ours = [_number(figures[core][name]) for core in BOARDS]
+        rows.append([title, *ours, *(_number(PEER[name][core]) for core in BOARDS)])
+        if name == "core":
+            extra = [_number(accessors[core]) for core in BOARDS]
+            rows.append(["core and accessors, bytes", *extra, "", ""])
+    return _table(head, rows, left=1)
+
+
+def _models(costs: list[ModelCost]) -> str:
+    head = ["model", "core", "calls", "program", "code", "method arena", "tensors"]
+    head += ["stack", "load, instructions", "execute, instructions"]
+    rows = []
+    for one in costs:
+        sizes = (one.program, one.code, one.arena, one.planned, one.stack)
+        numbers = (one.calls, *sizes, one.load, one.execute)
+        rows.append([one.name, one.core.upper(), *map(_number, numbers)])
+    return _table(head, rows, left=2)
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> str:
+    """A table of Markdown; columns from `left` on are right-aligned."""
+    lines = [head, ["---" if i < left else "---:" for i in range(len(head))], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
