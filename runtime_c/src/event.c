@@ -32,11 +32,11 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
         const int32_t next = run_traced(tracer, step, index);
         index++;
         if (next < 0) {
-            return ember_method_fail(method, step, next, err);
+            return ember_method_fail(method, index - 1, next, err);
         }
         if (next > 0) {
             if (!ember_method_charge(method, index - from, &left)) {
-                return ember_method_fail(method, step, EMBER_BUDGET, err);
+                return ember_method_fail(method, index - 1, EMBER_BUDGET, err);
             }
             index = from = (uint32_t)next - 1;
         }

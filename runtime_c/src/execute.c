@@ -6,10 +6,9 @@ void ember_method_begin(ember_method_t *method) {
     method->error.status = EMBER_OK;
 }
 
-ember_status_t ember_method_fail(ember_method_t *method, const ember_step_t *step,
+ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,
                                  int32_t status, ember_error_t *err) {
-    (void)ember_error_close(&method->error, (ember_status_t)status,
-                            (uint32_t)(step - method->steps));
+    (void)ember_error_close(&method->error, (ember_status_t)status, instruction);
     if (err != NULL) {
         *err = method->error;
     }
@@ -39,10 +38,12 @@ ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) 
             continue;
         }
         if (next < 0) {
-            return ember_method_fail(method, step - 1, next, err);
+            return ember_method_fail(method, (uint32_t)(step - 1 - method->steps), next,
+                                     err);
         }
         if (!ember_method_charge(method, (uint32_t)(step - from), &left)) {
-            return ember_method_fail(method, step - 1, EMBER_BUDGET, err);
+            return ember_method_fail(method, (uint32_t)(step - 1 - method->steps),
+                                     EMBER_BUDGET, err);
         }
         step = from = method->steps + (next - 1);
     }

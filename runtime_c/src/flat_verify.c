@@ -74,9 +74,8 @@ static bool check_vtable(walk_t *walk, const uint8_t *vtable, uint32_t type) {
         const uint32_t at = 4 + 2 * (rule->id & (FLAT_FIRST - 1u));
         const uint32_t offset = at < size ? load_u16(vtable + at) : 0;
         const uint32_t need = rule->kind <= FLAT_U64 ? rule->kind : 4;
-        const uint32_t align = need < 4 ? need : 4;
-        if (offset != 0 &&
-            (offset < 4 || offset + need > table_size || (offset & (align - 1)) != 0)) {
+        if (offset != 0 && (offset < 4 || offset + need > table_size ||
+                            (need > FLAT_U8 && (offset & 3) != 0))) {
             return false;
         }
         walk->offset[i] = (uint16_t)offset;

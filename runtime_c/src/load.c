@@ -102,10 +102,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     method->recent = NULL;
     if (status != EMBER_OK) {
         ember_method_unload(method);
-        (void)ember_error_close(&method->error, status, instruction);
-        if (err != NULL) {
-            *err = method->error;
-        }
+        (void)ember_method_fail(method, instruction, status, err);
     }
     return status;
 }

@@ -129,7 +129,7 @@ ember_operators_find(const ember_operators_t *operators, const uint8_t *table);
 // Parts of execute that its traced twin shares.
 EMBER_LOCAL void ember_method_begin(ember_method_t *method);
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
-                                             const ember_step_t *step, int32_t status,
+                                             uint32_t instruction, int32_t status,
                                              ember_error_t *err);
 EMBER_LOCAL bool ember_method_charge(const ember_method_t *method, uint32_t steps,
                                      uint32_t *left);
