@@ -25,9 +25,9 @@ typedef ember_status_t (*ember_find_data_fn)(const ember_data_map_t *maps,
 
 // Read-only to the application.
 struct ember_program {
-    ember_bytes_t flat;      // the FlatBuffer, extended header included
-    ember_bytes_t segments;  // all segment data; empty without extended header
-    const uint8_t *root;     // the Program table
+    ember_bytes_t flat;     // the FlatBuffer, extended header included
+    ember_bytes_t segments; // all segment data; empty without extended header
+    const uint8_t *root;    // the Program table
     const ember_data_map_t *maps;
     uint32_t map_count;
     ember_find_data_fn find_data; // NULL: no external data
@@ -72,7 +72,8 @@ EMBER_MUST_USE ember_status_t ember_method_meta(const ember_program_t *program,
                                                 ember_method_meta_t *meta,
                                                 ember_error_t *err);
 
-// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX when a size_t is too small.
+// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX when a size_t is too
+// small.
 size_t ember_method_meta_planned_size(const ember_method_meta_t *meta, uint32_t id);
 
 // Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order
