@@ -7,9 +7,8 @@ set(EMBER_FLAGS_cortex-m4 "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
 set(EMBER_FLAGS_cortex-m7 "-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard")
 set(EMBER_FLAGS_cortex-m33 "-mcpu=cortex-m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard")
 # Helium's float lanes flush denormals and turn comparisons with NaN around, so that no
-# compiler may use them on its own; kernel variants that know it do (CMakeLists.txt).
+# compiler may use them on its own; kernel variants that know it do (kernels/isa.yaml).
 set(EMBER_FLAGS_cortex-m55 "-mcpu=cortex-m55+nomve.fp -mfloat-abi=hard")
-set(EMBER_VARIANT_FLAGS_mve "-mcpu=cortex-m55")
 
 if(NOT DEFINED EMBER_FLAGS_${EMBER_CPU})
   message(FATAL_ERROR "toolchains/arm-cpus.cmake has no flags for the cpu '${EMBER_CPU}'")

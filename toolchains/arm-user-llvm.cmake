@@ -5,6 +5,7 @@ set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/newlib.cmake)
+set(EMBER_MODELS ON)
 
 ember_find_tool(CMAKE_C_COMPILER clang-19 clang-19)
 set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})

@@ -2,6 +2,7 @@
 # The computer that runs the SDK. EMBER_SANITIZE is a list for -fsanitize=.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_SANITIZE)
+set(EMBER_MODELS ON)
 
 find_program(CMAKE_C_COMPILER NAMES cc gcc clang REQUIRED)
 set(host_flags "-fno-pie")

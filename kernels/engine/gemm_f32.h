@@ -32,7 +32,16 @@ typedef struct ember_gemm_f32 {
     float beta; // not used without bias
 } ember_gemm_f32_t;
 
+typedef void (*ember_gemm_f32_fn)(const ember_gemm_f32_t *gemm);
+
 void ember_gemm_f32_rows(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_columns(const ember_gemm_f32_t *gemm);
+
+// With Helium: products are fused with the sums, and a sum of _columns has its last
+// elements in the lanes where they fall. So each element differs from the portable
+// one by the rounding of its products, at most about 1e-6 of the sum of their
+// magnitudes; and Helium flushes denormals to zero.
+void ember_gemm_f32_rows_mve(const ember_gemm_f32_t *gemm);
+void ember_gemm_f32_columns_mve(const ember_gemm_f32_t *gemm);
 
 #endif // EMBER_KERNELS_ENGINE_GEMM_F32_H

@@ -10,7 +10,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 }
 
 static int32_t run(void *state) {
-    ember_matmul_f32_run(state);
+    ember_matmul_f32_run(state, ember_gemm_f32_rows, ember_gemm_f32_columns);
     return EMBER_OK;
 }
 

@@ -63,6 +63,9 @@ typedef struct ember_matmul_f32 {
 EMBER_MUST_USE ember_status_t ember_matmul_f32_prepare(ember_matmul_f32_t *fast,
                                                        ember_node_t *node,
                                                        const ember_matmul_t *matmul);
-void ember_matmul_f32_run(const ember_matmul_f32_t *fast);
+
+// Computes with one of two forms of gemm_f32.h; a Helium kernel has Helium's.
+void ember_matmul_f32_run(const ember_matmul_f32_t *fast, ember_gemm_f32_fn rows,
+                          ember_gemm_f32_fn columns);
 
 #endif // EMBER_KERNELS_LINEAR_MATMUL_H

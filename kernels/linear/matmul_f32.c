@@ -46,15 +46,13 @@ ember_status_t ember_matmul_f32_prepare(ember_matmul_f32_t *fast, ember_node_t *
     return EMBER_OK;
 }
 
-void ember_matmul_f32_run(const ember_matmul_f32_t *fast) {
+void ember_matmul_f32_run(const ember_matmul_f32_t *fast, ember_gemm_f32_fn rows,
+                          ember_gemm_f32_fn columns) {
+    const ember_gemm_f32_fn product = fast->b_columns ? columns : rows;
     ember_gemm_f32_t gemm = fast->gemm;
 
     for (int32_t n = 0; n < fast->batches; n++) {
-        if (fast->b_columns) {
-            ember_gemm_f32_columns(&gemm);
-        } else {
-            ember_gemm_f32_rows(&gemm);
-        }
+        product(&gemm);
         if (n + 1 < fast->batches) {
             gemm.a += fast->a_batch;
             gemm.b += fast->b_batch;

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from ember import paths
+from ember import isa, paths
 from ember.errors import SdkError, problem_list
 
 # What a memory may hold; a linker script places each role in the first memory of the
@@ -133,6 +133,13 @@ class Board(_Strict):
     def memories_for(self, role: Role) -> tuple[Memory, ...]:
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
+
+    @model_validator(mode="after")
+    def _instruction_sets_are_known(self) -> Board:
+        unknown = [name for name in self.isa if name not in isa.load()]
+        if unknown:
+            raise ValueError(f"kernels/isa.yaml has no {', '.join(unknown)}")
+        return self
 
     @model_validator(mode="after")
     def _roles_have_a_memory(self) -> Board:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from ember import paths
+from ember import isa, paths
 from ember.errors import SdkError
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
@@ -27,7 +27,7 @@ class Operator:
     name: str  # aten::add.out
     schema: str
     folder: str  # below kernels/
-    kernels: tuple[str, ...]  # candidates, tried in this order
+    kernels: tuple[str, ...]  # candidates, tried in this order; variants of all ISAs
     dtypes: tuple[str, ...]
     tolerance: Any
     flags: tuple[str, ...] = ()
@@ -38,6 +38,10 @@ class Operator:
         inside = _inside(self.schema)
         parts = [part.strip() for part in _split(inside)]
         return sum(1 for part in parts if part and part != "*")
+
+    def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
+        """The candidates for a core with the instruction sets of these names."""
+        return isa.usable(self.kernels, sets)
 
     def source(self, kernel: str) -> Path:
         return paths.kernels() / self.folder / f"{kernel}.c"
@@ -56,9 +60,9 @@ class KernelList:
     operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
 
-    def all(self) -> dict[str, tuple[str, ...]]:
-        """Every candidate of every operator."""
-        return {name: operator.kernels for name, operator in self.operators.items()}
+    def all(self, sets: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
+        """Every candidate of every operator, for a core with instruction `sets`."""
+        return {name: one.usable(sets) for name, one in self.operators.items()}
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from ember import linker, paths, tools
+from ember import isa, linker, paths, tools
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
 
@@ -151,9 +151,10 @@ class _Config:
     @functools.cached_property
     def arguments(self) -> list[str]:
         told = tools.cmake_arguments(self.board, self.toolchain)
+        variants = isa.cmake_options(self.board.isa, self.toolchain, self.board.cpu)
         return [
             *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
-            f"-DEMBER_ISA={';'.join(self.board.isa)}",
+            *(f"-D{key}={value}" for key, value in variants.items()),
             f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
         ]
 

@@ -72,7 +72,7 @@ def resolve(
     """
     if len(data) > MOST_DATA_FILES:
         raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
-    tool = _tool(8 if board.pointer_bytes == 8 else 4)
+    tool = _tool(8 if board.pointer_bytes == 8 else 4, board.isa)
     with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
         folder = Path(temporary)
         (folder / "program.pte").write_bytes(program)
@@ -145,11 +145,15 @@ class _Tool:
 
 
 @functools.cache
-def _tool(pointer_bytes: int) -> _Tool:
-    """The loader as a program of this computer, compiled unless the cache has it."""
+def _tool(pointer_bytes: int, isa: tuple[str, ...]) -> _Tool:
+    """The loader as a program of this computer, compiled unless the cache has it.
+
+    It tries the kernels that a board with `isa` would; models stand for instructions
+    that this computer lacks, but only `prepare` is called here.
+    """
     board = boards.load("host" if pointer_bytes == 8 else "arm-user")
     built = libraries.build(board, messages=True)
-    table = kernels.operator_table(kernels.load().all())
+    table = kernels.operator_table(kernels.load().all(isa))
     backends = kernels.backend_table(kernels.load().backends)
     main = paths.runtime() / "app" / "resolve_main.c"
     digest = hashlib.sha256(built.key.encode() + main.read_bytes())

@@ -38,7 +38,7 @@ def is_small(board: Board) -> bool:
 def general(board: Board) -> Path:
     """The runner with every kernel and backend there is, built unless it is cached."""
     known = kernels.load()
-    return _cached(board, known.all(), tuple(known.backends), ())
+    return _cached(board, known.all(board.isa), tuple(known.backends), ())
 
 
 def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
@@ -47,7 +47,7 @@ def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
     Also the place of each case's program, for batch.record(). SdkError when they do
     not fit together.
     """
-    chosen, backends = needs(cases)
+    chosen, backends = needs(cases, board)
     blobs: list[bytes] = []
     places: list[int] = []
     for case in cases:
@@ -56,7 +56,9 @@ def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
     return _cached(board, chosen, backends, blobs), places
 
 
-def needs(cases: Sequence[Case]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+def needs(
+    cases: Sequence[Case], board: Board
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Every candidate of the operators that `cases` call, and their backends."""
     known = kernels.load()
     used: set[str] = set()
@@ -65,7 +67,7 @@ def needs(cases: Sequence[Case]) -> tuple[dict[str, tuple[str, ...]], tuple[str,
         for method in case.program.methods:
             used.update(method.operator_names)
             delegates.update(one.id for one in method.delegates)
-    operators = {n: one.kernels for n, one in known.operators.items() if n in used}
+    operators = {n: one for n, one in known.all(board.isa).items() if n in used}
     return operators, tuple(sorted(delegates & set(known.backends)))
 
 

@@ -95,7 +95,7 @@ def choose(
     return Selection(
         methods=tuple(methods),
         needs=found.methods,
-        kernels=_kernels(methods, found.methods),
+        kernels=_kernels(methods, found.methods, board),
         backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
         sizes=dict(found.sizes),
     )
@@ -154,10 +154,10 @@ def _called(method: Method) -> list[program.Delegate]:
 
 
 def _kernels(
-    methods: Sequence[Method], needs: Sequence[resolve.MethodNeeds]
+    methods: Sequence[Method], needs: Sequence[resolve.MethodNeeds], board: Board
 ) -> dict[str, tuple[str, ...]]:
     """By operator: what fixed calls chose, and all candidates of volatile ones."""
-    known = kernels.load().operators
+    known = kernels.load().all(board.isa)
     chosen: dict[str, set[str]] = {}
     for method, need in zip(methods, needs, strict=True):
         names = call_names(method)
@@ -165,11 +165,11 @@ def _kernels(
             op = names[call.instruction]
             found = chosen.setdefault(op, set())
             if call.volatile:
-                found.update(known[op].kernels)
+                found.update(known[op])
             elif call.kernel is not None:
                 found.add(call.kernel)
     return {
-        op: tuple(kernel for kernel in known[op].kernels if kernel in chosen[op])
+        op: tuple(kernel for kernel in known[op] if kernel in chosen[op])
         for op in known
         if op in chosen
     }

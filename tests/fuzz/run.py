@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "sdk"), str(Path(__file__).parent)]
 import positions  # noqa: E402
 import seeds as seeds_module  # noqa: E402
 
-from ember import kernels, paths  # noqa: E402
+from ember import isa, kernels, paths  # noqa: E402
 from ember.errors import SdkError  # noqa: E402
 
 COMPILER = "clang-19"
@@ -38,8 +38,10 @@ FLAGS = [
     "-fno-sanitize=float-divide-by-zero,pointer-overflow",
     "-DEMBER_ERROR_STRINGS=1",
 ]
-INCLUDES = ("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz", "")
-VARIANTS = ("_dsp", "_hvx", "_mve", "_neon", "_sme")
+INCLUDES = (
+    *("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz"),
+    *("kernels/models", ""),
+)
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
 ENVIRONMENT = {
     **os.environ,
@@ -51,14 +53,17 @@ ENVIRONMENT = {
 # ---- building ----------------------------------------------------------------------
 
 
-def build(folder: Path) -> Path:
-    """The fuzzer with every kernel that is listed; objects are kept in `folder`."""
+def build(folder: Path, sets: list[str]) -> Path:
+    """The fuzzer with every kernel that is listed; objects are kept in `folder`.
+
+    Variants for the instruction `sets` are tried first, as on a board that has them.
+    """
     sources = [
         *_core_sources(),
         *sorted((ROOT / "runtime_c/backends").glob("*.c")),
         *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
         ROOT / "tests/unit/c/toys.c",
-        *_kernel_sources(folder),
+        *_kernel_sources(folder, sets),
     ]
     flags = [*FLAGS, *_defines(), *(f"-I{ROOT / one}" for one in INCLUDES)]
     headers = [
@@ -103,19 +108,16 @@ def _listed() -> kernels.KernelList | None:
         return None
 
 
-def _kernel_sources(folder: Path) -> list[Path]:
+def _kernel_sources(folder: Path, sets: list[str]) -> list[Path]:
     listed = _listed()
     if listed is None:
         return []
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
-    tables[0].write_text(kernels.operator_table(listed.all()))
+    tables[0].write_text(kernels.operator_table(listed.all(sets)))
     tables[1].write_text(kernels.backend_table(listed.backends))
-    portable = [
-        path
-        for path in sorted((ROOT / "kernels").glob("*/*.c"))
-        if not path.stem.endswith(VARIANTS)
-    ]
-    return [*tables, *portable]
+    usable = {None, *sets}
+    files = sorted((ROOT / "kernels").glob("*/*.c"))
+    return [*tables, *(path for path in files if isa.of(path.stem) in usable)]
 
 
 def _run(command: list[str]) -> None:
@@ -248,6 +250,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", action="store_true", help="only run the seeds")
     parser.add_argument("--variants", type=int, default=12, help="seeds per operator")
     parser.add_argument("--reports", type=int, default=1, help="stop after so many")
+    parser.add_argument("--isa", action="append", default=[], help="try its variants")
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
@@ -264,7 +267,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     wanted = arguments()
     folder = paths.writable_folder(paths.cache() / "fuzz")
-    program = build(folder)
+    program = build(folder, wanted.isa)
     found = seeds_module.collect(wanted.variants)
     if wanted.pattern:
         found = [one for one in found if wanted.pattern in one.name]

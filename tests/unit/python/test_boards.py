@@ -95,6 +95,7 @@ def memory(**changes):
         ({"cpu": None}, "cpu"),
         ({"port": "riscv"}, "port"),
         ({"toolchains": []}, "toolchains"),
+        ({"isa": ["sse"]}, "kernels/isa.yaml has no sse"),
         ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),
         ({"memories": [memory(size=0)]}, "memories.0.size"),
         ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),

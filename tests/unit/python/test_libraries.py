@@ -50,6 +50,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (made / "kernels" / "toy").mkdir(parents=True)
     (made / "kernels" / "toy" / "nothing.c").write_text(KERNEL)
     (made / "kernels" / "kernels.yaml").write_text(LIST)
+    shutil.copy(real / "kernels" / "isa.yaml", made / "kernels")
     monkeypatch.setattr(paths, "root", lambda: made)
     monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "cache"))
     kernels.load.cache_clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, model, program, resolve, selection
+from ember import boards, isa, kernels, model, program, resolve, selection
 from ember.errors import SdkError
 
 
@@ -36,6 +36,26 @@ def test_call(data: Path) -> None:
     assert call.kernel.startswith("add")
     assert not call.volatile
     assert call.state > 0
+
+
+def kernels_of(path: Path, board: str) -> set[str]:
+    return {name for names in choose(path, board).kernels.values() for name in names}
+
+
+def test_variants_follow_the_board(data: Path) -> None:
+    helium = kernels_of(data / "mlp.pte", "mps3-an547")
+    plain = kernels_of(data / "mlp.pte", "mps2-an386")
+    assert "addmm_f32_mve" in helium
+    assert "addmm_f32" not in helium
+    assert "addmm_f32" in plain
+    assert not any(isa.of(name) for name in plain)
+
+
+def test_volatile_calls_keep_usable_candidates_only(data: Path) -> None:
+    listed = kernels.load().operators["aten::addmm.out"]
+    for board, sets in (("mps3-an547", ["mve"]), ("mps2-an386", ["dsp"])):
+        found = choose(data / "dynamic.pte", board).kernels["aten::addmm.out"]
+        assert found == listed.usable(sets)
 
 
 def rename(path: Path, names: dict[str, str], out: Path) -> Path:

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// float32 matrix product with Helium. Contract and tolerance: gemm_f32.h.
+//
+// _rows: blocks of 4 x 4 sums, a scalar of a times a vector of b; one row alone takes
+// 16 columns at a time. _columns: four dot products at a time.
+#include "kernels/engine/gemm_f32.h"
+
+#include <arm_mve.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { LANES = 4 };
+
+// The same pointer, without a known relation to others: LLVM would keep one of them
+// and add the distances to the rest in every step of a loop.
+INLINE const float *separate(const float *pointer) {
+    __asm__("" : "+r"(pointer));
+    return pointer;
+}
+
+// Finishes `rows` vectors of sums below each other.
+static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32_t i,
+                                             int32_t j, const float32x4_t *sums,
+                                             int32_t rows, mve_pred16_t lanes) {
+    const uint32x4_t offsets =
+        vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)gemm->bias_column);
+    ptrdiff_t at = (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)j * gemm->bias_column;
+    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + j;
+
+    for (int32_t row = 0; row < rows; row++) {
+        float32x4_t value = vmulq_n_f32(sums[row], gemm->alpha);
+        if (gemm->bias != NULL) {
+            const float32x4_t bias =
+                vldrwq_gather_shifted_offset_z_f32(gemm->bias + at, offsets, lanes);
+            value = vaddq_f32(value, vmulq_n_f32(bias, gemm->beta));
+        }
+        vstrwq_p_f32(c, value, lanes);
+        at += gemm->bias_row;
+        c += gemm->c_stride;
+    }
+}
+
+INLINE float32x4_t load(const float *at, bool whole, mve_pred16_t lanes) {
+    return whole ? vldrwq_f32(at) : vldrwq_z_f32(at, lanes);
+}
+
+// Eight columns from j on, or those below gemm->columns.
+typedef struct {
+    int32_t j;
+    bool whole;        // all eight, a constant
+    mve_pred16_t low;  // of the first four
+    mve_pred16_t high; // of the rest
+} strip_t;
+
+// c[i .. i + 3, strip]
+INLINE void block_3x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
+    const float *a0 = gemm->a + (ptrdiff_t)i * gemm->a_stride;
+    const float *a1 = separate(a0 + gemm->a_stride);
+    const float *a2 = separate(a1 + gemm->a_stride);
+    const float *b = gemm->b + strip.j;
+    float32x4_t low[3], high[3];
+    float32x4_t s0 = vdupq_n_f32(0.0f), t0 = s0;
+    float32x4_t s1 = s0, t1 = s0, s2 = s0, t2 = s0;
+
+#pragma GCC unroll 2
+    for (int32_t k = gemm->inner; k > 0; k--) {
+        const float32x4_t x = load(b, strip.whole, strip.low);
+        const float32x4_t y = load(b + LANES, strip.whole, strip.high);
+        s0 = vfmaq_n_f32(s0, x, *a0);
+        t0 = vfmaq_n_f32(t0, y, *a0++);
+        s1 = vfmaq_n_f32(s1, x, *a1);
+        t1 = vfmaq_n_f32(t1, y, *a1++);
+        s2 = vfmaq_n_f32(s2, x, *a2);
+        t2 = vfmaq_n_f32(t2, y, *a2++);
+        b += gemm->b_stride;
+    }
+    low[0] = s0, low[1] = s1, low[2] = s2;
+    high[0] = t0, high[1] = t1, high[2] = t2;
+    finish(gemm, i, strip.j, low, 3, strip.low);
+    finish(gemm, i, strip.j + LANES, high, 3, strip.high);
+}
+
+// c[i, strip]
+INLINE void block_1x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
+    const float *a = gemm->a + (ptrdiff_t)i * gemm->a_stride;
+    const float *b = gemm->b + strip.j;
+    float32x4_t low = vdupq_n_f32(0.0f), high = low;
+
+#pragma GCC unroll 2
+    for (int32_t k = gemm->inner; k > 0; k--) {
+        low = vfmaq_n_f32(low, load(b, strip.whole, strip.low), *a);
+        high = vfmaq_n_f32(high, load(b + LANES, strip.whole, strip.high), *a++);
+        b += gemm->b_stride;
+    }
+    finish(gemm, i, strip.j, &low, 1, strip.low);
+    finish(gemm, i, strip.j + LANES, &high, 1, strip.high);
+}
+
+// All rows of a strip.
+INLINE void run_strip(const ember_gemm_f32_t *gemm, strip_t strip) {
+    int32_t i = 0;
+
+    for (; i + 3 <= gemm->rows; i += 3) {
+        block_3x8(gemm, i, strip);
+    }
+    for (; i < gemm->rows; i++) {
+        block_1x8(gemm, i, strip);
+    }
+}
+
+void ember_gemm_f32_rows_mve(const ember_gemm_f32_t *gemm) {
+    int32_t j = 0;
+
+    for (; j + 2 * LANES <= gemm->columns; j += 2 * LANES) {
+        run_strip(gemm, (strip_t){j, true, 0xffff, 0xffff});
+    }
+    if (j < gemm->columns) {
+        const int32_t left = gemm->columns - j;
+        const int32_t more = left > LANES ? left - LANES : 0;
+        run_strip(gemm, (strip_t){j, false, vctp32q((uint32_t)left),
+                                  vctp32q((uint32_t)more)});
+    }
+}
+
+// The sum of all lanes.
+static float total(float32x4_t sums) {
+    return (vgetq_lane_f32(sums, 0) + vgetq_lane_f32(sums, 1)) +
+           (vgetq_lane_f32(sums, 2) + vgetq_lane_f32(sums, 3));
+}
+
+// c[i, j .. j + width]
+INLINE void dots(const ember_gemm_f32_t *gemm, int32_t i, int32_t j, int width) {
+    const float *a = gemm->a + (ptrdiff_t)i * gemm->a_stride;
+    const float *b0 = gemm->b + (ptrdiff_t)j * gemm->b_stride;
+    const ptrdiff_t next = width > 1 ? gemm->b_stride : 0;
+    const float *b1 = b0 + next;
+    const float *b2 = b1 + next;
+    const float *b3 = b2 + next;
+    float32x4_t s0 = vdupq_n_f32(0.0f);
+    float32x4_t s1 = s0, s2 = s0, s3 = s0;
+
+    for (int32_t k = gemm->inner; k > 0; k -= LANES) {
+        const mve_pred16_t lanes = vctp32q((uint32_t)k);
+        const float32x4_t x = vldrwq_z_f32(a, lanes);
+        s0 = vfmaq_f32(s0, x, vldrwq_z_f32(b0, lanes));
+        if (width > 1) {
+            s1 = vfmaq_f32(s1, x, vldrwq_z_f32(b1, lanes));
+            s2 = vfmaq_f32(s2, x, vldrwq_z_f32(b2, lanes));
+            s3 = vfmaq_f32(s3, x, vldrwq_z_f32(b3, lanes));
+        }
+        a += LANES, b0 += LANES, b1 += LANES, b2 += LANES, b3 += LANES;
+    }
+    const float32x4_t sums =
+        width > 1 ? (float32x4_t){total(s0), total(s1), total(s2), total(s3)}
+                  : vdupq_n_f32(total(s0));
+    finish(gemm, i, j, &sums, 1, vctp32q((uint32_t)width));
+}
+
+void ember_gemm_f32_columns_mve(const ember_gemm_f32_t *gemm) {
+    for (int32_t i = 0; i < gemm->rows; i++) {
+        int32_t j = 0;
+        for (; j + 4 <= gemm->columns; j += 4) {
+            dots(gemm, i, j, 4);
+        }
+        for (; j < gemm->columns; j++) {
+            dots(gemm, i, j, 1);
+        }
+    }
+}

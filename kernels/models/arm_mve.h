@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of Helium in C, for compilers of computers without it: the SDK prepares
+// Helium variants on this computer, and tests run them here under sanitizers.
+//
+// Names and meanings are ACLE's; lanes and predicates are as on the core: a predicate
+// has a bit for each byte, memory of inactive lanes is not touched. Differences: the
+// core flushes denormals to zero and has one NaN.
+#ifndef EMBER_MODELS_ARM_MVE_H
+#define EMBER_MODELS_ARM_MVE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef float float32x4_t __attribute__((vector_size(16)));
+typedef int32_t int32x4_t __attribute__((vector_size(16)));
+typedef uint32_t uint32x4_t __attribute__((vector_size(16)));
+typedef uint16_t mve_pred16_t;
+
+static inline bool ember_mve_on(mve_pred16_t lanes, int lane) {
+    return (lanes >> (4 * lane)) & 1;
+}
+
+// The first `count` of four lanes.
+static inline mve_pred16_t vctp32q(uint32_t count) {
+    return (mve_pred16_t)(count >= 4 ? 0xffff : (1u << (4 * count)) - 1);
+}
+
+// --- memory ----------------------------------------------------------------------
+
+static inline float32x4_t vldrwq_z_f32(const float *at, mve_pred16_t lanes) {
+    float32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = ember_mve_on(lanes, i) ? at[i] : 0.0f;
+    }
+    return made;
+}
+
+static inline float32x4_t vldrwq_f32(const float *at) {
+    return vldrwq_z_f32(at, 0xffff);
+}
+
+static inline float32x4_t vldrwq_gather_shifted_offset_z_f32(const float *base,
+                                                             uint32x4_t offsets,
+                                                             mve_pred16_t lanes) {
+    float32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = ember_mve_on(lanes, i) ? base[(int32_t)offsets[i]] : 0.0f;
+    }
+    return made;
+}
+
+static inline float32x4_t vldrwq_gather_shifted_offset_f32(const float *base,
+                                                           uint32x4_t offsets) {
+    return vldrwq_gather_shifted_offset_z_f32(base, offsets, 0xffff);
+}
+
+static inline void vstrwq_p_f32(float *at, float32x4_t value, mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        if (ember_mve_on(lanes, i)) {
+            at[i] = value[i];
+        }
+    }
+}
+
+static inline void vstrwq_f32(float *at, float32x4_t value) {
+    vstrwq_p_f32(at, value, 0xffff);
+}
+
+// --- making vectors ----------------------------------------------------------------
+
+static inline float32x4_t vdupq_n_f32(float x) {
+    return (float32x4_t){x, x, x, x};
+}
+
+static inline uint32x4_t vdupq_n_u32(uint32_t x) {
+    return (uint32x4_t){x, x, x, x};
+}
+
+// from, from + step, from + 2 step, ..
+static inline uint32x4_t vidupq_n_u32(uint32_t from, int step) {
+    const uint32_t by = (uint32_t)step;
+    return (uint32x4_t){from, from + by, from + 2 * by, from + 3 * by};
+}
+
+// --- float32 -----------------------------------------------------------------------
+
+static inline float32x4_t vaddq_f32(float32x4_t a, float32x4_t b) {
+    return a + b;
+}
+
+static inline float32x4_t vaddq_n_f32(float32x4_t a, float b) {
+    return a + b;
+}
+
+static inline float32x4_t vmulq_f32(float32x4_t a, float32x4_t b) {
+    return a * b;
+}
+
+static inline float32x4_t vmulq_n_f32(float32x4_t a, float b) {
+    return a * b;
+}
+
+static inline float32x4_t vfmaq_f32(float32x4_t sum, float32x4_t a, float32x4_t b) {
+    for (int i = 0; i < 4; i++) {
+        sum[i] = fmaf(a[i], b[i], sum[i]);
+    }
+    return sum;
+}
+
+static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t a, float b) {
+    return vfmaq_f32(sum, a, vdupq_n_f32(b));
+}
+
+static inline float vgetq_lane_f32(float32x4_t a, int lane) {
+    return a[lane];
+}
+
+// --- 32-bit integers ---------------------------------------------------------------
+
+static inline uint32x4_t vaddq_n_u32(uint32x4_t a, uint32_t b) {
+    return a + b;
+}
+
+static inline uint32x4_t vmulq_n_u32(uint32x4_t a, uint32_t b) {
+    return a * b;
+}
+
+#endif // EMBER_MODELS_ARM_MVE_H

@@ -1,0 +1,53 @@
+"""kernels/isa.yaml becomes the instruction sets that kernels have variants for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import yaml
+
+from ember import paths
+from ember.errors import SdkError
+
+
+@dataclass(frozen=True)
+class Isa:
+    """One entry of the list."""
+
+    title: str
+    options: Mapping[str, str] = field(default_factory=dict)  # by toolchain
+
+
+@functools.cache
+def load() -> dict[str, Isa]:
+    """Every instruction set, by the name that ends its variants."""
+    path = paths.kernels() / "isa.yaml"
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return {name: Isa(**entry) for name, entry in data.items()}
+    except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
+        raise SdkError(f"cannot read the instruction sets {path}: {error}") from error
+
+
+def of(kernel: str) -> str | None:
+    """The instruction set that `kernel` is a variant for; None: it is portable."""
+    last = kernel.rpartition("_")[2]
+    return last if last in load() else None
+
+
+def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:
+    """The portable ones of `candidates` and the variants for one of `isa`, in order."""
+    allowed = {None, *isa}
+    return tuple(kernel for kernel in candidates if of(kernel) in allowed)
+
+
+def cmake_options(isa: Iterable[str], toolchain: str, cpu: str) -> dict[str, str]:
+    """What CMakeLists.txt is told about variants."""
+    options = {"EMBER_ISA": ";".join(isa), "EMBER_ALL_ISA": ";".join(load())}
+    for name, one in load().items():
+        if toolchain in one.options:
+            given = one.options[toolchain].format(cpu=cpu)
+            options[f"EMBER_VARIANT_FLAGS_{name}"] = given
+    return options
