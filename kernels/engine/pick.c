@@ -195,14 +195,14 @@ ember_status_t ember_pick_read(ember_pick_t *pick, ember_node_t *node,
 // --- run
 // ------------------------------------------------------------------------------
 
-// Adds a block element by element; adding is rare, so its walk is simple.
-static void add_block(const ember_pick_t *pick, char *dst, const char *src) {
-    const ember_copy_t *block = &pick->block;
+// Adding is rare, so its walk is simple.
+void ember_pick_add(const ember_copy_t *block, uint32_t dtype, char *dst,
+                    const char *src) {
     const uint32_t count = block->run / block->element_size;
     int32_t index[EMBER_COPY_DIMS] = {0};
 
     for (int32_t d = 0; d >= 0;) {
-        ember_elements_add(dst, src, pick->dtype, count);
+        ember_elements_add(dst, src, dtype, count);
         for (d = (int32_t)block->rank - 1; d >= 0; d--) {
             const ember_copy_dim_t *dim = &block->dims[d];
             if (++index[d] < dim->count) {
@@ -230,7 +230,7 @@ static bool move_block(const ember_pick_t *pick, char *const *at) {
         whole += (ptrdiff_t)index * pick->index[k].step;
     }
     if (pick->add) {
-        add_block(pick, whole, at[0]);
+        ember_pick_add(&pick->block, pick->dtype, whole, at[0]);
     } else if (pick->write) {
         ember_copy_run_at(&pick->block, whole, at[0]);
     } else {

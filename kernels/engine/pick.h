@@ -63,6 +63,10 @@ EMBER_MUST_USE ember_status_t ember_pick_read(ember_pick_t *pick, ember_node_t *
                                               const ember_pick_args_t *args,
                                               uint32_t whole, uint32_t out);
 
+// Adds one block that is not empty, element by element.
+void ember_pick_add(const ember_copy_t *block, uint32_t dtype, char *dst,
+                    const char *src);
+
 // Returns EMBER_OK or EMBER_DATA_RANGE.
 int32_t ember_pick_run(const ember_pick_t *pick);
 

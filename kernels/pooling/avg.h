@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of avg_pool2d share. The divisor is given, or the size of the
-// window with or without the padding that it covers.
+// What average pools share. The divisor is given, or the size of the window with or
+// without the padding that it covers.
 #ifndef EMBER_KERNELS_POOLING_AVG_H
 #define EMBER_KERNELS_POOLING_AVG_H
 
@@ -12,19 +12,17 @@ typedef struct ember_avg_pool {
     bool count_padding;
 } ember_avg_pool_t;
 
-// Input positions of a window along one dimension.
-typedef struct ember_pool_range {
-    int32_t first;
-    int32_t past;
-    int32_t padded; // length with the padding that it covers
-} ember_pool_range_t;
-
+// Reads the arguments of a pool in `dims` dimensions, or of its gradient.
 EMBER_MUST_USE ember_status_t ember_avg_prepare(ember_avg_pool_t *avg,
-                                                ember_node_t *node);
+                                                ember_node_t *node, uint32_t dims,
+                                                bool gradient);
 
-ember_pool_range_t ember_avg_range(const ember_pool_t *pool, uint32_t d, int32_t out);
+// The window of output `at`, and what its sum is divided by: 0 when it lies in the
+// padding alone.
+int64_t ember_avg_window(const ember_avg_pool_t *avg, const int32_t at[EMBER_POOL_DIMS],
+                         ember_pool_box_t *box);
 
-int64_t ember_avg_divisor(const ember_avg_pool_t *avg, ember_pool_range_t rows,
-                          ember_pool_range_t columns);
+// A run of every dtype.
+int32_t ember_avg_run(void *avg);
 
 #endif // EMBER_KERNELS_POOLING_AVG_H

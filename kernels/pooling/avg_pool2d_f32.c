@@ -2,31 +2,29 @@
 // avg_pool2d_f32: means of windows, float32.
 #include "kernels/pooling/avg.h"
 
-static void one(const void *state, const char *x, char *y, int32_t h, int32_t w) {
+static void one(const void *state, char *x, char *y,
+                const int32_t at[EMBER_POOL_DIMS]) {
     const ember_avg_pool_t *s = state;
-    const ember_pool_range_t rows = ember_avg_range(&s->pool, 0, h);
-    const ember_pool_range_t columns = ember_avg_range(&s->pool, 1, w);
-    const char *row = x + (ptrdiff_t)rows.first * s->pool.x_steps[2] +
-                      (ptrdiff_t)columns.first * s->pool.x_steps[3];
+    ember_pool_box_t box;
+    const int64_t divisor = ember_avg_window(s, at, &box);
+    const char *row = x + (ptrdiff_t)box.first[1] * s->pool.x_steps[3] +
+                      (ptrdiff_t)box.first[2] * s->pool.x_steps[4];
     float sum = 0.0f;
 
-    for (int32_t i = rows.past - rows.first; i > 0; i--) {
-        const char *at = row;
-        for (int32_t j = columns.past - columns.first; j > 0; j--) {
-            sum += *(const float *)(const void *)at;
-            at += s->pool.x_steps[3];
+    for (int32_t i = box.past[1] - box.first[1]; i > 0; i--) {
+        const char *item = row;
+        for (int32_t j = box.past[2] - box.first[2]; j > 0; j--) {
+            sum += *(const float *)(const void *)item;
+            item += s->pool.x_steps[4];
         }
-        row += s->pool.x_steps[2];
+        row += s->pool.x_steps[3];
     }
-    if (rows.first < rows.past && columns.first < columns.past) {
-        sum /= (float)ember_avg_divisor(s, rows, columns);
-    }
-    *(float *)(void *)y = sum;
+    *(float *)(void *)y = divisor != 0 ? sum / (float)divisor : sum;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_avg_pool_t *s = state;
-    const ember_status_t status = ember_avg_prepare(state, node);
+    const ember_status_t status = ember_avg_prepare(state, node, 2, false);
 
     if (status == EMBER_OK && s->pool.dtype != EMBER_F32) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "avg_pool2d: not float32");

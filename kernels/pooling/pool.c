@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two-dimensional pooling. Contract: pool.h.
+// The geometry of pooling. Contract: pool.h.
 #include "kernels/pooling/pool.h"
 
 #include <string.h>
 
-enum { CHUNK = 16 };
-
 // Larger parameters than any tensor is long would only overflow sums.
 enum { LIMIT = 1 << 28 };
 
-// Reads one or two numbers in [low, LIMIT]; an empty list keeps what `items` has.
-static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t items[2]) {
-    int32_t given[2];
-    const uint32_t count = ember_node_ints(node, arg, given, 2);
+// Reads one number or one for each dimension, in [low, LIMIT], behind the unused
+// leading dimensions; an empty list keeps what `items` has.
+static void read_list(ember_node_t *node, uint32_t arg, uint32_t dims, int32_t low,
+                      int32_t *items) {
+    int32_t given[EMBER_POOL_DIMS];
+    const uint32_t count = ember_node_ints(node, arg, given, dims);
+    const uint32_t unused = EMBER_POOL_DIMS - dims;
 
-    for (uint32_t d = 0; count > 0 && d < 2; d++) {
-        items[d] = given[count == 1 ? 0 : d];
-        if (items[d] < low || items[d] > LIMIT) {
+    if (count > 1 && count != dims) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: length of a list");
+        return;
+    }
+    for (uint32_t d = 0; count > 0 && d < dims; d++) {
+        items[unused + d] = given[count == 1 ? 0 : d];
+        if (items[unused + d] < low || items[unused + d] > LIMIT) {
             ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: bad parameter");
         }
     }
@@ -24,17 +29,17 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t ite
 
 static void read_windows(ember_pool_t *pool, ember_node_t *node,
                          const ember_pool_args_t *args) {
-    for (uint32_t d = 0; d < 2; d++) {
+    for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
         pool->padding[d] = 0;
         pool->dilation[d] = 1;
-        pool->kernel[d] = 0;
+        pool->kernel[d] = d + args->dims < EMBER_POOL_DIMS ? 1 : 0;
     }
-    read_pair(node, args->kernel, 1, pool->kernel);
+    read_list(node, args->kernel, args->dims, 1, pool->kernel);
     memcpy(pool->stride, pool->kernel, sizeof(pool->stride));
-    read_pair(node, args->stride, 1, pool->stride);
-    read_pair(node, args->padding, 0, pool->padding);
+    read_list(node, args->stride, args->dims, 1, pool->stride);
+    read_list(node, args->padding, args->dims, 0, pool->padding);
     if (args->dilation != 0) {
-        read_pair(node, args->dilation, 1, pool->dilation);
+        read_list(node, args->dilation, args->dims, 1, pool->dilation);
     }
 }
 
@@ -56,16 +61,38 @@ static int64_t out_length(const ember_pool_t *pool, uint32_t d, bool ceil) {
     return ceil && (length - 1) * stride >= in + padding ? length - 1 : length;
 }
 
+// The size of adaptive outputs: listed, or that of the gradient.
+static bool set_adaptive(ember_pool_t *pool, ember_node_t *node,
+                         const ember_pool_args_t *args) {
+    pool->out[0] = 1;
+    pool->out[2] = -1;
+    if (args->gradient) {
+        ember_tensor_t y;
+        ember_node_tensor(node, 0, &y);
+        if (y.rank < args->dims) {
+            return false;
+        }
+        memcpy(pool->out + EMBER_POOL_DIMS - args->dims, y.sizes + y.rank - args->dims,
+               args->dims * sizeof(pool->out[0]));
+    } else {
+        read_list(node, args->size, args->dims, 0, pool->out);
+    }
+    for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
+        if (pool->out[d] < 0 || pool->in[d] > LIMIT || pool->out[d] > LIMIT) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool set_lengths(ember_pool_t *pool, ember_node_t *node,
                         const ember_pool_args_t *args) {
     if (args->kernel == 0) {
-        pool->out[0] = -1;
-        read_pair(node, 1, 0, pool->out);
-        return pool->out[0] >= 0 && pool->in[0] <= LIMIT && pool->in[1] <= LIMIT;
+        return set_adaptive(pool, node, args);
     }
     const bool ceil = ember_node_bool(node, args->ceil_mode);
     read_windows(pool, node, args);
-    for (uint32_t d = 0; d < 2; d++) {
+    for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
         const int64_t length = out_length(pool, d, ceil);
         if (length < 0 || length > LIMIT) {
             return false;
@@ -75,15 +102,35 @@ static bool set_lengths(ember_pool_t *pool, ember_node_t *node,
     return true;
 }
 
-// The output, of the input's rank; both as views of rank 4.
-static ember_status_t set_output(ember_pool_t *pool, ember_node_t *node, uint32_t arg,
-                                 uint32_t rank) {
-    const int32_t sizes[4] = {pool->batches, pool->channels, pool->out[0],
-                              pool->out[1]};
+// Gives a view of `dims` + 1 or `dims` + 2 dimensions all five.
+static void as_volumes(ember_view_t *view, uint32_t dims) {
+    if (view->rank == dims + 1) {
+        ember_view_insert(view, 0, 1, 0);
+    }
+    while (view->rank < EMBER_POOL_DIMS + 2) {
+        ember_view_insert(view, 2, 1, 0);
+    }
+}
+
+// Reads the side that has the windows' results: the output, or the gradient that is
+// given.
+static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
+                                  const ember_pool_args_t *args, uint32_t rank) {
+    int32_t sizes[EMBER_POOL_DIMS + 2] = {pool->batches, pool->channels};
+    const uint32_t skipped = args->dims + 2 - rank;
     ember_tensor_t y;
     ember_view_t view;
 
-    ember_node_output(node, arg, rank, sizes + (4 - rank), &y);
+    memcpy(sizes + 2, pool->out + EMBER_POOL_DIMS - args->dims,
+           args->dims * sizeof(sizes[0]));
+    if (args->gradient) {
+        ember_node_tensor(node, 0, &y);
+        if (y.rank != rank || memcmp(y.sizes, sizes + skipped, rank * 4) != 0) {
+            return ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: shape of gradient");
+        }
+    } else {
+        ember_node_output(node, args->out, rank, sizes + skipped, &y);
+    }
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
@@ -91,12 +138,10 @@ static ember_status_t set_output(ember_pool_t *pool, ember_node_t *node, uint32_
         return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: dtype");
     }
     ember_view_tensor(&view, &y);
-    if (rank == 3) {
-        ember_view_insert(&view, 0, 1, 0);
-    }
+    as_volumes(&view, args->dims);
     pool->y = y.data;
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
-    if (y.numel == 0) { // nothing to do, whichever size is 0
+    if (y.numel == 0 && !args->gradient) { // nothing to do, whichever size is 0
         pool->batches = 0;
     }
     return EMBER_OK;
@@ -104,19 +149,23 @@ static ember_status_t set_output(ember_pool_t *pool, ember_node_t *node, uint32_
 
 ember_status_t ember_pool_prepare(ember_pool_t *pool, ember_node_t *node,
                                   const ember_pool_args_t *args) {
+    ember_tensor_t tensor;
     ember_view_t x;
 
-    ember_view_arg(&x, node, 0);
+    ember_node_tensor(node, args->gradient ? 1 : 0, &tensor);
+    if (args->gradient) {
+        const ember_tensor_t like = tensor;
+        ember_node_output_like(node, args->out, &like, &tensor);
+    }
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    const uint32_t rank = x.rank;
-    if (rank != 3 && rank != 4) {
+    const uint32_t rank = tensor.rank;
+    if (rank != args->dims + 1u && rank != args->dims + 2u) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: rank");
     }
-    if (rank == 3) {
-        ember_view_insert(&x, 0, 1, 0);
-    }
+    ember_view_tensor(&x, &tensor);
+    as_volumes(&x, args->dims);
     pool->x = x.data;
     pool->dtype = x.dtype;
     pool->batches = x.sizes[0];
@@ -124,67 +173,10 @@ ember_status_t ember_pool_prepare(ember_pool_t *pool, ember_node_t *node,
     memcpy(pool->in, x.sizes + 2, sizeof(pool->in));
     memcpy(pool->x_steps, x.strides, sizeof(pool->x_steps));
     // A plane without elements has no window.
-    if (pool->in[0] == 0 || pool->in[1] == 0 || !set_lengths(pool, node, args)) {
+    if (pool->in[0] == 0 || pool->in[1] == 0 || pool->in[2] == 0 ||
+        !set_lengths(pool, node, args)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "pool: sizes or parameters do not fit");
     }
-    return set_output(pool, node, args->out, rank);
-}
-
-static void each_of_plane(const ember_pool_t *pool, ember_pool_fn one,
-                          const void *state, const char *x, char *y) {
-    for (int32_t h = 0; h < pool->out[0]; h++) {
-        for (int32_t w = 0; w < pool->out[1]; w++) {
-            one(state, x,
-                y + (ptrdiff_t)h * pool->y_steps[2] + (ptrdiff_t)w * pool->y_steps[3],
-                h, w);
-        }
-    }
-}
-
-void ember_pool_each(const ember_pool_t *pool, ember_pool_fn one, const void *state) {
-    for (int32_t n = 0; n < pool->batches; n++) {
-        for (int32_t c = 0; c < pool->channels; c++) {
-            each_of_plane(pool, one, state,
-                          pool->x + (ptrdiff_t)n * pool->x_steps[0] +
-                              (ptrdiff_t)c * pool->x_steps[1],
-                          pool->y + (ptrdiff_t)n * pool->y_steps[0] +
-                              (ptrdiff_t)c * pool->y_steps[1]);
-        }
-    }
-}
-
-static void add_chunk(ember_class_t class, ember_number_t *sum, const void *numbers,
-                      uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (class == EMBER_CLASS_F32) {
-            sum->f32 += ((const float *)numbers)[i];
-        } else if (class == EMBER_CLASS_F64) {
-            sum->f64 += ((const double *)numbers)[i];
-        } else {
-            sum->s64 =
-                (int64_t)((uint64_t)sum->s64 + (uint64_t)((const int64_t *)numbers)[i]);
-        }
-    }
-}
-
-ember_number_t ember_pool_sum(const ember_pool_t *pool, const char *x, int32_t top,
-                              int32_t bottom, int32_t left, int32_t right) {
-    const ember_class_t class = ember_class_of(pool->dtype);
-    int64_t numbers[CHUNK];
-    ember_number_t sum;
-
-    memset(&sum, 0, sizeof(sum));
-    for (int32_t h = top; h < bottom; h++) {
-        for (int32_t w = left; w < right; w += CHUNK) {
-            const int32_t rest = right - w;
-            const uint32_t count = (uint32_t)(rest < CHUNK ? rest : CHUNK);
-            ember_elements_load(class, numbers, pool->dtype,
-                                x + (ptrdiff_t)h * pool->x_steps[2] +
-                                    (ptrdiff_t)w * pool->x_steps[3],
-                                pool->x_steps[3], count);
-            add_chunk(class, &sum, numbers, count);
-        }
-    }
-    return sum;
+    return set_results(pool, node, args, rank);
 }

@@ -87,7 +87,8 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
     uint32_t tag;
     const uint8_t *call = ember_method_instruction(method, node->instruction, &tag);
     ember_node_t handle = {.method = method,
-                           .args = ember_flat_vector(call, CALL_ARGS)};
+                           .args = ember_flat_vector(call, CALL_ARGS),
+                           .instruction = node->instruction};
     node->prepared_at = 0;
     method->credit = method->list_items;
     const ember_status_t status =

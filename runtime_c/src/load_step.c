@@ -130,7 +130,9 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *call,
                                   uint32_t index) {
     const ember_operator_t *operation =
         method->operators[ember_flat_u32(call, CALL_INDEX)];
-    ember_node_t node = {.method = method, .args = ember_flat_vector(call, CALL_ARGS)};
+    ember_node_t node = {.method = method,
+                         .args = ember_flat_vector(call, CALL_ARGS),
+                         .instruction = index};
     if (operation == NULL) {
         return fail(method, EMBER_UNSUPPORTED, "call: this build lacks its operator");
     }

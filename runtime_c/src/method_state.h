@@ -46,8 +46,9 @@ struct ember_delegate {
 struct ember_node {
     ember_method_t *method;
     ember_vector_t args; // u32 value indices
-    bool unbound;        // a tensor that is needed has no memory yet
-    bool strict;         // and that is an error: a delegate is about to use it
+    uint32_t instruction;
+    bool unbound; // a tensor that is needed has no memory yet
+    bool strict;  // and that is an error: a delegate is about to use it
     ember_status_t status;
 };
 

@@ -27,6 +27,10 @@ uint32_t ember_node_arg_count(const ember_node_t *node) {
     return vector_count(node->args);
 }
 
+uint64_t ember_node_seed(const ember_node_t *node) {
+    return node->method->clock << 32 | node->instruction;
+}
+
 static void get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
     if (arg < vector_count(node->args)) {
         ember_method_value(node->method, vector_u32(node->args, arg), value);

@@ -147,6 +147,10 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 // next node. One block per prepare. Needs may not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
+// A number that no other call of the method has, nor this one when it was prepared
+// before: what random operators start from. The same in every run of a program.
+uint64_t ember_node_seed(const ember_node_t *node);
+
 // --- for run: changing what slots hold ----------------------------------------
 
 void ember_slot_set_int(ember_slot_t *slot, int64_t value);

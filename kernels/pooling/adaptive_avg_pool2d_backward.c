@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// adaptive_avg_pool2d_backward: each gradient is shared out over the window that it
+// came from.
+#include "kernels/engine/axis.h"
+#include "kernels/pooling/pool.h"
+
+enum { GRADIENT, SELF, OUT };
+
+static void one(const void *state, char *x, char *y,
+                const int32_t at[EMBER_POOL_DIMS]) {
+    const ember_pool_t *pool = state;
+    const ember_pool_box_t box = ember_pool_adaptive(pool, at);
+    const double share =
+        ember_load_double(pool->dtype, y) / (double)ember_pool_volume(&box);
+
+    ember_pool_add(pool, x, &box, share);
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const ember_pool_args_t args = {.dims = 2, .out = OUT, .gradient = true};
+    const ember_pool_t *pool = state;
+    const ember_status_t status = ember_pool_prepare(state, node, &args);
+
+    if (status == EMBER_OK && ember_class_of(pool->dtype) == EMBER_CLASS_S64) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "adaptive pool: of integers");
+    }
+    return status;
+}
+
+static int32_t run(void *state) {
+    ember_pool_clear(state);
+    ember_pool_each(state, one, state);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(adaptive_avg_pool2d_backward, ember_pool_t);
