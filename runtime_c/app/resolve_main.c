@@ -6,8 +6,9 @@
 //     methods=0,2   indices of the methods to load
 //     data=N        number of data files
 //
-// The program, program.pte, the data files, a.ptd, b.ptd, .., and the answer,
-// result.json, are in the current folder.
+// The program, program.pte, the data files, a.ptd, b.ptd, .., the limits of what it may
+// choose, kernels.txt (resolve_limits.h), and the answer, result.json, are in the
+// current folder.
 //
 // First every call is prepared by a probe that notes what happens and goes on after a
 // failure, so that all gaps are found at once. Without gaps the methods are then loaded
@@ -17,13 +18,15 @@
 #include "ember/data.h"
 #include "ember/model.h"
 #include "ember/port.h"
+#include "resolve_limits.h"
 
 #include <string.h>
 
 extern const ember_operators_t ember_operators;
 extern const ember_backends_t ember_backends;
 
-enum { LINE_SIZE = 512, MOST_DATA = 16, NUMBER_SIZE = 24, TEMP_SHARE = 2 };
+enum { LINE_SIZE = 512, BUFFER_SIZE = 4096, MOST_DATA = 16, NUMBER_SIZE = 24 };
+enum { TEMP_SHARE = 2 };
 enum { OUT_OF_MEMORY_STATUS = 3 };
 
 typedef struct candidates {
@@ -35,8 +38,12 @@ static ember_arena_t room;
 static ember_program_t program;
 static ember_data_map_t maps[MOST_DATA];
 static int32_t out;
+static char buffer[BUFFER_SIZE];
+static size_t buffered;
 
-// One per operator of ember_operators: what the calls of all methods chose.
+// What may be chosen of ember_operators, and per operator what the calls of all methods
+// chose.
+static ember_operators_t allowed;
 static candidates_t *choices;
 
 // --- memory and output ---------------------------------------------------------
@@ -50,9 +57,19 @@ static void *take(size_t count, size_t size) {
     return items;
 }
 
-static void put(const char *text) {
-    if (ember_port_write(out, text, strlen(text)) != 0) {
+static void flush(void) {
+    if (ember_port_write(out, buffer, buffered) != 0) {
         ember_port_panic("cannot write result.json");
+    }
+    buffered = 0;
+}
+
+static void put(const char *text) {
+    for (; *text != '\0'; text++) {
+        if (buffered == sizeof(buffer)) {
+            flush();
+        }
+        buffer[buffered++] = *text;
     }
 }
 
@@ -72,11 +89,16 @@ static void put_number(const char *key, int64_t value) {
     put(at);
 }
 
-// Our own sentences and kernel names: nothing in them needs escaping.
 static void put_text(const char *key, const char *text) {
+    char one[] = {'\0', '\0', '\0'};
     put(key);
     put("\"");
-    put(text != NULL ? text : "");
+    for (; text != NULL && *text != '\0'; text++) {
+        const bool escaped = *text == '"' || *text == '\\';
+        one[0] = escaped ? '\\' : *text;
+        one[1] = escaped ? *text : '\0';
+        put(one);
+    }
     put("\"");
 }
 
@@ -108,12 +130,39 @@ static const ember_operator_t *next_call(const ember_method_t *method) {
 }
 
 static void note_choice(const ember_operator_t *real, const ember_kernel_t *chosen) {
-    candidates_t *choice = &choices[real - ember_operators.items];
+    candidates_t *choice = &choices[real - allowed.items];
     uint32_t index = 0;
     while (real->candidates[index] != chosen) {
         index++;
     }
     choice->items[index] = chosen;
+}
+
+static void put_candidate(const ember_kernel_t *kernel, ember_status_t status,
+                          const char *message) {
+    put_text("{\"kernel\": ", kernel->name);
+    put_number(", \"status\": ", status);
+    put_text(", \"message\": ", message);
+    put("}");
+}
+
+// What every candidate says, also those after the one that will be chosen.
+static void put_candidates(ember_node_t *node, const ember_operator_t *real,
+                           void *state) {
+    ember_method_t *method = node->method;
+    const ember_kernel_t *const *candidate = real->candidates;
+    put(", \"candidates\": [");
+    for (; *candidate != NULL; candidate++) {
+        const ember_kernel_t *const only[] = {*candidate, NULL};
+        const ember_operator_t one = {real->name, only, 0, UINT8_MAX, real->flags};
+        const ember_kernel_t *chosen;
+        const ember_status_t status = ember_node_prepare(node, &one, state, &chosen);
+        put_candidate(*candidate, status, method->error.message);
+        put(candidate[1] != NULL ? ", " : "");
+        method->temp_used = 0;
+        method->error = (ember_error_t){EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
+    }
+    put("]");
 }
 
 static ember_status_t probe_prepare(ember_node_t *node, void *state) {
@@ -123,13 +172,14 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     const ember_operator_t *real = next_call(method);
     ember_status_t status = EMBER_UNSUPPORTED;
 
-    method->temp_used = 0;
-    if (real != NULL) {
-        status = ember_node_prepare(node, real, state, &chosen);
-    }
     put_number(probe.first ? "\n   {\"instruction\": " : ",\n   {\"instruction\": ",
                probe.next - 1);
     probe.first = false;
+    method->temp_used = 0;
+    if (real != NULL) {
+        put_candidates(node, real, state);
+        status = ember_node_prepare(node, real, state, &chosen);
+    }
     put_number(", \"status\": ", status);
     put_number(", \"known\": ", real != NULL);
     put_number(", \"scratch\": ", (int64_t)method->temp_used);
@@ -155,8 +205,8 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
 
 static uint32_t largest_state(void) {
     uint32_t largest = 0;
-    for (uint32_t i = 0; i < ember_operators.count; i++) {
-        const ember_kernel_t *const *candidate = ember_operators.items[i].candidates;
+    for (uint32_t i = 0; i < allowed.count; i++) {
+        const ember_kernel_t *const *candidate = allowed.items[i].candidates;
         for (; *candidate != NULL; candidate++) {
             largest =
                 (*candidate)->state_size > largest ? (*candidate)->state_size : largest;
@@ -192,7 +242,7 @@ static ember_operators_t probing_table(const uint8_t *plan) {
     kernel.state_size = largest_state();
     for (uint32_t i = 0; i < all; i++) {
         const uint8_t *table = vector_table(names, i);
-        const ember_operator_t *found = ember_operators_find(&ember_operators, table);
+        const ember_operator_t *found = ember_operators_find(&allowed, table);
         ember_operator_t entry = {NULL, only, 0, UINT8_MAX, 0};
         if (found != NULL) {
             entry = (ember_operator_t){NULL, only, found->min_args, found->max_args,
@@ -327,7 +377,7 @@ static void note_volatile(const ember_method_t *method) {
             method->operators[ember_flat_u32(body, CALL_INDEX)];
         const ember_operator_t *real = probe.real[entry - probe.table];
         if (real != NULL) {
-            choices[real - ember_operators.items].all = true;
+            choices[real - allowed.items].all = true;
         }
         put_number(comma, i);
         comma = ", ";
@@ -367,10 +417,10 @@ static bool probe_method(uint32_t index) {
 // --- the second pass -----------------------------------------------------------------
 
 static ember_operators_t chosen_table(void) {
-    ember_operator_t *items = take(ember_operators.count + 1, sizeof(*items));
+    ember_operator_t *items = take(allowed.count + 1, sizeof(*items));
     uint32_t count = 0;
-    for (uint32_t i = 0; i < ember_operators.count; i++) {
-        const ember_operator_t *real = &ember_operators.items[i];
+    for (uint32_t i = 0; i < allowed.count; i++) {
+        const ember_operator_t *real = &allowed.items[i];
         uint32_t all = 0;
         while (real->candidates[all] != NULL) {
             all++;
@@ -409,8 +459,7 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
     room = before;
 }
 
-// --- files and command line
-// -------------------------------------------------------------
+// --- files and command line --------------------------------------------------------
 
 static ember_bytes_t read_file(const char *path) {
     const int32_t file = ember_port_open(path, EMBER_PORT_READ);
@@ -449,10 +498,10 @@ static uint32_t read_number(const char **text) {
 }
 
 static void make_choices(void) {
-    choices = take(ember_operators.count + 1, sizeof(*choices));
-    for (uint32_t i = 0; i < ember_operators.count; i++) {
+    choices = take(allowed.count + 1, sizeof(*choices));
+    for (uint32_t i = 0; i < allowed.count; i++) {
         uint32_t all = 0;
-        while (ember_operators.items[i].candidates[all] != NULL) {
+        while (allowed.items[i].candidates[all] != NULL) {
             all++;
         }
         choices[i].items = take(all + 1, sizeof(*choices[i].items));
@@ -512,12 +561,17 @@ int main(void) {
     memcpy(methods, list, strcspn(list, " "));
     const char *data = option(line, "data=");
     const ember_status_t status = open_program(read_number(&data), &error);
+    allowed = ember_resolve_limits(&ember_operators, read_file("kernels.txt"), &room);
+    if (allowed.items == NULL) {
+        ember_port_exit(OUT_OF_MEMORY_STATUS);
+    }
     put("{\"format\": 1");
     put_failure(status, &error);
     if (status == EMBER_OK) {
         resolve(methods);
     }
     put_sizes();
+    flush();
     ember_port_close(out);
     return 0;
 }

@@ -21,7 +21,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, describe, image, libraries, linker, pack, paths, plan
+from ember import (
+    boards,
+    describe,
+    image,
+    libraries,
+    linker,
+    pack,
+    paths,
+    plan,
+    user_kernels,
+)
 from ember import model as models
 from ember import selection as selections
 from ember.boards import Board
@@ -29,6 +39,8 @@ from ember.errors import SdkError
 from ember.libraries import Libraries
 from ember.model import Model
 from ember.program import Method
+from ember.rules import Rules
+from ember.selection import Selection
 
 _STAMP = "build.json"
 _APP = ("model.c", "values.c", "run_main.c")
@@ -44,6 +56,7 @@ class Options:
     caller_io: bool = False
     stack: int = linker.DEFAULT_STACK
     toolchain: str | None = None
+    rules: Rules = field(default_factory=Rules)
 
 
 @dataclass(frozen=True)
@@ -88,17 +101,36 @@ def build(
     wanted = options.methods or (None,)
     methods = tuple(dict.fromkeys(model.method(name) for name in wanted))
     app = _app(options.app)
-    folder = out or Path("build") / board.name / model.name
-    folder = paths.writable_folder(folder, "choose another one with --out").absolute()
-    made = libraries.build(
-        board, messages=options.messages, toolchain=options.toolchain
-    )
+    folder = (out or Path("build") / board.name / model.name).absolute()
+    toolchain = options.toolchain
+    selected = None
+    if not libraries.built_key(board, messages=options.messages, toolchain=toolchain):
+        # Gaps are told before a compiler runs for nothing.
+        selected = _choose(model, methods, board, options)
+    made = libraries.build(board, messages=options.messages, toolchain=toolchain)
     key = _key(model, board, methods, options, app, made)
-    with _locked(folder):
-        if not _is_built(folder, key):
-            _stages(folder, model, methods, board, options, made)
-            _write_json(folder / _STAMP, {"key": key})
+    if not _is_built(folder, key):
+        selected = selected or _choose(model, methods, board, options)
+        paths.writable_folder(folder, "choose another one with --out")
+        with _locked(folder):
+            if not _is_built(folder, key):
+                _stages(folder, model, selected, board, options, made)
+                _write_json(folder / _STAMP, {"key": key})
     return _read(folder, model, board, methods, options)
+
+
+def _choose(
+    model: Model, methods: tuple[Method, ...], board: Board, options: Options
+) -> Selection:
+    return selections.choose(
+        model.program,
+        model.content,
+        model.data,
+        board,
+        methods,
+        model.name,
+        options.rules,
+    )
 
 
 def trace(built: Built) -> Path:
@@ -110,8 +142,10 @@ def trace(built: Built) -> Path:
                 messages=built.options.messages,
                 toolchain=built.options.toolchain,
             )
+            known, chosen = built.options.rules.known, built.selection["operators"]
+            kernels = user_kernels.objects(made, known, chosen)
             package = built.folder / "4-package"
-            _link(package, built.traced, made, None, traced=True)
+            _link(package, built.traced, made, kernels, None, traced=True)
     return built.traced
 
 
@@ -121,7 +155,7 @@ def trace(built: Built) -> Path:
 def _stages(
     folder: Path,
     model: Model,
-    methods: tuple[Method, ...],
+    selected: Selection,
     board: Board,
     options: Options,
     made: Libraries,
@@ -129,9 +163,6 @@ def _stages(
     _clean(folder)
     facts = describe.program(model.program, model.program.methods)
     _write_json(folder / "1-program.json", facts)
-    selected = selections.choose(
-        model.program, model.content, model.data, board, methods, model.name
-    )
     _write_json(folder / "2-selection.json", selected.to_json())
     placed = plan.make(
         model, selected, board, stack=options.stack, caller_io=options.caller_io
@@ -143,7 +174,8 @@ def _stages(
     target = folder / "5-firmware"
     target.mkdir()
     firmware = target / "firmware.elf"
-    _link(package, firmware, made, _app(options.app))
+    kernels = user_kernels.objects(made, selected.known, selected.kernels)
+    _link(package, firmware, made, kernels, _app(options.app))
     images = image.write_images(firmware, board)
     arena = sum(region.size for region in placed.regions)
     found = image.sizes(firmware, board, placed.model_bytes, arena)
@@ -162,11 +194,15 @@ def _link(
     package: Path,
     firmware: Path,
     made: Libraries,
+    kernels: Sequence[Path],
     app: Path | None,
     *,
     traced: bool = False,
 ) -> None:
-    """Compile the package and an application's main, and link `firmware`."""
+    """Compile the package and an application's main, and link `firmware`.
+
+    `kernels` are objects of the user's own.
+    """
     folder = paths.runtime() / "app"
     own = [] if app else [folder / f"trace_{'on' if traced else 'off'}.c"]
     sources = [*(folder / name for name in (_APP[:1] if app else _APP)), *own]
@@ -178,7 +214,7 @@ def _link(
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as objects:
         compiled = made.compile(sources, Path(objects), options)
         made.link(
-            compiled,
+            [*compiled, *kernels],
             firmware,
             script=script if script.is_file() else None,
             map_file=firmware.with_suffix(".map"),
@@ -222,7 +258,9 @@ def _key(
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
     facts = [board.model_dump(mode="json"), [one.name for one in methods], model.name]
     asked = [str(app), options.messages, options.caller_io, options.stack]
-    digest.update(json.dumps([facts, asked, options.toolchain]).encode())
+    asked += [options.toolchain, options.rules.key()]
+    digest.update(json.dumps([facts, asked]).encode())
+    digest.update(user_kernels.digest(options.rules.known))
     return digest.hexdigest()
 
 

@@ -21,6 +21,7 @@ from ember.errors import SdkError, UsageError
 VERBS = {
     "doctor": "Show which tools are installed and how to get the missing ones.",
     "boards": "List the boards and their memories.",
+    "select": "List the kernels that models need, and what is missing.",
     "build": "Make firmware of a model for a board.",
     "run": "Execute a model once on a board or its emulator.",
     "test": "Run test cases on boards and compare with the expected outputs.",

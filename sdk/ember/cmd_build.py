@@ -8,13 +8,30 @@ from typing import Annotated
 import typer
 
 from ember import build, linker, output, report
+from ember import project as projects
 
 ModelArgument = Annotated[
-    Path,
-    typer.Argument(metavar="MODEL", help=".pte, .bpte, or a case folder."),
+    Path | None,
+    typer.Argument(
+        metavar="MODEL", help=".pte, .bpte, or a case folder.", show_default=False
+    ),
 ]
 BoardOption = Annotated[
-    str, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
+    str | None, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
+]
+KernelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--kernels",
+        metavar="FOLDER",
+        help="Kernels of your own: a folder with a kernels.yaml; repeatable.",
+    ),
+]
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project", metavar="FILE", help="Not ember.yaml of the current folder."
+    ),
 ]
 OutOption = Annotated[
     Path | None,
@@ -36,8 +53,8 @@ ToolchainOption = Annotated[
 
 
 def command(
-    model: ModelArgument,
-    board: BoardOption,
+    model: ModelArgument = None,
+    board: BoardOption = None,
     out: OutOption = None,
     method: Annotated[
         list[str] | None,
@@ -57,8 +74,11 @@ def command(
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
     toolchain: ToolchainOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
+    plans = projects.load(project, kernels)
     options = build.Options(
         methods=tuple(method or ()),
         app=app,
@@ -66,8 +86,11 @@ def command(
         caller_io=caller_io,
         stack=stack,
         toolchain=toolchain,
+        rules=plans.rules,
     )
-    built = build.build(model, board, out=out, data=data or (), options=options)
+    (path,) = plans.models_or([model] if model else [])
+    target = plans.board_or(board)
+    built = build.build(path, target, out=out, data=data or (), options=options)
     if json_to != "-":
         console = output.console()
         report.show_build(console, built)

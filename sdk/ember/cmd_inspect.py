@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ember import bundle, describe, files, output, program, tensor_data
+from ember import bundle, describe, files, output, program, selection, tensor_data
 from ember.describe import Facts
 from ember.errors import SdkError
 from ember.output import counted, plain
@@ -42,10 +42,19 @@ def _facts(file: Path, method: str | None, values: bool) -> Facts:
     if kind is files.Kind.BUNDLE:
         bundled = bundle.parse(data, str(file))
         inside = program.parse(bundled.program, f"{file}, its program")
-        shown = describe.program(inside, _methods(inside, method), values=values)
+        shown = _program(file, bundled.program, inside, method, values)
         return describe.bundle(bundled) | {"program": shown}
     one = program.parse(data, str(file))
-    return describe.program(one, _methods(one, method), values=values)
+    return _program(file, data, one, method, values)
+
+
+def _program(
+    file: Path, content: bytes, one: program.Program, method: str | None, values: bool
+) -> Facts:
+    methods = _methods(one, method)
+    facts = describe.program(one, methods, values=values)
+    found = selection.look(one, content, methods, file.stem)
+    return facts | {"missing": [gap.to_json() for gap in found]}
 
 
 def _methods(one: program.Program, name: str | None) -> tuple[program.Method, ...]:
@@ -90,6 +99,7 @@ def _show(console: Console, facts: Facts, *, all_rows: bool) -> None:
     )
     for one in inside["methods"]:
         _show_method(console, one)
+    _show_missing(console, inside["missing"])
     _show_constants(console, inside, all_rows)
     _show_data(console, inside)
 
@@ -238,6 +248,16 @@ def _show_constants(console: Console, facts: Facts, all_rows: bool) -> None:
         _print(console, table)
     if len(shown) < len(items):
         console.print(f"  and {len(items) - len(shown)} more, see --values")
+
+
+def _show_missing(console: Console, items: list[Facts]) -> None:
+    """Calls that Ember has no kernel for."""
+    table = output.table("missing", ">instruction", "types", "remedy")
+    for one in items:
+        types = plain(", ".join(one["dtypes"]))
+        where = str(one["instruction"])
+        table.add_row(plain(one["op"]), where, types, plain(one["remedy"]))
+    _print(console, table)
 
 
 def _show_data(console: Console, facts: Facts) -> None:

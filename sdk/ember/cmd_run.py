@@ -8,20 +8,23 @@ import typer
 
 from ember import boards, build, inputs, linker, output, report, run
 from ember import model as models
+from ember import project as projects
 from ember.cmd_build import (
     BoardOption,
     DataOption,
+    KernelsOption,
     MessagesOption,
     ModelArgument,
     OutOption,
+    ProjectOption,
     StackOption,
     ToolchainOption,
 )
 
 
 def command(
-    model: ModelArgument,
-    board: BoardOption,
+    model: ModelArgument = None,
+    board: BoardOption = None,
     given: Annotated[
         list[str] | None,
         typer.Option(
@@ -41,26 +44,32 @@ def command(
     timeout: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=0.1, help="Not the board's.")
     ] = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
-    case = None if given else inputs.of_case(model, method)
+    plans = projects.load(project, kernels)
+    (path,) = plans.models_or([model] if model else [])
+    target = plans.board_or(board)
+    case = None if given else inputs.of_case(path, method)
     chosen = method or (case.method if case else None)
     options = build.Options(
         methods=(chosen,) if chosen else (),
         messages=messages,
         stack=stack,
         toolchain=toolchain,
+        rules=plans.rules,
     )
     # Wrong inputs are told before the first compiler starts.
-    boards.load(board)
-    wanted = models.read(model, data or ()).method(chosen)
+    boards.load(target)
+    wanted = models.read(path, data or ()).method(chosen)
     if case:
         laid_out = inputs.lay_out(wanted, case.given)
     elif given:
         laid_out = inputs.lay_out(wanted, inputs.read(given))
     else:
         laid_out = inputs.zeros(wanted)
-    built = build.build(model, board, out=out, data=data or (), options=options)
+    built = build.build(path, target, out=out, data=data or (), options=options)
     log = run.run(built, laid_out, timeout_s=timeout)
     facts = log.to_json() | {
         "inputs": "case" if case else "given" if given else "zeros"

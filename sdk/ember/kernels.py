@@ -1,33 +1,36 @@
-"""kernels/kernels.yaml becomes the list of operators, and C tables of kernels."""
+"""kernels.yaml files become the list of operators, and C tables of kernels."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from ember import isa, paths
-from ember.errors import SdkError
+from ember import isa, kernel_library, paths
+from ember.errors import SdkError, problem_list
+from ember.kernel_library import Entry, Library
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 NAME_LENGTH = 40
+# dtypes as names of kernels and kernels.yaml have them, and as PyTorch calls them.
+DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16"}
+DTYPES |= {f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)}
+DTYPES |= {f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)} | {"b1": "bool"}
 FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
 
 
 @dataclass(frozen=True)
 class Operator:
-    """One entry of the list."""
+    """An operator and its kernels, of all libraries."""
 
     name: str  # aten::add.out
     schema: str
-    folder: str  # below kernels/
     kernels: tuple[str, ...]  # candidates, tried in this order; variants of all ISAs
+    sources: tuple[Path, ...]  # their files
     dtypes: tuple[str, ...]
     tolerance: Any
     flags: tuple[str, ...] = ()
@@ -35,16 +38,14 @@ class Operator:
     @functools.cached_property
     def arguments(self) -> int:
         """Arguments of a call by the schema, the trailing return value not counted."""
-        inside = _inside(self.schema)
-        parts = [part.strip() for part in _split(inside)]
-        return sum(1 for part in parts if part and part != "*")
+        return len(kernel_library.arguments(self.schema))
 
     def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
         """The candidates for a core with the instruction sets of these names."""
         return isa.usable(self.kernels, sets)
 
     def source(self, kernel: str) -> Path:
-        return paths.kernels() / self.folder / f"{kernel}.c"
+        return self.sources[self.kernels.index(kernel)]
 
 
 @dataclass(frozen=True)
@@ -55,49 +56,113 @@ class Backend:
     source: str  # without .c; it defines ember_backend_<source>
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a key of caches by identity
 class KernelList:
     operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
+    libraries: tuple[Library, ...] = ()  # of the user
 
     def all(self, sets: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
         """Every candidate of every operator, for a core with instruction `sets`."""
         return {name: one.usable(sets) for name, one in self.operators.items()}
 
+    def of_all_sets(self) -> dict[str, tuple[str, ...]]:
+        """The same with the variants for every instruction set."""
+        return {name: one.kernels for name, one in self.operators.items()}
+
+    def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
+        """The user's C files that `chosen` kernels need, sorted."""
+        own = paths.kernels()
+        found: set[Path] = set()
+        for name, items in chosen.items():
+            found.update(map(self.operators[name].source, items))
+        found = {path for path in found if own not in path.parents}
+        for library in self.libraries:
+            if any(library.folder in path.parents for path in found):
+                found.update(library.sources)
+        return sorted(found)
+
 
 @functools.cache
-def load() -> KernelList:
-    """The list, without kernels and backends whose files do not exist."""
-    path = paths.kernels() / "kernels.yaml"
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8")) or []
-    except (OSError, yaml.YAMLError) as error:
-        raise SdkError(f"cannot read the list of kernels {path}: {error}") from error
-    entries = data.get("operators", []) if isinstance(data, dict) else data
-    backends = data.get("backends", []) if isinstance(data, dict) else []
-    found = [_operator(entry) for entry in entries]
+def load(folders: tuple[Path, ...] = ()) -> KernelList:
+    """Ember's kernels and those of the user's `folders`, which are tried first.
+
+    Ember's without kernels and backends whose files do not exist.
+    """
+    own = kernel_library.read(paths.kernels())
+    libraries = tuple(kernel_library.read(folder.absolute()) for folder in folders)
+    found: dict[str, Operator] = {}
+    for entry in own.entries:
+        there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
+        found[entry.op] = _operator(replace(entry, kernels=tuple(there)))
+    kernel_names = {kernel for one in found.values() for kernel in one.kernels}
+    for library in libraries:
+        _check(library, kernel_names)
+        for entry in library.entries:
+            found[entry.op] = _merged(library, entry, found.get(entry.op))
+            kernel_names.update(entry.kernels)
     return KernelList(
-        {one.name: one for one in sorted(found, key=lambda one: one.name.encode())},
-        {one.id: one for one in _backends(backends)},
+        {name: found[name] for name in sorted(found, key=str.encode)},
+        {one.id: one for one in _backends(own.backends)},
+        libraries,
     )
 
 
-def _operator(entry: Mapping[str, Any]) -> Operator:
-    named = Operator(
-        name=entry["op"],
-        schema=entry["schema"],
-        folder=entry["in"],
-        kernels=tuple(entry["kernels"]),
-        dtypes=tuple(entry.get("dtypes", ())),
-        tolerance=entry.get("tolerance", "exact"),
-        flags=tuple(entry.get("flags", ())),
+def _operator(entry: Entry) -> Operator:
+    return Operator(
+        name=entry.op,
+        schema=entry.schema,
+        kernels=entry.kernels,
+        sources=tuple(map(entry.source, entry.kernels)),
+        dtypes=entry.dtypes,
+        tolerance=entry.tolerance,
+        flags=entry.flags,
     )
-    there = tuple(kernel for kernel in named.kernels if named.source(kernel).is_file())
-    return Operator(**{**_fields(named), "kernels": there})
 
 
-def _fields(operator: Operator) -> dict[str, Any]:
-    return {name: getattr(operator, name) for name in Operator.__dataclass_fields__}
+def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
+    """The operator with the candidates of `entry` before those it has already."""
+    made = _operator(entry)
+    if known is None and entry.schema:
+        return made
+    if known is None:
+        raise SdkError(f"{library.path}: the entry {entry.op} has no schema")
+    if not entry.schema:
+        made = replace(made, schema=known.schema)
+    if made.arguments != known.arguments:
+        raise SdkError(
+            f"{library.path}: the schema of {entry.op} has {made.arguments} arguments,"
+            f" that of Ember's kernels has {known.arguments}",
+            hint=f"its schema is {known.schema}",
+        )
+    return replace(
+        known,
+        kernels=made.kernels + known.kernels,
+        sources=made.sources + known.sources,
+        dtypes=tuple(dict.fromkeys(made.dtypes + known.dtypes)),
+    )
+
+
+def _check(library: Library, taken: set[str]) -> None:
+    """Each kernel of the user's has a name of its own and a file."""
+    problems = []
+    for entry in library.entries:
+        for kernel in entry.kernels:
+            if kernel in taken:
+                problems.append(f"another kernel is called {kernel}: rename this one")
+            elif not NAME.fullmatch(kernel) or len(kernel) > NAME_LENGTH:
+                problems.append(
+                    f"{kernel!r} is no name for a kernel: see docs/kernels.md"
+                )
+            elif isa.of(kernel):
+                problems.append(f"{kernel} has the name of a variant: only Ember's do")
+            elif not entry.source(kernel).is_file():
+                problems.append(
+                    f"{entry.op} needs {entry.source(kernel)}: no such file"
+                )
+    problems += [f"no such file: {one}" for one in library.sources if not one.is_file()]
+    if problems:
+        raise SdkError(problem_list(f"cannot use {library.path}", problems))
 
 
 def _backends(entries: Iterable[Mapping[str, str]]) -> list[Backend]:
@@ -106,37 +171,16 @@ def _backends(entries: Iterable[Mapping[str, str]]) -> list[Backend]:
     return [one for one in found if (folder / f"{one.source}.c").is_file()]
 
 
-def _inside(schema: str) -> str:
-    """The text between the first parenthesis and its partner."""
-    start = schema.index("(")
-    depth = 0
-    for at in range(start, len(schema)):
-        depth += {"(": 1, ")": -1}.get(schema[at], 0)
-        if depth == 0:
-            return schema[start + 1 : at]
-    raise SdkError(f"the schema '{schema}' has an open parenthesis")
-
-
-def _split(text: str) -> list[str]:
-    """Parts between commas outside of brackets."""
-    parts, depth = [""], 0
-    for one in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(one, 0)
-        if one == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += one
-    return parts
-
-
 # ---- generated C -------------------------------------------------------------------
 
 _HEAD = "// Generated by Ember. Do not edit.\n"
 
 
-def operator_table(chosen: Mapping[str, Sequence[str]]) -> str:
+def operator_table(
+    chosen: Mapping[str, Sequence[str]], listed: KernelList | None = None
+) -> str:
     """C text of `ember_operators`: for each operator its kernels, in order."""
-    known = load().operators
+    known = (listed or load()).operators
     names = [name for name in known if chosen.get(name)]
     used = sorted({kernel for name in names for kernel in chosen[name]})
     lines = [_HEAD, '#include "ember/kernels.h"\n']

@@ -140,6 +140,15 @@ def build(
     return _read(board, folder, messages)
 
 
+def built_key(
+    board: Board, *, messages: bool = False, toolchain: str | None = None
+) -> str | None:
+    """The key of the libraries that build() would give; None: it would compile them."""
+    config = _Config(board, toolchain or board.toolchain, messages)
+    folder = config.folder / _content(config)
+    return folder.name if (folder / _RECORD).is_file() else None
+
+
 @dataclass(frozen=True)
 class _Config:
     """What boards share libraries by: all that CMake is told."""

@@ -68,12 +68,17 @@ def write_json(data: Any, json_to: str | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
+    write_text(text, Path(json_to))
+
+
+def write_text(text: str, path: Path) -> None:
+    """Write a file that an option names."""
     try:
-        Path(json_to).write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise SdkError(
-            f"cannot write {json_to}: {error.strerror or error}",
-            hint="give --json a file in a folder that exists and is writable",
+            f"cannot write {path}: {error.strerror or error}",
+            hint="give a file in a folder that exists and is writable",
         ) from error
 
 

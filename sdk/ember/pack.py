@@ -33,7 +33,7 @@ def write(folder: Path, model: Model, selection: Selection, plan: Plan) -> None:
         f"{model.identifier}_plan.h": plan_header(model, plan),
         "model_data.c": model_data(model, plan),
         "model.S": image_assembly(model, plan),
-        "operators.c": kernels.operator_table(selection.kernels),
+        "operators.c": kernels.operator_table(selection.kernels, selection.known),
         "backends.c": kernels.backend_table(selection.backends),
         "manifest.json": manifest(model, plan),
     }

@@ -16,13 +16,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ember import boards, emulator, kernels, libraries, linker, paths
+from ember import boards, emulator, kernels, libraries, linker, paths, user_kernels
 from ember.boards import Board
 from ember.errors import SdkError
+from ember.kernels import KernelList
 
 MOST_DATA_FILES = 16  # resolve_main.c
 _UNSUPPORTED, _TOO_LARGE = -2, 3
 _TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a kernel says to a call."""
+
+    kernel: str
+    status: int  # 0: it takes the call
+    message: str  # why it does not
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,7 @@ class Call:
     scratch: int
     volatile: bool  # prepared again when its arguments change
     message: str  # why, where kernel is None
+    candidates: tuple[Candidate, ...] = ()  # in the order they are tried
 
     @property
     def is_gap(self) -> bool:
@@ -63,19 +74,29 @@ class Resolution:
 
 
 def resolve(
-    program: bytes, data: Sequence[bytes], board: Board, methods: Sequence[int]
+    program: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[int],
+    *,
+    known: KernelList | None = None,
+    allowed: Mapping[str, Sequence[str]] | None = None,
 ) -> Resolution:
     """Load methods (by index) of `program` as `board` would, with all kernels.
 
-    SdkError when the loader refuses the program for another reason than a missing
-    kernel or backend.
+    With kernels `known`, Ember's when None; an operator in `allowed` may use only those
+    candidates, in that order. SdkError when the loader refuses the program for another
+    reason than a missing kernel or backend.
     """
     if len(data) > MOST_DATA_FILES:
         raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
-    tool = _tool(8 if board.pointer_bytes == 8 else 4, board.isa)
+    tool = _tool(8 if board.pointer_bytes == 8 else 4, known or kernels.load())
+    allowed = kernels.load().all(board.isa) if allowed is None else allowed
+    limits = [" ".join([op, *items]) + "\n" for op, items in allowed.items()]
     with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
         folder = Path(temporary)
         (folder / "program.pte").write_bytes(program)
+        (folder / "kernels.txt").write_text("".join(limits), encoding="utf-8")
         for index, content in enumerate(data):
             (folder / f"{chr(ord('a') + index)}.ptd").write_bytes(content)
         words = [f"methods={','.join(map(str, methods))}", f"data={len(data)}"]
@@ -122,6 +143,7 @@ def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
             # A volatile call may fail now, for want of values; not for unknown dtypes.
             volatile=call["instruction"] in volatile and call["status"] != _UNSUPPORTED,
             message=call.get("message", ""),
+            candidates=tuple(Candidate(**one) for one in call.get("candidates", ())),
         )
         for call in item["calls"]
     )
@@ -144,34 +166,67 @@ class _Tool:
     path: Path
 
 
+_SOURCES = ("resolve_main.c", "resolve_limits.c")
+
+
+def is_ready(board: Board, known: KernelList) -> bool:
+    """Whether the loader is compiled, so that resolve() starts no compiler."""
+    host = _host(8 if board.pointer_bytes == 8 else 4)
+    key = libraries.built_key(host, messages=True)
+    return key is not None and _place(host, key, known).is_file()
+
+
+def _host(pointer_bytes: int) -> Board:
+    return boards.load("host" if pointer_bytes == 8 else "arm-user")
+
+
 @functools.cache
-def _tool(pointer_bytes: int, isa: tuple[str, ...]) -> _Tool:
+def _tables(known: KernelList) -> tuple[str, str]:
+    return (
+        kernels.operator_table(known.of_all_sets(), known),
+        kernels.backend_table(known.backends),
+    )
+
+
+def _place(board: Board, key: str, known: KernelList) -> Path:
+    digest = hashlib.sha256(key.encode())
+    for name in _SOURCES:
+        digest.update((paths.runtime() / "app" / name).read_bytes())
+    digest.update("".join(_tables(known)).encode())
+    digest.update(user_kernels.digest(known))
+    name = f"{board.name}-{digest.hexdigest()[:16]}"
+    return paths.cache() / "resolve" / name / "resolve"
+
+
+@functools.cache
+def _tool(pointer_bytes: int, known: KernelList) -> _Tool:
     """The loader as a program of this computer, compiled unless the cache has it.
 
-    It tries the kernels that a board with `isa` would; models stand for instructions
-    that this computer lacks, but only `prepare` is called here.
+    It has the kernels for every instruction set; models stand for instructions that
+    this computer lacks, but only `prepare` is called here.
     """
-    board = boards.load("host" if pointer_bytes == 8 else "arm-user")
+    board = _host(pointer_bytes)
     built = libraries.build(board, messages=True)
-    table = kernels.operator_table(kernels.load().all(isa))
-    backends = kernels.backend_table(kernels.load().backends)
-    main = paths.runtime() / "app" / "resolve_main.c"
-    digest = hashlib.sha256(built.key.encode() + main.read_bytes())
-    digest.update((table + backends).encode())
-    top = paths.writable_folder(paths.cache() / "resolve")
-    path = top / f"{board.name}-{digest.hexdigest()[:16]}" / "resolve"
+    path = _place(board, built.key, known)
     if not path.is_file():
+        top = paths.writable_folder(path.parents[1])
         with tempfile.TemporaryDirectory(dir=top) as temporary:
-            folder = Path(temporary)
-            (folder / "operators.c").write_text(table, encoding="utf-8")
-            (folder / "backends.c").write_text(backends, encoding="utf-8")
-            sources = [main, folder / "operators.c", folder / "backends.c"]
-            objects = built.compile(sources, folder)
-            script = None
-            if board.port != "host":
-                script = folder / "linker.ld"
-                script.write_text(linker.script(board), encoding="utf-8")
-            built.link(objects, folder / "resolve", script=script)
+            _build(built, Path(temporary), known)
             path.parent.mkdir(exist_ok=True)
-            shutil.move(folder / "resolve", path)
+            shutil.move(Path(temporary) / "resolve", path)
     return _Tool(board, path)
+
+
+def _build(built: libraries.Libraries, folder: Path, known: KernelList) -> None:
+    table, backends = _tables(known)
+    (folder / "operators.c").write_text(table, encoding="utf-8")
+    (folder / "backends.c").write_text(backends, encoding="utf-8")
+    sources = [paths.runtime() / "app" / name for name in _SOURCES]
+    sources += [folder / "operators.c", folder / "backends.c"]
+    objects = built.compile(sources, folder)
+    objects += user_kernels.objects(built, known, known.of_all_sets())
+    script = None
+    if built.board.port != "host":
+        script = folder / "linker.ld"
+        script.write_text(linker.script(built.board), encoding="utf-8")
+    built.link(objects, folder / "resolve", script=script)

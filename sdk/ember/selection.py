@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ember import kernels, program, resolve
+from ember import boards, gaps, kernels, pins, program, resolve
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
+from ember.gaps import Gap
+from ember.kernels import KernelList
+from ember.opinfo import OpInfo
 from ember.program import Method, Program
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A call that nothing in Ember can execute."""
-
-    model: str
-    method: str
-    instruction: int
-    op: str  # operator, or backend id of a delegate
-    dtypes: tuple[str, ...]
-    remedy: str
-
-    def __str__(self) -> str:
-        types = f" on ({', '.join(self.dtypes)})" if self.dtypes else ""
-        where = f"{self.model}, method {self.method}, instruction {self.instruction}"
-        return f"{where}: {self.op}{types}; {self.remedy}"
+from ember.rules import Rules
+from ember.tensors import DType
 
 
 @dataclass(frozen=True)
@@ -38,6 +26,7 @@ class Selection:
     kernels: dict[str, tuple[str, ...]]  # by operator, in the order they are tried
     backends: tuple[str, ...]  # ids
     sizes: dict[str, int]  # bytes of the runtime's structs
+    known: KernelList = field(default_factory=lambda: Rules().known)  # chosen from
 
     @property
     def scratch(self) -> int:
@@ -60,6 +49,7 @@ class Selection:
                             "state": call.state,
                             "scratch": call.scratch,
                             "volatile": call.volatile,
+                            "candidates": [vars(one) for one in call.candidates],
                         }
                         for call in needs.calls
                     ],
@@ -70,6 +60,14 @@ class Selection:
         }
 
 
+@dataclass(frozen=True)
+class Examined:
+    """What became of a program: its selection, or every gap."""
+
+    selection: Selection | None
+    gaps: tuple[Gap, ...]
+
+
 def choose(
     model: Program,
     content: bytes,
@@ -77,72 +75,139 @@ def choose(
     board: Board,
     methods: Sequence[Method],
     name: str,
+    rules: Rules | None = None,
 ) -> Selection:
     """Select kernels for `methods` of `model`, whose bytes are `content`.
 
     SdkError that lists every gap when there is one.
     """
-    indices = [model.methods.index(method) for method in methods]
-    found = resolve.resolve(content, data, board, indices)
-    gaps: list[Gap] = []
-    for method, needs in zip(methods, found.methods, strict=True):
-        gaps += gaps_of(name, method, needs)
-    if gaps:
-        raise SdkError(
-            problem_list(f"no kernel for calls of {name}", [str(gap) for gap in gaps]),
-            hint="Ember cannot run this program as it is; see `ember inspect`",
-        )
-    return Selection(
-        methods=tuple(methods),
-        needs=found.methods,
-        kernels=_kernels(methods, found.methods, board),
-        backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
-        sizes=dict(found.sizes),
+    found = examine(model, content, data, board, methods, name, rules)
+    if found.selection is None:
+        raise missing(found.gaps)
+    return found.selection
+
+
+def missing(found: Sequence[Gap]) -> SdkError:
+    """The error that lists gaps, of one model or of several."""
+    names = list(dict.fromkeys(gap.model for gap in found))
+    return SdkError(
+        problem_list(
+            f"no kernel for calls of {', '.join(names)}", list(map(str, found))
+        ),
+        hint="all that Ember runs is in docs/operators.md",
     )
 
 
-def gaps_of(name: str, method: Method, needs: resolve.MethodNeeds) -> list[Gap]:
-    """What is missing for `method`, in the order of its instructions."""
+def examine(
+    model: Program,
+    content: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[Method],
+    name: str,
+    rules: Rules | None = None,
+) -> Examined:
+    """As choose(), with gaps as a result. Where they show without the loader, and it
+    is not compiled yet, they are told before it is.
+    """
+    rules = rules or Rules()
+    known = rules.known
+    allowed = rules.allowed(board)
+    found = [gap for method in methods for gap in gaps.static(name, method, known)]
+    odd = any(gaps.breaks_schemas(method, known) for method in methods)
+    if odd or (found and not resolve.is_ready(board, known)):
+        return Examined(None, tuple(found))
+    indices = [model.methods.index(method) for method in methods]
+    names = {op for method in methods for op in method.operator_names}
+
+    def resolved(allowed: Mapping[str, Sequence[str]]) -> resolve.Resolution:
+        used = {op: items for op, items in allowed.items() if op in names}
+        return resolve.resolve(content, data, board, indices, known=known, allowed=used)
+
+    answer = resolved(allowed)
+    for method, needs in zip(methods, answer.methods, strict=True):
+        found += gaps.of_loader(name, method, needs, known)
+    if found:
+        order = {method.name: index for index, method in enumerate(methods)}
+        found.sort(key=lambda gap: (order[gap.method], gap.instruction))
+        return Examined(None, tuple(found))
+    if rules.calls:
+        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed)
+        answer = resolved(allowed)
+    selection = Selection(
+        methods=tuple(methods),
+        needs=answer.methods,
+        kernels=_kernels(methods, answer.methods, allowed),
+        backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
+        sizes=dict(answer.sizes),
+        known=known,
+    )
+    return Examined(selection, ())
+
+
+def look(
+    model: Program, content: bytes, methods: Sequence[Method], name: str
+) -> tuple[Gap, ...]:
+    """Gaps of a program on this computer, as far as they show without a compiler."""
     known = kernels.load()
-    types = call_dtypes(method)
-    names = call_names(method)
-    gaps: list[Gap] = []
-    for call in needs.gaps:
-        op = names[call.instruction]
-        if not call.known:
-            remedy = "add a kernel to kernels/kernels.yaml or change the model"
-        else:
-            takes = ", ".join(known.operators[op].dtypes)
-            remedy = call.message or f"its kernels take {takes}"
-        gaps.append(
-            Gap(
-                name, method.name, call.instruction, op, types[call.instruction], remedy
-            )
-        )
-    for index, instruction in enumerate(method.instructions):
-        if not isinstance(instruction, program.DelegateCall):
-            continue
-        if instruction.delegate_index in needs.missing_delegates:
-            backend = method.delegates[instruction.delegate_index].id
-            remedy = "export without this partitioner: Ember has no such backend"
-            gaps.append(Gap(name, method.name, index, backend, (), remedy))
-    return sorted(gaps, key=lambda gap: gap.instruction)
+    host = boards.load("host")
+    try:
+        if resolve.is_ready(host, known):
+            return examine(model, content, (), host, methods, name).gaps
+    except SdkError:  # data files are missing: only the names can be looked at
+        pass
+    return tuple(gap for method in methods for gap in gaps.static(name, method, known))
+
+
+def merge(
+    items: Sequence[Mapping[str, Sequence[str]]], allowed: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """The kernels of several selections, in an order that suits them all."""
+    found: dict[str, tuple[str, ...]] = {}
+    for op, candidates in allowed.items():
+        lists = [one[op] for one in items if one.get(op)]
+        wanted = {kernel for one in lists for kernel in one}
+        orders = [[k for k in candidates if k in wanted]]
+        orders += [[*one, *(k for k in orders[0] if k not in one)] for one in lists]
+        good = (order for order in orders if all(_keeps(order, one) for one in lists))
+        order = next(good, None)
+        if order is None:
+            raise SdkError(f"pins of calls give {op} different orders in two models")
+        if order:
+            found[op] = tuple(order)
+    return found
+
+
+def _keeps(order: Sequence[str], items: Sequence[str]) -> bool:
+    return [one for one in order if one in items] == list(items)
+
+
+def of_operators(
+    info: OpInfo, allowed: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """Kernels for operators that no call is known of; only dtypes may be."""
+    return {
+        op: tuple(one for one in allowed[op] if _may_take(one, info.dtypes(op)))
+        for op in info.operators
+        if op in allowed
+    }
+
+
+def _may_take(kernel: str, dtypes: frozenset[int] | None) -> bool:
+    """Whether a kernel is for one of `dtypes`, by its name; a generic one always is."""
+    named = {
+        kernels.DTYPES[word] for word in kernel.split("_") if word in kernels.DTYPES
+    }
+    return not named or dtypes is None or bool(named & {_label(one) for one in dtypes})
+
+
+def _label(number: int) -> str:
+    return next((one.label for one in DType if one == number), "")
 
 
 def call_names(method: Method) -> dict[int, str]:
     """Operator of each kernel call, by instruction."""
     return {index: op for index, op, _ in method.kernel_calls()}
-
-
-def call_dtypes(method: Method) -> dict[int, tuple[str, ...]]:
-    """Dtypes of the tensor arguments of each kernel call, the return value left out."""
-    found = {}
-    for index, _, call in method.kernel_calls():
-        values = [method.values[arg] for arg in call.args[:-1]]
-        found[index] = tuple(
-            value.dtype.label for value in values if isinstance(value, program.Tensor)
-        )
-    return found
 
 
 def _called(method: Method) -> list[program.Delegate]:
@@ -154,10 +219,11 @@ def _called(method: Method) -> list[program.Delegate]:
 
 
 def _kernels(
-    methods: Sequence[Method], needs: Sequence[resolve.MethodNeeds], board: Board
+    methods: Sequence[Method],
+    needs: Sequence[resolve.MethodNeeds],
+    allowed: Mapping[str, Sequence[str]],
 ) -> dict[str, tuple[str, ...]]:
     """By operator: what fixed calls chose, and all candidates of volatile ones."""
-    known = kernels.load().all(board.isa)
     chosen: dict[str, set[str]] = {}
     for method, need in zip(methods, needs, strict=True):
         names = call_names(method)
@@ -165,11 +231,11 @@ def _kernels(
             op = names[call.instruction]
             found = chosen.setdefault(op, set())
             if call.volatile:
-                found.update(known[op])
+                found.update(allowed[op])
             elif call.kernel is not None:
                 found.add(call.kernel)
     return {
-        op: tuple(kernel for kernel in known[op] if kernel in chosen[op])
-        for op in known
+        op: tuple(kernel for kernel in items if kernel in chosen[op])
+        for op, items in allowed.items()
         if op in chosen
     }

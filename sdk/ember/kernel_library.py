@@ -1,0 +1,163 @@
+"""A folder's kernels.yaml becomes a library: operators, their kernels, the C files.
+
+A list of entries, or a mapping with `operators:`, and `sources:`, C files that its
+kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
+
+- {op: "my_ops::mul3.out", schema: "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+   kernels: [mul3]}
+- {func: "my_ops::mul3.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+   kernels: [{arg_meta: null, kernel_name: "my_ops::mul3"}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ember.errors import SdkError
+
+FILE = "kernels.yaml"
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One operator of one library."""
+
+    op: str
+    schema: str
+    folder: Path
+    kernels: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    tolerance: Any
+    flags: tuple[str, ...]
+
+    def source(self, kernel: str) -> Path:
+        return self.folder / f"{kernel}.c"
+
+
+@dataclass(frozen=True)
+class Library:
+    folder: Path
+    path: Path
+    entries: tuple[Entry, ...]
+    sources: tuple[Path, ...]
+    backends: tuple[Mapping[str, str], ...]
+
+    def files(self) -> list[Path]:
+        """All that its kernels may be made of, sorted."""
+        found = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
+        return sorted([*found, self.path])
+
+
+def read_yaml(path: Path, what: str) -> Any:
+    """The content of a YAML file; an SdkError that says where it is wrong."""
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - safe
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise SdkError(f"cannot read {what} {path}: {reason}") from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or "it is no YAML"
+        raise SdkError(f"cannot read {what} {path}{where}: {reason}") from error
+
+
+def read(folder: Path) -> Library:
+    """The library in `folder`, or the one of that kernels.yaml."""
+    path = folder if folder.suffix in (".yaml", ".yml") else folder / FILE
+    return of(path, read_yaml(path, "the list of kernels") or [])
+
+
+def of(path: Path, data: Any) -> Library:
+    """The library that the content of the file `path` describes."""
+    top = data if isinstance(data, dict) else {"operators": data}
+    entries = top.get("operators", [])
+    if not isinstance(entries, list):
+        raise SdkError(f"{path}: `operators` is no list", hint="see docs/kernels.md")
+    return Library(
+        folder=path.parent,
+        path=path,
+        entries=tuple(entry_of(path, one) for one in entries),
+        sources=tuple(path.parent / one for one in top.get("sources", ())),
+        backends=tuple(top.get("backends", ())),
+    )
+
+
+def entry_of(path: Path, fields: Any) -> Entry:
+    """The entry of the file `path` that has these fields."""
+    try:
+        op, schema = _named(fields)
+        if schema:
+            arguments(schema)
+        return Entry(
+            op=op,
+            schema=schema,
+            folder=(path.parent / fields.get("in", ".")).resolve(),
+            kernels=tuple(map(_kernel, fields.get("kernels", ()))),
+            dtypes=tuple(fields.get("dtypes", ())),
+            tolerance=fields.get("tolerance", "exact"),
+            flags=tuple(fields.get("flags", ())),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        name = (
+            fields.get("op") or fields.get("func") if isinstance(fields, dict) else ""
+        )
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise SdkError(
+            f"{path}: the entry {name or fields!r} is wrong: {reason}",
+            hint="an entry has op, schema and kernels, or func and kernels",
+        ) from error
+
+
+def _named(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Operator and schema; ExecuTorch leaves the schemas of ATen's operators out."""
+    if "func" in fields:
+        op, _, rest = fields["func"].partition("(")
+        op, schema = op.strip(), f"({rest}"
+    else:
+        op, schema = fields["op"], fields.get("schema", "")
+    return (op if "::" in op else f"aten::{op}"), schema
+
+
+def _kernel(one: Any) -> str:
+    """A kernel's name; ExecuTorch writes a C++ function of a namespace."""
+    name = one["kernel_name"] if isinstance(one, dict) else one
+    return str(name).rpartition("::")[2]
+
+
+# ---- schemas -----------------------------------------------------------------------
+
+
+def arguments(schema: str) -> list[str]:
+    """The arguments of "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"."""
+    parts = (part.strip() for part in _split(_inside(schema)))
+    return [part for part in parts if part and part != "*"]
+
+
+def _inside(schema: str) -> str:
+    """The text between the first parenthesis and its partner."""
+    start = schema.find("(")
+    depth = 0
+    for at in range(max(start, 0), len(schema)):
+        depth += {"(": 1, ")": -1}.get(schema[at], 0)
+        if depth == 0:
+            return schema[start + 1 : at]
+    raise ValueError(f"the schema '{schema}' has an open parenthesis")
+
+
+def _split(text: str) -> Iterable[str]:
+    """Parts between commas outside of brackets."""
+    parts, depth = [""], 0
+    for one in text:
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(one, 0)
+        if one == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += one
+    return parts

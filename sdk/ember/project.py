@@ -1,0 +1,132 @@
+"""ember.yaml becomes a project: models, a board, and rules for choosing kernels.
+
+models: [model.pte]         # what commands take that are given no model
+board: mps2-an386
+kernels: [my_kernels]       # folders with a kernels.yaml, tried before Ember's kernels
+pin:
+  aten::add.out: add        # every call of the operator
+  model/forward/3: add_f32  # the call at instruction 3 of a method of a model
+forbid: [mve]               # variants for these instruction sets are not used
+
+Files are relative to the folder of ember.yaml. The command line goes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ember import kernel_library
+from ember.errors import SdkError, UsageError, problem_list
+from ember.rules import Rules
+
+FILE = Path("ember.yaml")
+_CALL_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Project:
+    models: tuple[Path, ...] = ()
+    board: str | None = None
+    rules: Rules = field(default_factory=Rules)
+
+    def models_or(self, given: Sequence[Path]) -> list[Path]:
+        """The models of a command line; without any the project's."""
+        found = list(given or self.models)
+        if not found:
+            raise UsageError(
+                "no model is given", hint="name a .pte, or see `--project`"
+            )
+        return found
+
+    def board_or(self, given: str | None) -> str:
+        """The board of a command line; without one the project's."""
+        found = given or self.board
+        if not found:
+            raise UsageError(
+                "no board is given", hint="--board NAME: see `ember boards`"
+            )
+        return found
+
+
+def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Project:
+    """The project file `path`, or ember.yaml in the current folder if there is one.
+
+    `kernels` are folders of kernels beside the project's, tried before them.
+    """
+    more = tuple(folder.absolute() for folder in kernels or ())
+    if path is None and not FILE.is_file():
+        return Project(rules=Rules(folders=more))
+    path = path or FILE
+    data = kernel_library.read_yaml(path, "the project file")
+    project = _Reader(path, data or {}).project()
+    rules = project.rules
+    folders = tuple(dict.fromkeys(more + rules.folders))
+    rules = Rules(folders, rules.pins, rules.calls, rules.forbid)
+    return Project(project.models, project.board, rules)
+
+
+class _Reader:
+    """Reads the fields of one file and keeps every problem."""
+
+    def __init__(self, path: Path, data: Any) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self.data = data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            self.problems.append("it is no mapping")
+
+    def project(self) -> Project:
+        models = self._paths("models")
+        folders = self._paths("kernels")
+        pins, calls = self._pins()
+        forbid = tuple(self._texts("forbid"))
+        board = self.data.pop("board", None)
+        if board is not None and not isinstance(board, str):
+            self.problems.append("board: it is no text")
+        for name in self.data:
+            known = ("models", "board", "kernels", "pin", "forbid")
+            near = get_close_matches(str(name), known, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            self.problems.append(f"{name} is no field{meant}")
+        if self.problems:
+            raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
+        return Project(models, board, Rules(folders, pins, calls, forbid))
+
+    def _texts(self, name: str) -> list[str]:
+        items = self.data.pop(name, None) or []
+        items = [items] if isinstance(items, str) else items
+        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+            return items
+        self.problems.append(f"{name}: it is no list of texts")
+        return []
+
+    def _paths(self, name: str) -> tuple[Path, ...]:
+        folder = self.path.absolute().parent
+        return tuple(folder / text for text in self._texts(name))
+
+    def _pins(self) -> tuple[dict[str, str], dict[tuple[str, str, int], str]]:
+        operators: dict[str, str] = {}
+        calls: dict[tuple[str, str, int], str] = {}
+        given = self.data.pop("pin", None) or {}
+        if not isinstance(given, dict):
+            self.problems.append(
+                "pin: it is no mapping of operators or calls to kernels"
+            )
+            return operators, calls
+        for place, kernel in given.items():
+            parts = str(place).rsplit("/", 2)
+            if not isinstance(kernel, str):
+                self.problems.append(f"pin: the kernel of {place} is no text")
+            elif "/" not in str(place):
+                operators[str(place)] = kernel
+            elif len(parts) == _CALL_PARTS and parts[2].isdecimal():
+                calls[(parts[0], parts[1], int(parts[2]))] = kernel
+            else:
+                self.problems.append(
+                    f"pin: {place} is neither an operator nor MODEL/METHOD/INSTRUCTION"
+                )
+        return operators, calls

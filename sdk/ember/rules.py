@@ -1,0 +1,66 @@
+"""What a user decides about kernels: folders of their own, pins, forbidden variants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+from ember import kernels
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.kernels import KernelList
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How kernels are chosen, beside what the board has."""
+
+    folders: tuple[Path, ...] = ()  # each with a kernels.yaml, tried before Ember's
+    pins: Mapping[str, str] = field(default_factory=dict)  # kernel by operator
+    # Kernel by call: (model, method, instruction).
+    calls: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
+    forbid: tuple[str, ...] = ()  # instruction sets, as in a board's `isa`
+
+    @property
+    def known(self) -> KernelList:
+        return kernels.load(self.folders)
+
+    def allowed(self, board: Board) -> dict[str, tuple[str, ...]]:
+        """The candidates of every operator on `board`, pins first."""
+        known = self.known
+        sets = [name for name in board.isa if name not in self.forbid]
+        found = known.all(sets)
+        for op, kernel in self.pins.items():
+            found[op] = pinned(known, found, op, kernel)
+        return found
+
+    def key(self) -> list[object]:
+        """All of it for a hash, without the files."""
+        calls = [[*call, kernel] for call, kernel in sorted(self.calls.items())]
+        folders = list(map(str, self.folders))
+        return [folders, sorted(self.pins.items()), calls, list(self.forbid)]
+
+
+def pinned(
+    known: KernelList, allowed: Mapping[str, tuple[str, ...]], op: str, kernel: str
+) -> tuple[str, ...]:
+    """That kernel alone; an SdkError when the operator does not have it."""
+    if op not in known.operators:
+        near = get_close_matches(op, known.operators, n=1)
+        raise SdkError(
+            f"a pin names the operator {op}, which Ember does not have",
+            hint=f"did you mean {near[0]}?" if near else "see docs/operators.md",
+        )
+    if kernel in allowed[op]:
+        return (kernel,)
+    if kernel in known.operators[op].kernels:
+        raise SdkError(
+            f"{op} is pinned to {kernel}, which the board cannot run or a rule forbids",
+            hint=f"its kernels there: {', '.join(allowed[op])}",
+        )
+    raise SdkError(
+        f"{op} is pinned to {kernel}, which is none of its kernels",
+        hint=f"its kernels: {', '.join(known.operators[op].kernels)}",
+    )

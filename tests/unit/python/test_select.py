@@ -1,0 +1,349 @@
+"""`ember select`: op info, gaps with remedies, pins, and what was asked wrongly."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ember import boards, cli, model, opinfo, program, resolve, selection
+from ember import project as projects
+from ember.errors import SdkError
+from ember.rules import Rules
+from ember.tensors import DType
+
+CASES = Path(__file__).parents[2] / "cases"
+GRU = CASES / "model_gru_small" / "model.pte"
+
+
+def select(*words: object, code: int = 0) -> None:
+    assert cli.main(["select", *map(str, words)]) == code
+
+
+def loaded(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(path.read_text())
+    return found
+
+
+def changed(path: Path, out: Path, **names: str) -> Path:
+    """The program with operators called differently."""
+    one = program.read(path)
+    methods = tuple(
+        replace(
+            method,
+            operators=tuple(
+                replace(op, name=names.get(op.name.partition("::")[2], op.name))
+                for op in method.operators
+            ),
+        )
+        for method in one.methods
+    )
+    out.write_bytes(program.write(replace(one, methods=methods)))
+    return out
+
+
+# ---- selected_operators.yaml -------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["model_gru_small", "op_index_put"])
+def test_same_as_executorch_writes(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(CASES)
+    select(f"{name}/model.pte", "-o", tmp_path / "ours.yaml")
+    theirs = loaded(data / "op_info" / f"{name}.yaml")
+    assert loaded(tmp_path / "ours.yaml") == theirs
+
+
+def test_files_of_executorch_are_read(data: Path, tmp_path: Path) -> None:
+    folder = data / "op_info"
+    files = ["--ops-yaml", folder / "model_gru_small.yaml"]
+    files += ["--ops-yaml", folder / "op_index_put.yaml"]
+    select(*files, "--ops", "mm.out", "-o", tmp_path / "all.yaml")
+    found = loaded(tmp_path / "all.yaml")
+    one, two = (
+        loaded(folder / f"{n}.yaml") for n in ("model_gru_small", "op_index_put")
+    )
+    assert found["operators"].keys() == {
+        *one["operators"],
+        *two["operators"],
+        "aten::mm.out",
+    }
+    keys = one["et_kernel_metadata"] | two["et_kernel_metadata"]
+    assert found["et_kernel_metadata"] == keys | {"aten::mm.out": ["default"]}
+    again = opinfo.read(tmp_path / "all.yaml")
+    assert again.to_yaml() == (tmp_path / "all.yaml").read_text()
+
+
+def test_dtypes_of_keys_choose_kernels(data: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    file = tmp_path / "s64.yaml"
+    keys = {"aten::add.out": ["v1/4;0|4;0|4;0|4;0"]}
+    file.write_text(yaml.safe_dump({"et_kernel_metadata": keys}))
+    select("--ops-yaml", file, "--json", report)
+    assert json.loads(report.read_text())["operators"] == {"aten::add.out": ["add"]}
+
+
+def test_all_operators(tmp_path: Path) -> None:
+    select("--all-ops", "-o", tmp_path / "all.yaml")
+    found = loaded(tmp_path / "all.yaml")
+    assert found["include_all_operators"] is True
+    assert set(found["operators"]) == set(Rules().known.operators)
+
+
+@pytest.mark.export
+def test_both_ways_with_the_tools_of_executorch(tmp_path: Path) -> None:
+    """gen_oplist's file equals ours, and its tools read ours."""
+    tools = "executorch.codegen.tools."
+
+    def run(tool: str, *words: object) -> None:
+        command = [sys.executable, "-m", tools + tool, *map(str, words)]
+        subprocess.run(command, check=True, capture_output=True)
+
+    theirs, ours = tmp_path / "theirs.yaml", tmp_path / "ours.yaml"
+    run("gen_oplist", "--output_path", theirs, "--model_file_path", GRU)
+    select(GRU, "-o", ours)
+    assert loaded(ours) == loaded(theirs)
+    select("--ops-yaml", theirs, "-o", tmp_path / "again.yaml")
+    assert loaded(tmp_path / "again.yaml") == loaded(theirs)
+
+    other = tmp_path / "other.yaml"
+    select(CASES / "op_index_put", "--ops", "mm.out", "-o", other)
+    (tmp_path / "list").write_text(f"{ours}\n{other}\n")
+    merged = tmp_path / "merged"
+    merged.mkdir()
+    at_list = f"@{tmp_path / 'list'}"
+    run("gen_all_oplist", "--output_dir", merged, "--model_file_list_path", at_list)
+    both = loaded(merged / "selected_operators.yaml")
+    assert {"aten::tanh.out", "aten::index_put.out", "aten::mm.out"} <= set(
+        both["operators"]
+    )
+    assert opinfo.read(merged / "selected_operators.yaml").operators == sorted(
+        both["operators"]
+    )
+
+    run("gen_selected_op_variants", "--yaml-file-path", ours, "--output-dir", merged)
+    header = (merged / "selected_op_variants.h").read_text()
+    assert '"tanh.out"' in header
+    assert "ScalarType::Float" in header
+
+
+# ---- gaps --------------------------------------------------------------------------
+
+
+def test_every_gap_of_every_model(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = changed(data / "add.pte", tmp_path / "one.pte", add="aten::ad")
+    two = changed(data / "choose.pte", tmp_path / "two.pte", mul="my_ops::mul3")
+    out, report = tmp_path / "out.yaml", tmp_path / "report.json"
+    select(one, two, "-o", out, "--json", report, code=1)
+    assert not out.exists()
+    missing = json.loads(report.read_text())["missing"]
+    assert [gap["model"] for gap in missing] == ["one", "two"]
+    assert missing[0]["op"] == "aten::ad.out"
+    assert missing[0]["dtypes"] == ["float32"] * len(missing[0]["dtypes"])
+    assert missing[0]["remedy"] == "Ember has aten::add.out: is the name misspelt?"
+    assert "kernel for it in a folder of your own" in missing[1]["remedy"]
+    said = capsys.readouterr().err
+    assert "one, method forward, instruction 0: aten::ad.out on (float32[" in said
+    assert "two, method forward, instruction" in said
+
+
+@pytest.mark.parametrize(
+    ("op", "remedy"),
+    [
+        ("aten::add.Tensor_mode", "Ember has aten::add.Scalar_out, aten::add.out"),
+        ("aten::grid_sampler_2d.out", "decompose it at export"),
+        ("torchao::choose_qparams.out", "pt2e"),
+        ("aten::nothing_like_it.out", "change the model or write a kernel"),
+    ],
+)
+def test_remedies(data: Path, op: str, remedy: str) -> None:
+    one = model.read(data / "add.pte")
+    name, _, overload = op.partition(".")
+    (method,) = one.program.methods
+    odd = replace(method, operators=(program.Operator(name, overload),))
+    with pytest.raises(SdkError) as error:
+        choose(replace(one, program=replace(one.program, methods=(odd,))))
+    assert remedy in error.value.what
+
+
+def choose(one: model.Model, rules: Rules | None = None) -> selection.Selection:
+    content = program.write(one.program)
+    methods = one.program.methods
+    host = boards.load("host")
+    return selection.choose(
+        one.program, content, one.data, host, methods, one.name, rules
+    )
+
+
+def retyped(one: model.Model, dtype: DType) -> model.Model:
+    (method,) = one.program.methods
+    values = tuple(
+        replace(value, dtype=dtype) if isinstance(value, program.Tensor) else value
+        for value in method.values
+    )
+    made = replace(one.program, methods=(replace(method, values=values),))
+    return replace(one, program=made)
+
+
+def test_a_refused_dtype_says_what_kernels_take(data: Path) -> None:
+    one = retyped(model.read(CASES / "op_leaky_relu" / "model.pte"), DType.INT32)
+    with pytest.raises(SdkError) as error:
+        choose(one)
+    assert "convert int32 to float32: its kernels take float32" in error.value.what
+
+
+def test_gaps_are_told_before_a_compiler_starts(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "cache"))
+    path = changed(data / "add.pte", tmp_path / "odd.pte", add="my::add")
+    started = time.monotonic()
+    assert cli.main(["build", str(path), "--board", "mps2-an386"]) == 1
+    assert time.monotonic() - started < 3
+    assert not (tmp_path / "cache" / "libraries").exists() or not list(
+        (tmp_path / "cache" / "libraries").glob("*/build")
+    )
+
+
+def test_nothing_is_written_for_a_model_with_gaps(data: Path, tmp_path: Path) -> None:
+    path = changed(data / "add.pte", tmp_path / "odd.pte", add="my::add")
+    out = tmp_path / "out"
+    words = ["build", str(path), "--board", "host", "--out", str(out)]
+    assert cli.main(words) == 1
+    assert not out.exists()
+
+
+def test_a_call_that_its_schema_does_not_allow(data: Path) -> None:
+    one = model.read(data / "add.pte")
+    (method,) = one.program.methods
+    call = method.instructions[0]
+    assert isinstance(call, program.KernelCall)
+    short = replace(call, args=call.args[:2])
+    chain = replace(method.chains[0], instructions=(short,))
+    odd = replace(method, chains=(chain,))
+    with pytest.raises(SdkError, match="the call has 2 arguments, the schema"):
+        choose(replace(one, program=replace(one.program, methods=(odd,))))
+
+
+# ---- the choice --------------------------------------------------------------------
+
+
+def test_explained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    select(data / "add.pte", "--explain")
+    said = " ".join(capsys.readouterr().out.split())
+    assert "0 aten::add.out add_f32 " in said
+    assert "before add, which takes it, too" in said
+    select(CASES / "op_add_s32", "--explain")
+    assert "not add_f32: " in " ".join(capsys.readouterr().out.split())
+
+
+def test_pin_of_an_operator(data: Path) -> None:
+    one = model.read(data / "add.pte")
+    assert choose(one).kernels == {"aten::add.out": ("add_f32",)}
+    pinned = choose(one, Rules(pins={"aten::add.out": "add"}))
+    assert pinned.kernels == {"aten::add.out": ("add",)}
+    with pytest.raises(SdkError, match="pinned to mul, which is none of its kernels"):
+        choose(one, Rules(pins={"aten::add.out": "mul"}))
+    with pytest.raises(SdkError, match="which Ember does not have") as error:
+        choose(one, Rules(pins={"aten::ad.out": "add"}))
+    assert error.value.hint == "did you mean aten::add.out?"
+
+
+def test_pin_of_a_call(data: Path) -> None:
+    one = model.read(GRU)
+    (needs,) = choose(one).needs
+    names = selection.call_names(one.program.methods[0])
+    adds = [call for call in needs.calls if names[call.instruction] == "aten::add.out"]
+    broadcast = next(call for call in adds if call.kernel == "add_f32_broadcast")
+    place = (one.name, "forward", broadcast.instruction)
+    same = choose(one, Rules(calls={place: "add_f32_broadcast"}))
+    assert same.kernels == choose(one).kernels
+    with pytest.raises(SdkError, match="the pins of model contradict each other"):
+        choose(one, Rules(calls={place: "add"}))
+    with pytest.raises(SdkError, match="does not take it"):
+        choose(one, Rules(calls={place: "add_f32"}))
+    with pytest.raises(SdkError, match="is pinned, but is no kernel call"):
+        choose(one, Rules(calls={(one.name, "forward", 9999): "add"}))
+    alone = model.read(data / "add.pte")
+    (call,) = choose(alone, Rules(calls={("add", "forward", 0): "add"})).needs[0].calls
+    assert call.kernel == "add"
+
+
+def test_project_file(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = f"models: [{data / 'add.pte'}]\nboard: host\npin: {{aten::add.out: add}}\n"
+    Path("ember.yaml").write_text(text)
+    select("--json", "report.json")
+    operators = json.loads(Path("report.json").read_text())["operators"]
+    assert operators == {"aten::add.out": ["add"]}
+    Path("odd.yaml").write_text("bord: host\npin: {a/b: c}\nmodels: 3\n")
+    with pytest.raises(SdkError) as error:
+        projects.load(Path("odd.yaml"))
+    for problem in ("did you mean board?", "a/b is neither", "models: it is no list"):
+        assert problem in error.value.what
+
+
+# ---- asked wrongly -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("operators: [", "line 2: "),
+        ("operatorz: {}", "no selected_operators.yaml: it has the field operatorz"),
+        ("et_kernel_metadata: {aten::add.out: [v1/x]}", "kernel key 'v1/x'"),
+        ("operators: {my::op.out: {}}", "my::op.out; write a kernel"),
+        ("just words", "is no list of operators"),
+        (
+            "- {func: 'add.out(Tensor a, Tensor(a!) out) -> Tensor(a!)'}",
+            "the schema of aten::add.out has 2 arguments, that of its kernels 4",
+        ),
+    ],
+)
+def test_wrong_lists(
+    text: str, said: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ops.yaml").write_text(text)
+    out = tmp_path / "out.yaml"
+    select(data / "add.pte", "--ops-yaml", tmp_path / "ops.yaml", "-o", out, code=1)
+    assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_misspelt_operators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out.yaml"
+    select("--ops", "ad.out,mm.ot", "-o", out, code=1)
+    said = capsys.readouterr().err
+    assert "Ember has no operator aten::ad.out: did you mean aten::add.out?" in said
+    assert "did you mean aten::mm.out?" in said
+    assert not out.exists()
+
+
+def test_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    select(code=2)
+
+
+@pytest.mark.slow
+def test_ten_models_take_a_second() -> None:
+    """The processor time of the whole process, so that other work does not count."""
+    models = sorted(map(str, CASES.glob("model_*")))[:10]
+    path = {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    words = [sys.executable, "-m", "ember", "select", *models]
+    resolve.resolve(GRU.read_bytes(), [], boards.load("host"), [0])
+    before = os.times()
+    subprocess.run(words, check=True, capture_output=True, env=os.environ | path)
+    after = os.times()
+    used = after.children_user + after.children_system
+    assert used - before.children_user - before.children_system < 1.0
