@@ -442,7 +442,7 @@ def name_of(sweep: Sweep, index: int) -> str:
     return f"{op}_{dtypes}_{index}"
 
 
-def main() -> int:
+def main(families: Sequence[Callable[[], Iterator[Sweep]]]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-k", default="", help="only names with this text")
@@ -450,10 +450,10 @@ def main() -> int:
     torch.set_num_threads(1)
     known = kernels.load().operators
     count = 0
-    for family in FAMILIES:
+    for family in families:
         torch.manual_seed(zlib.crc32(family.__name__.encode()))
         for index, sweep in enumerate(family()):
-            name = name_of(sweep, index)
+            name = f"{family.__name__}_{name_of(sweep, index)}"
             if options.k not in name or sweep.op not in known:
                 continue
             try:
@@ -468,4 +468,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(FAMILIES))

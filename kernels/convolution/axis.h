@@ -27,6 +27,12 @@ typedef struct ember_range {
 // Dimension `d` of `conv`: 1 is the height, 2 the width.
 ember_axis_t ember_axis_of(const ember_conv_t *conv, uint32_t d);
 
+// Whether neighbours along the axis are neighbours in memory, in image and kernel: so
+// they are along the width, and along the height where both are one wide.
+static inline bool ember_axis_is_row(const ember_axis_t *axis) {
+    return axis->x_step == 1 && axis->w_step == 1;
+}
+
 // Outputs whose taps all lie inside the image; first <= past <= out.
 ember_range_t ember_axis_inner(const ember_axis_t *axis);
 

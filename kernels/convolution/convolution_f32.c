@@ -150,7 +150,7 @@ static int32_t run_blocks(const state_t *s, const place_t *place, int32_t left,
     }
     if (!four) {
         lines_1x4(s, place);
-    } else if (s->along.x_step == 1) {
+    } else if (ember_axis_is_row(&s->along)) {
         rows_4x4(s, place);
     } else {
         lines_4x4(s, place);

@@ -138,7 +138,7 @@ INLINE void fours(const ember_axis_t *along, const line_t *line, ember_range_t i
 static void run_line(const ember_axis_t *along, const line_t *line,
                      ember_range_t inner) {
     const bool three = along->kernel == 3 && along->dilation == 1;
-    const bool row = along->x_step == 1;
+    const bool row = ember_axis_is_row(along);
 
     if (three && along->stride == 1 && row) {
         fours(along, line, inner, 1, 1, 1);

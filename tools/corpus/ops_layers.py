@@ -83,6 +83,16 @@ CONVOLUTIONS = [
         atol=1e-2,
     ),
     op("conv2d_weight_input", F.conv2d, f32(1, 2, 5, 5), f32(3, 2, 3, 3), f32(3)),
+    op(
+        "conv2d_narrow",
+        lambda x, w: F.conv2d(x, w, stride=(2, 1), padding=(2, 1)),
+        *(f32(1, 2, 9, 1), f32(4, 2, 2, 3)),
+    ),
+    op(
+        "conv2d_depthwise_narrow",
+        lambda x, w: F.conv2d(x, w, padding=1, groups=3),
+        *(f32(1, 3, 9, 1), f32(3, 1, 3, 3)),
+    ),
     op("conv2d_unbatched", F.conv2d, f32(2, 5, 5), f32(3, 2, 3, 3)),
     layer(
         "conv_transpose1d", lambda: nn.ConvTranspose1d(3, 2, 4, stride=2), f32(1, 3, 5)
