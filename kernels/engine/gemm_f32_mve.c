@@ -20,32 +20,6 @@ INLINE const float *separate(const float *pointer) {
     return pointer;
 }
 
-// Finishes `rows` vectors of sums below each other.
-static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32_t i,
-                                             int32_t j, const float32x4_t *sums,
-                                             int32_t rows, mve_pred16_t lanes) {
-    const uint32x4_t offsets =
-        vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)gemm->bias_column);
-    ptrdiff_t at = (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)j * gemm->bias_column;
-    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + j;
-
-    for (int32_t row = 0; row < rows; row++) {
-        float32x4_t value = vmulq_n_f32(sums[row], gemm->alpha);
-        if (gemm->bias != NULL) {
-            const float32x4_t bias =
-                vldrwq_gather_shifted_offset_z_f32(gemm->bias + at, offsets, lanes);
-            value = vaddq_f32(value, vmulq_n_f32(bias, gemm->beta));
-        }
-        vstrwq_p_f32(c, value, lanes);
-        at += gemm->bias_row;
-        c += gemm->c_stride;
-    }
-}
-
-INLINE float32x4_t load(const float *at, bool whole, mve_pred16_t lanes) {
-    return whole ? vldrwq_f32(at) : vldrwq_z_f32(at, lanes);
-}
-
 // Eight columns from j on, or those below gemm->columns.
 typedef struct {
     int32_t j;
@@ -54,13 +28,49 @@ typedef struct {
     mve_pred16_t high; // of the rest
 } strip_t;
 
+// Finishes `rows` rows of sums in a strip, from row i on.
+static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32_t i,
+                                             const strip_t *strip,
+                                             const float32x4_t (*sums)[2],
+                                             int32_t rows) {
+    const uint32_t step = (uint32_t)gemm->bias_column;
+    const uint32x4_t low = vmulq_n_u32(vidupq_n_u32(0, 1), step);
+    const uint32x4_t high = vaddq_n_u32(low, LANES * step);
+    const float *bias = gemm->bias;
+    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + strip->j;
+
+    if (bias != NULL) {
+        bias += (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)strip->j * gemm->bias_column;
+    }
+    for (; rows > 0; rows--) {
+        float32x4_t x = vmulq_n_f32((*sums)[0], gemm->alpha);
+        float32x4_t y = vmulq_n_f32((*sums)[1], gemm->alpha);
+        if (bias != NULL) {
+            const float32x4_t x_bias =
+                vldrwq_gather_shifted_offset_z_f32(bias, low, strip->low);
+            const float32x4_t y_bias =
+                vldrwq_gather_shifted_offset_z_f32(bias, high, strip->high);
+            x = vaddq_f32(x, vmulq_n_f32(x_bias, gemm->beta));
+            y = vaddq_f32(y, vmulq_n_f32(y_bias, gemm->beta));
+            bias += gemm->bias_row;
+        }
+        vstrwq_p_f32(c, x, strip->low);
+        vstrwq_p_f32(c + LANES, y, strip->high);
+        sums++;
+        c += gemm->c_stride;
+    }
+}
+
+INLINE float32x4_t load(const float *at, bool whole, mve_pred16_t lanes) {
+    return whole ? vldrwq_f32(at) : vldrwq_z_f32(at, lanes);
+}
+
 // c[i .. i + 3, strip]
 INLINE void block_3x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
     const float *a0 = gemm->a + (ptrdiff_t)i * gemm->a_stride;
     const float *a1 = separate(a0 + gemm->a_stride);
     const float *a2 = separate(a1 + gemm->a_stride);
     const float *b = gemm->b + strip.j;
-    float32x4_t low[3], high[3];
     float32x4_t s0 = vdupq_n_f32(0.0f), t0 = s0;
     float32x4_t s1 = s0, t1 = s0, s2 = s0, t2 = s0;
 
@@ -76,10 +86,8 @@ INLINE void block_3x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
         t2 = vfmaq_n_f32(t2, y, *a2++);
         b += gemm->b_stride;
     }
-    low[0] = s0, low[1] = s1, low[2] = s2;
-    high[0] = t0, high[1] = t1, high[2] = t2;
-    finish(gemm, i, strip.j, low, 3, strip.low);
-    finish(gemm, i, strip.j + LANES, high, 3, strip.high);
+    const float32x4_t sums[3][2] = {{s0, t0}, {s1, t1}, {s2, t2}};
+    finish(gemm, i, &strip, sums, 3);
 }
 
 // c[i, strip]
@@ -94,8 +102,8 @@ INLINE void block_1x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
         high = vfmaq_n_f32(high, load(b + LANES, strip.whole, strip.high), *a++);
         b += gemm->b_stride;
     }
-    finish(gemm, i, strip.j, &low, 1, strip.low);
-    finish(gemm, i, strip.j + LANES, &high, 1, strip.high);
+    const float32x4_t sums[1][2] = {{low, high}};
+    finish(gemm, i, &strip, sums, 1);
 }
 
 // All rows of a strip.
@@ -155,7 +163,9 @@ INLINE void dots(const ember_gemm_f32_t *gemm, int32_t i, int32_t j, int width) 
     const float32x4_t sums =
         width > 1 ? (float32x4_t){total(s0), total(s1), total(s2), total(s3)}
                   : vdupq_n_f32(total(s0));
-    finish(gemm, i, j, &sums, 1, vctp32q((uint32_t)width));
+    const float32x4_t pair[2] = {sums, sums};
+    const strip_t strip = {j, false, vctp32q((uint32_t)width), 0};
+    finish(gemm, i, &strip, &pair, 1);
 }
 
 void ember_gemm_f32_columns_mve(const ember_gemm_f32_t *gemm) {
