@@ -41,28 +41,76 @@ void ember_norm_no_outputs(ember_node_t *node, uint32_t arg) {
     ember_node_output(node, arg + 1, 1, &nothing, &tensor);
 }
 
+ember_status_t ember_norm_rows_tensors(ember_norm_rows_t *rows, const ember_tensor_t *x,
+                                       const ember_tensor_t *y) {
+    int32_t x_strides[EMBER_MAX_RANK];
+    int32_t y_strides[EMBER_MAX_RANK];
+
+    rows->x = x->data;
+    rows->y = y->data;
+    rows->x_dtype = x->dtype;
+    rows->y_dtype = y->dtype;
+    rows->x_size = x->element_size;
+    rows->y_size = y->element_size;
+    rows->dims = 0;
+    if (ember_tensor_is_contiguous(x) && ember_tensor_is_contiguous(y)) {
+        return EMBER_OK;
+    }
+    ember_tensor_strides(x, x_strides);
+    ember_tensor_strides(y, y_strides);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        if (x->sizes[d] == 1) {
+            continue;
+        }
+        if (rows->dims == EMBER_NORM_DIMS) {
+            return EMBER_UNSUPPORTED;
+        }
+        int32_t *line = rows->table + 3 * rows->dims++;
+        line[0] = x->sizes[d];
+        line[1] = x_strides[d];
+        line[2] = y_strides[d];
+    }
+    return EMBER_OK;
+}
+
+// Where logical element `i` lies in operand 1 (x) or 2 (y), in elements.
+static size_t place(const ember_norm_rows_t *s, uint32_t operand, uint32_t i) {
+    if (s->dims == 0) {
+        return i;
+    }
+    size_t at = 0;
+    for (uint32_t d = s->dims; d-- > 0;) {
+        const int32_t *line = s->table + 3 * d;
+        const uint32_t size = (uint32_t)line[0];
+        at += (size_t)(i % size) * (uint32_t)line[operand];
+        i /= size;
+    }
+    return at;
+}
+
+static double get(const ember_norm_rows_t *s, uint32_t i) {
+    return ember_load_double(s->x_dtype, s->x + place(s, 1, i) * s->x_size);
+}
+
 static void run_row(const ember_norm_rows_t *s, uint32_t row) {
-    const char *x = s->x + (size_t)row * s->count * s->x_size;
-    char *y = s->y + (size_t)row * s->count * s->y_size;
+    const uint32_t begin = row * s->count;
     double sum = 0.0;
     double squares = 0.0;
     for (uint32_t i = 0; i < s->count; i++) {
-        sum += ember_load_double(s->x_dtype, x + (size_t)i * s->x_size);
+        sum += get(s, begin + i);
     }
     const double mean = sum / s->count;
     for (uint32_t i = 0; i < s->count; i++) {
-        const double d =
-            ember_load_double(s->x_dtype, x + (size_t)i * s->x_size) - mean;
+        const double d = get(s, begin + i) - mean;
         squares += d * d;
     }
     const double rstd = 1.0 / sqrt(squares / s->count + s->eps);
     const uint32_t first =
         (uint32_t)((uint64_t)row * (s->count / s->repeat) % s->period);
     for (uint32_t i = 0; i < s->count; i++) {
-        const double d =
-            ember_load_double(s->x_dtype, x + (size_t)i * s->x_size) - mean;
+        const double d = get(s, begin + i) - mean;
         const uint32_t p = first + i / s->repeat;
-        ember_store_double(s->y_dtype, y + (size_t)i * s->y_size,
+        ember_store_double(s->y_dtype, s->y + place(s, 2, begin + i) * s->y_size,
                            d * rstd * ember_norm_get(&s->weight, p, 1.0) +
                                ember_norm_get(&s->bias, p, 0.0));
     }

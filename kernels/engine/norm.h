@@ -29,7 +29,9 @@ void ember_norm_set(const ember_norm_vector_t *vector, uint32_t i, double number
 // Outputs `arg` and `arg` + 1 must be empty.
 void ember_norm_no_outputs(ember_node_t *node, uint32_t arg);
 
-// Rows of contiguous elements, each normalised by its own mean and variance.
+enum { EMBER_NORM_DIMS = 5 }; // of tensors that are not contiguous, without those of 1
+
+// Rows of elements in logical order, each normalised by its own mean and variance.
 typedef struct ember_norm_rows {
     const char *x;
     char *y;
@@ -46,7 +48,14 @@ typedef struct ember_norm_rows {
     uint8_t y_dtype;
     uint8_t x_size;
     uint8_t y_size;
+    uint8_t dims;                       // 0: both are contiguous
+    int32_t table[3 * EMBER_NORM_DIMS]; // {size, x stride, y stride}, in elements
 } ember_norm_rows_t;
+
+// Fills what follows from the tensors: data, dtypes, and where elements lie.
+EMBER_MUST_USE ember_status_t ember_norm_rows_tensors(ember_norm_rows_t *rows,
+                                                      const ember_tensor_t *x,
+                                                      const ember_tensor_t *y);
 
 void ember_norm_rows_run(const ember_norm_rows_t *rows);
 

@@ -28,21 +28,15 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "group_norm: the sizes contradict the input");
     }
-    if (!ember_tensor_is_contiguous(&x) || !ember_tensor_is_contiguous(&y)) {
-        return EMBER_UNSUPPORTED;
-    }
     const uint32_t rows = x.numel > 0 ? (uint32_t)batch * (uint32_t)groups : 0;
-    *s = (ember_norm_rows_t){.x = x.data,
-                             .y = y.data,
-                             .rows = rows,
+    *s = (ember_norm_rows_t){.rows = rows,
                              .count = rows > 0 ? x.numel / rows : 0,
                              .repeat = (uint32_t)pixels,
                              .period = (uint32_t)channels,
-                             .eps = ember_node_double(node, 7),
-                             .x_dtype = x.dtype,
-                             .y_dtype = y.dtype,
-                             .x_size = x.element_size,
-                             .y_size = y.element_size};
+                             .eps = ember_node_double(node, 7)};
+    if (ember_norm_rows_tensors(s, &x, &y) != EMBER_OK) {
+        return EMBER_UNSUPPORTED;
+    }
     const int32_t sizes[] = {batch, groups};
     ember_norm_vector(node, 1, (uint32_t)channels, &s->weight);
     ember_norm_vector(node, 2, (uint32_t)channels, &s->bias);

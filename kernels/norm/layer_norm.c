@@ -22,18 +22,10 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (normal > x.rank) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "layer_norm: too many sizes");
     }
-    if (!ember_tensor_is_contiguous(&x) || !ember_tensor_is_contiguous(&y)) {
+    *s = (ember_norm_rows_t){.rows = 1, .count = 1, .repeat = 1};
+    if (ember_norm_rows_tensors(s, &x, &y) != EMBER_OK) {
         return EMBER_UNSUPPORTED;
     }
-    *s = (ember_norm_rows_t){.x = x.data,
-                             .y = y.data,
-                             .rows = 1,
-                             .count = 1,
-                             .repeat = 1,
-                             .x_dtype = x.dtype,
-                             .y_dtype = y.dtype,
-                             .x_size = x.element_size,
-                             .y_size = y.element_size};
     for (uint32_t d = 0; d < x.rank; d++) {
         const bool row = d < x.rank - normal;
         const uint32_t size = x.numel > 0 ? (uint32_t)x.sizes[d] : row ? 0 : 1;

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs -> case folders, by the real exporter; kept in the cache by seed."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import hashlib
+import logging
+import os
+import shutil
+import sys
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+warnings.filterwarnings("ignore")
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools")]
+
+import torch  # noqa: E402 - the paths and the log level must be set first
+import torch._export.utils  # noqa: E402
+from corpus.case import Exported, write_case  # noqa: E402
+from corpus.exporting import eager_runs, lowered, program_files  # noqa: E402
+from generate import generated  # noqa: E402
+from graph import Graph, Values  # noqa: E402
+from torch.export import Dim, export  # noqa: E402
+
+ATTEMPTS = 8
+
+
+def start() -> None:
+    """Make a process ready: quiet, one thread, and quicker at exporting."""
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 1000)
+    # Two thirds of the exporter's time go into collecting the same operators, and into
+    # annotations of nested functions, again and again.
+    utils: Any = torch._export.utils
+    name = "_collect_all_valid_cia_ops_for_namespace"
+    setattr(utils, name, functools.cache(getattr(utils, name)))
+    torch._ops.Callable = dict  # type: ignore[attr-defined]
+
+
+def files(graph: Graph) -> Exported:
+    """The program of a graph, and what eager PyTorch gives for each sample."""
+    module = graph.module()
+    samples = [tuple(sample) for sample in graph.samples]
+    runs = eager_runs(module, samples)
+    batch = Dim("batch", min=2, max=8)
+    shapes = [{0: batch} if index in graph.batched else None for index in graph.inputs]
+    dynamic = {"inputs": tuple(shapes)} if graph.batched else None
+    program = lowered(export(module, samples[0], dynamic_shapes=dynamic))
+    ranges = program.exported_program().range_constraints.values()
+    if dynamic and not any(one.lower < one.upper for one in ranges):
+        raise ValueError("the exporter made the batch static")
+    content = program_files(program)
+    content["graph.txt"] = graph.source().encode()
+    return Exported(content, runs, graph.rtol, graph.atol)
+
+
+def folder(cache: Path, seed: int) -> Path:
+    return cache / FINGERPRINT / f"graph_{seed:06}"
+
+
+def _fingerprint() -> str:
+    """Changes with whatever changes the graphs."""
+    names = "graph builder picker generate elementwise reductions layers movement"
+    digest = hashlib.sha256(torch.__version__.encode())
+    for name in [*names.split(), "quantised"]:
+        digest.update((HERE / f"{name}.py").read_bytes())
+    return digest.hexdigest()[:12]
+
+
+FINGERPRINT = _fingerprint()
+
+
+def export_seed(cache: Path, seed: int) -> list[str]:
+    """Write the case of a seed, if it is not there; why attempts were refused."""
+    target = folder(cache, seed)
+    if (target / "case.json").exists():
+        return []
+    refused = []
+    for attempt in range(ATTEMPTS):
+        graph, _ = program(seed, attempt)
+        try:
+            with torch.no_grad():
+                content = files(graph)
+        except Exception as bad:  # whatever the exporter does not take
+            text = " ".join(f"{type(bad).__name__}: {bad}".split())
+            refused.append(f"{seed}.{attempt}: {text}")
+            continue
+        unfinished = target.with_suffix(f".{os.getpid()}")
+        write_case(content, unfinished)
+        shutil.rmtree(target, ignore_errors=True)
+        unfinished.rename(target)
+        return refused
+    return refused
+
+
+def program(seed: int, attempt: int) -> tuple[Graph, list[Values]]:
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return generated(seed, attempt)
+
+
+def export_all(cache: Path, seeds: range, jobs: int) -> list[str]:
+    """Export the graphs of all seeds; why some attempts were refused."""
+    refused: list[str] = []
+    with ProcessPoolExecutor(jobs, initializer=start) as pool:
+        work = functools.partial(export_seed, cache)
+        for done, found in enumerate(pool.map(work, seeds, chunksize=4), 1):
+            refused += found
+            if done % 100 == 0:
+                print(f"exported {done} of {len(seeds)}", file=sys.stderr)
+    return refused

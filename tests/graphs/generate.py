@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A seed -> a graph of 2 to 12 steps, always the same one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import elementwise
+import layers
+import movement
+import quantised
+import reductions
+import torch
+from builder import Reject, Traits
+from graph import Graph, Values
+from picker import FLOATS, WIDER, Picker
+
+ROOMS = [elementwise, reductions, layers, movement]
+TRIES = 400
+Operators = list[tuple[Callable[[Picker], None], int]]
+
+
+def generated(seed: int, attempt: int = 0) -> tuple[Graph, list[Values]]:
+    """The graph of a seed, and its values in each sample, by number.
+
+    `attempt` counts graphs of this seed that the exporter refused.
+    """
+    rng = random.Random(f"graph {seed} {attempt}")
+    builder, operators = _style(rng)
+    wanted = rng.randint(2, 12)
+    names, weights = zip(*operators, strict=True)
+    for _ in range(TRIES):
+        if len(builder.graph.steps) >= wanted:
+            break
+        _try_step(builder, rng.choices(names, weights)[0])
+    _finish(builder)
+    return builder.graph, builder.known()
+
+
+def _style(rng: random.Random) -> tuple[Picker, Operators]:
+    """What kind of graph it will be."""
+    operators = [one for room in ROOMS for one in room.OPERATORS]
+    kind = rng.random()
+    sizes = [5] if kind < 0.75 else [5, 2, 8] if kind < 0.87 else [4, 4, 4]
+    builder = Picker(rng, sizes, special=rng.random() < 0.1)
+    if rng.random() < 0.15:
+        builder.floats = [*FLOATS, rng.choice(WIDER)]
+    builder.channels_last = rng.random() < 0.25
+    if rng.random() < 0.15:
+        operators += [(one, 4 * weight) for one, weight in quantised.OPERATORS]
+    if kind >= 0.87:
+        operators.append((state, 20))
+    return builder, operators
+
+
+def state(b: Picker) -> None:
+    """A mutable buffer that gathers what it sees, from one execution to the next."""
+    if len(b.graph.states) == 2:
+        raise Reject("states")
+    x = b.value("f", None, lambda one: one.dtype == torch.float32)
+    buffer = b.add_state(torch.zeros(x.shape))
+    b.call("accumulate", buffer, x, traits=Traits(stateful=True, sums=True))
+
+
+def _try_step(builder: Picker, operator: Callable[[Picker], None]) -> None:
+    """Run one operator; what it made before it was refused stays, unless unused."""
+    states = dict(builder.graph.states)
+    try:
+        operator(builder)
+    except Reject:
+        builder.graph.states = states
+
+
+def _finish(builder: Picker) -> None:
+    """Choose the outputs, and drop what nothing reads."""
+    graph = builder.graph
+    made = [index for step in graph.steps for index in step.outputs]
+    read = {index for step in graph.steps for index in step.uses()}
+    graph.outputs = [index for index in made if index not in read]
+    spare = [index for index in made if index in read]
+    if spare and builder.chance(0.3):
+        graph.outputs.append(builder.one_of(spare))
+    graph.constants = {i: one for i, one in graph.constants.items() if i in read}
+    kept = [position for position, i in enumerate(graph.inputs) if i in read]
+    graph.inputs = [graph.inputs[position] for position in kept]
+    graph.samples = [[one[position] for position in kept] for one in graph.samples]
+    graph.samples = graph.samples or [[] for _ in builder.sizes]

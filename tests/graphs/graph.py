@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A graph: inputs, constants and steps that are calls of PyTorch -> a module, text."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import executorch.kernels.quantized  # noqa: F401 - the out variants
+import torch
+import torch.ao.quantization.fx._decomposed
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+Values = dict[int, Any]
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A value in the arguments of a step."""
+
+    index: int
+
+    def __repr__(self) -> str:
+        return f"v{self.index}"
+
+
+def accumulate(state: Tensor, x: Tensor) -> Tensor:
+    """Leaky sum of all x so far; `state` is a mutable buffer of the module."""
+    new = state * 0.5 + x
+    state.copy_(new)
+    return new.clone()
+
+
+NAMES = {
+    "torch": torch,
+    "F": F,
+    "Tensor": Tensor,
+    "operator": operator,
+    "qd": torch.ops.quantized_decomposed,
+    "accumulate": accumulate,
+}
+
+
+@dataclass(frozen=True)
+class Step:
+    """values[outputs] = target(*args, **options)."""
+
+    target: str
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
+    outputs: tuple[int, ...]
+    unpacked: bool  # the result is a tuple
+
+    def call(self, values: Values) -> tuple[Any, ...]:
+        function: Callable[..., Any] = found(self.target)
+        args = [resolved(item, values) for item in self.args]
+        options = {key: resolved(item, values) for key, item in self.options.items()}
+        result = function(*args, **options)
+        return tuple(result) if self.unpacked else (result,)
+
+    def uses(self) -> list[int]:
+        """Numbers of the values that it reads."""
+        return list(refs((self.args, tuple(self.options.values()))))
+
+    def __str__(self) -> str:
+        items = [repr(item) for item in self.args]
+        items += [f"{key}={item!r}" for key, item in self.options.items()]
+        left = ", ".join(f"v{index}" for index in self.outputs)
+        comma = "," if self.unpacked and len(self.outputs) == 1 else ""
+        return f"{left}{comma} = {self.target}({', '.join(items)})"
+
+
+def found(target: str) -> Any:
+    """The function called `target`."""
+    first, *rest = target.split(".")
+    return functools.reduce(getattr, rest, NAMES[first])
+
+
+def resolved(item: Any, values: Values) -> Any:
+    """The argument with values in the place of references."""
+    if isinstance(item, Ref):
+        return values[item.index]
+    if isinstance(item, list | tuple):
+        return type(item)(resolved(one, values) for one in item)
+    return item
+
+
+def refs(item: Any) -> Iterable[int]:
+    """Numbers of all references in an argument."""
+    if isinstance(item, Ref):
+        yield item.index
+    elif isinstance(item, list | tuple):
+        yield from itertools.chain.from_iterable(refs(one) for one in item)
+
+
+@dataclass
+class Graph:
+    """All that is needed to export a graph and to say what it must give."""
+
+    inputs: list[int] = field(default_factory=list)
+    constants: dict[int, Tensor] = field(default_factory=dict)
+    states: dict[int, Tensor] = field(default_factory=dict)  # all zeros
+    steps: list[Step] = field(default_factory=list)
+    outputs: list[int] = field(default_factory=list)
+    samples: list[list[Tensor]] = field(default_factory=list)  # inputs of each run
+    batch: bool = False  # dimension 0 of the inputs in `batched` is dynamic
+    batched: set[int] = field(default_factory=set)
+    rtol: float = 1e-4
+    atol: float = 1e-5
+
+    def module(self) -> nn.Module:
+        return Composed(self).eval()
+
+    def source(self) -> str:
+        """Python-like text, for people."""
+        first = self.samples[0]
+        lines = [
+            f"v{index}: input {described(one)}"
+            for index, one in zip(self.inputs, first, strict=True)
+        ]
+        lines += [
+            f"v{i}: constant {described(one)}" for i, one in self.constants.items()
+        ]
+        lines += [f"v{i}: state {described(one)}" for i, one in self.states.items()]
+        lines += [str(step) for step in self.steps]
+        lines.append("return " + ", ".join(f"v{index}" for index in self.outputs))
+        return "\n".join(lines) + "\n"
+
+    def part(self, steps: Sequence[Step], known: Sequence[Values]) -> Graph:
+        """The graph of some steps; what others computed (`known`) becomes inputs."""
+        made = [index for step in steps for index in step.outputs]
+        used = dict.fromkeys(index for step in steps for index in step.uses())
+        own = {**self.constants, **self.states}
+        inputs = [index for index in used if index not in own and index not in made]
+        read = set(used)
+        last = [index for index in made if index not in read or index in self.outputs]
+        return Graph(
+            inputs=inputs,
+            constants={i: one for i, one in self.constants.items() if i in read},
+            states={i: one for i, one in self.states.items() if i in read},
+            steps=list(steps),
+            outputs=last,
+            samples=[[dense(values[i]) for i in inputs] for values in known],
+            batch=self.batch,
+            batched=self.batched & set(inputs),
+            rtol=self.rtol,
+            atol=self.atol,
+        )
+
+
+def described(tensor: Tensor) -> str:
+    layout = "" if tensor.is_contiguous() else f" strides {tensor.stride()}"
+    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}{layout}"
+
+
+def dense(tensor: Tensor) -> Tensor:
+    """The values as an input can hold them: contiguous or channels_last."""
+    if tensor.dim() == 4 and tensor.is_contiguous(memory_format=torch.channels_last):
+        return tensor
+    return tensor.contiguous()
+
+
+class Composed(nn.Module):
+    """The steps of a graph, one after the other."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        for index, tensor in {**graph.constants, **graph.states}.items():
+            self.register_buffer(f"v{index}", tensor.clone())
+
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
+        graph = self.graph
+        values: Values = dict(zip(graph.inputs, inputs, strict=True))
+        for index in (*graph.constants, *graph.states):
+            values[index] = getattr(self, f"v{index}")
+        for step in graph.steps:
+            values.update(zip(step.outputs, step.call(values), strict=True))
+        return tuple(values[index] for index in graph.outputs)

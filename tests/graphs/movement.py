@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps that move elements: views, joins, parts, indices."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from builder import Reject, Traits, Value
+from picker import Picker, Shape
+
+ANY = "fffib"
+
+
+def reshape(b: Picker) -> None:
+    x = b.value(ANY)
+    lead: list[int] = [-1] if x.batched else []
+    rest = math.prod(x.shape[1:] if x.batched else x.shape)
+    sizes = factors(b, rest)
+    if not lead and sizes and b.chance(0.4):
+        sizes[b.between(0, len(sizes) - 1)] = -1
+    b.call(b.one_of(["Tensor.view", "Tensor.reshape"]), x, [*lead, *sizes])
+
+
+def factors(b: Picker, count: int) -> list[int]:
+    """Random sizes with this product."""
+    sizes: list[int] = []
+    while count > 1 and len(sizes) < 4:
+        divisors = [n for n in range(1, count + 1) if count % n == 0]
+        sizes.append(b.one_of(divisors))
+        count //= sizes[-1]
+    return [*sizes, count]
+
+
+def flatten(b: Picker) -> None:
+    x = b.value(ANY, (1, 2, 3, 4))
+    if b.chance(0.6):
+        b.call("torch.flatten", x, b.between(1 if x.batched and x.rank > 1 else 0, 1))
+        return
+    dim = b.dim(x)
+    size = x.shape[dim]
+    first = b.one_of([n for n in range(1, size + 1) if size % n == 0] or [1])
+    b.call("torch.unflatten", x, dim, (first, size // first if first else 0))
+
+
+def reorder(b: Picker) -> None:
+    x = b.value(ANY, (1, 2, 3, 4, 5))
+    order = list(range(x.rank))
+    fixed = 1 if x.batched else 0
+    tail = order[fixed:]
+    b.rng.shuffle(tail)
+    order[fixed:] = tail
+    pick = b.between(0, 3)
+    if pick == 0:
+        b.call("torch.transpose", x, b.dim(x), b.dim(x))
+    elif pick == 1 and x.rank == 2 and not x.batched:
+        b.call("torch.t", x)
+    elif pick == 2:
+        b.call("torch.movedim", x, b.dim(x), b.dim(x))
+    else:
+        b.call("torch.permute", x, order)
+
+
+def squeeze(b: Picker) -> None:
+    x = b.value(ANY)
+    pick = b.between(0, 3)
+    if pick <= 1:
+        b.call("torch.unsqueeze", x, b.between(1 if x.batched else 0, x.rank))
+    elif pick == 2:
+        b.call("torch.squeeze", x)
+    else:
+        b.call("torch.squeeze", x, b.dim(x))
+
+
+def enlarge(b: Picker) -> None:
+    """expand, repeat, tile and repeat_interleave."""
+    x = b.value(ANY)
+    if b.chance(0.4):
+        sizes = [b.between(2, 4) if n == 1 else -1 for n in x.shape]
+        lead = [] if x.batched else [b.between(1, 3)] * b.between(0, 1)
+        b.call("Tensor.expand", x, [*lead, *sizes])
+    elif b.chance(0.6):
+        repeats = [b.between(1, 3) for _ in x.shape]
+        if x.batched:
+            repeats[0] = 1
+        lead = [] if x.batched else [b.between(1, 2)] * b.between(0, 1)
+        b.call("Tensor.repeat", x, [*lead, *repeats])
+    else:
+        b.call("torch.repeat_interleave", x, b.between(1, 3), b.dim(x))
+
+
+def turn(b: Picker) -> None:
+    x = b.value(ANY, (1, 2, 3, 4))
+    pick = b.between(0, 3)
+    if pick == 0:
+        b.call("torch.flip", x, b.dims(x))
+    elif pick == 3 and x.rank > 1:
+        b.call("torch.rot90", x, b.between(1, 3), b.rng.sample(range(x.rank), 2))
+    elif pick == 1:
+        b.call("torch.roll", x, b.between(-4, 4), b.dim(x))
+    else:
+        dims = b.dims(x, 2)
+        b.call("torch.roll", x, [b.between(-4, 4) for _ in dims], dims)
+
+
+def join(b: Picker) -> None:
+    x = b.value(ANY, (1, 2, 3, 4))
+    dim = b.dim(x)
+    if b.chance(0.4):
+        others = [same(b, x, x.shape) for _ in range(b.between(1, 2))]
+        b.call("torch.stack", [x, *others], b.between(1 if x.batched else 0, x.rank))
+        return
+    others = []
+    for _ in range(b.between(1, 3)):
+        sizes = list(x.shape)
+        sizes[dim] = b.between(1, 5)
+        others.append(same(b, x, tuple(sizes)))
+    joined = [x, *others]
+    b.rng.shuffle(joined)
+    b.call("torch.cat", joined, dim)
+
+
+def same(b: Picker, like: Value, shape: Shape) -> Value:
+    """A value of this shape and of the dtype of `like`."""
+
+    def fits(one: Value) -> bool:
+        return one.shape == shape and one.dtype == like.dtype
+
+    fit = [one for one in b.values if fits(one) and one.index not in b.graph.states]
+    if fit and b.chance(0.6):
+        return b.one_of(fit)
+    return b.fresh(like.dtype, shape)
+
+
+def divide(b: Picker) -> None:
+    """Into several results."""
+    x = b.value(ANY, (1, 2, 3, 4))
+    dim = b.dim(x, inner=True)
+    size = x.shape[dim]
+    pick = b.between(0, 3)
+    if size == 0 or size > 12:
+        raise Reject("size")
+    if pick == 0:
+        b.call("torch.split", x, b.between(1, size), dim)
+    elif pick == 1:
+        b.call("torch.chunk", x, b.between(1, 4), dim)
+    elif pick == 2 and size <= 4:
+        b.call("torch.unbind", x, dim)
+    else:
+        first = b.between(0, size)
+        b.call("torch.split", x, [first, size - first], dim)
+
+
+def take(b: Picker) -> None:
+    """A part of a tensor."""
+    x = b.value(ANY, (1, 2, 3, 4))
+    dim = b.dim(x)
+    size = x.shape[dim]
+    pick = b.between(0, 3)
+    if pick == 0:
+        b.call("torch.select", x, dim, b.between(-size, max(size - 1, 0)))
+    elif pick == 1:
+        start = b.between(0, max(size - 1, 0))
+        b.call("torch.narrow", x, dim, start, b.between(0, size - start))
+    else:
+        at = dim % x.rank
+        part = slice(
+            b.between(-size, size), b.between(-size, size + 2), b.between(1, 3)
+        )
+        item = (*[slice(None)] * at, part)
+        b.call("operator.getitem", x, item)
+
+
+def index(b: Picker) -> None:
+    """By tensors of indices."""
+    x = b.value(ANY, (1, 2, 3, 4))
+    dim = b.dim(x)
+    size = x.shape[dim]
+    pick = b.between(0, 4)
+    if pick <= 1:
+        kind = b.one_of([torch.int64, torch.int32])
+        chosen = b.indices((b.between(1, 6),), size, kind)
+        b.call("torch.index_select", x, dim, chosen)
+    elif pick == 2:
+        shape = list(x.shape)
+        shape[dim] = b.between(1, 6)
+        b.call("torch.gather", x, dim, b.indices(tuple(shape), size))
+    else:
+        at = dim % x.rank
+        items: list[slice | Value] = [slice(None)] * at
+        items.append(b.indices(b.shape((1, 1, 2)), size))
+        if at + 1 < x.rank and b.chance(0.3):
+            items.append(b.indices((1,), x.shape[at + 1]))
+        b.call("operator.getitem", x, tuple(items))
+
+
+def write(b: Picker) -> None:
+    """Writes a part of a copy of a tensor."""
+    x = b.value("fi", (1, 2, 3))
+    dim = b.dim(x)
+    size = x.shape[dim]
+    pick = b.between(0, 4)
+    shape = list(x.shape)
+    if pick == 0:
+        del shape[dim]
+        source = same(b, x, tuple(shape))
+        b.call("torch.select_scatter", x, source, dim, b.between(0, max(size - 1, 0)))
+    elif pick == 1:
+        start = b.between(0, max(size - 1, 0))
+        shape[dim] = b.between(0, size - start)
+        source = same(b, x, tuple(shape))
+        ends = (start, start + shape[dim])
+        b.call("torch.slice_scatter", x, source, dim, *ends)
+    elif pick == 2:
+        shape[dim] = b.between(1, 5)
+        chosen = b.indices(tuple(shape), size)
+        source = same(b, x, tuple(shape))
+        b.call("torch.scatter_add", x, dim, chosen, source, traits=Traits(sums=True))
+    elif pick == 3:
+        chosen = permuted(b, tuple(shape), dim)
+        source = b.between(-3, 3) if b.chance(0.4) else same(b, x, tuple(shape))
+        b.call("torch.scatter", x, dim, chosen, source)
+    else:
+        count = b.between(1, max(size, 1)) if dim % x.rank == 0 else 0
+        if not count:
+            raise Reject("dim")
+        rows = permuted(b, (size,), 0, count)
+        source = same(b, x, (count, *x.shape[1:]))
+        b.call("torch.index_put", x, (rows,), source, b.chance(0.3))
+
+
+def permuted(b: Picker, shape: Shape, dim: int, count: int | None = None) -> Value:
+    """Indices of which no two are the same along `dim`."""
+
+    def make(shape: Shape) -> torch.Tensor:
+        order = torch.rand(shape, generator=b.random()).argsort(dim)
+        return order[:count] if count is not None else order
+
+    if b.graph.batch:
+        raise Reject("dynamic")
+    return (
+        b.add_constant(make(shape))
+        if b.chance(0.5)
+        else b.add_input([make(shape) for _ in b.sizes])
+    )
+
+
+def triangle(b: Picker) -> None:
+    x = b.value("fib", (2, 3))
+    b.call(b.one_of(["torch.tril", "torch.triu"]), x, b.between(-3, 3))
+
+
+def diagonal(b: Picker) -> None:
+    b.call("torch.diagonal", b.value("fi", (2, 3)), b.between(-2, 2), 0, 1)
+
+
+def layout(b: Picker) -> None:
+    """channels_last and back."""
+    x = b.value("f", (4,))
+    form = b.one_of([torch.channels_last, torch.channels_last, torch.contiguous_format])
+    b.call("Tensor.contiguous", x, memory_format=form)
+
+
+def create(b: Picker) -> None:
+    """A tensor that depends on nothing."""
+    dtype = b.one_of([torch.float32, torch.float32, torch.int64, torch.int32])
+    pick = b.between(0, 2)
+    if pick == 0:
+        b.call("torch.arange", b.between(0, 4), b.between(5, 20), 2, dtype=dtype)
+    elif pick == 1:
+        b.call("torch.full", b.shape((1, 2)), b.between(-4, 4), dtype=dtype)
+    else:
+        name = b.one_of(["torch.ones", "torch.zeros"])
+        b.call(name, b.shape((1, 2, 3)), dtype=dtype)
+
+
+OPERATORS = [
+    (reshape, 5),
+    (flatten, 2),
+    (reorder, 6),
+    (squeeze, 3),
+    (enlarge, 4),
+    (turn, 2),
+    (join, 5),
+    (divide, 4),
+    (take, 5),
+    (index, 4),
+    (write, 4),
+    (triangle, 1),
+    (diagonal, 1),
+    (layout, 2),
+    (create, 1),
+]

@@ -1,0 +1,166 @@
+"""What is promised of kernels, by their objects: no heap, no state, no recursion.
+
+The compiled archives are looked at, not the sources, so that engines, inlined functions
+and what compilers make of them are all seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from ember import boards, emulator, libraries
+
+# All that kernels may take from a C library: functions of their arguments alone.
+_PURE = """
+acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp2 expm1
+fabs floor fma fmod frexp hypot ldexp lgamma log log10 log1p log2 modf nearbyint pow
+remainder rint round sin sinh sqrt tan tanh tgamma trunc
+memchr memcmp memcpy memmove memset strcmp strlen"""
+LIBRARY = set(_PURE.split())
+LIBRARY |= {f"{name}f" for name in LIBRARY}
+COMPILER = re.compile(
+    r"__(aeabi|hexagon|gnu)_\w+|__\w+[sdth][fi]\d?|_GLOBAL_OFFSET_TABLE_"
+)
+BOARDS = {"host": "objdump", "mps2-an386": "arm-none-eabi-objdump"}
+BOARDS |= {"mps3-an547": "arm-none-eabi-objdump", "hexagon-v68": "llvm-objdump"}
+
+FUNCTION = re.compile(r"^[0-9a-f]+ <([\w.]+)>:$")
+CALL_ITSELF = re.compile(r"\s(?:callq?|bl|blx)\s+(?:0x)?[0-9a-f]+ <([\w.]+)>$")
+JUMP = re.compile(r"\s(call|bl|blx|jmp|j[a-z]+|b|b\.w|b\.n)q?\s")
+INDIRECT = re.compile(r"\s(?:callq?\s+\*|blx?\s+r\d|bx\s+r\d|jmpq?\s+\*|callr?\s+r\d)")
+RELOCATION = re.compile(
+    r"^\s+[0-9a-f]+:\s+R_\w+\s+(\.text\.)?([\w.]+?)([-+]0x[0-9a-f]+)?$"
+)
+
+
+@dataclass
+class Objects:
+    """The functions of an archive, named <object>:<function> where they are static."""
+
+    calls: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    takes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    indirect: set[str] = field(default_factory=set)  # calls through a pointer
+
+
+def archive(board: str) -> Path:
+    found = boards.load(board)
+    if not emulator.available(found) or not shutil.which(BOARDS[board]):
+        pytest.skip(f"the tools of {board} are not installed")
+    built = libraries.build(found)
+    return next(one for one in built.archives if one.name == "libember_kernels.a")
+
+
+def output(board: str, *options: str) -> str:
+    words = [BOARDS[board], *options, str(archive(board))]
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+@functools.cache
+def objects(board: str) -> Objects:
+    """Read the disassembly with its relocations."""
+    found = Objects()
+    member = function = last = ""
+    for line in output(board, "-dr", "--no-show-raw-insn").splitlines():
+        if head := re.match(r"^(?:.*[(:])?(\w+)\.c\.o(?:bj)?\)?:\s+file format", line):
+            member = head[1]
+        elif head := FUNCTION.match(line):
+            function = f"{member}:{head[1]}"
+            found.calls[function] |= set()
+        elif other := RELOCATION.match(line):
+            kind = found.calls if JUMP.search(last) else found.takes
+            kind[function].add(f"{member}:{other[2]}")
+        # Without a relocation of its own, a call goes to where the text says.
+        if (call := CALL_ITSELF.search(last)) and not RELOCATION.match(line):
+            found.calls[function] |= {function} & {f"{member}:{call[1]}"}
+        if INDIRECT.search(line):
+            found.indirect.add(function)
+        last = line
+    return found
+
+
+def merged(found: Objects) -> dict[str, set[str]]:
+    """Who may call whom, across objects.
+
+    A function that calls through pointers may call all whose addresses its own callers
+    take.
+    """
+    home = {name.split(":")[1]: name for name in found.calls}
+
+    def resolved(names: set[str]) -> set[str]:
+        there = {
+            n if n in found.calls else home.get(n.split(":")[1], "") for n in names
+        }
+        return there - {""}
+
+    edges = {name: resolved(others) for name, others in found.calls.items()}
+    for name, others in found.takes.items():
+        for engine in resolved(found.calls[name]) & found.indirect:
+            edges[engine] |= resolved(others)
+    return edges
+
+
+def cycle(edges: dict[str, set[str]]) -> list[str]:
+    """Functions that reach themselves, in order; empty when there are none."""
+    done: set[str] = set()
+    for start in edges:
+        path: list[str] = []
+        work = [(start, False)]
+        while work:
+            name, leaving = work.pop()
+            if leaving:
+                done.add(path.pop())
+            elif name in path:
+                return [*path[path.index(name) :], name]
+            elif name not in done:
+                path.append(name)
+                work += [(name, True), *((one, False) for one in edges[name])]
+    return []
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_no_heap_and_no_system(board: str) -> None:
+    table = output(board, "-t")
+    missing = set(re.findall(r"\*UND\*\s+(?:0x)?[0-9a-f]+\s+(\S+)", table))
+    assert "ember_node_tensor" in missing, "the symbol table was not understood"
+    others = {one for one in missing if not one.startswith("ember_")} - LIBRARY
+    assert {one for one in others if not COMPILER.fullmatch(one)} == set()
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_no_mutable_data(board: str) -> None:
+    found = re.findall(r"^\s*\d+ (\.\S+)\s+([0-9a-f]+)\s", output(board, "-h"), re.M)
+    assert any(name.startswith(".text") for name, _ in found)
+    writable = re.compile(r"\.(data|bss|tbss|tdata|sdata|sbss)(?!\.rel\.ro)")
+    assert [
+        name for name, size in found if writable.match(name) and int(size, 16)
+    ] == []
+
+
+@pytest.mark.parametrize("board", [*BOARDS][:3])
+def test_no_recursion(board: str) -> None:
+    edges = merged(objects(board))
+    assert len(edges) > 500
+    assert sum(map(len, edges.values())) > 500, "the disassembly was not understood"
+    assert cycle(edges) == []
+
+
+def test_recursion_is_found() -> None:
+    assert cycle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert cycle({"a": {"b"}, "b": {"c", "d"}, "c": set(), "d": {"b"}}) == [
+        "b",
+        "d",
+        "b",
+    ]
+    found = Objects()
+    found.calls |= {"x:row": {"x:engine"}, "x:run": {"x:engine"}, "e:engine": set()}
+    found.takes["x:run"] = {"x:row"}
+    found.indirect.add("e:engine")
+    assert cycle(merged(found)) != []
