@@ -23,11 +23,12 @@ static inline bool is_nan(float x) {
 static void run_near(const quantize_t *s, float factor, float zero_point) {
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;
+    const uint32_t count = s->affine.count;
     const float low = s->low - zero_point;
     const float high = s->high - zero_point;
     const int32_t offset = (int32_t)zero_point - COUNTER_BITS;
 
-    for (uint32_t i = 0; i < s->affine.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const float scaled = x[i] * factor;
         float q = scaled < low ? low : scaled;
         q = q > high ? high : q;
@@ -39,8 +40,9 @@ static void run_near(const quantize_t *s, float factor, float zero_point) {
 static void run_far(const quantize_t *s, float factor, float zero_point) {
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;
+    const uint32_t count = s->affine.count;
 
-    for (uint32_t i = 0; i < s->affine.count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const float q = ember_roundf(x[i] * factor) + zero_point;
         y[i] = (uint8_t)(int32_t)ember_cut_f32(q, s->low, s->high, 0.0f);
     }

@@ -13,8 +13,11 @@ from corpus import (
     ops_elementwise,
     ops_layers,
     ops_more,
+    ops_quantized,
     ops_reductions,
     ops_shapes,
+    prims,
+    quantized_networks,
     state,
     storage,
     sweeps,
@@ -35,6 +38,9 @@ FAMILIES = (
     ops_more,
     ops_shapes,
     ops_reductions,
+    ops_quantized,
+    quantized_networks,
+    prims,
     sweeps,
 )
 
