@@ -56,6 +56,7 @@ class Options:
     caller_io: bool = False
     stack: int = linker.DEFAULT_STACK
     toolchain: str | None = None
+    optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
 
 
@@ -102,12 +103,11 @@ def build(
     methods = tuple(dict.fromkeys(model.method(name) for name in wanted))
     app = _app(options.app)
     folder = (out or Path("build") / board.name / model.name).absolute()
-    toolchain = options.toolchain
     selected = None
-    if not libraries.built_key(board, messages=options.messages, toolchain=toolchain):
+    if not libraries.built_key(board, **_asked(options)):
         # Gaps are told before a compiler runs for nothing.
         selected = _choose(model, methods, board, options)
-    made = libraries.build(board, messages=options.messages, toolchain=toolchain)
+    made = libraries.build(board, **_asked(options))
     key = _key(model, board, methods, options, app, made)
     if not _is_built(folder, key):
         selected = selected or _choose(model, methods, board, options)
@@ -137,16 +137,21 @@ def trace(built: Built) -> Path:
     """Link the traced twin of a firmware, unless it is there; its path."""
     with _locked(built.folder):
         if not built.traced.is_file():
-            made = libraries.build(
-                built.board,
-                messages=built.options.messages,
-                toolchain=built.options.toolchain,
-            )
+            made = libraries.build(built.board, **_asked(built.options))
             known, chosen = built.options.rules.known, built.selection["operators"]
             kernels = user_kernels.objects(made, known, chosen)
             package = built.folder / "4-package"
             _link(package, built.traced, made, kernels, None, traced=True)
     return built.traced
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    """What the libraries must be told."""
+    return {
+        "messages": options.messages,
+        "toolchain": options.toolchain,
+        "optimize": options.optimize,
+    }
 
 
 # ---- stages ------------------------------------------------------------------------
@@ -212,7 +217,9 @@ def _link(
     options += [f"-I{app.parent}"] if app else []
     script = package / "linker.ld"
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as objects:
-        compiled = made.compile(sources, Path(objects), options)
+        compiled = made.compile(
+            sources, Path(objects), options, given=[app] if app else []
+        )
         made.link(
             [*compiled, *kernels],
             firmware,

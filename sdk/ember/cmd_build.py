@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import build, linker, output, report
+from ember import build, libraries, linker, output, report
 from ember import project as projects
 
 ModelArgument = Annotated[
@@ -47,6 +47,10 @@ MessagesOption = Annotated[
 StackOption = Annotated[
     int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
 ]
+OptimizeOption = Annotated[
+    libraries.Optimize | None,
+    typer.Option(metavar="size|speed", help="What kernels are compiled for."),
+]
 ToolchainOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="Not the board's default.")
 ]
@@ -73,6 +77,7 @@ def command(
     ] = False,
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
+    optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -86,6 +91,7 @@ def command(
         caller_io=caller_io,
         stack=stack,
         toolchain=toolchain,
+        optimize=optimize or plans.optimize,
         rules=plans.rules,
     )
     (path,) = plans.models_or([model] if model else [])

@@ -15,6 +15,7 @@ from ember.cmd_build import (
     KernelsOption,
     MessagesOption,
     ModelArgument,
+    OptimizeOption,
     OutOption,
     ProjectOption,
     StackOption,
@@ -40,6 +41,7 @@ def command(
     data: DataOption = None,
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
+    optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=0.1, help="Not the board's.")
@@ -58,6 +60,7 @@ def command(
         messages=messages,
         stack=stack,
         toolchain=toolchain,
+        optimize=optimize or plans.optimize,
         rules=plans.rules,
     )
     # Wrong inputs are told before the first compiler starts.

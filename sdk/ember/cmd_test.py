@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, cases, filters, junit, output, testing
+from ember import boards, cases, filters, junit, libraries, output, testing
+from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
 from ember.output import counted, plain
 from ember.testing import Outcome
@@ -36,6 +37,7 @@ def command(
         float | None,
         typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
     ] = None,
+    optimize: OptimizeOption = None,
     junit_to: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
     ] = None,
@@ -61,7 +63,9 @@ def command(
         kept,
         chosen,
         jobs=jobs,
-        settings=testing.Settings(timeout_s=timeout),
+        settings=testing.Settings(
+            timeout_s=timeout, optimize=optimize or libraries.DEFAULT_OPTIMIZE
+        ),
         on_result=show,
     )
     seconds = clock.seconds

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -29,6 +30,8 @@ _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
+Optimize = Literal["size", "speed"]  # what kernels are compiled for
+DEFAULT_OPTIMIZE: Optimize = "size"  # on Cortex-M as fast within 10 % either way
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,12 @@ class Libraries:
     board: Board
     folder: Path
     messages: bool  # whether failures carry sentences
-    compiler: str
+    compiler: str  # of applications
     flags: tuple[str, ...]
+    plain_compiler: str  # of the SDK's own C, without special instructions
+    plain_flags: tuple[str, ...]
     warnings: tuple[str, ...]
+    kernel_option: str  # of optimisation
     link_rule: str
     link_flags: tuple[str, ...]
     objects: tuple[Path, ...]
@@ -53,19 +59,37 @@ class Libraries:
         return self.folder.name
 
     def compile(
-        self, sources: Sequence[Path], folder: Path, options: Sequence[str] = ()
+        self,
+        sources: Sequence[Path],
+        folder: Path,
+        options: Sequence[str] = (),
+        *,
+        given: Sequence[Path] = (),
     ) -> list[Path]:
-        """Compile C or assembly files of an application to objects in `folder`."""
+        """Compile C or assembly files to objects in `folder`.
+
+        Those that are `given`, by a user, may have all instructions of the board.
+        """
         made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda s, o: self._compile(s, o, options), sources, made))
+            list(
+                pool.map(
+                    lambda s, o: self._compile(s, o, options, plain=s not in given),
+                    sources,
+                    made,
+                )
+            )
         return made
 
-    def _compile(self, source: Path, made: Path, options: Sequence[str]) -> None:
+    def _compile(
+        self, source: Path, made: Path, options: Sequence[str], *, plain: bool
+    ) -> None:
+        compiler = self.plain_compiler if plain else self.compiler
+        flags = self.plain_flags if plain else self.flags
         warnings = self.warnings if source.suffix == ".c" else ()
         # Objects hold no folder names: firmware is the same wherever it is made.
         places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
-        words = [self.compiler, *self.flags, "-Os", *warnings]
+        words = [compiler, *flags, "-Os", *warnings]
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
         words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
         words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}", *options]
@@ -119,7 +143,11 @@ class _ToolError(SdkError):
 
 
 def build(
-    board: Board, *, messages: bool = False, toolchain: str | None = None
+    board: Board,
+    *,
+    messages: bool = False,
+    toolchain: str | None = None,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
 ) -> Libraries:
     """The libraries of `board`, compiled now unless the cache has them.
 
@@ -127,7 +155,7 @@ def build(
     """
     chosen = toolchain or board.toolchain
     _need_tools(board, chosen)
-    config = _Config(board, chosen, messages)
+    config = _Config(board, chosen, messages, optimize)
     folder = config.folder / _content(config)
     if not (folder / _RECORD).is_file():
         with _locked(config.folder / "lock"):
@@ -141,10 +169,14 @@ def build(
 
 
 def built_key(
-    board: Board, *, messages: bool = False, toolchain: str | None = None
+    board: Board,
+    *,
+    messages: bool = False,
+    toolchain: str | None = None,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
 ) -> str | None:
     """The key of the libraries that build() would give; None: it would compile them."""
-    config = _Config(board, toolchain or board.toolchain, messages)
+    config = _Config(board, toolchain or board.toolchain, messages, optimize)
     folder = config.folder / _content(config)
     return folder.name if (folder / _RECORD).is_file() else None
 
@@ -156,6 +188,7 @@ class _Config:
     board: Board
     toolchain: str
     messages: bool
+    optimize: Optimize = DEFAULT_OPTIMIZE
 
     @functools.cached_property
     def arguments(self) -> list[str]:
@@ -165,6 +198,7 @@ class _Config:
             *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
             *(f"-D{key}={value}" for key, value in variants.items()),
             f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
+            f"-DEMBER_OPTIMIZE={self.optimize}",
         ]
 
     @functools.cached_property
@@ -323,7 +357,10 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
         messages=messages,
         compiler=fields["compiler"],
         flags=tuple(shlex.split(fields["flags"])),
+        plain_compiler=fields["plain_compiler"],
+        plain_flags=tuple(shlex.split(fields["plain_flags"])),
         warnings=words("warnings"),
+        kernel_option=fields["kernel_option"],
         link_rule=fields["link_rule"],
         link_flags=tuple(shlex.split(fields["link_flags"])),
         objects=tuple(folder / name for name in words("objects")),

@@ -7,6 +7,7 @@ pin:
   aten::add.out: add        # every call of the operator
   model/forward/3: add_f32  # the call at instruction 3 of a method of a model
 forbid: [mve]               # variants for these instruction sets are not used
+optimize: size              # or speed: what kernels are compiled for
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
 """
@@ -14,13 +15,14 @@ Files are relative to the folder of ember.yaml. The command line goes before it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ember import kernel_library
 from ember.errors import SdkError, UsageError, problem_list
+from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
 
 FILE = Path("ember.yaml")
@@ -32,6 +34,7 @@ class Project:
     models: tuple[Path, ...] = ()
     board: str | None = None
     rules: Rules = field(default_factory=Rules)
+    optimize: Optimize = DEFAULT_OPTIMIZE
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
         """The models of a command line; without any the project's."""
@@ -66,7 +69,7 @@ def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Pro
     rules = project.rules
     folders = tuple(dict.fromkeys(more + rules.folders))
     rules = Rules(folders, rules.pins, rules.calls, rules.forbid)
-    return Project(project.models, project.board, rules)
+    return replace(project, rules=rules)
 
 
 class _Reader:
@@ -87,14 +90,17 @@ class _Reader:
         board = self.data.pop("board", None)
         if board is not None and not isinstance(board, str):
             self.problems.append("board: it is no text")
+        optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
+        if optimize not in get_args(Optimize):
+            self.problems.append("optimize: it is neither size nor speed")
         for name in self.data:
-            known = ("models", "board", "kernels", "pin", "forbid")
+            known = ("models", "board", "kernels", "pin", "forbid", "optimize")
             near = get_close_matches(str(name), known, n=1)
             meant = f": did you mean {near[0]}?" if near else ""
             self.problems.append(f"{name} is no field{meant}")
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
-        return Project(models, board, Rules(folders, pins, calls, forbid))
+        return Project(models, board, Rules(folders, pins, calls, forbid), optimize)
 
     def _texts(self, name: str) -> list[str]:
         items = self.data.pop(name, None) or []

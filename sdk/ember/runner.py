@@ -14,7 +14,7 @@ from pathlib import Path
 from ember import kernels, libraries, linker, paths
 from ember.boards import Board
 from ember.cases import Case
-from ember.libraries import Libraries
+from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
 _APP = ("runner_main.c", "runner_case.c", "values.c")
 _HEADERS = ("runner.h", "batch.h", "values.h")
@@ -35,13 +35,16 @@ def is_small(board: Board) -> bool:
     return memory(board) < _SMALL
 
 
-def general(board: Board) -> Path:
+def general(board: Board, optimize: Optimize = DEFAULT_OPTIMIZE) -> Path:
     """The runner with every kernel and backend there is, built unless it is cached."""
     known = kernels.load()
-    return _cached(board, known.all(board.isa), tuple(known.backends), ())
+    made = libraries.build(board, messages=True, optimize=optimize)
+    return _cached(made, known.all(board.isa), tuple(known.backends), ())
 
 
-def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
+def special(
+    board: Board, cases: Sequence[Case], optimize: Optimize = DEFAULT_OPTIMIZE
+) -> tuple[Path, list[int]]:
     """A runner with what `cases` need, their programs in its flash.
 
     Also the place of each case's program, for batch.record(). SdkError when they do
@@ -53,7 +56,8 @@ def special(board: Board, cases: Sequence[Case]) -> tuple[Path, list[int]]:
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
-    return _cached(board, chosen, backends, blobs), places
+    made = libraries.build(board, messages=True, optimize=optimize)
+    return _cached(made, chosen, backends, blobs), places
 
 
 def needs(
@@ -72,12 +76,12 @@ def needs(
 
 
 def _cached(
-    board: Board,
+    made: Libraries,
     chosen: Mapping[str, Sequence[str]],
     backends: Sequence[str],
     blobs: Sequence[bytes],
 ) -> Path:
-    made = libraries.build(board, messages=True)
+    board = made.board
     texts = {
         "operators.c": kernels.operator_table(chosen),
         "backends.c": kernels.backend_table(backends),

@@ -18,6 +18,7 @@ from ember import (
     compare,
     emulator,
     kernels,
+    libraries,
     program,
     resolve,
     runner,
@@ -58,6 +59,7 @@ class Settings:
     timeout_s: float | None = None  # of one case; the board's when None
     count: bool = True
     budget: int = batch.BUDGET
+    optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
 
 
 Report = Callable[[Outcome], None]
@@ -115,7 +117,7 @@ class _Session:
         if runner.is_small(self.board):
             yield from self._linked(ready)
             return
-        firmware = runner.general(self.board)
+        firmware = runner.general(self.board, self.settings.optimize)
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
 
@@ -125,7 +127,9 @@ class _Session:
         while waiting:
             group = waiting.pop(0)
             try:
-                firmware, places = runner.special(self.board, group)
+                firmware, places = runner.special(
+                    self.board, group, self.settings.optimize
+                )
             except DoesNotFitError as error:
                 if len(group) == 1:
                     yield self._error(group[0], _line(error))

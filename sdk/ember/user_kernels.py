@@ -13,7 +13,6 @@ from ember import paths
 from ember.kernels import KernelList
 from ember.libraries import Libraries
 
-_OPTIMISATION = "-O2"  # of Ember's own kernels, too
 _KEPT = 64  # folders of objects
 
 
@@ -47,7 +46,8 @@ def objects(
         with tempfile.TemporaryDirectory(dir=top) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
-            made.compile(sources, place, [_OPTIMISATION, *options(known)])
+            told = [made.kernel_option, *options(known)]
+            made.compile(sources, place, told, given=sources)
             if not folder.is_dir():
                 place.rename(folder)
         _forget_old(top)

@@ -228,3 +228,14 @@ def test_hex_lines_do_not_cross_64_k() -> None:
         ":0800000008090A0B0C0D0E0F9C",
         ":00000001FF",
     ]
+
+
+def test_kernels_for_size_or_speed(data: Path) -> None:
+    sizes = {}
+    for optimize in ("size", "speed"):
+        options = build.Options(optimize=optimize)
+        built = build.build(data / "conv.pte", "mps2-an386", options=options)
+        sizes[optimize] = built.sizes["size"]["code"]
+    assert sizes["size"] < sizes["speed"]
+    again = build.build(data / "conv.pte", "mps2-an386")  # the default
+    assert again.sizes["size"]["code"] == sizes["size"]

@@ -48,6 +48,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(real / name, made / name)
     shutil.copy(real / "CMakeLists.txt", made)
     (made / "kernels" / "toy").mkdir(parents=True)
+    shutil.copy(real / "kernels" / "CMakeLists.txt", made / "kernels")
     (made / "kernels" / "toy" / "nothing.c").write_text(KERNEL)
     (made / "kernels" / "kernels.yaml").write_text(LIST)
     shutil.copy(real / "kernels" / "isa.yaml", made / "kernels")
