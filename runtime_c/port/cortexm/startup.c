@@ -144,7 +144,7 @@ __attribute__((noreturn, used)) void ember_cortexm_start(void) {
     }
     SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
 #if __ARM_ARCH >= 8
-    CCR |= 1u << 19; // low-overhead loops without a branch each time, where there are any
+    CCR |= 1u << 19; // low-overhead loops, where the core has any
 #endif
     protect_memory();
     ember_port_exit(main());
