@@ -30,5 +30,27 @@ EMBER_ROW2(f32, float, ember_powf(a, b))
 EMBER_ROW2(f64, double, power_f64(a, b))
 EMBER_ROW2(s64, int64_t, power(a, b))
 
+// ATen takes a root where the exponent is the number 0.5 or -0.5, unless in float16:
+// that of -inf is NaN, and that of -0.0 has a sign.
+EMBER_ROW2(root_f32, float, b < 0.0f ? 1.0f / sqrtf(a) : sqrtf(a))
+EMBER_ROW2(root_f64, double, b < 0.0 ? 1.0 / sqrt(a) : sqrt(a))
+
 static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
-EMBER_MAP_KERNEL(pow, 2);
+static const ember_map_ops_t roots = {{root_f32, root_f64, NULL}, .inputs = 2};
+
+static bool is_root(ember_node_t *node) {
+    ember_tensor_t a;
+    if (ember_node_kind(node, 0) != EMBER_TENSOR ||
+        ember_node_kind(node, 1) != EMBER_DOUBLE) {
+        return false;
+    }
+    ember_node_tensor(node, 0, &a);
+    return fabs(ember_node_double(node, 1)) == 0.5 && a.dtype != EMBER_F16;
+}
+
+EMBER_MAP_RUN(2)
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return prepare_with(node, state, is_root(node) ? &roots : &ops);
+}
+
+EMBER_KERNEL(pow, ember_map2_t);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = a rounded to a number of decimals: round.decimals.
+#include <math.h>
+
+#include "kernels/engine/map.h"
+#include "kernels/engine/mathf.h"
+
+enum { MOST = 400 }; // more tens than any double holds
+
+static double tens(double decimals) {
+    double power = 1.0;
+    for (int i = 0; i < MOST && i < fabs(decimals); i++) {
+        power *= 10.0;
+    }
+    return power;
+}
+
+static void f32(void *y, const void *const *x, uint32_t count) {
+    const float *a = x[0];
+    const float decimals = count == 0 ? 0.0f : *(const float *)x[1];
+    const float power = (float)tens((double)decimals);
+    for (uint32_t i = 0; i < count; i++) {
+        ((float *)y)[i] = decimals < 0.0f ? ember_roundf(a[i] / power) * power
+                                          : ember_roundf(a[i] * power) / power;
+    }
+}
+
+static void f64(void *y, const void *const *x, uint32_t count) {
+    const double *a = x[0];
+    const double decimals = count == 0 ? 0.0 : *(const double *)x[1];
+    const double power = tens(decimals);
+    for (uint32_t i = 0; i < count; i++) {
+        ((double *)y)[i] = decimals < 0.0 ? nearbyint(a[i] / power) * power
+                                          : nearbyint(a[i] * power) / power;
+    }
+}
+
+static const ember_map_ops_t ops = {{f32, f64, NULL}, .inputs = 2, .unpromoted = 2};
+EMBER_MAP_KERNEL(round_decimals, 2);
