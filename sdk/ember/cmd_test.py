@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ember import boards, cases, filters, junit, libraries, output, testing
-from ember.cmd_build import OptimizeOption
+from ember import project as projects
+from ember.cmd_build import KernelsOption, OptimizeOption, ProjectOption
 from ember.errors import UsageError
 from ember.output import counted, plain
 from ember.testing import Outcome
@@ -41,9 +42,12 @@ def command(
     junit_to: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
     ] = None,
+    own_kernels: KernelsOption = None,
+    project: ProjectOption = None,
     json_to: output.JsonOption = None,
 ) -> int:
     clock = testing.Clock()
+    rules = projects.load(project, own_kernels).rules
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
     found = cases.find(paths)
     wanted = filters.parse(expression)
@@ -64,7 +68,9 @@ def command(
         chosen,
         jobs=jobs,
         settings=testing.Settings(
-            timeout_s=timeout, optimize=optimize or libraries.DEFAULT_OPTIMIZE
+            timeout_s=timeout,
+            optimize=optimize or libraries.DEFAULT_OPTIMIZE,
+            kernels=rules.folders,
         ),
         on_result=show,
     )

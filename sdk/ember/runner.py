@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ember import kernels, libraries, linker, paths
+from ember import kernels, libraries, linker, paths, user_kernels
 from ember.boards import Board
 from ember.cases import Case
+from ember.kernels import KernelList
 from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
 _APP = ("runner_main.c", "runner_case.c", "values.c")
@@ -35,36 +36,43 @@ def is_small(board: Board) -> bool:
     return memory(board) < _SMALL
 
 
-def general(board: Board, optimize: Optimize = DEFAULT_OPTIMIZE) -> Path:
+def general(
+    board: Board,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    known: KernelList | None = None,
+) -> Path:
     """The runner with every kernel and backend there is, built unless it is cached."""
-    known = kernels.load()
+    known = known or kernels.load()
     made = libraries.build(board, messages=True, optimize=optimize)
-    return _cached(made, known.all(board.isa), tuple(known.backends), ())
+    return _cached(made, known, known.all(board.isa), tuple(known.backends), ())
 
 
 def special(
-    board: Board, cases: Sequence[Case], optimize: Optimize = DEFAULT_OPTIMIZE
+    board: Board,
+    cases: Sequence[Case],
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    known: KernelList | None = None,
 ) -> tuple[Path, list[int]]:
     """A runner with what `cases` need, their programs in its flash.
 
     Also the place of each case's program, for batch.record(). SdkError when they do
     not fit together.
     """
-    chosen, backends = needs(cases, board)
+    known = known or kernels.load()
+    chosen, backends = needs(cases, board, known)
     blobs: list[bytes] = []
     places: list[int] = []
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
     made = libraries.build(board, messages=True, optimize=optimize)
-    return _cached(made, chosen, backends, blobs), places
+    return _cached(made, known, chosen, backends, blobs), places
 
 
 def needs(
-    cases: Sequence[Case], board: Board
+    cases: Sequence[Case], board: Board, known: KernelList
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Every candidate of the operators that `cases` call, and their backends."""
-    known = kernels.load()
     used: set[str] = set()
     delegates: set[str] = set()
     for case in cases:
@@ -77,23 +85,27 @@ def needs(
 
 def _cached(
     made: Libraries,
+    known: KernelList,
     chosen: Mapping[str, Sequence[str]],
     backends: Sequence[str],
     blobs: Sequence[bytes],
 ) -> Path:
     board = made.board
     texts = {
-        "operators.c": kernels.operator_table(chosen),
+        "operators.c": kernels.operator_table(chosen, known),
         "backends.c": kernels.backend_table(backends),
         "linked.c": _linked_table(blobs),
         "runner.ld": _script(board),
     }
     if blobs:
         texts["linked.S"] = _linked_assembly(blobs)
-    firmware = _place(board, made, texts, blobs)
+    own = user_kernels.objects(made, known, chosen)
+    firmware = _place(
+        board, made, texts, [*blobs, *(path.read_bytes() for path in own)]
+    )
     if not firmware.is_file():
         with tempfile.TemporaryDirectory(dir=firmware.parent) as folder:
-            built = _link(made, Path(folder), texts, blobs)
+            built = _link(made, Path(folder), texts, blobs, own)
             os.replace(built, firmware)  # noqa: PTH105 - atomic, also over another's
         _forget_old(firmware.parent, board)
     firmware.touch()
@@ -124,7 +136,11 @@ def _place(
 
 
 def _link(
-    made: Libraries, folder: Path, texts: Mapping[str, str], blobs: Sequence[bytes]
+    made: Libraries,
+    folder: Path,
+    texts: Mapping[str, str],
+    blobs: Sequence[bytes],
+    own: Sequence[Path],
 ) -> Path:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -134,7 +150,7 @@ def _link(
     generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
     objects = made.compile([*app, *generated], folder, [f"-I{folder}"])
     script = folder / "runner.ld" if texts["runner.ld"] else None
-    made.link(objects, folder / "runner.elf", script=script)
+    made.link([*objects, *own], folder / "runner.elf", script=script)
     return folder / "runner.elf"
 
 

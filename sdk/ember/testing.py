@@ -60,6 +60,7 @@ class Settings:
     count: bool = True
     budget: int = batch.BUDGET
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
+    kernels: tuple[Path, ...] = ()  # folders of the user's own
 
 
 Report = Callable[[Outcome], None]
@@ -112,12 +113,13 @@ class _Session:
     def __init__(self, board: Board, settings: Settings) -> None:
         self.board = board
         self.settings = settings
+        self.known = kernels.load(settings.kernels)
 
     def run(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         if runner.is_small(self.board):
             yield from self._linked(ready)
             return
-        firmware = runner.general(self.board, self.settings.optimize)
+        firmware = runner.general(self.board, self.settings.optimize, self.known)
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
 
@@ -128,7 +130,7 @@ class _Session:
             group = waiting.pop(0)
             try:
                 firmware, places = runner.special(
-                    self.board, group, self.settings.optimize
+                    self.board, group, self.settings.optimize, self.known
                 )
             except DoesNotFitError as error:
                 if len(group) == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import shutil
@@ -48,7 +49,7 @@ def objects(
             place.mkdir()
             told = [made.kernel_option, *options(known)]
             made.compile(sources, place, told, given=sources)
-            if not folder.is_dir():
+            with contextlib.suppress(OSError):  # another process was faster
                 place.rename(folder)
         _forget_old(top)
     return sorted(folder.iterdir())

@@ -1,0 +1,99 @@
+"""Kernels in a folder of the user's own."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ember import cli, kernels
+from ember.errors import SdkError
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "custom_op"
+
+
+def ember(*words: object) -> int:
+    return cli.main([str(word) for word in words])
+
+
+def test_run_build_and_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = ("--kernels", EXAMPLE / "kernels")
+    model = EXAMPLE / "mul3"
+    report = tmp_path / "run.json"
+    place = ("--out", tmp_path / "build", "--json", report)
+    assert ember("run", model, "--board", "host", *own, *place) == 0
+    found = json.loads(report.read_text())
+    assert found["nodes"][0]["kernel"] == "mul3"
+    assert ember("test", EXAMPLE, "--board", "host", *own) == 0
+    assert ember("select", model, *own, "--json", report) == 0
+    operators = json.loads(report.read_text())["operators"]
+    assert operators["my_ops::mul3.out"] == ["mul3"]
+    assert ember("run", model, "--board", "host") == 1
+    assert "--kernels" not in capsys.readouterr().err
+
+
+def test_a_changed_kernel_is_compiled_again(tmp_path: Path) -> None:
+    own = tmp_path / "kernels"
+    shutil.copytree(EXAMPLE / "kernels", own)
+    words = ("test", EXAMPLE, "--board", "host", "--kernels", own)
+    assert ember(*words) == 0
+    source = own / "mul3.c"
+    source.write_text(source.read_text().replace("3.0f", "4.0f"))
+    kernels.load.cache_clear()  # another process would not have it
+    assert ember(*words) == 1
+
+
+def library(folder: Path, text: str, *files: str) -> Path:
+    folder.mkdir()
+    (folder / "kernels.yaml").write_text(text)
+    for name in files:
+        (folder / name).write_text("")
+    return folder
+
+
+def test_layout_of_executorch(tmp_path: Path) -> None:
+    text = """\
+- func: my_ops::mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)
+  kernels:
+    - arg_meta: null
+      kernel_name: my_ops::mul3
+"""
+    found = kernels.load((library(tmp_path / "own", text, "mul3.c"),))
+    operator = found.operators["my_ops::mul3.out"]
+    assert operator.kernels == ("mul3",)
+    assert operator.arguments == 2
+
+
+def test_candidates_before_those_of_ember(tmp_path: Path) -> None:
+    folder = library(tmp_path / "own", "[{op: add.out, kernels: [my_add]}]", "my_add.c")
+    operator = kernels.load((folder,)).operators["aten::add.out"]
+    assert operator.kernels[0] == "my_add"
+    assert operator.source("my_add") == folder / "my_add.c"
+    assert "add_f32" in operator.kernels
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [missing]}]", "no such file"),
+        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [add]}]", "is called add"),
+        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [B]}]", "is no name"),
+        ("[{op: 'my::a', kernels: [there]}]", "has no schema"),
+        ("[{op: 'my::a', schema: '(Tensor x', kernels: [there]}]", "open parenthesis"),
+        ("[{schema: '(Tensor x)'}]", "it has no 'op'"),
+        ("[{op: add.out, schema: '(Tensor x)', kernels: [there]}]", "has 1 arguments"),
+        ("{operators: 3}", "is no list"),
+    ],
+)
+def test_wrong_lists(text: str, said: str, tmp_path: Path) -> None:
+    folder = library(tmp_path / "own", text, "there.c")
+    with pytest.raises(SdkError) as error:
+        kernels.load((folder,))
+    assert said in error.value.what
+
+
+def test_a_folder_without_a_list(tmp_path: Path) -> None:
+    with pytest.raises(SdkError, match="cannot read the list of kernels"):
+        kernels.load((tmp_path,))
