@@ -108,7 +108,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-def test_command_line_page_is_current() -> None:
+def test_generated_pages_are_current() -> None:
     run(ROOT, "tools/make_docs.py", "--check")
 
 
