@@ -58,6 +58,8 @@ class Sweep:
     arguments: Sequence[Any]
     # What PyTorch gives; None: the functional operator on the same arguments.
     results: Callable[[], Any] | None = None
+    # Arguments that the call writes too; `results` ends with what they become.
+    written: Sequence[int] = ()
 
     def outputs(self) -> list[torch.Tensor]:
         found = self.results() if self.results else self._functional()
@@ -123,7 +125,8 @@ class Writer:
 def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
     writer = Writer()
     arguments = [writer.argument(value) for value in sweep.arguments]
-    outs = [writer.tensor(result) for result in results]
+    written = [arguments[index] for index in sweep.written]
+    outs = [writer.tensor(one) for one in results[: len(results) - len(written)]]
     returned = (
         outs[0] if len(outs) == 1 else writer.add(program.TensorList(tuple(outs)))
     )
@@ -137,7 +140,7 @@ def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
             for index, value in zip(arguments, sweep.arguments, strict=True)
             if isinstance(value, torch.Tensor)
         ),
-        outputs=tuple(outs),
+        outputs=(*outs, *written),
         chains=(program.Chain((call,), (), (), None),),
         operators=(program.Operator(name, overload),),
         delegates=(),
@@ -405,6 +408,13 @@ def lines() -> Iterator[Sweep]:
             )
 
 
+def legit(x: Any, weight: Any, bias: Any, mean: Any, var: Any, *rest: Any) -> Any:
+    """Batch norm with running statistics, which come last."""
+    mean, var = mean.clone(), var.clone()
+    functional = torch.ops.aten._native_batch_norm_legit
+    return [*functional(x, weight, bias, mean, var, *rest), mean, var]
+
+
 def norms() -> Iterator[Sweep]:
     for dtype in FLOATS:
         image = made(dtype, 2, 4, 3, 5)
@@ -422,6 +432,14 @@ def norms() -> Iterator[Sweep]:
                 "aten::_native_batch_norm_legit.no_stats_out",
                 [x, weight, bias, True, 0.1, 1e-5],
             )
+            for training in (False, True):
+                given = [*arguments[:5], training, 0.3, 1e-5]
+                yield Sweep(
+                    "aten::_native_batch_norm_legit.out",
+                    given,
+                    lambda g=given: legit(*g),
+                    written=(3, 4),
+                )
         x = made(dtype, 2, 6, 4)
         for weight, bias in ((w, b), (w, None), (None, None)):
             yield Sweep("aten::native_layer_norm.out", [x, [4], weight, bias, 1e-5])

@@ -6,7 +6,10 @@
 
 #include "kernels/engine/view.h"
 
-enum { X, W, BIAS, STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PADDING, GROUPS, OUT };
+enum { X, W, BIAS, LISTS, OUT = LISTS + 6 };
+
+// From the first of the lists on.
+enum { STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PADDING, GROUPS };
 
 // Larger parameters than any tensor is long would only overflow sums.
 enum { LIMIT = 1 << 29 };
@@ -46,6 +49,14 @@ static ember_conv_operand_t operand(const ember_view_t *view) {
     return operand;
 }
 
+ember_conv_operand_t ember_conv_operand(const ember_tensor_t *tensor) {
+    ember_view_t view;
+
+    ember_view_tensor(&view, tensor);
+    as_volume(&view);
+    return operand(&view);
+}
+
 // Length of dimension `d` of the output; -1 when the parameters are out of range.
 static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padding) {
     const int64_t reach = (int64_t)conv->dilation[d] * (conv->kernel[d] - 1);
@@ -62,13 +73,14 @@ static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padd
     return steps - 2 * (int64_t)conv->padding[d] + reach + out_padding + 1;
 }
 
-static bool set_lengths(ember_conv_t *conv, ember_node_t *node, uint32_t dims) {
+static bool set_lengths(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
+                        uint32_t dims) {
     int32_t out_padding[EMBER_CONV_DIMS];
 
-    read_list(node, STRIDE, dims, 1, 1, conv->stride);
-    read_list(node, PADDING, dims, 0, 0, conv->padding);
-    read_list(node, DILATION, dims, 1, 1, conv->dilation);
-    read_list(node, OUT_PADDING, dims, 0, 0, out_padding);
+    read_list(node, lists + STRIDE, dims, 1, 1, conv->stride);
+    read_list(node, lists + PADDING, dims, 0, 0, conv->padding);
+    read_list(node, lists + DILATION, dims, 1, 1, conv->dilation);
+    read_list(node, lists + OUT_PADDING, dims, 0, 0, out_padding);
     if (ember_node_status(node) != EMBER_OK) {
         return false;
     }
@@ -138,7 +150,6 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
     const int64_t channels = (int64_t)conv->filters * conv->groups;
     int32_t sizes[EMBER_CONV_DIMS + 2] = {conv->batches, (int32_t)channels};
     ember_tensor_t y;
-    ember_view_t view;
 
     if (channels > INT32_MAX) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: channels");
@@ -151,9 +162,7 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
     if (y.dtype != conv->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of output");
     }
-    ember_view_tensor(&view, &y);
-    as_volume(&view);
-    conv->y = operand(&view);
+    conv->y = ember_conv_operand(&y);
     conv->planes = ember_tensor_is_contiguous(x) && ember_tensor_is_contiguous(w) &&
                    ember_tensor_is_contiguous(&y);
     conv->channels_last =
@@ -164,13 +173,28 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
     return EMBER_OK;
 }
 
+ember_conv_operand_t ember_conv_weight(const ember_conv_t *conv,
+                                       const ember_tensor_t *weight, int32_t *group) {
+    ember_conv_operand_t w = ember_conv_operand(weight);
+    const int32_t inner = w.inner;
+
+    if (conv->transposed) { // stored as (input channel, output channel, ...)
+        *group = w.outer * (weight->numel == 0 ? 0 : conv->channels);
+        w.inner = w.outer;
+        w.outer = inner;
+    } else {
+        *group = w.outer * (weight->numel == 0 ? 0 : conv->filters);
+    }
+    return w;
+}
+
 // Takes input and weight, which have the same rank, as volumes.
-static bool set_inputs(ember_conv_t *conv, ember_node_t *node, const ember_tensor_t *x,
-                       const ember_tensor_t *w) {
+static bool set_inputs(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
+                       const ember_tensor_t *x, const ember_tensor_t *w) {
     ember_view_t from, weight;
 
-    conv->transposed = ember_node_bool(node, TRANSPOSED);
-    conv->groups = ember_node_int_in(node, GROUPS, 1, INT32_MAX);
+    conv->transposed = ember_node_bool(node, lists + TRANSPOSED);
+    conv->groups = ember_node_int_in(node, lists + GROUPS, 1, INT32_MAX);
     conv->dtype = x->dtype;
     ember_view_tensor(&from, x);
     ember_view_tensor(&weight, w);
@@ -180,17 +204,27 @@ static bool set_inputs(ember_conv_t *conv, ember_node_t *node, const ember_tenso
         return false;
     }
     conv->x = operand(&from);
-    conv->w = operand(&weight);
+    conv->w = ember_conv_weight(conv, w, &conv->w_group);
     memcpy(conv->in, from.sizes + 2, sizeof(conv->in));
     memcpy(conv->kernel, weight.sizes + 2, sizeof(conv->kernel));
-    if (conv->transposed) { // stored as (input channel, output channel, ...)
-        conv->w_group = conv->w.outer * (w->numel == 0 ? 0 : conv->channels);
-        conv->w.outer = weight.strides[1];
-        conv->w.inner = weight.strides[0];
-    } else {
-        conv->w_group = conv->w.outer * (w->numel == 0 ? 0 : conv->filters);
-    }
     return true;
+}
+
+ember_status_t ember_conv_geometry(ember_conv_t *conv, ember_node_t *node,
+                                   uint32_t lists, const ember_tensor_t *x,
+                                   const ember_tensor_t *w) {
+    if (x->rank < 3 || x->rank > EMBER_CONV_DIMS + 2 || w->rank != x->rank) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: rank");
+    }
+    if (x->dtype != w->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");
+    }
+    if (!set_inputs(conv, node, lists, x, w) ||
+        !set_lengths(conv, node, lists, x->rank - 2u)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: sizes or parameters do not fit");
+    }
+    return EMBER_OK;
 }
 
 ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
@@ -201,16 +235,9 @@ ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (x.rank < 3 || x.rank > EMBER_CONV_DIMS + 2 || w.rank != x.rank) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: rank");
+    ember_status_t status = ember_conv_geometry(conv, node, LISTS, &x, &w);
+    if (status == EMBER_OK) {
+        status = set_bias(conv, node);
     }
-    if (x.dtype != w.dtype) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");
-    }
-    if (!set_inputs(conv, node, &x, &w) || !set_lengths(conv, node, x.rank - 2u)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "convolution: sizes or parameters do not fit");
-    }
-    const ember_status_t status = set_bias(conv, node);
     return status != EMBER_OK ? status : set_output(conv, node, &x, &w);
 }

@@ -45,4 +45,33 @@ typedef struct ember_conv {
 // Reads and checks the call's arguments and sets the shape of its output.
 EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
 
+// --- for gradients -----------------------------------------------------------------
+
+// The part of it that does not depend on bias and output; `lists` is the argument of
+// the strides, behind which the other parameters stand as in aten::convolution.
+EMBER_MUST_USE ember_status_t ember_conv_geometry(ember_conv_t *conv,
+                                                  ember_node_t *node, uint32_t lists,
+                                                  const ember_tensor_t *x,
+                                                  const ember_tensor_t *w);
+
+// A tensor of rank 3 to 5 as an operand; a weight, and the step between groups.
+ember_conv_operand_t ember_conv_operand(const ember_tensor_t *tensor);
+ember_conv_operand_t ember_conv_weight(const ember_conv_t *conv,
+                                       const ember_tensor_t *weight, int32_t *group);
+
+// The input position that tap `k` of output position `out` reads; below 0: none.
+static inline int32_t ember_conv_source(const ember_conv_t *conv, uint32_t d,
+                                        int32_t out, int32_t k) {
+    if (!conv->transposed) {
+        const int32_t at =
+            out * conv->stride[d] - conv->padding[d] + k * conv->dilation[d];
+        return at < conv->in[d] ? at : -1;
+    }
+    const int32_t at = out + conv->padding[d] - k * conv->dilation[d];
+    if (at < 0 || at % conv->stride[d] != 0 || at / conv->stride[d] >= conv->in[d]) {
+        return -1;
+    }
+    return at / conv->stride[d];
+}
+
 #endif // EMBER_KERNELS_CONVOLUTION_CONV_H

@@ -8,20 +8,6 @@
 
 enum { CHUNK = 16 };
 
-// The input position that tap `k` of output position `out` reads; -1: none.
-static int32_t source(const ember_conv_t *conv, uint32_t d, int32_t out, int32_t k) {
-    if (!conv->transposed) {
-        const int32_t at =
-            out * conv->stride[d] - conv->padding[d] + k * conv->dilation[d];
-        return at < conv->in[d] ? at : -1;
-    }
-    const int32_t at = out + conv->padding[d] - k * conv->dilation[d];
-    if (at < 0 || at % conv->stride[d] != 0 || at / conv->stride[d] >= conv->in[d]) {
-        return -1;
-    }
-    return at / conv->stride[d];
-}
-
 // Adds the products along the input channels of one tap.
 static void add_tap(const ember_conv_t *conv, ember_number_t *sum, const char *x,
                     const char *w) {
@@ -54,7 +40,7 @@ static void add_tap(const ember_conv_t *conv, ember_number_t *sum, const char *x
 static void add_row(const ember_conv_t *conv, ember_number_t *sum, const char *x,
                     const char *w, int32_t out) {
     for (int32_t k = 0; k < conv->kernel[2]; k++) {
-        const int32_t at = source(conv, 2, out, k);
+        const int32_t at = ember_conv_source(conv, 2, out, k);
         if (at >= 0) {
             add_tap(conv, sum, x + (ptrdiff_t)at * conv->x.space[2],
                     w + (ptrdiff_t)k * conv->w.space[2]);
@@ -69,9 +55,9 @@ static ember_number_t sum_of(const ember_conv_t *conv, const char *x, const char
 
     memset(&sum, 0, sizeof(sum));
     for (int32_t kd = 0; kd < conv->kernel[0]; kd++) {
-        const int32_t d = source(conv, 0, out[0], kd);
+        const int32_t d = ember_conv_source(conv, 0, out[0], kd);
         for (int32_t kh = 0; d >= 0 && kh < conv->kernel[1]; kh++) {
-            const int32_t h = source(conv, 1, out[1], kh);
+            const int32_t h = ember_conv_source(conv, 1, out[1], kh);
             if (h >= 0) {
                 add_row(conv, &sum,
                         x + (ptrdiff_t)d * conv->x.space[0] +

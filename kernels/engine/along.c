@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "kernels/engine/index.h"
-
 static ember_view_t as_vector(const ember_view_t *view) {
     ember_view_t vector = *view;
 
@@ -94,7 +92,8 @@ static bool move(const ember_along_t *along, char *const *at, uint32_t size) {
     } else if (along->mode == EMBER_ALONG_SCATTER) {
         memcpy(whole, at[2], size);
     } else {
-        ember_elements_add(whole, at[2], along->dtype, 1);
+        const uint32_t how = along->mode - (uint32_t)EMBER_ALONG_COMBINE;
+        ember_elements_combine((ember_combine_t)how, whole, at[2], along->dtype, 1);
     }
     return true;
 }

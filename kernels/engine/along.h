@@ -6,13 +6,18 @@
 #ifndef EMBER_KERNELS_ENGINE_ALONG_H
 #define EMBER_KERNELS_ENGINE_ALONG_H
 
+#include "kernels/engine/index.h"
 #include "kernels/engine/strided.h"
 #include "kernels/engine/view.h"
 
 typedef enum ember_along_mode {
     EMBER_ALONG_GATHER,
     EMBER_ALONG_SCATTER,
-    EMBER_ALONG_ADD, // scatter, adding
+    EMBER_ALONG_COMBINE, // the first of those that scatter and combine
+    EMBER_ALONG_ADD = EMBER_ALONG_COMBINE + EMBER_COMBINE_ADD,
+    EMBER_ALONG_MULTIPLY = EMBER_ALONG_COMBINE + EMBER_COMBINE_MULTIPLY,
+    EMBER_ALONG_MAX = EMBER_ALONG_COMBINE + EMBER_COMBINE_MAX,
+    EMBER_ALONG_MIN = EMBER_ALONG_COMBINE + EMBER_COMBINE_MIN,
 } ember_along_mode_t;
 
 typedef struct ember_along {

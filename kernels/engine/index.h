@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading indices from tensor data, and adding elements in place.
+// Reading indices from tensor data, and combining elements in place.
 #ifndef EMBER_KERNELS_ENGINE_INDEX_H
 #define EMBER_KERNELS_ENGINE_INDEX_H
 
@@ -12,7 +12,20 @@ bool ember_is_index_dtype(uint32_t dtype);
 // count from the end.
 int32_t ember_index_read(const void *data, uint32_t dtype, int32_t size, bool wrap);
 
-// *dst += *src, `count` dense elements of `dtype`.
-void ember_elements_add(void *dst, const void *src, uint32_t dtype, uint32_t count);
+typedef enum ember_combine {
+    EMBER_COMBINE_ADD,
+    EMBER_COMBINE_MULTIPLY,
+    EMBER_COMBINE_MAX, // NaN wins
+    EMBER_COMBINE_MIN,
+} ember_combine_t;
+
+// *dst = *dst and *src combined, `count` dense elements of `dtype`.
+void ember_elements_combine(ember_combine_t how, void *dst, const void *src,
+                            uint32_t dtype, uint32_t count);
+
+static inline void ember_elements_add(void *dst, const void *src, uint32_t dtype,
+                                      uint32_t count) {
+    ember_elements_combine(EMBER_COMBINE_ADD, dst, src, dtype, count);
+}
 
 #endif // EMBER_KERNELS_ENGINE_INDEX_H

@@ -37,6 +37,20 @@ static void as_vector(ember_view_t *view) {
     }
 }
 
+static ember_status_t set_scratch(ember_sort_t *sort, ember_node_t *node) {
+    const size_t each = sizeof(ember_number_t) + 2 * sizeof(int32_t);
+
+    sort->scratch = NULL;
+    if (sort->count <= EMBER_SORT_FEW || sort->dims == 0) {
+        return EMBER_OK;
+    }
+    if (sort->size > INT32_MAX / (int32_t)each) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: too many elements");
+    }
+    sort->scratch = ember_node_scratch(node, (size_t)sort->size * each);
+    return ember_node_status(node);
+}
+
 ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node, uint32_t dim,
                                   int32_t count, bool descending, uint32_t out) {
     ember_tensor_t values, indices;
@@ -80,67 +94,12 @@ ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node, uint32
     if (values.numel > 0 && !set_table(sort, &to, &at, &self, dim)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: too many dimensions");
     }
-    return EMBER_OK;
-}
-
-// Whether `a` is the smaller number; NaN is larger than all others.
-static bool is_less(ember_class_t class, ember_number_t a, ember_number_t b) {
-    if (class == EMBER_CLASS_F32) {
-        return a.f32 < b.f32 || (b.f32 != b.f32 && a.f32 == a.f32);
-    }
-    if (class == EMBER_CLASS_F64) {
-        return a.f64 < b.f64 || (b.f64 != b.f64 && a.f64 == a.f64);
-    }
-    return a.s64 < b.s64;
-}
-
-static ember_number_t load(uint32_t dtype, const char *at) {
-    ember_number_t number;
-
-    ember_elements_load(ember_class_of(dtype), &number, dtype, at, 0, 1);
-    return number;
-}
-
-// Puts element `index`, at `element`, in its place among the first `filled` values;
-// the last one falls out when there are `count`.
-static void insert(const ember_sort_t *sort, char *values, char *indices,
-                   const char *element, int32_t index, int32_t filled) {
-    const ember_class_t class = ember_class_of(sort->dtype);
-    const size_t size = ember_dtype_size(sort->dtype);
-    const ember_number_t number = load(sort->dtype, element);
-    int32_t place = filled;
-
-    while (place > 0) {
-        const char *before = values + (ptrdiff_t)(place - 1) * sort->value_step;
-        const ember_number_t other = load(sort->dtype, before);
-        const bool first = sort->descending ? is_less(class, other, number)
-                                            : is_less(class, number, other);
-        if (!first) {
-            break;
-        }
-        if (place < sort->count) {
-            char *index_at = indices + (ptrdiff_t)place * sort->index_step;
-            memcpy(values + (ptrdiff_t)place * sort->value_step, before, size);
-            memcpy(index_at, index_at - sort->index_step, sizeof(int64_t));
-        }
-        place--;
-    }
-    if (place < sort->count) {
-        const int64_t wide = index;
-        memcpy(values + (ptrdiff_t)place * sort->value_step, element, size);
-        memcpy(indices + (ptrdiff_t)place * sort->index_step, &wide, sizeof(wide));
-    }
-}
-
-static void sort_line(const ember_sort_t *sort, char *values, char *indices,
-                      const char *self) {
-    for (int32_t i = 0; i < sort->size; i++) {
-        insert(sort, values, indices, self + (ptrdiff_t)i * sort->self_step, i,
-               i < sort->count ? i : sort->count);
-    }
+    return set_scratch(sort, node);
 }
 
 void ember_sort_run(const ember_sort_t *sort) {
+    void (*const line)(const ember_sort_t *, char *, char *, const char *) =
+        sort->scratch != NULL ? ember_sort_merge : ember_sort_insert;
     ember_walk_t walk;
 
     if (sort->dims == 0) {
@@ -153,9 +112,9 @@ void ember_sort_run(const ember_sort_t *sort) {
     const int32_t *row = sort->table + (sort->dims - 1u) * 4u;
     do {
         for (int32_t i = 0; i < row[0]; i++) {
-            sort_line(sort, walk.at[0] + (ptrdiff_t)i * row[1],
-                      walk.at[1] + (ptrdiff_t)i * row[2],
-                      walk.at[2] + (ptrdiff_t)i * row[3]);
+            line(sort, walk.at[0] + (ptrdiff_t)i * row[1],
+                 walk.at[1] + (ptrdiff_t)i * row[2],
+                 walk.at[2] + (ptrdiff_t)i * row[3]);
         }
     } while (ember_walk_next(&walk));
 }

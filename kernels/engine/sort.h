@@ -2,19 +2,22 @@
 // The first elements of each line of a tensor in sorted order, and where they were:
 // topk and sort.
 //
-// Insertion into the outputs themselves: no scratch memory, stable, and fast for the
-// small counts that topk has; sorting n elements takes about n * n / 4 steps. NaN
-// counts as the largest number, as in PyTorch.
+// Stable; NaN counts as the largest number, as in PyTorch. Few elements are inserted
+// into the outputs themselves, without scratch memory; for more than EMBER_SORT_FEW,
+// lines are merged, in 16 bytes of scratch for each element of a line.
 #ifndef EMBER_KERNELS_ENGINE_SORT_H
 #define EMBER_KERNELS_ENGINE_SORT_H
 
 #include "kernels/engine/strided.h"
 #include "kernels/engine/view.h"
 
+enum { EMBER_SORT_FEW = 16 };
+
 typedef struct ember_sort {
     char *values;  // (..., count, ...)
     char *indices; // int64, as values
     char *self;    // (..., size, ...); only read
+    void *scratch; // for merging; NULL: insertion
     int32_t count;
     int32_t size;
     int32_t value_step; // along the sorted dimension, bytes
@@ -33,5 +36,11 @@ EMBER_MUST_USE ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_
                                                  bool descending, uint32_t out);
 
 void ember_sort_run(const ember_sort_t *sort);
+
+// One line, either way.
+void ember_sort_insert(const ember_sort_t *sort, char *values, char *indices,
+                       const char *self);
+void ember_sort_merge(const ember_sort_t *sort, char *values, char *indices,
+                      const char *self);
 
 #endif // EMBER_KERNELS_ENGINE_SORT_H

@@ -216,54 +216,6 @@ def volumes() -> Iterator[Case]:
         )
 
 
-def pooled_gradient(x: Tensor, g: Tensor, kernel: int, stride: int, pad: int) -> Tensor:
-    sizes = ([kernel] * 2, [stride] * 2, [pad] * 2)
-    _, indices = A.max_pool2d_with_indices(x, *sizes)
-    return A.max_pool2d_with_indices_backward(g, x, *sizes, [1, 1], False, indices)
-
-
-def pool_gradients() -> Iterator[Case]:
-    x = f32(2, 3, 7, 8)
-    spread = A._adaptive_avg_pool2d_backward
-    yield op("adaptive_avg_pool2d_backward", spread, f32(2, 3, 3, 4), x)
-    for size in ((1, 1), (7, 8), (5, 9), (2, 3)):
-        tag = "x".join(map(str, size))
-        yield more(f"adaptive_avg_pool2d_backward_{tag}", spread, f32(2, 3, *size), x)
-    yield more("adaptive_avg_pool2d_backward_3d", spread, f32(3, 3, 4), f32(3, 7, 8))
-    cases = product((2, 3), (1, 2), (0, 1), (False, True))
-    for i, (kernel, stride, pad, ceil) in enumerate(cases):
-        probe = torch.empty(2, 3, 7, 8)
-        shape = F.avg_pool2d(probe, kernel, stride, pad, ceil).shape
-        yield op(
-            "avg_pool2d_backward" + (f"_{i}" if i else ""),
-            lambda g, x, k=kernel, s=stride, p=pad, c=ceil: A.avg_pool2d_backward(
-                g, x, [k, k], [s, s], [p, p], c, p == 0, None
-            ),
-            f32(*shape),
-            x,
-            committed=i == 0,
-        )
-        shape = F.max_pool2d(probe, kernel, stride, pad).shape
-        yield op(
-            "max_pool2d_backward" + (f"_{i}" if i else ""),
-            lambda x, g, k=kernel, s=stride, p=pad: pooled_gradient(x, g, k, s, p),
-            x,
-            f32(*shape),
-            committed=i == 0,
-        )
-    for tag, dtype in FLOATS.items():
-        given, grad = real(dtype, 1, 2, 4, 4), real(dtype, 1, 2, 2, 2)
-        rough = tolerance(dtype)
-        yield more(f"adaptive_avg_pool2d_backward_{tag}", spread, grad, given, **rough)
-        yield more(
-            f"max_pool2d_backward_{tag}",
-            lambda x, g: pooled_gradient(x, g, 2, 2, 0),
-            given,
-            grad,
-            **rough,
-        )
-
-
 # ---- random numbers: properties, as each runtime has its own -------------------------
 
 COUNT = 2000
@@ -357,4 +309,4 @@ def randoms() -> Iterator[Case]:
         yield more(f"native_dropout_{tag}", kept(0.4), real(dtype, 2000))
 
 
-CASES = [*masks(), *repeats(), *volumes(), *pool_gradients(), *randoms()]
+CASES = [*masks(), *repeats(), *volumes(), *randoms()]
