@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading the model of this firmware into the memory that the SDK placed for it.
+// Loading a model of this firmware into the memory that the SDK placed for it.
 #include "ember/model.h"
 
 #include <string.h>
 
-ember_status_t ember_model_open(ember_program_t *program, ember_error_t *err) {
-    const ember_model_t *model = &ember_model;
+ember_status_t ember_model_open_of(const ember_model_t *model, ember_program_t *program,
+                                   ember_error_t *err) {
     ember_status_t status =
         ember_program_open(program, model->program.data, model->program.size, err);
     for (uint32_t i = 0; status == EMBER_OK && i < model->data_count; i++) {
@@ -18,9 +18,9 @@ ember_status_t ember_model_open(ember_program_t *program, ember_error_t *err) {
     return status;
 }
 
-static const ember_model_method_t *find(const char *name) {
-    for (uint32_t i = 0; i < ember_model.method_count; i++) {
-        const ember_model_method_t *placed = &ember_model.methods[i];
+static const ember_model_method_t *find(const ember_model_t *model, const char *name) {
+    for (uint32_t i = 0; i < model->method_count; i++) {
+        const ember_model_method_t *placed = &model->methods[i];
         if (name == NULL || strcmp(placed->name, name) == 0) {
             return placed;
         }
@@ -56,9 +56,10 @@ static ember_status_t lend(ember_method_t *method, const ember_model_method_t *p
     return status;
 }
 
-ember_status_t ember_model_load(ember_method_t *method, const ember_program_t *program,
-                                const char *name, ember_error_t *err) {
-    const ember_model_method_t *placed = find(name);
+ember_status_t ember_model_load_of(const ember_model_t *model, ember_method_t *method,
+                                   const ember_program_t *program, const char *name,
+                                   ember_error_t *err) {
+    const ember_model_method_t *placed = find(model, name);
     if (placed == NULL) {
         return ember_fail(err, EMBER_NOT_FOUND,
                           "model: it was built without the method");
@@ -67,14 +68,14 @@ ember_status_t ember_model_load(ember_method_t *method, const ember_program_t *p
         .method = {.data = placed->arena.data, .size = placed->arena.size},
         .planned = placed->planned,
         .planned_count = placed->planned_count,
-        .temp = ember_model.temp,
+        .temp = model->temp,
     };
     for (uint32_t i = 0; i < placed->planned_count; i++) {
         if (placed->planned[i].size > 0) {
             memset(placed->planned[i].data, 0, placed->planned[i].size);
         }
     }
-    const ember_status_t status = ember_method_load(
-        method, program, placed->name, &ember_model.registry, &memory, err);
+    const ember_status_t status = ember_method_load(method, program, placed->name,
+                                                    &model->registry, &memory, err);
     return status == EMBER_OK ? lend(method, placed, err) : status;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The firmware of `ember build` without an application of one's own: loads a method
-// of the model in it, executes it once, and reports. Arguments, in any order:
+// of a model in it, executes it once, and reports. Arguments, in any order:
 //
+//     model=NAME    the model; without it the first
 //     method=NAME   the method; without it the first
 //     in=FILE       inputs (values.h); without it zeros
 //     out=FILE      where the report goes; without it a line on the console
@@ -27,6 +28,7 @@ enum { LINE_SIZE = 512, PADDED = 4 };
 enum { STAGE_OPEN, STAGE_LOAD, STAGE_INPUTS, STAGE_EXECUTE, STAGE_DONE };
 
 typedef struct options {
+    const char *model;
     const char *method;
     const char *in;
     const char *out;
@@ -46,7 +48,9 @@ static const char *value_of(const char *word, const char *name) {
 
 static void set_option(options_t *options, const char *word) {
     const char *value;
-    if ((value = value_of(word, "method=")) != NULL) {
+    if ((value = value_of(word, "model=")) != NULL) {
+        options->model = value;
+    } else if ((value = value_of(word, "method=")) != NULL) {
         options->method = value;
     } else if ((value = value_of(word, "in=")) != NULL) {
         options->in = value;
@@ -58,7 +62,7 @@ static void set_option(options_t *options, const char *word) {
 }
 
 static options_t read_options(void) {
-    options_t options = {NULL, NULL, NULL, false};
+    options_t options = {NULL, NULL, NULL, NULL, false};
     const size_t length = ember_port_arguments(line, sizeof(line));
     size_t start = 0;
     for (size_t i = 0; i <= length && length > 0; i++) {
@@ -71,12 +75,22 @@ static options_t read_options(void) {
     return options;
 }
 
-static ember_status_t load(const char *name, uint32_t *stage) {
+static const ember_model_t *find(const char *name) {
+    for (uint32_t i = 0; i < ember_model_count; i++) {
+        if (name == NULL || strcmp(ember_models[i]->name, name) == 0) {
+            return ember_models[i];
+        }
+    }
+    ember_port_panic("no model of that name");
+}
+
+static ember_status_t load(const options_t *options, uint32_t *stage) {
+    const ember_model_t *model = find(options->model);
     ember_port_mark_begin(EMBER_MARK_LOAD);
-    ember_status_t status = ember_model_open(&program, &error);
+    ember_status_t status = ember_model_open_of(model, &program, &error);
     if (status == EMBER_OK) {
         *stage = STAGE_LOAD;
-        status = ember_model_load(&method, &program, name, &error);
+        status = ember_model_load_of(model, &method, &program, options->method, &error);
     }
     ember_port_mark_end(EMBER_MARK_LOAD);
     return status;
@@ -103,7 +117,7 @@ static ember_status_t execute(void) {
 }
 
 static ember_status_t run(const options_t *options, uint32_t *stage) {
-    ember_status_t status = load(options->method, stage);
+    ember_status_t status = load(options, stage);
     if (status == EMBER_OK) {
         *stage = STAGE_INPUTS;
         status = read_inputs(options->in);

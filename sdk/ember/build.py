@@ -1,6 +1,6 @@
-"""A model and a board become firmware, through numbered artefacts in a build folder.
+"""Models and a board become firmware, through numbered artefacts in a build folder.
 
-1-program.json    what the program contains
+1-program.json    what the program contains; a list where there are several
 2-selection.json  the kernel of each call
 3-plan.json       the memory of each region
 4-package/        image and generated C (pack.py)
@@ -16,7 +16,7 @@ import hashlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from ember import (
 from ember import model as models
 from ember import selection as selections
 from ember.boards import Board
-from ember.errors import SdkError
+from ember.errors import SdkError, UsageError
 from ember.libraries import Libraries
 from ember.model import Model
 from ember.program import Method
@@ -62,17 +62,31 @@ class Options:
 
 @dataclass(frozen=True)
 class Built:
-    """Firmware of one model for one board."""
+    """Firmware of one model, or of several, for one board."""
 
-    model: Model
+    models: tuple[Model, ...]
     board: Board
-    methods: tuple[Method, ...]
+    chosen: tuple[tuple[Method, ...], ...]  # methods of each model
     folder: Path
     selection: dict[str, Any]
     plan: dict[str, Any]
     sizes: dict[str, Any]  # size, memory
     images: tuple[Path, ...]  # flashable files
     options: Options = field(default_factory=Options)
+
+    @property
+    def model(self) -> Model:
+        """The first one."""
+        return self.models[0]
+
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """Those of the first model."""
+        return self.chosen[0]
+
+    @property
+    def name(self) -> str:
+        return "_".join(model.name for model in self.models)
 
     @property
     def firmware(self) -> Path:
@@ -85,7 +99,7 @@ class Built:
 
 
 def build(
-    path: Path,
+    path: Path | Sequence[Path],
     board_name: str,
     *,
     out: Path | None = None,
@@ -94,43 +108,78 @@ def build(
 ) -> Built:
     """Build `path` (.pte, .bpte or case folder) for a board; nothing when it is built.
 
-    `out` is the build folder, build/<board>/<model> when None.
+    Several become one firmware. `out` is the build folder, build/<board>/<model> when
+    None.
     """
     options = options or Options()
     board = boards.load(board_name)
-    model = models.read(path, data)
-    wanted = options.methods or (None,)
-    methods = tuple(dict.fromkeys(model.method(name) for name in wanted))
+    files = [path] if isinstance(path, Path) else list(path)
+    found = tuple(models.read(one, data if len(files) == 1 else ()) for one in files)
+    if data and len(files) > 1:
+        raise UsageError(
+            "--data is for one model", hint="put each model into a folder with its .ptd"
+        )
     app = _app(options.app)
-    folder = (out or Path("build") / board.name / model.name).absolute()
+    job = _Job(found, _methods(found, options), board, options, app)
+    name = "_".join(model.name for model in found)
+    folder = (out or Path("build") / board.name / name).absolute()
     selected = None
     if not libraries.built_key(board, **_asked(options)):
         # Gaps are told before a compiler runs for nothing.
-        selected = _choose(model, methods, board, options)
+        selected = _choose(job)
     made = libraries.build(board, **_asked(options))
-    key = _key(model, board, methods, options, app, made)
+    key = _key(job, made)
     if not _is_built(folder, key):
-        selected = selected or _choose(model, methods, board, options)
+        selected = selected or _choose(job)
         paths.writable_folder(folder, "choose another one with --out")
         with _locked(folder):
             if not _is_built(folder, key):
-                _stages(folder, model, selected, board, options, made)
+                _stages(folder, job, selected, made)
                 _write_json(folder / _STAMP, {"key": key})
-    return _read(folder, model, board, methods, options)
+    return _read(folder, job)
 
 
-def _choose(
-    model: Model, methods: tuple[Method, ...], board: Board, options: Options
-) -> Selection:
-    return selections.choose(
-        model.program,
-        model.content,
-        model.data,
-        board,
-        methods,
-        model.name,
-        options.rules,
+@dataclass(frozen=True)
+class _Job:
+    """What a firmware is made of, beside compiled libraries."""
+
+    models: tuple[Model, ...]
+    methods: tuple[tuple[Method, ...], ...]  # of each model
+    board: Board
+    options: Options
+    app: Path | None
+
+
+def _methods(
+    found: Sequence[Model], options: Options
+) -> tuple[tuple[Method, ...], ...]:
+    """Of each model those that were asked for; of several models all without a wish."""
+    if len(found) > 1 and not options.methods:
+        return tuple(model.program.methods for model in found)
+    wanted = options.methods or (None,)
+    return tuple(
+        tuple(dict.fromkeys(model.method(name) for name in wanted)) for model in found
     )
+
+
+def _choose(job: _Job) -> list[Selection]:
+    """A selection per model; every gap of all of them is told together."""
+    results = [
+        selections.examine(
+            model.program,
+            model.content,
+            model.data,
+            job.board,
+            methods,
+            model.name,
+            job.options.rules,
+        )
+        for model, methods in zip(job.models, job.methods, strict=True)
+    ]
+    gaps = [gap for one in results for gap in one.gaps]
+    if gaps:
+        raise selections.missing(gaps)
+    return [one.selection for one in results if one.selection]
 
 
 def trace(built: Built) -> Path:
@@ -158,41 +207,64 @@ def _asked(options: Options) -> dict[str, Any]:
 
 
 def _stages(
-    folder: Path,
-    model: Model,
-    selected: Selection,
-    board: Board,
-    options: Options,
-    made: Libraries,
+    folder: Path, job: _Job, selected: Sequence[Selection], made: Libraries
 ) -> None:
     _clean(folder)
-    facts = describe.program(model.program, model.program.methods)
-    _write_json(folder / "1-program.json", facts)
-    _write_json(folder / "2-selection.json", selected.to_json())
-    placed = plan.make(
-        model, selected, board, stack=options.stack, caller_io=options.caller_io
+    _write_json(folder / "1-program.json", _program_facts(job))
+    rules, board, options = job.options.rules, job.board, job.options
+    chosen = selections.merge([one.kernels for one in selected], rules.allowed(board))
+    _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
+    plans = plan.make_all(
+        list(zip(job.models, selected, strict=True)),
+        board,
+        stack=options.stack,
+        caller_io=options.caller_io,
     )
-    _write_json(folder / "3-plan.json", placed.to_json())
+    planned = plan.to_json(plans)
+    _write_json(folder / "3-plan.json", planned)
     package = folder / "4-package"
     package.mkdir()
-    pack.write(package, model, selected, placed)
+    parts = pack.parts(job.models, plans)
+    backends = sorted({name for one in selected for name in one.backends})
+    pack.write(package, parts, chosen, backends, rules.known)
     target = folder / "5-firmware"
     target.mkdir()
     firmware = target / "firmware.elf"
-    kernels = user_kernels.objects(made, selected.known, selected.kernels)
-    _link(package, firmware, made, kernels, _app(options.app))
+    kernels = user_kernels.objects(made, rules.known, chosen)
+    _link(package, firmware, made, kernels, job.app)
     images = image.write_images(firmware, board)
-    arena = sum(region.size for region in placed.regions)
-    found = image.sizes(firmware, board, placed.model_bytes, arena)
+    regions = {region.name: region.size for one in plans for region in one.regions}
+    model_bytes = sum(one.model_bytes for one in plans)
+    found = image.sizes(firmware, board, model_bytes, sum(regions.values()))
     _write_json(
         target / "size.json",
         {
             "size": found.to_json(),
             "memory": found.memories_json(),
-            "method_arena": placed.method_arena,
+            "method_arena": planned["method_arena"],
             "images": [path.name for path in images],
         },
     )
+
+
+def _program_facts(job: _Job) -> Any:
+    facts = [
+        describe.program(model.program, model.program.methods) for model in job.models
+    ]
+    return facts[0] if len(facts) == 1 else facts
+
+
+def _selection_facts(
+    job: _Job, selected: Sequence[Selection], chosen: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """As one selection; of several models also each by itself."""
+    facts = [
+        {"model": model.name, **one.to_json()}
+        for model, one in zip(job.models, selected, strict=True)
+    ]
+    if len(facts) == 1:
+        return selected[0].to_json()
+    return facts[0] | {"operators": chosen, "models": facts}
 
 
 def _link(
@@ -211,7 +283,7 @@ def _link(
     folder = paths.runtime() / "app"
     own = [] if app else [folder / f"trace_{'on' if traced else 'off'}.c"]
     sources = [*(folder / name for name in (_APP[:1] if app else _APP)), *own]
-    sources += [package / name for name in pack.SOURCES]
+    sources += pack.sources(package)
     sources += [app] if app else []
     options = [f"-I{package}"]
     options += [f"-I{app.parent}"] if app else []
@@ -248,25 +320,25 @@ def _app(path: Path | None) -> Path | None:
 # ---- cache -------------------------------------------------------------------------
 
 
-def _key(
-    model: Model,
-    board: Board,
-    methods: Sequence[Method],
-    options: Options,
-    app: Path | None,
-    made: Libraries,
-) -> str:
+def _key(job: _Job, made: Libraries) -> str:
     """Names everything that a firmware depends on."""
     digest = hashlib.sha256(made.key.encode())
-    for content in (model.content, *model.data, _sdk_digest()):
-        digest.update(hashlib.sha256(content).digest())
-    if app is not None:
-        for path in sorted(app.parent.glob("*.[ch]")):
+    digest.update(_sdk_digest())
+    for model in job.models:
+        for content in (model.content, *model.data):
+            digest.update(hashlib.sha256(content).digest())
+    if job.app is not None:
+        for path in sorted(job.app.parent.glob("*.[ch]")):
             digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    facts = [board.model_dump(mode="json"), [one.name for one in methods], model.name]
-    asked = [str(app), options.messages, options.caller_io, options.stack]
-    asked += [options.toolchain, options.rules.key()]
-    digest.update(json.dumps([facts, asked]).encode())
+    options = job.options
+    facts = [
+        job.board.model_dump(mode="json"),
+        [model.name for model in job.models],
+        [[one.name for one in methods] for methods in job.methods],
+        [str(job.app), options.messages, options.caller_io, options.stack],
+        [options.toolchain, options.rules.key()],
+    ]
+    digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.known))
     return digest.hexdigest()
 
@@ -298,24 +370,18 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _read(
-    folder: Path,
-    model: Model,
-    board: Board,
-    methods: tuple[Method, ...],
-    options: Options,
-) -> Built:
+def _read(folder: Path, job: _Job) -> Built:
     sizes = _read_json(folder / "5-firmware" / "size.json")
     return Built(
-        model=model,
-        board=board,
-        methods=methods,
+        models=job.models,
+        board=job.board,
+        chosen=job.methods,
         folder=folder,
         selection=_read_json(folder / "2-selection.json"),
         plan=_read_json(folder / "3-plan.json"),
         sizes=sizes,
         images=tuple(folder / "5-firmware" / name for name in sizes["images"]),
-        options=options,
+        options=job.options,
     )
 
 

@@ -57,12 +57,22 @@ ToolchainOption = Annotated[
 
 
 def command(
-    model: ModelArgument = None,
+    model: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="MODEL...",
+            help=".pte, .bpte, or case folders; several share one firmware.",
+            show_default=False,
+        ),
+    ] = None,
     board: BoardOption = None,
     out: OutOption = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Method to build for; repeatable."),
+        typer.Option(
+            metavar="NAME",
+            help="Method to build for; repeatable. Of several models all.",
+        ),
     ] = None,
     data: DataOption = None,
     app: Annotated[
@@ -94,9 +104,9 @@ def command(
         optimize=optimize or plans.optimize,
         rules=plans.rules,
     )
-    (path,) = plans.models_or([model] if model else [])
+    paths = plans.models_or(model or [])
     target = plans.board_or(board)
-    built = build.build(path, target, out=out, data=data or (), options=options)
+    built = build.build(paths, target, out=out, data=data or (), options=options)
     if json_to != "-":
         console = output.console()
         report.show_build(console, built)
@@ -105,8 +115,9 @@ def command(
     output.write_json(
         {
             "board": built.board.name,
-            "model": built.model.name,
-            "methods": [one.name for one in built.methods],
+            "model": built.name,
+            "models": [one.name for one in built.models],
+            "methods": [one.name for chosen in built.chosen for one in chosen],
             "firmware": str(built.firmware),
             "images": [str(path) for path in built.images],
             **{key: built.sizes[key] for key in ("size", "memory", "method_arena")},

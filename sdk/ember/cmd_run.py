@@ -51,7 +51,7 @@ def command(
     json_to: output.JsonOption = None,
 ) -> None:
     plans = projects.load(project, kernels)
-    (path,) = plans.models_or([model] if model else [])
+    path = plans.model_or(model)
     target = plans.board_or(board)
     case = None if given else inputs.of_case(path, method)
     chosen = method or (case.method if case else None)

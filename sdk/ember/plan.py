@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ember import linker, program
@@ -53,6 +53,7 @@ class Plan:
     weights: str  # the memory of the model
     model_bytes: int
     constants: dict[str, int]
+    shares_temp: bool = False  # with other models
 
     @property
     def regions(self) -> list[Region]:
@@ -98,6 +99,7 @@ class _Placer:
 
     def __init__(self, board: Board, stack: int) -> None:
         self.board = board
+        self.stack = stack
         self.free = {memory.name: memory.size for memory in board.memories}
         where = linker.place(board, {"stack": stack})
         self.free[where["stack"]] -= stack
@@ -142,18 +144,102 @@ def make(
     With `caller_io` the application lends memory for inputs and outputs that the
     program does not plan. SdkError that names what does not fit, and by how much.
     """
+    pairs = [(model, selection)]
+    return make_all(pairs, board, stack=stack, caller_io=caller_io)[0]
+
+
+def make_all(
+    pairs: Sequence[tuple[Model, Selection]],
+    board: Board,
+    *,
+    stack: int = linker.DEFAULT_STACK,
+    caller_io: bool = False,
+) -> list[Plan]:
+    """Place several models side by side; they share nothing but scratch."""
     placer = _Placer(board, stack)
-    size = len(model.content) + sum(map(len, model.data))
-    weights = placer.place("weights", size, "the model")
-    arenas = _arenas(selection, placer)
+    weights = [
+        placer.place("weights", _bytes(model), "the model") for model, _ in pairs
+    ]
+    arenas = [_arenas(selection, placer) for _, selection in pairs]
     temp = None
-    if selection.scratch:
+    scratch = max(selection.scratch for _, selection in pairs)
+    if scratch:
         purpose = "scratch of the largest node"
-        temp = placer.region("ember_temp", "temp", selection.scratch, purpose)
+        temp = placer.region("ember_temp", "temp", scratch, purpose)
+    plans = [
+        _place(model, methods, placer, where, caller_io)
+        for (model, _), methods, where in zip(pairs, arenas, weights, strict=True)
+    ]
+    if len(plans) > 1:
+        plans = [
+            _named(plan, model.identifier)
+            for plan, (model, _) in zip(plans, pairs, strict=True)
+        ]
+    names = ", ".join(model.name for model, _ in pairs)
+    if placer.problems:
+        raise SdkError(
+            problem_list(f"{names} does not fit {board.name}", placer.problems),
+            hint="use a smaller model or a board with more memory: see `ember boards`",
+        )
+    return [replace(plan, temp=temp, shares_temp=len(plans) > 1) for plan in plans]
+
+
+def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
+    """What one plan says, or what several together say."""
+    if len(plans) == 1:
+        return plans[0].to_json()
+    found = [plan.to_json() for plan in plans]
+    first = found[0]
+    again = [plan.temp.size if plan.temp else 0 for plan in plans[1:]]
+    stacks = [plan.stack for plan in plans[1:]]
+    where = linker.place(plans[0].board)["stack"]
+    counted: dict[str, int] = dict.fromkeys((m["name"] for m in first["memories"]), 0)
+    for one in found:
+        for memory in one["memories"]:
+            counted[memory["name"]] += memory["used"]
+    counted[where] -= sum(stacks)  # scratch and stack are shared
+    if plans[0].temp:
+        counted[plans[0].temp.memory] -= sum(again)
+    return first | {
+        "memories": [one | {"used": counted[one["name"]]} for one in first["memories"]],
+        "method_arena": sum(one["method_arena"] for one in found),
+        "models": found,
+    }
+
+
+def _named(plan: Plan, prefix: str) -> Plan:
+    """The plan with region names that no other model's plan has."""
+
+    def renamed(region: Region | None) -> Region | None:
+        return replace(region, name=f"{prefix}_{region.name}") if region else None
+
+    methods = tuple(
+        replace(
+            one,
+            arena=replace(one.arena, name=f"{prefix}_{one.arena.name}"),
+            planned=tuple(map(renamed, one.planned)),
+            inputs=tuple(map(renamed, one.inputs)),
+            outputs=tuple(map(renamed, one.outputs)),
+        )
+        for one in plan.methods
+    )
+    return replace(plan, methods=methods)
+
+
+def _bytes(model: Model) -> int:
+    return len(model.content) + sum(map(len, model.data))
+
+
+def _place(
+    model: Model,
+    arenas: Sequence[tuple[Method, Region]],
+    placer: _Placer,
+    weights: str,
+    caller_io: bool,
+) -> Plan:
     methods = []
-    for prefix, method, arena in zip(
-        _prefixes(selection.methods), selection.methods, arenas, strict=True
-    ):
+    prefixes = _prefixes([method for method, _ in arenas])
+    for prefix, (method, arena) in zip(prefixes, arenas, strict=True):
         planned = _planned(prefix, method, placer)
         methods.append(
             MethodPlan(
@@ -164,21 +250,16 @@ def make(
                 _lent(f"{prefix}_output", method, _outputs(method, caller_io), placer),
             )
         )
-    if placer.problems:
-        raise SdkError(
-            problem_list(f"{model.name} does not fit {board.name}", placer.problems),
-            hint="use a smaller model or a board with more memory: see `ember boards`",
-        )
     used = model.program.used_constants()
     constants = model.program.constants
     dead = sum(len(constants[index]) for index in model.program.unused_constants())
     return Plan(
-        board=board,
-        stack=stack,
+        board=placer.board,
+        stack=placer.stack,
         methods=tuple(methods),
-        temp=temp,
+        temp=None,
         weights=weights,
-        model_bytes=size,
+        model_bytes=_bytes(model),
         constants={
             "bytes": sum(len(constants[index]) for index in used),
             "dropped": 0,
@@ -197,13 +278,16 @@ def _prefixes(methods: Sequence[Method]) -> list[str]:
     return found
 
 
-def _arenas(selection: Selection, placer: _Placer) -> list[Region]:
+def _arenas(selection: Selection, placer: _Placer) -> list[tuple[Method, Region]]:
     return [
-        placer.region(
-            f"{prefix}_arena",
-            "method",
-            max(needs.arena, ALIGN),
-            f"the method arena of {method.name}",
+        (
+            method,
+            placer.region(
+                f"{prefix}_arena",
+                "method",
+                max(needs.arena, ALIGN),
+                f"the method arena of {method.name}",
+            ),
         )
         for prefix, method, needs in zip(
             _prefixes(selection.methods),

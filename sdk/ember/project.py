@@ -45,6 +45,16 @@ class Project:
             )
         return found
 
+    def model_or(self, given: Path | None) -> Path:
+        """The one model of a command line, or of the project."""
+        found = self.models_or([given] if given else [])
+        if len(found) > 1:
+            raise UsageError(
+                f"the project has {len(found)} models, this takes one",
+                hint=f"name one of {', '.join(map(str, found))}",
+            )
+        return found[0]
+
     def board_or(self, given: str | None) -> str:
         """The board of a command line; without one the project's."""
         found = given or self.board

@@ -20,10 +20,11 @@ _KINDS = ("code", "rodata", "data", "bss", "model", "arena", "stack")
 
 def show_build(console: Console, built: Built) -> None:
     """The firmware: what is in it, and how full each memory is."""
-    methods = ", ".join(plain(method.name) for method in built.methods)
-    console.print(
-        f"[bold]{plain(built.model.name)}[/] on [bold]{built.board.name}[/] ({methods})"
-    )
+    for model, chosen in zip(built.models, built.chosen, strict=True):
+        methods = ", ".join(plain(method.name) for method in chosen)
+        console.print(
+            f"[bold]{plain(model.name)}[/] on [bold]{built.board.name}[/] ({methods})"
+        )
     console.print()
     console.print(size_table(built.sizes["size"]))
     console.print()

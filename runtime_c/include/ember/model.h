@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model that `ember build` put into this firmware: its bytes, the kernels it
-// needs, and memory of exact size. The SDK generates `ember_model`; an application
+// The models that `ember build` put into this firmware: their bytes, the kernels they
+// need, and memory of exact size. The SDK generates `ember_model`; an application
 // loads a method and runs it:
 //
 //     static ember_program_t program;
@@ -9,7 +9,11 @@
 //     ember_model_load(&method, &program, "forward", NULL);
 //     ember_method_execute(&method, NULL);
 //
+// With several models `ember_model` is the first; each is `ember_model_<name>` in the
+// generated ember_models.h, opened and loaded by the functions that take it.
+//
 // Lifetime  memory of a method is lent to it for ever: load a method once.
+// Threads   models and methods share scratch: one executes at a time.
 #ifndef EMBER_MODEL_H
 #define EMBER_MODEL_H
 
@@ -31,27 +35,44 @@ typedef struct ember_model_method {
 } ember_model_method_t;
 
 typedef struct ember_model {
+    const char *name;
     ember_bytes_t program;
     const ember_bytes_t *data; // (data_count,): .ptd files
     ember_data_map_t *maps;    // (data_count,): filled by ember_model_open()
     uint32_t data_count;
     uint32_t method_count;
     const ember_model_method_t *methods;
-    ember_span_t temp; // shared: one method executes at a time
+    ember_span_t temp; // shared by all methods of all models
     ember_registry_t registry;
 } ember_model_t;
 
 extern const ember_model_t ember_model;
+extern const ember_model_t *const ember_models[]; // (ember_model_count,)
+extern const uint32_t ember_model_count;
 
 // Opens the program with its data files. Errors as ember_program_open().
-EMBER_MUST_USE ember_status_t ember_model_open(ember_program_t *program,
-                                               ember_error_t *err);
+EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
+                                                  ember_program_t *program,
+                                                  ember_error_t *err);
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
 // Errors as ember_method_load(); NOT_FOUND when the firmware was built without it.
-EMBER_MUST_USE ember_status_t ember_model_load(ember_method_t *method,
-                                               const ember_program_t *program,
-                                               const char *name, ember_error_t *err);
+EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
+                                                  ember_method_t *method,
+                                                  const ember_program_t *program,
+                                                  const char *name, ember_error_t *err);
+
+// The same for `ember_model`.
+EMBER_MUST_USE static inline ember_status_t ember_model_open(ember_program_t *program,
+                                                             ember_error_t *err) {
+    return ember_model_open_of(&ember_model, program, err);
+}
+
+EMBER_MUST_USE static inline ember_status_t
+ember_model_load(ember_method_t *method, const ember_program_t *program,
+                 const char *name, ember_error_t *err) {
+    return ember_model_load_of(&ember_model, method, program, name, err);
+}
 
 #endif // EMBER_MODEL_H

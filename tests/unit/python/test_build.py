@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ember import build, cli, image
+from ember import build, cli, image, libraries
+from ember.errors import SdkError, UsageError
 
 
 @pytest.fixture(autouse=True)
@@ -239,3 +242,35 @@ def test_kernels_for_size_or_speed(data: Path) -> None:
     assert sizes["size"] < sizes["speed"]
     again = build.build(data / "conv.pte", "mps2-an386")  # the default
     assert again.sizes["size"]["code"] == sizes["size"]
+
+
+def test_several_models(data: Path, tmp_path: Path) -> None:
+    paths = [data / "add.pte", data / "methods.pte"]
+    built = build.build(paths, "host", out=tmp_path / "out")
+    assert built.name == "add_methods"
+    assert [len(methods) for methods in built.chosen] == [1, 2]
+    assert set(built.plan["models"][1]) == set(built.plan["models"][0])
+    assert {one["model"] for one in built.selection["models"]} == {"add", "methods"}
+    with pytest.raises(SdkError, match="two models of the firmware are called add"):
+        build.build([paths[0], paths[0]], "host", out=tmp_path / "twice")
+    with pytest.raises(UsageError, match="--data is for one model"):
+        build.build(paths, "host", data=[data / "external.ptd"])
+
+
+def test_only_the_model_changed(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """No kernel is compiled again, and it takes no time."""
+    model = tmp_path / "model.pte"
+    model.write_bytes((data / "add.pte").read_bytes())
+    build.build(model, "host", out=tmp_path / "out")
+    model.write_bytes((data / "mlp.pte").read_bytes())
+
+    def compiled(*_: object, **__: object) -> None:
+        raise AssertionError("the libraries are compiled again")
+
+    monkeypatch.setattr(libraries, "_compile", compiled)
+    started = os.times()
+    built = build.build(model, "host", out=tmp_path / "out")
+    ended = os.times()
+    used = sum(ended[:4]) - sum(started[:4])  # of this process and the compilers
+    assert used < 2.0
+    assert built.selection["operators"] != {}

@@ -118,9 +118,9 @@ def test_generated_c_names_every_size(data: Path) -> None:
     header = pack.plan_header(one, made)
     assert "#define EMBER_FORWARD_ARENA_BYTES 100 // ram" in header
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header
-    text = pack.model_data(one, made)
+    text = pack.model_data(pack.Part(one, made))
     assert 'section(".ember_arena.ram.forward_arena")' in text
-    assert ".balign" in pack.image_assembly(one, made)
+    assert ".balign" in pack.image_assembly(pack.Part(one, made))
 
 
 def test_method_names_are_escaped() -> None:

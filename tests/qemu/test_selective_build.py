@@ -1,0 +1,53 @@
+"""Kernels of one's own and several models, in firmware that runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from ember import boards, build, cli, emulator
+
+ROOT = Path(__file__).parents[2]
+PAIR = ROOT / "examples" / "models" / "pair"
+CUSTOM = ROOT / "examples" / "custom_op"
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
+    app = ROOT / "examples" / "firmware" / "two_models.c"
+    built = build.build(
+        [PAIR / "smooth.pte", PAIR / "judge.pte"],
+        board,
+        out=tmp_path,
+        options=build.Options(app=app),
+    )
+    ran = emulator.run(boards.load(board), built.firmware).check("two models")
+    said = re.findall(r"^(\w+) (\w+) (-?\d+)$", ran.text, re.MULTILINE)
+    expected = json.loads((PAIR / "expected.json").read_text())
+    got: dict[tuple[str, str], list[float]] = {}
+    for model, method, milli in said:
+        got.setdefault((model, method), []).append(int(milli) / 1000)
+    assert len(got) == 4
+    for (model, method), values in got.items():
+        assert values == pytest.approx(expected[model][method], abs=6e-4)
+    assert len({model for model, _, _ in said[:2]}) == 2  # in turn
+    assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
+    code = built.firmware.read_bytes()
+    assert code.count((PAIR / "judge.pte").read_bytes()) == 1
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
+    own = ["--board", board, "--kernels", str(CUSTOM / "kernels")]
+    assert cli.main(["test", str(CUSTOM), *own]) == 0
+    report = tmp_path / "run.json"
+    place = ["--out", str(tmp_path / "build"), "--json", str(report)]
+    assert cli.main(["run", str(CUSTOM / "mul3"), *own, *place]) == 0
+    assert json.loads(report.read_text())["nodes"][0]["kernel"] == "mul3"
