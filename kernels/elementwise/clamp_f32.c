@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a within two numbers, float32 in one layout (hardtanh, relu6).
-#include "kernels/engine/map_f32.h"
+#include "kernels/elementwise/clamp_f32.h"
 #include "kernels/engine/mathf.h"
 
-typedef struct clamp {
-    ember_map_f32_1_t map;
-    float low;
-    float high;
-} clamp_t;
-
 static int32_t run(void *state) {
-    const clamp_t *s = state;
+    const ember_clamp_f32_t *s = state;
     for (uint32_t i = 0; i < s->map.count; i++) {
         const float a = s->map.a[i];
         // NaN stays, and must not be near a plain minimum or maximum, for which
@@ -26,8 +20,8 @@ static float bound(ember_node_t *node, uint32_t arg, float when_none) {
                : (float)ember_node_double(node, arg);
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    clamp_t *s = state;
+ember_status_t ember_clamp_f32_prepare(ember_node_t *node, void *state) {
+    ember_clamp_f32_t *s = state;
     if (ember_node_kind(node, 1) == EMBER_TENSOR ||
         ember_node_kind(node, 2) == EMBER_TENSOR) {
         return EMBER_UNSUPPORTED;
@@ -40,4 +34,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return ember_map_f32_1_prepare(node, &s->map);
 }
 
-EMBER_KERNEL(clamp_f32, clamp_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_clamp_f32_prepare(node, state);
+}
+
+EMBER_KERNEL(clamp_f32, ember_clamp_f32_t);

@@ -67,6 +67,16 @@ static inline void vstrwq_f32(float *at, float32x4_t value) {
     vstrwq_p_f32(at, value, 0xffff);
 }
 
+static inline void vstrwq_scatter_shifted_offset_p_f32(float *base, uint32x4_t offsets,
+                                                       float32x4_t value,
+                                                       mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        if (ember_mve_on(lanes, i)) {
+            base[(int32_t)offsets[i]] = value[i];
+        }
+    }
+}
+
 // --- making vectors ----------------------------------------------------------------
 
 static inline float32x4_t vdupq_n_f32(float x) {
@@ -93,6 +103,10 @@ static inline float32x4_t vaddq_n_f32(float32x4_t a, float b) {
     return a + b;
 }
 
+static inline float32x4_t vsubq_f32(float32x4_t a, float32x4_t b) {
+    return a - b;
+}
+
 static inline float32x4_t vmulq_f32(float32x4_t a, float32x4_t b) {
     return a * b;
 }
@@ -110,6 +124,26 @@ static inline float32x4_t vfmaq_f32(float32x4_t sum, float32x4_t a, float32x4_t 
 
 static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t a, float b) {
     return vfmaq_f32(sum, a, vdupq_n_f32(b));
+}
+
+static inline mve_pred16_t vcmpltq_f32(float32x4_t a, float32x4_t b) {
+    unsigned lanes = 0;
+    for (int i = 0; i < 4; i++) {
+        lanes |= (a[i] < b[i] ? 0xfu : 0) << (4 * i);
+    }
+    return (mve_pred16_t)lanes;
+}
+
+static inline mve_pred16_t vcmpgtq_f32(float32x4_t a, float32x4_t b) {
+    return vcmpltq_f32(b, a);
+}
+
+// a where `lanes` are on, else b.
+static inline float32x4_t vpselq_f32(float32x4_t a, float32x4_t b, mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        a[i] = ember_mve_on(lanes, i) ? a[i] : b[i];
+    }
+    return a;
 }
 
 static inline float vgetq_lane_f32(float32x4_t a, int lane) {

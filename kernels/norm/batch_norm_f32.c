@@ -1,39 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation with given statistics, float32, any one dim order:
 // y = x scale + shift for each channel, both folded when the channel begins.
-#include "kernels/engine/axis.h"
+#include "kernels/norm/batch_norm_f32.h"
+
 #include "kernels/engine/norm.h"
 
-typedef struct batch_norm {
-    ember_axis_t axis;
-    const float *weight; // (channels,), or NULL
-    const float *bias;   // (channels,), or NULL
-    const float *mean;   // (channels,)
-    const float *var;    // (channels,)
-    float eps;
-} batch_norm_t;
-
-static void channel(const batch_norm_t *s, uint32_t c) {
+void ember_batch_norm_f32_each(const ember_batch_norm_f32_t *s,
+                               ember_affine_fn affine) {
     const uint32_t inner = s->axis.inner;
-    const float *x = (const float *)(const void *)s->axis.x;
-    float *y = (float *)(void *)s->axis.y;
-    const float rstd = 1.0f / __builtin_sqrtf(s->var[c] + s->eps);
-    const float scale = s->weight != NULL ? s->weight[c] * rstd : rstd;
-    const float shift = (s->bias != NULL ? s->bias[c] : 0.0f) - s->mean[c] * scale;
 
-    for (uint32_t o = 0; o < s->axis.outer; o++) {
-        const size_t at = ((size_t)o * s->axis.count + c) * inner;
-        for (uint32_t i = 0; i < inner; i++) {
-            y[at + i] = x[at + i] * scale + shift;
+    for (uint32_t c = 0; c < s->axis.count && s->axis.outer > 0; c++) {
+        const float rstd = 1.0f / __builtin_sqrtf(s->var[c] + s->eps);
+        const float scale = s->weight != NULL ? s->weight[c] * rstd : rstd;
+        const float shift = (s->bias != NULL ? s->bias[c] : 0.0f) - s->mean[c] * scale;
+        const float *x = (const float *)(const void *)s->axis.x;
+        float *y = (float *)(void *)s->axis.y;
+        if (inner == 1) { // channels are innermost
+            affine(x + c, y + c, s->axis.outer, s->axis.count, scale, shift);
+            continue;
+        }
+        for (uint32_t o = 0; o < s->axis.outer; o++) {
+            const size_t at = ((size_t)o * s->axis.count + c) * inner;
+            affine(x + at, y + at, inner, 1, scale, shift);
         }
     }
 }
 
-static int32_t run(void *state) {
-    const batch_norm_t *s = state;
-    for (uint32_t c = 0; c < s->axis.count && s->axis.outer > 0; c++) {
-        channel(s, c);
+static void affine(const float *x, float *y, uint32_t count, uint32_t step, float scale,
+                   float shift) {
+    if (step == 1) {
+        for (uint32_t i = 0; i < count; i++) {
+            y[i] = x[i] * scale + shift;
+        }
+        return;
     }
+    for (; count > 0; count--) {
+        *y = *x * scale + shift;
+        x += step;
+        y += step;
+    }
+}
+
+static int32_t run(void *state) {
+    ember_batch_norm_f32_each(state, affine);
     return EMBER_OK;
 }
 
@@ -52,8 +61,8 @@ static const float *vector(ember_node_t *node, uint32_t arg, uint32_t count,
     return tensor.data;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    batch_norm_t *s = state;
+ember_status_t ember_batch_norm_f32_prepare(ember_node_t *node, void *state) {
+    ember_batch_norm_f32_t *s = state;
     ember_tensor_t x;
     bool floats = true;
 
@@ -80,4 +89,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return floats && given ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
-EMBER_KERNEL(batch_norm_f32, batch_norm_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_batch_norm_f32_prepare(node, state);
+}
+
+EMBER_KERNEL(batch_norm_f32, ember_batch_norm_f32_t);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batch normalisation with given statistics, float32, any one dim order:
+// y = x scale + shift for each channel, both folded when the channel begins.
+#ifndef EMBER_KERNELS_NORM_BATCH_NORM_F32_H
+#define EMBER_KERNELS_NORM_BATCH_NORM_F32_H
+
+#include "kernels/engine/axis.h"
+
+typedef struct ember_batch_norm_f32 {
+    ember_axis_t axis;
+    const float *weight; // (channels,), or NULL
+    const float *bias;   // (channels,), or NULL
+    const float *mean;   // (channels,)
+    const float *var;    // (channels,)
+    float eps;
+} ember_batch_norm_f32_t;
+
+EMBER_MUST_USE ember_status_t ember_batch_norm_f32_prepare(ember_node_t *node,
+                                                           void *state);
+
+// y[i] = x[i] scale + shift for `count` elements, `step` apart; y may be x.
+typedef void (*ember_affine_fn)(const float *x, float *y, uint32_t count, uint32_t step,
+                                float scale, float shift);
+
+// Calls `affine` for all elements of each channel, side by side or one step apart.
+void ember_batch_norm_f32_each(const ember_batch_norm_f32_t *s, ember_affine_fn affine);
+
+#endif // EMBER_KERNELS_NORM_BATCH_NORM_F32_H
