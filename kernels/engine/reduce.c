@@ -128,10 +128,7 @@ ember_status_t ember_reduce_prepare(ember_node_t *node, ember_reduce_t *state,
         return ember_node_status(node);
     }
     const uint32_t results = value_arg != EMBER_REDUCE_NONE ? value.numel : index.numel;
-    ember_class_t class = ember_class_of(x.dtype);
-    if (class == EMBER_CLASS_S64 && ops->integer_floats) {
-        class = EMBER_CLASS_F32;
-    }
+    const ember_class_t class = ember_class_of(ops->casts ? value.dtype : x.dtype);
     if (ops->classes[class].take == NULL) {
         return EMBER_UNSUPPORTED;
     }

@@ -5,7 +5,7 @@
 static const ember_reduce_ops_t ops = {
     .classes = {{ember_sum_f32, ember_mean_f32}, {ember_sum_f64, ember_mean_f64}},
     .passes = 1,
-    .integer_floats = true};
+    .casts = true};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;

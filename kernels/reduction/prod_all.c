@@ -52,7 +52,8 @@ static void finish_s64(ember_sum_t *sum) {
 
 static const ember_reduce_ops_t ops = {
     .classes = {{take_f32, finish_f32}, {take_f64, finish_f64}, {take_s64, finish_s64}},
-    .passes = 1};
+    .passes = 1,
+    .casts = true};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;

@@ -4,7 +4,8 @@
 
 static const ember_reduce_ops_t ops = {
     .classes = {{ember_sum_f32, NULL}, {ember_sum_f64, NULL}, {ember_sum_s64, NULL}},
-    .passes = 1};
+    .passes = 1,
+    .casts = true};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;
