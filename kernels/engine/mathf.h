@@ -2,9 +2,10 @@
 // Elementary functions in float: small, without tables or doubles, and with the
 // same bits on every board.
 //
-// At most 2 ulp from the true value (tan, asin, acosh, atan2 3), denormal results
-// excepted (measured by tests/unit/python/test_mathf.py). Infinities, NaN and signed
-// zeros as in C's <math.h>; errno and the floating-point flags are left alone.
+// At most 2 ulp from the true value (tan, asin, acosh, atan2, sigmoid 3; gelu 2 ulp of
+// x), denormal results excepted (measured by tests/unit/python/test_mathf.py).
+// Infinities, NaN and signed zeros as in C's <math.h>; errno and the floating-point
+// flags are left alone.
 #ifndef EMBER_KERNELS_ENGINE_MATHF_H
 #define EMBER_KERNELS_ENGINE_MATHF_H
 

@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -54,12 +55,24 @@ def files(graph: Graph) -> Exported:
     shapes = [{0: batch} if index in graph.batched else None for index in graph.inputs]
     dynamic = {"inputs": tuple(shapes)} if graph.batched else None
     program = lowered(export(module, samples[0], dynamic_shapes=dynamic))
-    ranges = program.exported_program().range_constraints.values()
-    if dynamic and not any(one.lower < one.upper for one in ranges):
-        raise ValueError("the exporter made the batch static")
+    check(program, dynamic is not None, runs[0].outputs)
     content = program_files(program)
     content["graph.txt"] = graph.source().encode()
     return Exported(content, runs, graph.rtol, graph.atol)
+
+
+def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
+    """Refuse a program that does not say what the module does."""
+    edge = program.exported_program()
+    ranges = edge.range_constraints.values()
+    if dynamic and not any(one.lower < one.upper for one in ranges):
+        raise ValueError("the exporter made the batch static")
+    nodes = {node.name: node for node in edge.graph.nodes}
+    names = edge.graph_signature.user_outputs
+    for name, value in zip(names, outputs, strict=True):
+        # A number times a 0-d uint8 tensor becomes int64, for instance.
+        if nodes[name].meta["val"].dtype != value.dtype:
+            raise ValueError("the exporter changed the dtype of an output")
 
 
 def folder(cache: Path, seed: int) -> Path:

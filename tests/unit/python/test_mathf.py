@@ -21,13 +21,15 @@ UNARY: dict[str, Callable[..., Any]] = {
     "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "erf": np.vectorize(math.erf), "floor": np.floor,
     "ceil": np.ceil, "trunc": np.trunc, "round": np.round,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
 }  # fmt: skip
 BINARY: dict[str, Callable[..., Any]] = {
     "pow": np.power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
 }
-BOUNDS = {"tan": 3.0, "asin": 3.0, "acosh": 3.0, "atan2": 3.0}
+BOUNDS = {name: 3.0 for name in ("tan", "asin", "acosh", "atan2", "sigmoid")}
+FLUSHED = {"sigmoid"}  # denormal results may be zero
 EXACT = {"floor", "ceil", "trunc", "round", "fmod"}
 SPECIAL = np.array(
     [0.0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan, 88.72283, -87.4, 1e-45],
@@ -84,6 +86,9 @@ def check(name: str, got: np.ndarray, want: np.ndarray) -> None:
     zero = (rounded == 0) & (got == 0)
     assert np.array_equal(np.signbit(got[zero]), np.signbit(rounded[zero]))
     finite = np.isfinite(rounded) & np.isfinite(got)
+    if name in FLUSHED:
+        finite &= np.abs(want) >= SMALLEST_NORMAL
+        assert np.abs(got[np.abs(want) < SMALLEST_NORMAL]).max() <= SMALLEST_NORMAL
     size = np.spacing(np.maximum(np.abs(rounded[finite]), SMALLEST_NORMAL))
     error = np.abs(got[finite].astype(np.float64) - want[finite]) / size
     assert error.max() <= (0.0 if name in EXACT else BOUNDS.get(name, 2.0))
@@ -96,6 +101,22 @@ def test_one_argument(library: ctypes.CDLL, name: str) -> None:
     library.each(library[f"ember_{name}f"], pointer(x), pointer(got), len(x))
     with np.errstate(all="ignore"):
         check(name, got, UNARY[name](x.astype(np.float64)))
+
+
+def test_gelu(library: ctypes.CDLL) -> None:
+    """Both forms add 1 to a number near -1, so their unit is that of x."""
+    x = inputs(100_000, 4)
+    x = x[np.abs(x) < 1e4]
+    wide = x.astype(np.float64)
+    inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)
+    sums = {"gelu": np.vectorize(math.erf)(wide * math.sqrt(0.5))}
+    sums["gelu_tanh"] = np.tanh(inner)
+    for name, part in sums.items():
+        got = np.empty_like(x)
+        library.each(library[f"ember_{name}f"], pointer(x), pointer(got), len(x))
+        unit = np.spacing(np.maximum(np.abs(x), SMALLEST_NORMAL))
+        error = np.abs(got - wide * (1 + part) / 2) / unit
+        assert error.max() <= 2.0
 
 
 @pytest.mark.parametrize("name", BINARY)
