@@ -28,7 +28,7 @@ BINARY: dict[str, Callable[..., Any]] = {
     "atan2": np.arctan2,
     "fmod": np.fmod,
 }
-BOUNDS = {name: 3.0 for name in ("tan", "asin", "acosh", "atan2", "sigmoid")}
+BOUNDS = dict.fromkeys(("tan", "asin", "acosh", "atan2", "sigmoid"), 3.0)
 FLUSHED = {"sigmoid"}  # denormal results may be zero
 EXACT = {"floor", "ceil", "trunc", "round", "fmod"}
 SPECIAL = np.array(
