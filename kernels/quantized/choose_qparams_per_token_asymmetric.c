@@ -108,13 +108,14 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t zero;
 
     ember_node_tensor(node, SELF, &x);
-    if (ember_node_status(node) == EMBER_OK && x.rank == 0) {
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (x.rank == 0) {
         return EMBER_UNSUPPORTED;
     }
     memcpy(sizes, x.sizes, x.rank * sizeof(*sizes));
-    if (x.rank > 0) {
-        sizes[x.rank - 1u] = 1;
-    }
+    sizes[x.rank - 1u] = 1;
     ember_node_output(node, SCALE, x.rank, sizes, &scale);
     ember_node_output(node, ZERO_POINT, x.rank, sizes, &zero);
     if (ember_node_status(node) != EMBER_OK) {
