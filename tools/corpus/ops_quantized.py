@@ -193,6 +193,11 @@ def per_tensor() -> Iterator[Case]:
             )
 
 
+def many() -> torch.Tensor:
+    """Four thousand numbers, half of them near halves of a scale of 0.02."""
+    return torch.cat([torch.randn(2000), torch.arange(-1000, 1000) * 0.005])
+
+
 def more_per_tensor() -> Iterator[Case]:
     def quantize(x):
         return Q.quantize_per_tensor(x, 0.0123, -7, -128, 127, S8)
@@ -216,6 +221,7 @@ def more_per_tensor() -> Iterator[Case]:
     yield quantized("quantize_tensor_far", far, lambda: -5e5 + 40 * torch.rand(33))
     yield quantized("quantize_tensor_no_scale", zero_scale, SPECIAL)
     yield quantized("quantize_tensor_pair", pair, f32(4, 19))
+    yield quantized("quantize_tensor_many", pair, many)
     yield quantized(
         "quantize_tensor_channels_last", pair, channels_last(f32(1, 3, 4, 5))
     )
