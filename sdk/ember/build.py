@@ -162,6 +162,48 @@ def _methods(
     )
 
 
+@dataclass(frozen=True)
+class Package:
+    """Models compiled for a board, to be linked with an application by its project."""
+
+    folder: Path  # with ember_models.h
+    made: Libraries
+    objects: tuple[Path, ...]
+    script: Path | None
+
+
+def package(
+    files: Sequence[Path], board_name: str, folder: Path, options: Options
+) -> Package:
+    """As build(), up to what a linker needs beside main()."""
+    board = boards.load(board_name)
+    found = tuple(models.read(path) for path in files)
+    job = _Job(found, _methods(found, options), board, options, None)
+    selected = _choose(job)
+    made = libraries.build(board, **_asked(options))
+    key = _key(job, made)
+    paths.writable_folder(folder)
+    place, objects = folder / "4-package", folder / "objects"
+    with _locked(folder):
+        if not _is_built(folder, key):
+            _clean(folder)
+            chosen = _pack(folder, job, selected)[0]
+            shutil.rmtree(objects, ignore_errors=True)
+            objects.mkdir()
+            sources = [paths.runtime() / "app" / "model.c", *pack.sources(place)]
+            made.compile(sources, objects, [f"-I{place}"])
+            for path in user_kernels.objects(made, options.rules.known, chosen):
+                shutil.copy(path, objects / f"user_{path.name}")
+            _write_json(folder / _STAMP, {"key": key})
+    script = place / "linker.ld"
+    return Package(
+        place,
+        made,
+        tuple(sorted(objects.iterdir())),
+        script if script.is_file() else None,
+    )
+
+
 def _choose(job: _Job) -> list[Selection]:
     """A selection per model; every gap of all of them is told together."""
     results = [
@@ -210,27 +252,12 @@ def _stages(
     folder: Path, job: _Job, selected: Sequence[Selection], made: Libraries
 ) -> None:
     _clean(folder)
-    _write_json(folder / "1-program.json", _program_facts(job))
-    rules, board, options = job.options.rules, job.board, job.options
-    chosen = selections.merge([one.kernels for one in selected], rules.allowed(board))
-    _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
-    plans = plan.make_all(
-        list(zip(job.models, selected, strict=True)),
-        board,
-        stack=options.stack,
-        caller_io=options.caller_io,
-    )
-    planned = plan.to_json(plans)
-    _write_json(folder / "3-plan.json", planned)
-    package = folder / "4-package"
-    package.mkdir()
-    parts = pack.parts(job.models, plans)
-    backends = sorted({name for one in selected for name in one.backends})
-    pack.write(package, parts, chosen, backends, rules.known)
+    chosen, plans = _pack(folder, job, selected)
+    board, package = job.board, folder / "4-package"
     target = folder / "5-firmware"
     target.mkdir()
     firmware = target / "firmware.elf"
-    kernels = user_kernels.objects(made, rules.known, chosen)
+    kernels = user_kernels.objects(made, job.options.rules.known, chosen)
     _link(package, firmware, made, kernels, job.app)
     images = image.write_images(firmware, board)
     regions = {region.name: region.size for one in plans for region in one.regions}
@@ -241,10 +268,33 @@ def _stages(
         {
             "size": found.to_json(),
             "memory": found.memories_json(),
-            "method_arena": planned["method_arena"],
+            "method_arena": plan.to_json(plans)["method_arena"],
             "images": [path.name for path in images],
         },
     )
+
+
+def _pack(
+    folder: Path, job: _Job, selected: Sequence[Selection]
+) -> tuple[dict[str, tuple[str, ...]], list[plan.Plan]]:
+    """The first four artefacts; the kernels of all models, and the plans."""
+    _write_json(folder / "1-program.json", _program_facts(job))
+    rules, board, options = job.options.rules, job.board, job.options
+    chosen = selections.merge([one.kernels for one in selected], rules.allowed(board))
+    _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
+    plans = plan.make_all(
+        list(zip(job.models, selected, strict=True)),
+        board,
+        stack=options.stack,
+        caller_io=options.caller_io,
+    )
+    _write_json(folder / "3-plan.json", plan.to_json(plans))
+    package = folder / "4-package"
+    package.mkdir()
+    parts = pack.parts(job.models, plans)
+    backends = sorted({name for one in selected for name in one.backends})
+    pack.write(package, parts, chosen, backends, rules.known)
+    return chosen, plans
 
 
 def _program_facts(job: _Job) -> Any:

@@ -23,6 +23,9 @@ VERBS = {
     "boards": "List the boards and their memories.",
     "select": "List the kernels that models need, and what is missing.",
     "build": "Make firmware of a model for a board.",
+    "pack": "Make what a project of one's own links with its main().",
+    "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",
+    "cmake-dir": "Print the folder of Ember's CMake package.",
     "run": "Execute a model once on a board or its emulator.",
     "test": "Run test cases on boards and compare with the expected outputs.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",
@@ -86,7 +89,7 @@ def _start(
 
 
 def _load(verb: str) -> Callable[..., Any]:
-    module = importlib.import_module(f"ember.cmd_{verb}")
+    module = importlib.import_module(f"ember.cmd_{verb.replace('-', '_')}")
     command: Callable[..., Any] = module.command
     return command
 

@@ -52,6 +52,10 @@ def command(
     ] = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    info_only: Annotated[
+        bool,
+        typer.Option("--info-only", help="List operators without looking for kernels."),
+    ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every call, its kernel, and why.")
     ] = False,
@@ -68,8 +72,11 @@ def command(
     if not (paths or ops or ops_yaml or all_ops):
         paths = plans.models_or(paths)
     target = boards.load(board or plans.board or "host")
-    asked = _asked(plans.rules, ops, ops_yaml or (), all_ops)
+    asked = _asked(plans.rules, ops, ops_yaml or (), all_ops, checked=not info_only)
     found = [models.read(path, data or ()) for path in paths]
+    if info_only:
+        _write(asked, found, out or Path("selected_operators.yaml"))
+        return
     methods = [method for one in found for method in one.program.methods]
     opinfo.check_schemas(asked, plans.rules.known.operators, methods)
     results = [_examine(one, target, plans.rules) for one in found]
@@ -89,17 +96,26 @@ def command(
     if missing:
         raise selection.missing(missing)
     if out is not None:
-        programs_info = (opinfo.of_program(m.program, str(m.path)) for m in found)
-        output.write_text(opinfo.union([asked, *programs_info]).to_yaml(), out)
+        _write(asked, found, out)
+
+
+def _write(asked: OpInfo, found: Sequence[Model], out: Path) -> None:
+    of_programs = (opinfo.of_program(one.program, str(one.path)) for one in found)
+    output.write_text(opinfo.union([asked, *of_programs]).to_yaml(), out)
 
 
 def _asked(
-    rules: Rules, ops: str | None, files: Sequence[Path], all_ops: bool
+    rules: Rules,
+    ops: str | None,
+    files: Sequence[Path],
+    all_ops: bool,
+    *,
+    checked: bool,
 ) -> OpInfo:
     """The operators that are wanted beside those of programs."""
     known = rules.known.operators
     found = opinfo.union(opinfo.read(path) for path in files)
-    found |= opinfo.of_names(ops or "", known)
+    found |= opinfo.of_names(ops or "", known if checked else None)
     if not (all_ops or found.everything):
         return found
     return found | OpInfo({op: frozenset({opinfo.DEFAULT}) for op in known}, {}, True)

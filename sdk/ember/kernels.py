@@ -98,14 +98,19 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     kernel_names = {kernel for one in found.values() for kernel in one.kernels}
     for library in libraries:
         _check(library, kernel_names)
+        kernel_names.update(name for one in library.entries for name in one.kernels)
+    backends = {one.id: one for one in _backends(own.backends)}
+    return extended(KernelList(found, backends, libraries), libraries)
+
+
+def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
+    """The list with the kernels of `libraries` before those it has."""
+    found = dict(known.operators)
+    for library in libraries:
         for entry in library.entries:
             found[entry.op] = _merged(library, entry, found.get(entry.op))
-            kernel_names.update(entry.kernels)
-    return KernelList(
-        {name: found[name] for name in sorted(found, key=str.encode)},
-        {one.id: one for one in _backends(own.backends)},
-        libraries,
-    )
+    ordered = {name: found[name] for name in sorted(found, key=str.encode)}
+    return replace(known, operators=ordered)
 
 
 def _operator(entry: Entry) -> Operator:

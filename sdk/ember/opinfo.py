@@ -158,14 +158,15 @@ def _first_tensor(method: Method, index: int) -> Tensor | None:
 # ---- from lists and files ----------------------------------------------------------
 
 
-def of_names(text: str, known: Iterable[str]) -> OpInfo:
+def of_names(text: str, known: Iterable[str] | None = None) -> OpInfo:
     """Operators of a command line, "add.out,my::op.out"; aten:: may be left out.
 
-    SdkError that names every operator that is not in `known`.
+    SdkError that names every operator that is not in `known`, where it is given.
     """
     names = [name for name in re.split(r"[\s,]+", text) if name]
     full = [name if "::" in name else f"aten::{name}" for name in names]
-    check(full, set(known), "--ops")
+    if known is not None:
+        check(full, set(known), "--ops")
     return _named({op: [DEFAULT] for op in full}, "--ops")
 
 

@@ -42,6 +42,11 @@ def toolchains() -> Path:
     return root() / "toolchains"
 
 
+def cmake() -> Path:
+    """The CMake package."""
+    return root() / "cmake"
+
+
 def plugin() -> Path:
     """The sources of the emulator plugin that counts instructions."""
     return root() / "tools" / "plugin"

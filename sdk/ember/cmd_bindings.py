@@ -1,0 +1,112 @@
+"""`ember bindings`: the C table of the kernels that a list of operators asks for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import (
+    boards,
+    cmake_files,
+    gaps,
+    kernel_library,
+    kernels,
+    libraries,
+    linker,
+    opinfo,
+    output,
+    paths,
+    selection,
+)
+from ember.cmd_build import MessagesOption, OptimizeOption, ToolchainOption
+from ember.errors import SdkError, problem_list
+from ember.opinfo import OpInfo
+
+
+def command(
+    selected: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="A selected_operators.yaml."),
+    ],
+    board: Annotated[str, typer.Option(metavar="NAME", help="See `ember boards`.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+    ],
+    functions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Only operators in this functions.yaml."),
+    ] = None,
+    custom_ops: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Operators whose kernels you link yourself."),
+    ] = None,
+    dtypes: Annotated[
+        bool,
+        typer.Option("--dtypes", help="Leave out kernels for dtypes that none uses."),
+    ] = False,
+    messages: MessagesOption = False,
+    optimize: OptimizeOption = None,
+    toolchain: ToolchainOption = None,
+) -> None:
+    target = boards.load(board)
+    info = opinfo.read(selected)
+    own = [kernel_library.read(custom_ops)] if custom_ops else []
+    known = kernels.extended(kernels.load(), own)
+    offered = _offered(known, functions, own)
+    if info.everything:
+        info |= OpInfo({op: frozenset({opinfo.DEFAULT}) for op in offered})
+    missing = gaps.of_names(info.sources, known)
+    if missing:
+        raise selection.missing(missing)
+    _check(info, offered, functions)
+    if not dtypes:
+        info = replace(info, keys={op: frozenset() for op in info.keys})
+    chosen = selection.of_operators(info, known.all(target.isa))
+    made = libraries.build(
+        target,
+        messages=messages,
+        toolchain=toolchain,
+        optimize=optimize or libraries.DEFAULT_OPTIMIZE,
+    )
+    paths.writable_folder(out)
+    files = {
+        "operators.c": kernels.operator_table(chosen, known),
+        "backends.c": kernels.backend_table(known.backends),
+    }
+    script = None
+    if target.port != "host":
+        script = out.absolute() / "linker.ld"
+        files["linker.ld"] = linker.script(target)
+    files["libraries.cmake"] = cmake_files.link(made, script=script)
+    for name, text in files.items():
+        _write_changed(out / name, text)
+
+
+def _offered(
+    known: kernels.KernelList,
+    functions: Path | None,
+    own: list[kernel_library.Library],
+) -> set[str]:
+    """The operators that may be selected: ATen's where they are listed."""
+    if functions is None:
+        return set(known.operators)
+    found = {op for op in known.operators if not op.startswith("aten::")}
+    found |= set(opinfo.read(functions).operators) & set(known.operators)
+    return found | {entry.op for library in own for entry in library.entries}
+
+
+def _check(info: OpInfo, offered: set[str], functions: Path | None) -> None:
+    problems = [
+        f"{functions} has no {op}" for op in info.operators if op not in offered
+    ]
+    if problems:
+        raise SdkError(problem_list("operators are selected but not offered", problems))
+
+
+def _write_changed(path: Path, text: str) -> None:
+    """Write a file unless it is the same: what depends on it is then built again."""
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        output.write_text(text, path)

@@ -1,0 +1,69 @@
+"""`ember pack`: models for a board, ready to be linked by a project of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import build, cmake_files, linker, output
+from ember import project as projects
+from ember.cmd_build import (
+    BoardOption,
+    KernelsOption,
+    MessagesOption,
+    OptimizeOption,
+    ProjectOption,
+    StackOption,
+    ToolchainOption,
+)
+
+
+def command(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+    ],
+    model: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
+    ] = None,
+    board: BoardOption = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Method to pack; repeatable."),
+    ] = None,
+    caller_io: Annotated[
+        bool,
+        typer.Option(
+            "--caller-io", help="The application lends memory for unplanned tensors."
+        ),
+    ] = False,
+    messages: MessagesOption = False,
+    stack: StackOption = linker.DEFAULT_STACK,
+    optimize: OptimizeOption = None,
+    toolchain: ToolchainOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+) -> None:
+    plans = projects.load(project, kernels)
+    options = build.Options(
+        methods=tuple(method or ()),
+        caller_io=caller_io,
+        messages=messages,
+        stack=stack,
+        toolchain=toolchain,
+        optimize=optimize or plans.optimize,
+        rules=plans.rules,
+    )
+    models = plans.models_or(model or [])
+    target = plans.board_or(board)
+    found = build.package(models, target, out.absolute(), options)
+    text = cmake_files.link(
+        found.made,
+        objects=found.objects,
+        script=found.script,
+        includes=[found.folder],
+    )
+    output.write_text(text, out / "package.cmake")
+    output.console().print(output.plain(str(out / "package.cmake")), soft_wrap=True)
