@@ -47,6 +47,24 @@ static bool set_table(ember_along_t *along, const ember_view_t *index,
     return true;
 }
 
+ember_along_mode_t ember_along_scatter_mode(ember_node_t *node,
+                                            ember_along_mode_t usual, uint32_t *out) {
+    uint32_t length;
+    const bool named = ember_node_kind(node, 4) == EMBER_STRING;
+    *out = named ? 5 : 4;
+    if (!named) {
+        return usual;
+    }
+    const char *name = ember_node_string(node, 4, &length);
+    if (name != NULL && length == 3 && memcmp(name, "add", 3) == 0) {
+        return EMBER_ALONG_ADD;
+    }
+    if (name == NULL || length != 8 || memcmp(name, "multiply", 8) != 0) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "scatter: no such reduction");
+    }
+    return EMBER_ALONG_MULTIPLY;
+}
+
 ember_status_t ember_along_prepare(ember_along_t *along, ember_node_t *node,
                                    const ember_view_t *index, const ember_view_t *whole,
                                    const ember_view_t *other, uint32_t dim,
@@ -62,11 +80,14 @@ ember_status_t ember_along_prepare(ember_along_t *along, ember_node_t *node,
     along->index_dtype = index->dtype;
     along->mode = (uint8_t)mode;
     along->dims = 0;
-    if (whole->dtype != other->dtype || !ember_is_index_dtype(index->dtype)) {
+    if (whole->dtype != other->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "index: dtypes");
     }
     if (ember_view_numel(index) == 0) {
-        return EMBER_OK;
+        return EMBER_OK; // whatever its dtype, as in PyTorch
+    }
+    if (!ember_is_index_dtype(index->dtype)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: dtypes");
     }
     if (!fits(&i, &w, &o, dim)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "index: shapes do not fit");

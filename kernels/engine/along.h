@@ -33,6 +33,11 @@ typedef struct ember_along {
     int32_t table[EMBER_WALK_ITEMS(3)]; // index, whole without `dim`, other
 } ember_along_t;
 
+// How scatter combines: `usual`, or what its string `reduce` says, argument 4, "add" or
+// "multiply". `out` becomes the argument after it.
+ember_along_mode_t ember_along_scatter_mode(ember_node_t *node,
+                                            ember_along_mode_t usual, uint32_t *out);
+
 // `index` is the shape that is walked. BAD_PROGRAM unless, in every dimension, it is
 // no longer than `other`, and than `whole` except in `dim`. A scalar counts as a
 // vector of one element.

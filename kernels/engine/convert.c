@@ -2,7 +2,7 @@
 // Copies with a change of dtype. Contract: convert.h.
 #include "kernels/engine/convert.h"
 
-#include "kernels/engine/view.h"
+#include "kernels/engine/cursor.h"
 
 enum { CHUNK = 32 };
 
@@ -24,6 +24,29 @@ ember_status_t ember_convert_prepare(ember_convert_t *convert, ember_node_t *nod
     convert->dims = 0;
     if (dst->numel > 0) {
         convert->dims = (uint8_t)ember_walk_fill(operands, 2, convert->table);
+        if (convert->dims == 0) {
+            return ember_node_fail(node, EMBER_UNSUPPORTED,
+                                   "copy: too many dimensions");
+        }
+    }
+    return EMBER_OK;
+}
+
+static char *first(const ember_view_t *view) {
+    return view->data == NULL ? NULL : (char *)view->data + view->offset;
+}
+
+ember_status_t ember_convert_views(ember_convert_t *convert, ember_node_t *node,
+                                   const ember_view_t *dst, const ember_view_t *src) {
+    const ember_view_t *const views[] = {dst, src};
+
+    convert->dst = first(dst);
+    convert->src = first(src);
+    convert->dst_dtype = dst->dtype;
+    convert->src_dtype = src->dtype;
+    convert->dims = 0;
+    if (ember_view_numel(dst) > 0) {
+        convert->dims = (uint8_t)ember_cursor_table(views, 2, convert->table);
         if (convert->dims == 0) {
             return ember_node_fail(node, EMBER_UNSUPPORTED,
                                    "copy: too many dimensions");

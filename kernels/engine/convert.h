@@ -5,6 +5,7 @@
 
 #include "kernels/engine/element.h"
 #include "kernels/engine/strided.h"
+#include "kernels/engine/view.h"
 
 typedef struct ember_convert {
     char *dst;
@@ -20,6 +21,12 @@ EMBER_MUST_USE ember_status_t ember_convert_prepare(ember_convert_t *convert,
                                                     ember_node_t *node,
                                                     const ember_tensor_t *dst,
                                                     const ember_tensor_t *src);
+
+// The same between views of one shape.
+EMBER_MUST_USE ember_status_t ember_convert_views(ember_convert_t *convert,
+                                                  ember_node_t *node,
+                                                  const ember_view_t *dst,
+                                                  const ember_view_t *src);
 
 void ember_convert_run(const ember_convert_t *convert);
 

@@ -48,6 +48,12 @@ static ember_status_t add_dense(ember_parts_t *parts, ember_part_t *items,
 static ember_status_t add_source(ember_parts_t *parts, ember_part_list_t items,
                                  ember_node_t *node, const ember_view_t *region,
                                  const ember_view_t *part) {
+    if (items.convert != NULL) {
+        return items.convert(parts, node, region, part);
+    }
+    if (part->dtype != region->dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cat, stack: dtypes differ");
+    }
     return items.strided != NULL ? add_strided(parts, items.strided, node, region, part)
                                  : add_dense(parts, items.dense, node, region, part);
 }
@@ -114,9 +120,6 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_list_t i
         if (!cat_item(node, i, &view)) {
             continue;
         }
-        if (view.dtype != out.dtype) {
-            return ember_node_fail(node, EMBER_UNSUPPORTED, "cat: dtypes differ");
-        }
         ember_view_t region = whole;
         ember_view_slice(&region, dim, at, view.sizes[dim], 1);
         at += view.sizes[dim];
@@ -153,9 +156,6 @@ ember_status_t ember_parts_prepare_stack(ember_parts_t *parts, ember_part_list_t
         ember_view_drop(&region, dim);
         ember_node_list_tensor(node, 0, i, &tensor);
         ember_view_tensor(&view, &tensor);
-        if (tensor.dtype != whole.dtype) {
-            return ember_node_fail(node, EMBER_UNSUPPORTED, "stack: dtypes differ");
-        }
         const ember_status_t status = add_source(parts, items, node, &region, &view);
         if (status != EMBER_OK) {
             return status;

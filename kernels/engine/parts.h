@@ -8,6 +8,7 @@
 //
 // A call may have any number of parts but a state has one size, so operators come
 // in sizes: EMBER_PARTS_FEW, _MANY, _MOST and _STRIDED, as candidates in this order.
+// Parts of other dtypes than the whole come last: parts_convert.h.
 #ifndef EMBER_KERNELS_ENGINE_PARTS_H
 #define EMBER_KERNELS_ENGINE_PARTS_H
 
@@ -53,10 +54,12 @@ typedef struct ember_parts_strided {
     ember_copy_t items[EMBER_PARTS_STRIDED];
 } ember_parts_strided_t;
 
-// The items of a state: one of both.
+// The items of a state, one of the three. `convert` adds an item of any dtype.
 typedef struct ember_part_list {
     ember_part_t *dense;
     ember_copy_t *strided;
+    ember_status_t (*convert)(ember_parts_t *parts, ember_node_t *node,
+                              const ember_view_t *region, const ember_view_t *part);
 } ember_part_list_t;
 
 // The whole prepare of cat and stack: (tensors, dim, out).

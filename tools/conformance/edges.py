@@ -27,11 +27,10 @@ def edge(
     function: Callable[..., Any],
     *recipes: Any,
     keep: Iterable[torch._ops.OpOverload] = (),
-    atol: float | None = None,
 ) -> Case:
     """A case of one function; `keep` names what must not be decomposed."""
-    options = {"keep": tuple(keep), "atol": atol}
-    return Case(name, lambda: exported_call(function, made(recipes), **options), False)
+    kept = tuple(keep)
+    return Case(name, lambda: exported_call(function, made(recipes), kept), False)
 
 
 def each(

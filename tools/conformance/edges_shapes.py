@@ -327,6 +327,8 @@ def _indices() -> Iterator[Case]:
         yield edge(
             f"scatter_{how}", reduce, f32(3, 4), whole(2, 4, low=0, high=3), f32(2, 4)
         )
+        value = lambda x, i, h=how: x.scatter(0, i, 3, reduce=h)
+        yield edge(f"scatter_value_{how}", value, f32(3, 4), whole(2, 4, low=0, high=3))
     for how in ("sum", "prod", "mean", "amax", "amin"):
         for inside in (False, True):
             reduce = lambda x, i, s, h=how, n=inside: x.scatter_reduce(
