@@ -9,6 +9,7 @@ import typer
 
 from ember import build, libraries, linker, output, report
 from ember import project as projects
+from ember.options import KernelsOption, ProjectOption
 
 ModelArgument = Annotated[
     Path | None,
@@ -18,20 +19,6 @@ ModelArgument = Annotated[
 ]
 BoardOption = Annotated[
     str | None, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
-]
-KernelsOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--kernels",
-        metavar="FOLDER",
-        help="Kernels of your own: a folder with a kernels.yaml; repeatable.",
-    ),
-]
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--project", metavar="FILE", help="Not ember.yaml of the current folder."
-    ),
 ]
 OutOption = Annotated[
     Path | None,

@@ -11,13 +11,12 @@ from ember import build, cmake_files, linker, output
 from ember import project as projects
 from ember.cmd_build import (
     BoardOption,
-    KernelsOption,
     MessagesOption,
     OptimizeOption,
-    ProjectOption,
     StackOption,
     ToolchainOption,
 )
+from ember.options import KernelsOption, ProjectOption
 
 
 def command(

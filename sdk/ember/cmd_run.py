@@ -12,15 +12,14 @@ from ember import project as projects
 from ember.cmd_build import (
     BoardOption,
     DataOption,
-    KernelsOption,
     MessagesOption,
     ModelArgument,
     OptimizeOption,
     OutOption,
-    ProjectOption,
     StackOption,
     ToolchainOption,
 )
+from ember.options import KernelsOption, ProjectOption
 
 
 def command(

@@ -13,10 +13,10 @@ from ember import boards, gaps, opinfo, output, selection
 from ember import model as models
 from ember import project as projects
 from ember.boards import Board
-from ember.cmd_build import KernelsOption, ProjectOption
 from ember.gaps import Gap
 from ember.model import Model
 from ember.opinfo import OpInfo
+from ember.options import KernelsOption, ProjectOption
 from ember.output import plain
 from ember.resolve import Call
 from ember.rules import Rules

@@ -10,8 +10,9 @@ import typer
 
 from ember import boards, cases, filters, junit, libraries, output, testing
 from ember import project as projects
-from ember.cmd_build import KernelsOption, OptimizeOption, ProjectOption
+from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
+from ember.options import KernelsOption, ProjectOption
 from ember.output import counted, plain
 from ember.testing import Outcome
 

@@ -25,7 +25,8 @@ class Rules:
 
     @property
     def known(self) -> KernelList:
-        return kernels.load(self.folders)
+        # Without folders the same list as everybody's: it is read once.
+        return kernels.load(self.folders) if self.folders else kernels.load()
 
     def allowed(self, board: Board) -> dict[str, tuple[str, ...]]:
         """The candidates of every operator on `board`, pins first."""

@@ -122,7 +122,12 @@ def examine(
 
     def resolved(allowed: Mapping[str, Sequence[str]]) -> resolve.Resolution:
         used = {op: items for op, items in allowed.items() if op in names}
-        return resolve.resolve(content, data, board, indices, known=known, allowed=used)
+        try:
+            return resolve.resolve(
+                content, data, board, indices, known=known, allowed=used
+            )
+        except SdkError as error:
+            raise SdkError(f"{name}: {error.what}", error.hint) from error
 
     answer = resolved(allowed)
     for method, needs in zip(methods, answer.methods, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, cli, emulator
+from ember import boards, build, cli, emulator, kernels
 
 ROOT = Path(__file__).parents[2]
 PAIR = ROOT / "examples" / "models" / "pair"
@@ -51,3 +51,18 @@ def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
     place = ["--out", str(tmp_path / "build"), "--json", str(report)]
     assert cli.main(["run", str(CUSTOM / "mul3"), *own, *place]) == 0
     assert json.loads(report.read_text())["nodes"][0]["kernel"] == "mul3"
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+@pytest.mark.parametrize("name", ["model_resnet8_small", "model_ds_cnn_small"])
+def test_only_kernels_that_are_called_are_linked(
+    name: str, board: str, tmp_path: Path
+) -> None:
+    built = build.build(ROOT / "tests" / "cases" / name, board, out=tmp_path)
+    chosen = {one for items in built.selection["operators"].values() for one in items}
+    known = {one for items in kernels.load().of_all_sets().values() for one in items}
+    linked = (built.folder / "5-firmware" / "firmware.map").read_text()
+    members = set(re.findall(r"libember_kernels\.a\((\w+)\.c", linked))
+    assert members & known == chosen

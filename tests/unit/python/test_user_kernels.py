@@ -41,7 +41,7 @@ def test_a_changed_kernel_is_compiled_again(tmp_path: Path) -> None:
     assert ember(*words) == 0
     source = own / "mul3.c"
     source.write_text(source.read_text().replace("3.0f", "4.0f"))
-    kernels.load.cache_clear()  # another process would not have it
+    kernels.load.cache_clear()  # as in another process
     assert ember(*words) == 1
 
 
