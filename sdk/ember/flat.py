@@ -47,6 +47,9 @@ class Enum:
     name: str
     base: Scalar
     members: dict[int, str]
+    # Numbers that files may have and Ember does not take, and what to do about them.
+    unsupported: dict[int, str] = field(default_factory=dict)
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,11 +119,15 @@ _SLOT = 2
 
 
 class FlatError(Exception):
-    """A malformed place; the readers it passes on its way up add where it is."""
+    """A malformed place; the readers it passes on its way up add where it is.
 
-    def __init__(self, problem: str) -> None:
+    With a remedy, the place is sound but says what Ember does not support.
+    """
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
         super().__init__(problem)
         self.problem = problem
+        self.remedy = remedy
         self.where = ""
 
     def inside(self, name: str) -> FlatError:
@@ -136,6 +143,10 @@ def read(data: bytes | memoryview, root: Table, what: str) -> Record:
         return reader.root(root)
     except FlatError as error:
         error.inside(root.name)
+        if error.remedy:
+            raise SdkError(
+                f"{what}: {error.where}: {error.problem}", hint=error.remedy
+            ) from error
         raise SdkError(
             f"{what} is malformed: {error.where}: {error.problem}",
             hint="the file is damaged or truncated: export or copy it again",
@@ -226,6 +237,9 @@ class _Reader:
                 raise FlatError("it leaves its table")
             value = self._scalar(base, at)
             if isinstance(kind, Enum) and value not in kind.members:
+                name = kind.unsupported.get(int(value))
+                if name is not None:
+                    raise FlatError(f"{name} is not supported", kind.remedy)
                 raise FlatError(f"{value} is not a {kind.name}")
             return value
         if at + 4 > table_end:

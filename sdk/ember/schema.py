@@ -55,6 +55,8 @@ SCALAR_TYPE = Enum(
         28: "uint32",
         29: "uint64",
     },
+    unsupported={8: "complex32", 9: "complex64", 10: "complex128"},
+    remedy="split complex tensors into real and imaginary ones before exporting",
 )
 DYNAMISM = Enum("TensorShapeDynamism", I8, {0: "static", 1: "bounded", 2: "unbounded"})
 TENSOR_LOCATION = Enum("TensorDataLocation", I8, {0: "segment", 1: "external"})

@@ -164,3 +164,18 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         files.read(tmp_path / "none.pte")
     with pytest.raises(SdkError, match="is a folder"):
         files.read(tmp_path)
+
+
+def test_complex_tensors_are_refused_by_name(data: Path) -> None:
+    whole = bytearray((data / "add.pte").read_bytes())
+    messages = []
+    for at in (at for at, byte in enumerate(whole) if byte == 6):  # float32
+        whole[at] = 9
+        try:
+            program.parse(bytes(whole))
+        except SdkError as error:
+            messages.append(f"{error.what}; {error.hint}")
+        whole[at] = 6
+    found = [one for one in messages if "complex64 is not supported" in one]
+    assert found
+    assert all("malformed" not in one and "real" in one for one in found)
