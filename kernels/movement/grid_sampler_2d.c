@@ -124,14 +124,19 @@ static void bilinear(const state_t *s, taps_t *taps, float y, float x) {
     add_tap(s, taps, top + 1.0f, left + 1.0f, down * right);
 }
 
+// Half of the point at `at`, in pixels.
+static float coordinate(const state_t *s, uint32_t d, const char *at) {
+    ember_number_t number; // any float on its way to float32
+
+    ember_elements_load(EMBER_CLASS_F32, &number, s->dtype, at, 0, 1);
+    return to_pixels(s, d, number.f32);
+}
+
 // The pixels that the point at `point` of the grid mixes.
 static void find_taps(const state_t *s, taps_t *taps, const char *point) {
-    float x, y;
+    const float x = coordinate(s, 1, point);
+    const float y = coordinate(s, 0, point + s->grid_steps[3]);
 
-    ember_elements_load(EMBER_CLASS_F32, &x, s->dtype, point, 0, 1);
-    ember_elements_load(EMBER_CLASS_F32, &y, s->dtype, point + s->grid_steps[3], 0, 1);
-    y = to_pixels(s, 0, y);
-    x = to_pixels(s, 1, x);
     taps->count = 0;
     if (s->mode == BICUBIC) {
         bicubic(s, taps, y, x);

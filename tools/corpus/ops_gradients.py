@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
+from executorch.exir import EdgeCompileConfig
 from torch import Tensor, nn
 
 from corpus.case import Case
@@ -146,41 +147,102 @@ def volumes() -> Iterator[Case]:
 # ---- what the exporter takes apart ---------------------------------------------------
 
 
-def decomposed() -> Iterator[Case]:
-    """Core operators that are not in the program in the end, but must work."""
-    yield more("col2im", lambda x: F.fold(x, (4, 5), 2), f32(1, 8, 12))
-    yield more(
-        "col2im_stride",
-        lambda x: F.fold(x, (6, 7), (2, 3), padding=1, stride=(2, 2)),
-        f32(2, 12, 16),
+# Core operators that the exporter takes apart unless it is told to keep them.
+KEPT = EdgeCompileConfig(
+    preserve_ops=[
+        A.col2im.default,
+        A.embedding_dense_backward.default,
+        A.native_layer_norm_backward.default,
+        A.native_group_norm_backward.default,
+    ]
+)
+
+
+def kept(
+    name: str, function: Any, *recipes: Any, committed: bool = True
+) -> Iterator[Case]:
+    """The operator itself, and what it is taken apart into."""
+    yield op(name, function, *recipes, edge=KEPT, committed=committed)
+    yield more(f"{name}_apart", function, *recipes)
+
+
+def folds() -> Iterator[Case]:
+    for i, (kernel, pad, stride, dilation, windows) in enumerate(
+        (
+            ((2, 2), 0, 1, 1, 30),
+            ((2, 3), 1, 2, 1, 16),
+            ((3, 3), 1, (2, 1), 1, 21),
+            ((2, 2), 1, 1, 2, 42),
+        )
+    ):
+        function = lambda x, k=kernel, p=pad, s=stride, d=dilation: F.fold(  # noqa: E731
+            x, (6, 7), k, d, p, s
+        )
+        channels = 3 * kernel[0] * kernel[1]
+        tag = f"col2im_{i}" if i else "col2im"
+        yield from kept(tag, function, f32(2, channels, windows), committed=i == 0)
+    yield from kept(
+        "col2im_2d", lambda x: F.fold(x, (4, 5), 2), f32(8, 12), committed=False
     )
-    yield more("im2col", lambda x: F.unfold(x, 2, padding=1), f32(1, 2, 4, 5))
+
+
+def embeddings() -> Iterator[Case]:
     for scaled, padding in product((False, True), (-1, 2)):
-        yield more(
+        first = scaled and padding == 2
+        yield from kept(
             f"embedding_dense_backward_{int(scaled)}_{padding % 9}",
             lambda g, i, s=scaled, p=padding: A.embedding_dense_backward(g, i, 7, p, s),
-            f32(5, 3),
-            values(1, 2, 2, 3, 1),
+            f32(2, 5, 3),
+            lambda: torch.tensor([[1, 2, 2, 3, 1], [6, 0, 2, 2, 1]]),
+            committed=first,
         )
-    yield more(
-        "native_layer_norm_backward",
-        lambda *x: A.native_layer_norm_backward(*x[:2], [5], *x[2:], [True] * 3),
-        f32(2, 4, 5),
-        f32(2, 4, 5),
-        f32(2, 4, 1),
-        positive(2, 4, 1),
-        f32(5),
-        f32(5),
+    yield from kept(
+        "embedding_dense_backward_s32",
+        lambda g, i: A.embedding_dense_backward(g, i, 7, -1, False),
+        f32(5, 3),
+        values(1, 2, 2, 3, 1, dtype=torch.int32),
+        committed=False,
     )
-    yield more(
-        "native_group_norm_backward",
-        lambda *x: A.native_group_norm_backward(*x, 2, 4, 5, 2, [True] * 3),
-        f32(2, 4, 5),
-        f32(2, 4, 5),
-        f32(2, 2),
-        positive(2, 2),
-        f32(4),
-    )
+
+
+def norms() -> Iterator[Case]:
+    masks = ([True] * 3, [True, False, False], [False, True, True])
+    for mask in masks:
+        tag = "".join(str(int(one)) for one in mask)
+
+        def picked(found: Any, m: Any = mask) -> tuple[Tensor, ...]:
+            return tuple(one for one, wanted in zip(found, m, strict=True) if wanted)
+
+        yield from kept(
+            f"native_layer_norm_backward_{tag}",
+            lambda *x, m=mask, p=picked: p(
+                A.native_layer_norm_backward(*x[:2], [4, 5], *x[2:], m)
+            ),
+            f32(3, 4, 5),
+            f32(3, 4, 5),
+            f32(3, 1, 1),
+            positive(3, 1, 1),
+            f32(4, 5),
+            f32(4, 5),
+            committed=all(mask),
+        )
+        yield from kept(
+            f"native_group_norm_backward_{tag}",
+            lambda *x, m=mask, p=picked: p(
+                A.native_group_norm_backward(*x, 2, 6, 5, 2, m)
+            ),
+            f32(2, 6, 5),
+            f32(2, 6, 5),
+            f32(2, 2),
+            positive(2, 2),
+            f32(6),
+            committed=all(mask),
+        )
+
+
+def decomposed() -> Iterator[Case]:
+    """Operators that are not in the program in the end, but must work."""
+    yield more("im2col", lambda x: F.unfold(x, 2, padding=1), f32(1, 2, 4, 5))
     x = f32(1, 2, 4, 5, 3)
     for mode in ("nearest", "nearest-exact", "trilinear"):
         tag = mode.replace("-", "_")
@@ -219,4 +281,12 @@ def decomposed() -> Iterator[Case]:
     yield more("linspace", lambda x: x + torch.linspace(-1, 2, 7), f32(7))
 
 
-CASES = [*pool_gradients(), *convolutions(), *volumes(), *decomposed()]
+CASES = [
+    *pool_gradients(),
+    *convolutions(),
+    *volumes(),
+    *folds(),
+    *embeddings(),
+    *norms(),
+    *decomposed(),
+]
