@@ -206,37 +206,26 @@ def embeddings() -> Iterator[Case]:
 
 
 def norms() -> Iterator[Case]:
-    masks = ([True] * 3, [True, False, False], [False, True, True])
-    for mask in masks:
-        tag = "".join(str(int(one)) for one in mask)
+    def layered(*x: Tensor) -> tuple[Tensor, ...]:
+        return A.native_layer_norm_backward(*x[:2], [4, 5], *x[2:], [True] * 3)
 
-        def picked(found: Any, m: Any = mask) -> tuple[Tensor, ...]:
-            return tuple(one for one, wanted in zip(found, m, strict=True) if wanted)
+    given = (f32(3, 4, 5), f32(3, 4, 5), f32(3, 1, 1), positive(3, 1, 1))
+    yield from kept("native_layer_norm_backward", layered, *given, f32(4, 5), f32(4, 5))
+    for groups in (1, 2, 3):
 
+        def grouped(*x: Tensor, g: int = groups) -> tuple[Tensor, ...]:
+            return A.native_group_norm_backward(*x, 2, 6, 5, g, [True] * 3)
+
+        name = "native_group_norm_backward"
         yield from kept(
-            f"native_layer_norm_backward_{tag}",
-            lambda *x, m=mask, p=picked: p(
-                A.native_layer_norm_backward(*x[:2], [4, 5], *x[2:], m)
-            ),
-            f32(3, 4, 5),
-            f32(3, 4, 5),
-            f32(3, 1, 1),
-            positive(3, 1, 1),
-            f32(4, 5),
-            f32(4, 5),
-            committed=all(mask),
-        )
-        yield from kept(
-            f"native_group_norm_backward_{tag}",
-            lambda *x, m=mask, p=picked: p(
-                A.native_group_norm_backward(*x, 2, 6, 5, 2, m)
-            ),
+            name if groups == 2 else f"{name}_{groups}",
+            grouped,
             f32(2, 6, 5),
             f32(2, 6, 5),
-            f32(2, 2),
-            positive(2, 2),
+            f32(2, groups),
+            positive(2, groups),
             f32(6),
-            committed=all(mask),
+            committed=groups == 2,
         )
 
 
