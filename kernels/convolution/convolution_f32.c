@@ -1,188 +1,237 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32: one- or two-dimensional, not transposed, everything contiguous;
-// grouped and depthwise too.
+// grouped too.
 //
-// Blocks of filters x outputs along a line are summed in registers: 4 x 4, and 1 x 4
-// for the filters that are left. Lines run along the width or, in an image that is high
-// and narrow, along the height: the axis with more outputs whose taps all lie inside
-// the image. Which taps do is decided once per block of a line for all lines.
+// Lines of the image under a tile of neighbouring outputs are copied to scratch with
+// zeros around the image, so that all outputs have all their taps. Blocks of 4 filters
+// x 4 outputs are then summed in registers, 1 x 4 for the filters that are left. Lines
+// run along the width or, in an image that is high and narrow, along the height.
 //
-// Products and sums are rounded one by one; each output adds channels, then kernel
-// rows, then columns, in the order of the axes, the same on every board.
+// Products and sums are rounded one by one; each output adds channels, then lines of
+// the kernel, then taps of a line: the same on every board. Infinite weights that fall
+// on padding make NaN.
 #include "kernels/convolution/axis.h"
 
 #define INLINE   static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
+
+enum { BLOCK = 4, MOST_LINES = 2048, MOST_SCRATCH = 1 << 20 }; // elements
 
 typedef struct {
     const float *x;    // (batches, groups * channels, in_h, in_w)
     const float *w;    // (groups * filters, channels, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
+    float *lines;      // (channels, across.kernel, length)
     int32_t batches, groups, channels, filters;
+    int32_t tile;        // outputs, a multiple of BLOCK
+    int32_t length;      // elements of a line under a tile
     ember_axis_t across; // from line to line
     ember_axis_t along;  // within a line
 } state_t;
 
 // Where a block lies.
 typedef struct {
-    const float *x;     // first channel of the group
-    const float *w;     // first of the filters
-    const float *bias;  // of the first of the filters, or NULL
-    float *y;           // first of the filters, first line, first output of the block
-    int32_t at;         // first output of the block along the line
-    ember_range_t taps; // along the line, of all its outputs
+    const float *x;    // in the lines, first tap of the first output
+    const float *w;    // first of the filters
+    const float *bias; // of the first of the filters, or NULL
+    float *y;          // first of the filters, first output
+    int32_t count;     // outputs to store
 } place_t;
 
 // Adds the bias to a block of sums and stores it.
-NOINLINE void finish(const state_t *s, const place_t *place, int32_t line,
-                     float sums[4][4], int height, int width) {
-    float *y = place->y + (ptrdiff_t)line * s->across.y_step;
+NOINLINE void finish(const state_t *s, const place_t *place, float sums[BLOCK][BLOCK],
+                     int height) {
+    float *y = place->y;
 
     for (int h = 0; h < height; h++) {
         const float bias = place->bias == NULL ? 0.0f : place->bias[h];
-        for (int p = 0; p < width; p++) {
+        for (int32_t p = 0; p < place->count; p++) {
             y[(ptrdiff_t)p * s->along.y_step] = sums[h][p] + bias;
         }
         y += (ptrdiff_t)s->across.out * s->along.out;
     }
 }
 
-// Outputs of one line: `height` filters, `width` neighbours. The elements of a line
-// are `unit` apart in the image, and its weights in the kernel are `w_tap` apart: 1
-// where the line is a row, so that the compiler knows.
-INLINE void block(const state_t *s, const place_t *place, int32_t line, int height,
-                  int width, ptrdiff_t unit, ptrdiff_t w_tap) {
-    const ember_axis_t *across = &s->across;
-    const ember_axis_t *along = &s->along;
-    const ember_range_t rows = ember_axis_taps(across, line);
-    const int32_t count = place->taps.past - place->taps.first;
-    const ptrdiff_t step = along->stride * unit;
-    const ptrdiff_t x_tap = along->dilation * unit;
-    const ptrdiff_t x_row = (ptrdiff_t)across->dilation * across->x_step;
-    const ptrdiff_t plane = (ptrdiff_t)across->in * along->in;
-    const ptrdiff_t area = (ptrdiff_t)across->kernel * along->kernel;
+// Outputs of one line: `height` filters, BLOCK neighbours. The last four are constants
+// where they are usual ones, so that loops unroll and elements are loaded once.
+INLINE void block(const state_t *s, const place_t *place, int height, int32_t taps,
+                  int32_t stride, int32_t dilation, int32_t w_tap) {
+    const ptrdiff_t area = (ptrdiff_t)s->across.kernel * s->along.kernel;
     const ptrdiff_t filter = s->channels * area;
-    // Of the first tap that is inside, in the first channel.
-    ptrdiff_t x_at =
-        ((ptrdiff_t)line * across->stride - across->padding) * across->x_step +
-        rows.first * x_row +
-        ((ptrdiff_t)place->at * along->stride - along->padding) * along->x_step +
-        place->taps.first * x_tap;
-    const float *w_at =
-        place->w + (ptrdiff_t)rows.first * across->w_step + place->taps.first * w_tap;
-    float sums[4][4] = {{0}};
+    const float *x_line = place->x;
+    const float *w_channel = place->w;
+    float sums[BLOCK][BLOCK] = {{0}};
 
-    for (int32_t c = 0; c < s->channels; c++) {
-        ptrdiff_t from = x_at;
-        const float *w_row = w_at;
-        for (int32_t row = rows.first; row < rows.past; row++) {
-            const float *x = place->x + from;
-            const float *w = w_row;
-            for (int32_t k = 0; k < count; k++) {
+    for (int32_t c = s->channels; c > 0; c--) {
+        const float *w_line = w_channel;
+        for (int32_t line = s->across.kernel; line > 0; line--) {
+            const float *x = x_line;
+            const float *w = w_line;
+#pragma GCC unroll 3
+            for (int32_t t = 0; t < taps; t++) {
 #pragma GCC unroll 4
                 for (int h = 0; h < height; h++) {
                     const float weight = w[h * filter];
 #pragma GCC unroll 4
-                    for (int p = 0; p < width; p++) {
-                        sums[h][p] += weight * x[p * step];
+                    for (int p = 0; p < BLOCK; p++) {
+                        sums[h][p] += weight * x[p * stride];
                     }
                 }
-                x += x_tap;
+                x += dilation;
                 w += w_tap;
             }
-            from += x_row;
-            w_row += across->w_step;
+            x_line += s->length;
+            w_line += s->across.w_step;
         }
-        x_at += plane;
-        w_at += area;
+        w_channel += area;
     }
     // A copy, so that the sums themselves live in registers.
-    float done[4][4];
+    float done[BLOCK][BLOCK];
 #pragma GCC unroll 4
     for (int h = 0; h < height; h++) {
 #pragma GCC unroll 4
-        for (int p = 0; p < width; p++) {
+        for (int p = 0; p < BLOCK; p++) {
             done[h][p] = sums[h][p];
         }
     }
-    finish(s, place, line, done, height, width);
+    finish(s, place, done, height);
 }
 
-// The shapes of block that exist, each for all lines.
-NOINLINE void rows_4x4(const state_t *s, const place_t *place) {
-    for (int32_t line = 0; line < s->across.out; line++) {
-        block(s, place, line, 4, 4, 1, 1);
+NOINLINE void block_3_taps(const state_t *s, const place_t *place) {
+    block(s, place, BLOCK, 3, 1, 1, 1);
+}
+
+NOINLINE void block_4(const state_t *s, const place_t *place) {
+    const ember_axis_t *along = &s->along;
+    block(s, place, BLOCK, along->kernel, along->stride, along->dilation,
+          along->w_step);
+}
+
+NOINLINE void block_1(const state_t *s, const place_t *place) {
+    const ember_axis_t *along = &s->along;
+    block(s, place, 1, along->kernel, along->stride, along->dilation, along->w_step);
+}
+
+// The outputs of all filters for the lines in scratch; `first` has the first of them.
+static void run_tile(const state_t *s, const place_t *first, int32_t outputs) {
+    const ember_axis_t *along = &s->along;
+    const bool three = along->kernel == 3 && along->stride == 1 &&
+                       along->dilation == 1 && along->w_step == 1;
+    const ptrdiff_t filter = (ptrdiff_t)s->channels * s->across.kernel * along->kernel;
+    const ptrdiff_t plane = (ptrdiff_t)s->across.out * along->out;
+
+    for (int32_t f = 0; f < s->filters;) {
+        const bool four = f + BLOCK <= s->filters;
+        for (int32_t at = 0; at < outputs; at += BLOCK) {
+            const int32_t left = outputs - at;
+            const place_t place = {
+                .x = s->lines + (ptrdiff_t)at * along->stride,
+                .w = first->w + f * filter,
+                .bias = first->bias == NULL ? NULL : first->bias + f,
+                .y = first->y + f * plane + (ptrdiff_t)at * along->y_step,
+                .count = left < BLOCK ? left : BLOCK,
+            };
+            (!four ? block_1 : three ? block_3_taps : block_4)(s, &place);
+        }
+        f += four ? BLOCK : 1;
     }
 }
 
-NOINLINE void lines_4x4(const state_t *s, const place_t *place) {
-    for (int32_t line = 0; line < s->across.out; line++) {
-        block(s, place, line, 4, 4, s->along.x_step, s->along.w_step);
+// Copies `length` elements from position `first` of a line on, zeros where it has none.
+static void copy_line(const ember_axis_t *along, const float *line, int32_t first,
+                      int32_t length, float *to) {
+    const int32_t x_step = along->x_step;
+    const int32_t past = along->in - first < length ? along->in - first : length;
+    int32_t i = 0;
+
+    for (; i < length && first + i < 0; i++) {
+        to[i] = 0.0f;
+    }
+    const float *x = line + (ptrdiff_t)(i < past ? first + i : 0) * x_step;
+    for (; i < past; i++) {
+        to[i] = *x;
+        x += x_step;
+    }
+    for (; i < length; i++) {
+        to[i] = 0.0f;
     }
 }
 
-NOINLINE void lines_4x1(const state_t *s, const place_t *place) {
-    for (int32_t line = 0; line < s->across.out; line++) {
-        block(s, place, line, 4, 1, s->along.x_step, s->along.w_step);
-    }
-}
+// Copies the lines under the tile that begins at output `at` of line `line`.
+static void copy_lines(const state_t *s, const float *x, int32_t line, int32_t at) {
+    static const ember_axis_t nothing = {0};
+    const ember_axis_t *across = &s->across;
+    const int32_t first = at * s->along.stride - s->along.padding;
+    float *to = s->lines;
 
-NOINLINE void lines_1x4(const state_t *s, const place_t *place) {
-    for (int32_t line = 0; line < s->across.out; line++) {
-        block(s, place, line, 1, 4, s->along.x_step, s->along.w_step);
+    for (int32_t c = 0; c < s->channels; c++) {
+        int32_t from = line * across->stride - across->padding;
+        for (int32_t k = 0; k < across->kernel; k++) {
+            const bool inside = from >= 0 && from < across->in;
+            copy_line(inside ? &s->along : &nothing,
+                      inside ? x + (ptrdiff_t)from * across->x_step : x, first,
+                      s->length, to);
+            to += s->length;
+            from += across->dilation;
+        }
+        x += (ptrdiff_t)across->in * s->along.in;
     }
-}
-
-NOINLINE void lines_1x1(const state_t *s, const place_t *place) {
-    for (int32_t line = 0; line < s->across.out; line++) {
-        block(s, place, line, 1, 1, s->along.x_step, s->along.w_step);
-    }
-}
-
-// Computes the block of all lines that begins at place->at, `left` inner outputs
-// before the next edge; returns its width.
-static int32_t run_blocks(const state_t *s, const place_t *place, int32_t left,
-                          bool four) {
-    if (left < 4) {
-        (four ? lines_4x1 : lines_1x1)(s, place);
-        return 1;
-    }
-    if (!four) {
-        lines_1x4(s, place);
-    } else if (ember_axis_is_row(&s->along)) {
-        rows_4x4(s, place);
-    } else {
-        lines_4x4(s, place);
-    }
-    return 4;
 }
 
 // All outputs of one batch and group.
-static void run_group(const state_t *s, const float *x, const float *w,
-                      const float *bias, float *y) {
-    const ptrdiff_t filter =
-        (ptrdiff_t)s->channels * s->across.kernel * s->along.kernel;
-    const ptrdiff_t plane = (ptrdiff_t)s->across.out * s->along.out;
-    const ember_range_t inner = ember_axis_inner(&s->along);
-
-    for (int32_t f = 0; f < s->filters;) {
-        const bool four = f + 4 <= s->filters;
-        place_t place = {.x = x, .w = w + f * filter};
-        place.bias = bias == NULL ? NULL : bias + f;
-        for (int32_t at = 0; at < s->along.out;) {
-            place.y = y + f * plane + (ptrdiff_t)at * s->along.y_step;
-            place.at = at;
-            place.taps = ember_axis_taps(&s->along, at);
-            at += run_blocks(s, &place, at < inner.first ? 0 : inner.past - at, four);
+static void run_group(const state_t *s, const float *x, const place_t *first) {
+    for (int32_t line = 0; line < s->across.out; line++) {
+        for (int32_t at = 0; at < s->along.out; at += s->tile) {
+            const int32_t left = s->along.out - at;
+            place_t place = *first;
+            place.y +=
+                (ptrdiff_t)line * s->across.y_step + (ptrdiff_t)at * s->along.y_step;
+            copy_lines(s, x, line, at);
+            run_tile(s, &place, left < s->tile ? left : s->tile);
         }
-        f += four ? 4 : 1;
     }
 }
 
-static int32_t inner_count(const ember_axis_t *axis) {
-    const ember_range_t inner = ember_axis_inner(axis);
-    return inner.past - inner.first;
+static int32_t run(void *state) {
+    const state_t *s = state;
+    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->across.in * s->along.in;
+    const ptrdiff_t filter =
+        (ptrdiff_t)s->channels * s->across.kernel * s->along.kernel;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t g = 0; g < s->groups; g++) {
+            const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
+            const ptrdiff_t f = (ptrdiff_t)g * s->filters;
+            const place_t first = {
+                .w = s->w + f * filter,
+                .bias = s->bias == NULL ? NULL : s->bias + f,
+                .y = s->y + at * s->filters * s->across.out * s->along.out,
+            };
+            run_group(s, s->x + at * x_group, &first);
+        }
+    }
+    return EMBER_OK;
+}
+
+// Elements of a line under `tile` outputs.
+static int64_t length_under(const ember_axis_t *along, int32_t tile) {
+    return (tile - (int64_t)1) * along->stride +
+           (along->kernel - (int64_t)1) * along->dilation + 1;
+}
+
+// Chooses the tile, and axes; false when even the least tile needs too much scratch.
+static bool set_tile(state_t *s) {
+    const int64_t lines = (int64_t)s->channels * s->across.kernel;
+
+    s->tile = (s->along.out + BLOCK - 1) / BLOCK * BLOCK;
+    while (s->tile > BLOCK && lines * length_under(&s->along, s->tile) > MOST_LINES) {
+        s->tile = (s->tile / 2 + BLOCK - 1) / BLOCK * BLOCK;
+    }
+    const int64_t length = length_under(&s->along, s->tile);
+    s->length = (int32_t)length;
+    return length <= MOST_SCRATCH && lines <= MOST_SCRATCH &&
+           lines * length <= MOST_SCRATCH;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
@@ -194,7 +243,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (conv.dtype != EMBER_F32 || conv.transposed || !conv.planes || conv.in[0] != 1 ||
-        conv.out[0] != 1 || conv.kernel[0] != 1 || conv.channels == 0) {
+        conv.out[0] != 1 || conv.kernel[0] != 1 || conv.channels == 0 ||
+        conv.batches == 0) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution_f32: layout");
     }
     s->x = (const void *)conv.x.data;
@@ -205,33 +255,16 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->groups = conv.groups;
     s->channels = conv.channels;
     s->filters = conv.filters;
-    s->across = ember_axis_of(&conv, 1);
-    s->along = ember_axis_of(&conv, 2);
-    // Lines along the height load with a step: only where the width has no room.
-    if (inner_count(&s->along) < 4 && inner_count(&s->across) >= 4) {
-        const ember_axis_t height = s->across;
-        s->across = s->along;
-        s->along = height;
+    // Lines along the height are a little slower: only where the width has no room.
+    const bool high = conv.out[2] < 2 * BLOCK && conv.out[1] > 2 * conv.out[2];
+    s->across = ember_axis_of(&conv, high ? 2 : 1);
+    s->along = ember_axis_of(&conv, high ? 1 : 2);
+    if (!set_tile(s)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution_f32: scratch");
     }
-    return EMBER_OK;
-}
-
-static int32_t run(void *state) {
-    const state_t *s = state;
-    const ptrdiff_t filter =
-        (ptrdiff_t)s->channels * s->across.kernel * s->along.kernel;
-    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->across.in * s->along.in;
-    const ptrdiff_t y_group = (ptrdiff_t)s->filters * s->across.out * s->along.out;
-
-    for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t g = 0; g < s->groups; g++) {
-            const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
-            run_group(s, s->x + at * x_group, s->w + (ptrdiff_t)g * s->filters * filter,
-                      s->bias == NULL ? NULL : s->bias + (ptrdiff_t)g * s->filters,
-                      s->y + at * y_group);
-        }
-    }
-    return EMBER_OK;
+    s->lines = ember_node_scratch(node, (size_t)s->channels * (size_t)s->across.kernel *
+                                            (size_t)s->length * sizeof(float));
+    return ember_node_status(node);
 }
 
 EMBER_KERNEL(convolution_f32, state_t);
