@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/lines.h"
 
+#include <math.h>
 #include <string.h>
 
 // The walk over all dimensions but `dim`, which gives the steps of a line.
@@ -73,4 +74,17 @@ double ember_line_get(const ember_lines_t *lines, const char *x, uint32_t i) {
 void ember_line_set(const ember_lines_t *lines, char *y, uint32_t i, double number) {
     ember_elements_store(EMBER_CLASS_F64, &number, lines->y_dtype,
                          y + (int32_t)i * lines->y_step, 0, 1);
+}
+
+double ember_line_exp_sum(const ember_lines_t *lines, const char *x, double *top) {
+    double sum = 0.0;
+    *top = -(double)INFINITY;
+    for (uint32_t i = 0; i < lines->count; i++) {
+        const double value = ember_line_get(lines, x, i);
+        *top = value > *top ? value : *top;
+    }
+    for (uint32_t i = 0; i < lines->count; i++) {
+        sum += exp(ember_line_get(lines, x, i) - *top);
+    }
+    return sum;
 }

@@ -33,4 +33,7 @@ void ember_lines_run(const ember_lines_t *lines, ember_line_fn line);
 double ember_line_get(const ember_lines_t *lines, const char *x, uint32_t i);
 void ember_line_set(const ember_lines_t *lines, char *y, uint32_t i, double number);
 
+// The sum of exp(element - *top); `*top` becomes the largest element.
+double ember_line_exp_sum(const ember_lines_t *lines, const char *x, double *top);
+
 #endif // EMBER_KERNELS_ENGINE_LINES_H

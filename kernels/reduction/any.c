@@ -1,50 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = whether any element is nonzero over some dimensions.
-#include "kernels/engine/sums.h"
+// y = whether any element is nonzero, over some dimensions or all.
+#include "kernels/reduction/truth.h"
 
-static void take_f32(ember_sum_t *sum, const void *x, uint32_t count) {
-    const float *a = x;
-    for (uint32_t i = 0; i < count; i++) {
-        sum->index |= a[i] != 0.0f;
-    }
+static bool holds(const ember_sum_t *sum) {
+    return (sum->index & EMBER_SEEN_OTHER) != 0;
 }
 
 static void finish_f32(ember_sum_t *sum) {
-    sum->value.f32 = sum->index != 0 ? 1.0f : 0.0f;
-}
-
-static void take_f64(ember_sum_t *sum, const void *x, uint32_t count) {
-    const double *a = x;
-    for (uint32_t i = 0; i < count; i++) {
-        sum->index |= a[i] != 0.0;
-    }
+    sum->value.f32 = holds(sum);
 }
 
 static void finish_f64(ember_sum_t *sum) {
-    sum->value.f64 = sum->index != 0 ? 1.0 : 0.0;
-}
-
-static void take_s64(ember_sum_t *sum, const void *x, uint32_t count) {
-    const int64_t *a = x;
-    for (uint32_t i = 0; i < count; i++) {
-        sum->index |= a[i] != 0;
-    }
+    sum->value.f64 = holds(sum);
 }
 
 static void finish_s64(ember_sum_t *sum) {
-    sum->value.s64 = sum->index != 0 ? 1 : 0;
+    sum->value.s64 = holds(sum);
 }
 
-static const ember_reduce_ops_t ops = {
-    .classes = {{take_f32, finish_f32}, {take_f64, finish_f64}, {take_s64, finish_s64}},
-    .passes = 1};
+static const ember_reduce_ops_t ops = {.classes = {{ember_truth_f32, finish_f32},
+                                                   {ember_truth_f64, finish_f64},
+                                                   {ember_truth_s64, finish_s64}},
+                                       .passes = 1};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    ember_tensor_t x;
-    ember_node_tensor(node, 0, &x);
-    const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
-    return ember_reduce_prepare(node, state, &ops, dims, ember_node_bool(node, 2),
-                                ember_node_arg_count(node) - 2, EMBER_REDUCE_NONE);
+    return ember_reduce_named(node, state, &ops);
 }
 
 EMBER_REDUCE_KERNEL(any, ember_reduce_any);

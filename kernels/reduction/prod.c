@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = the product over one dimension.
-#include "kernels/engine/sums.h"
+// y = the product over one dimension or all.
+#include "kernels/reduction/truth.h"
 
 static void take_f32(ember_sum_t *sum, const void *x, uint32_t count) {
     const float *a = x;
@@ -56,11 +56,7 @@ static const ember_reduce_ops_t ops = {
     .casts = true};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    ember_tensor_t x;
-    ember_node_tensor(node, 0, &x);
-    const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
-    return ember_reduce_prepare(node, state, &ops, dims, ember_node_bool(node, 2),
-                                ember_node_arg_count(node) - 2, EMBER_REDUCE_NONE);
+    return ember_reduce_named(node, state, &ops);
 }
 
 EMBER_REDUCE_KERNEL(prod, ember_reduce_any);

@@ -6,15 +6,8 @@
 #include "kernels/engine/lines.h"
 
 static void line(const ember_lines_t *s, const char *x, char *y) {
-    double top = -(double)INFINITY;
-    double sum = 0.0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const double value = ember_line_get(s, x, i);
-        top = value > top ? value : top;
-    }
-    for (uint32_t i = 0; i < s->count; i++) {
-        sum += exp(ember_line_get(s, x, i) - top);
-    }
+    double top;
+    const double sum = ember_line_exp_sum(s, x, &top);
     for (uint32_t i = 0; i < s->count; i++) {
         const double value = ember_line_get(s, x, i);
         ember_line_set(s, y, i, exp(value - top) / sum);
