@@ -19,5 +19,5 @@ EMBER_ROW3(f64, double,
 EMBER_ROW3(s64, int64_t, (a < b ? b : a) > c ? c : a < b ? b : a)
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 3, .flags = EMBER_MAP_OPTIONAL};
+    {f32, f64, s64}, .inputs = 3, .bounds = ember_map_bounds};
 EMBER_MAP_KERNEL(clamp, 3);

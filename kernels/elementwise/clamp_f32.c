@@ -2,6 +2,7 @@
 // y = a within two numbers, float32 in one layout (hardtanh, relu6).
 #include "kernels/elementwise/clamp_f32.h"
 #include "kernels/engine/mathf.h"
+#include "kernels/engine/scalar.h"
 
 static int32_t run(void *state) {
     const ember_clamp_f32_t *s = state;
@@ -15,9 +16,8 @@ static int32_t run(void *state) {
 }
 
 static float bound(ember_node_t *node, uint32_t arg, float when_none) {
-    return ember_node_kind(node, arg) == EMBER_NONE
-               ? when_none
-               : (float)ember_node_double(node, arg);
+    return ember_node_kind(node, arg) == EMBER_NONE ? when_none
+                                                    : ember_scalar_arg_f32(node, arg);
 }
 
 ember_status_t ember_clamp_f32_prepare(ember_node_t *node, void *state) {

@@ -2,6 +2,7 @@
 // y = c a where a is positive, else c b (exp(d a) - 1); float32 in one layout.
 #include "kernels/engine/map_f32.h"
 #include "kernels/engine/mathf.h"
+#include "kernels/engine/scalar.h"
 
 typedef struct elu {
     ember_map_f32_1_t map;
@@ -22,9 +23,9 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     elu_t *s = state;
-    s->positive = (float)ember_node_double(node, 2);
-    s->negative = (float)ember_node_double(node, 1) * s->positive;
-    s->inner = (float)ember_node_double(node, 3);
+    s->positive = ember_scalar_arg_f32(node, 2);
+    s->negative = ember_scalar_arg_f32(node, 1) * s->positive;
+    s->inner = ember_scalar_arg_f32(node, 3);
     return ember_map_f32_1_prepare(node, &s->map);
 }
 

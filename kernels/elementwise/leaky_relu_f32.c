@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a where it is positive, else a times a number; float32 in one layout.
 #include "kernels/engine/map_f32.h"
+#include "kernels/engine/scalar.h"
 
 typedef struct leaky_relu {
     ember_map_f32_1_t map;
@@ -18,7 +19,7 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     leaky_relu_t *s = state;
-    s->slope = (float)ember_node_double(node, 1);
+    s->slope = ember_scalar_arg_f32(node, 1);
     return ember_map_f32_1_prepare(node, &s->map);
 }
 

@@ -27,5 +27,6 @@ EMBER_ROW2(f64, double, logit_f64(a, b))
 static const ember_map_ops_t ops = {{f32, f64, NULL},
                                     .inputs = 2,
                                     .unpromoted = 2,
-                                    .flags = EMBER_MAP_FLOAT | EMBER_MAP_OPTIONAL};
+                                    .flags = EMBER_MAP_FLOAT,
+                                    .bounds = ember_map_bounds};
 EMBER_MAP_KERNEL(logit, 2);

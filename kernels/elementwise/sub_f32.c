@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a - b, float32 in one layout; alpha is 1.
 #include "kernels/engine/map_f32.h"
+#include "kernels/engine/scalar.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    if (!ember_map_f32_is_one(node, 2)) {
+    if (!ember_scalar_is_one(ember_scalar_arg(node, 2))) {
         return EMBER_UNSUPPORTED;
     }
     return ember_map_f32_2_prepare(node, state);

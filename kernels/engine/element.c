@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/element.h"
 
-#include <string.h>
+#include <stddef.h>
 
 ember_class_t ember_class_of(uint32_t dtype) {
-    switch (dtype) {
-    case EMBER_F16:
-    case EMBER_BF16:
-    case EMBER_F32:
-        return EMBER_CLASS_F32;
-    case EMBER_F64:
+    if (dtype == EMBER_F64) {
         return EMBER_CLASS_F64;
-    default:
-        return EMBER_CLASS_S64;
     }
+    return dtype == EMBER_F16 || dtype == EMBER_F32 || dtype == EMBER_BF16
+               ? EMBER_CLASS_F32
+               : EMBER_CLASS_S64;
 }
 
 uint32_t ember_class_size(ember_class_t class) {
@@ -26,160 +22,155 @@ ember_dtype_t ember_class_dtype(ember_class_t class) {
                                       : EMBER_S64;
 }
 
-int64_t ember_integer_wrap(uint32_t dtype, int64_t number) {
-    const uint32_t unused = 64 - 8 * ember_dtype_size(dtype);
-    const uint64_t high = (uint64_t)number << (unused % 64);
-    if (dtype == EMBER_B1) {
-        return number != 0;
-    }
-    if (dtype == EMBER_U8 || dtype >= EMBER_U16) {
-        return (int64_t)(high >> (unused % 64));
-    }
-    return (int64_t)high >> (unused % 64);
+// A cast in the range of int64; the lowest number for what lies outside and NaN, as
+// the x86 instruction that PyTorch's casts compile to.
+static int64_t to_s64(ember_number_t number) {
+    const uint32_t exponent = (uint32_t)((uint64_t)number.s64 >> 52) & 0x7ff;
+    return exponent < 1023 + 63 ? (int64_t)number.f64 : INT64_MIN;
 }
 
-// A cast in the range of int64; the lowest number for what lies outside, as the
-// x86 instruction that PyTorch's casts compile to.
-static int64_t to_s64(double x) {
-    const double limit = 9223372036854775808.0;
-    return x >= -limit && x < limit ? (int64_t)x : INT64_MIN;
-}
-
-void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
-                           uint32_t count) {
-    const bool grows = from == EMBER_CLASS_F32; // 4 to 8 bytes: from the end
+static ember_number_t convert(ember_number_t in, ember_class_t from, ember_class_t to) {
+    ember_number_t out = in;
     if (from == to) {
-        return;
+        return out;
     }
-    for (uint32_t k = 0; k < count; k++) {
-        const uint32_t i = grows ? count - 1 - k : k;
-        const char *source = (const char *)numbers + i * ember_class_size(from);
-        char *target = (char *)numbers + i * ember_class_size(to);
-        ember_number_t in;
-        ember_number_t out;
-        memcpy(&in, source, ember_class_size(from));
-        if (to == EMBER_CLASS_S64) {
-            out.s64 = to_s64(from == EMBER_CLASS_F32 ? (double)in.f32 : in.f64);
-        } else if (to == EMBER_CLASS_F64) {
-            out.f64 = from == EMBER_CLASS_F32 ? (double)in.f32 : (double)in.s64;
-        } else {
-            out.f32 = from == EMBER_CLASS_F64 ? (float)in.f64 : (float)in.s64;
-        }
-        memcpy(target, &out, ember_class_size(to));
+    if (to == EMBER_CLASS_F32) {
+        out.f32 = from == EMBER_CLASS_F64 ? (float)in.f64 : (float)in.s64;
+        return out;
     }
+    if (from == EMBER_CLASS_F32) {
+        in.f64 = (double)in.f32;
+    }
+    if (to == EMBER_CLASS_S64) {
+        out.s64 = to_s64(in);
+    } else {
+        out.f64 = from == EMBER_CLASS_S64 ? (double)in.s64 : in.f64;
+    }
+    return out;
 }
 
-// The body of a loop over elements of one dtype; `at` moves by `step`.
-#define EACH(TYPE, EXPRESSION)                                                         \
-    for (uint32_t i = 0; i < count; i++, at += step) {                                 \
-        const TYPE v = *(const TYPE *)(const void *)at;                                \
-        y[i] = EXPRESSION;                                                             \
-    }                                                                                  \
-    break
-
-static void load_s64(int64_t *y, uint32_t dtype, const char *at, int32_t step,
-                     uint32_t count) {
+// The element at `at` as a number of its dtype's class.
+static ember_number_t load(uint32_t dtype, const void *at) {
+    ember_number_t number = {.s64 = 0};
     switch (dtype) {
     case EMBER_U8:
     case EMBER_B1:
-        EACH(uint8_t, v);
+        number.s64 = *(const uint8_t *)at;
+        break;
     case EMBER_S8:
-        EACH(int8_t, v);
+        number.s64 = *(const int8_t *)at;
+        break;
     case EMBER_S16:
-        EACH(int16_t, v);
+        number.s64 = *(const int16_t *)at;
+        break;
     case EMBER_U16:
-        EACH(uint16_t, v);
+        number.s64 = *(const uint16_t *)at;
+        break;
     case EMBER_S32:
-        EACH(int32_t, v);
+        number.s64 = *(const int32_t *)at;
+        break;
     case EMBER_U32:
-        EACH(uint32_t, v);
-    default:
-        EACH(int64_t, v);
-    }
-}
-
-static void load_f32(float *y, uint32_t dtype, const char *at, int32_t step,
-                     uint32_t count) {
-    switch (dtype) {
+        number.s64 = *(const uint32_t *)at;
+        break;
     case EMBER_F16:
-        EACH(uint16_t, ember_f32_from_f16(v));
+        number.f32 = ember_f32_from_f16(*(const uint16_t *)at);
+        break;
     case EMBER_BF16:
-        EACH(uint16_t, ember_f32_from_bf16(v));
+        number.f32 = ember_f32_from_bf16(*(const uint16_t *)at);
+        break;
+    case EMBER_F32:
+        number.f32 = *(const float *)at;
+        break;
     default:
-        EACH(float, v);
+        number.s64 = *(const int64_t *)at; // or the bits of a double
+        break;
+    }
+    return number;
+}
+
+// Whether the number is not zero; zeros of floats may have a sign.
+static int64_t truth(ember_number_t number, ember_class_t class) {
+    if (class == EMBER_CLASS_F32) {
+        number.s64 = (int32_t)((uint32_t)number.s64 << 1);
+    } else if (class == EMBER_CLASS_F64) {
+        number.s64 = (int64_t)((uint64_t)number.s64 << 1);
+    }
+    return number.s64 != 0;
+}
+
+// Writes a number of the dtype's class: the lowest bytes come first.
+static void store(uint32_t dtype, void *at, ember_number_t number) {
+    if (dtype == EMBER_F16) {
+        number.s64 = ember_f16_from_f32(number.f32);
+    } else if (dtype == EMBER_BF16) {
+        number.s64 = ember_bf16_from_f32(number.f32);
+    }
+    switch (ember_dtype_size(dtype)) {
+    case 1:
+        *(uint8_t *)at = (uint8_t)number.s64;
+        break;
+    case 2:
+        *(uint16_t *)at = (uint16_t)number.s64;
+        break;
+    case 4:
+        *(uint32_t *)at = (uint32_t)number.s64;
+        break;
+    default:
+        *(int64_t *)at = number.s64;
+        break;
     }
 }
 
-static void load_f64(double *y, const char *at, int32_t step, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++, at += step) {
-        y[i] = *(const double *)(const void *)at;
+typedef struct elements {
+    char *at;
+    uint32_t dtype;
+    int32_t step; // bytes
+} elements_t;
+
+static void move(elements_t to, elements_t from, uint32_t count) {
+    const ember_class_t class = ember_class_of(from.dtype);
+    for (; count > 0; count--, to.at += to.step, from.at += from.step) {
+        ember_number_t number = load(from.dtype, from.at);
+        if (to.dtype == EMBER_B1) {
+            number.s64 = truth(number, class);
+        } else {
+            number = convert(number, class, ember_class_of(to.dtype));
+        }
+        store(to.dtype, to.at, number);
     }
+}
+
+// An array of numbers is one of elements of their dtype.
+static elements_t array_of(ember_class_t class, const void *numbers) {
+    return (elements_t){(char *)(uintptr_t)numbers, ember_class_dtype(class),
+                        (int32_t)ember_class_size(class)};
 }
 
 void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
                          const void *from, int32_t step, uint32_t count) {
-    const ember_class_t own = ember_class_of(dtype);
-    if (own == EMBER_CLASS_S64) {
-        load_s64(to, dtype, from, step, count);
-    } else if (own == EMBER_CLASS_F32) {
-        load_f32(to, dtype, from, step, count);
-    } else {
-        load_f64(to, from, step, count);
-    }
-    ember_numbers_convert(to, own, class, count);
+    const elements_t elements = {(char *)(uintptr_t)from, dtype, step};
+    move(array_of(class, to), elements, count);
 }
 
-#undef EACH
-#define EACH(TYPE, FROM, EXPRESSION)                                                   \
-    for (uint32_t i = 0; i < count; i++, at += step) {                                 \
-        const FROM v = ((const FROM *)from)[i];                                        \
-        *(TYPE *)(void *)at = EXPRESSION;                                              \
-    }                                                                                  \
-    break
-
-static void store_b1(ember_class_t class, const void *from, char *at, int32_t step,
-                     uint32_t count) {
-    switch (class) {
-    case EMBER_CLASS_F32:
-        EACH(uint8_t, float, v != 0.0f);
-    case EMBER_CLASS_F64:
-        EACH(uint8_t, double, v != 0.0);
-    default:
-        EACH(uint8_t, int64_t, v != 0);
-    }
+void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
+                          void *to, int32_t step, uint32_t count) {
+    const elements_t elements = {to, dtype, step};
+    move(elements, array_of(class, from), count);
 }
 
-static void store_own(const void *from, uint32_t dtype, char *at, int32_t step,
-                      uint32_t count) {
-    switch (dtype) {
-    case EMBER_U8:
-    case EMBER_S8:
-        EACH(uint8_t, int64_t, (uint8_t)v);
-    case EMBER_S16:
-    case EMBER_U16:
-        EACH(uint16_t, int64_t, (uint16_t)v);
-    case EMBER_S32:
-    case EMBER_U32:
-        EACH(uint32_t, int64_t, (uint32_t)v);
-    case EMBER_F16:
-        EACH(uint16_t, float, ember_f16_from_f32(v));
-    case EMBER_BF16:
-        EACH(uint16_t, float, ember_bf16_from_f32(v));
-    case EMBER_F32:
-        EACH(float, float, v);
-    case EMBER_F64:
-        EACH(double, double, v);
-    default:
-        EACH(int64_t, int64_t, v);
+void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
+                           uint32_t count) {
+    elements_t source = array_of(from, numbers);
+    elements_t target = array_of(to, numbers);
+    if (from == EMBER_CLASS_F32 && count > 0) { // 4 to 8 bytes: from the end
+        source.at += (ptrdiff_t)(count - 1) * source.step;
+        target.at += (ptrdiff_t)(count - 1) * target.step;
+        source.step = -source.step;
+        target.step = -target.step;
     }
+    move(target, source, count);
 }
 
-void ember_elements_store(ember_class_t class, void *from, uint32_t dtype, void *to,
-                          int32_t step, uint32_t count) {
-    if (dtype == EMBER_B1) {
-        store_b1(class, from, to, step, count);
-        return;
-    }
-    ember_numbers_convert(from, class, ember_class_of(dtype), count);
-    store_own(from, dtype, to, step, count);
+int64_t ember_integer_wrap(uint32_t dtype, int64_t number) {
+    return dtype == EMBER_B1 ? number != 0 : load(dtype, &number).s64;
 }

@@ -31,16 +31,14 @@ uint32_t ember_class_size(ember_class_t class);
 // The dtype that has exactly the numbers of `class`.
 ember_dtype_t ember_class_dtype(ember_class_t class);
 
-// Reads `count` elements, `step` bytes apart, to the array `to` of `class`, which
-// has room for 8 bytes each.
+// Reads `count` elements, `step` bytes apart, to the array `to` of `class`.
 void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
                          const void *from, int32_t step, uint32_t count);
 
 // Writes `count` numbers of the array `from` of `class` to elements `step` bytes
-// apart. Rounds, wraps and truncates as PyTorch's casts do. Clobbers `from`, which
-// has 8 bytes for each.
-void ember_elements_store(ember_class_t class, void *from, uint32_t dtype, void *to,
-                          int32_t step, uint32_t count);
+// apart. Rounds, wraps and truncates as PyTorch's casts do.
+void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
+                          void *to, int32_t step, uint32_t count);
 
 // Changes an array in place from one class to another; 8 bytes for each number.
 void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,

@@ -24,8 +24,7 @@ enum { EMBER_MAP_INPUTS = EMBER_WALK_OPERANDS - 1 };
 typedef void (*ember_row_fn)(void *y, const void *const *x, uint32_t count);
 
 enum {
-    EMBER_MAP_FLOAT = 1,    // integers are computed in float32
-    EMBER_MAP_OPTIONAL = 2, // operand 1 or 2 may be None: the lowest, the highest
+    EMBER_MAP_FLOAT = 1, // integers are computed in float32
 };
 
 typedef struct ember_map_ops {
@@ -33,14 +32,18 @@ typedef struct ember_map_ops {
     uint8_t inputs;       // operands: arguments 0 to inputs - 1
     uint8_t unpromoted;   // bit k: operand k has no say in the dtype
     uint8_t flags;        // EMBER_MAP_*
+    // What operands 1 and 2 are when they are None, by ember_class_t; NULL: never None.
+    const ember_number_t (*bounds)[3];
 } ember_map_ops_t;
+
+// The lowest numbers, and the highest.
+extern const ember_number_t ember_map_bounds[2][3];
 
 typedef struct ember_map {
     const ember_map_ops_t *ops;
     uint8_t class;
-    uint8_t dims;  // of the table; 0: no elements
-    uint8_t dtype; // in which ATen computes
-    uint8_t wraps; // bit k: operand k is a wider integer, cut to `dtype` first
+    uint8_t dims;   // of the table; 0: no elements
+    uint8_t direct; // bit k: operand k is an array of the class, the output 0
     uint8_t dtypes[EMBER_WALK_OPERANDS]; // the output, then the operands
     char *data[EMBER_WALK_OPERANDS];
 } ember_map_t;

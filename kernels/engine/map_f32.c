@@ -8,11 +8,6 @@ static uint32_t out_arg(const ember_node_t *node) {
     return count < 2 ? 0 : count - 2;
 }
 
-bool ember_map_f32_is_one(ember_node_t *node, uint32_t arg) {
-    const ember_value_t value = ember_node_scalar(node, arg);
-    return value.kind == EMBER_DOUBLE ? value.as_double == 1.0 : value.as_int == 1;
-}
-
 ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state) {
     ember_map_f32_1_t *s = state;
     ember_tensor_t a;

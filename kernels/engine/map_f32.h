@@ -39,9 +39,6 @@ EMBER_MUST_USE ember_status_t ember_map_f32_2_prepare(ember_node_t *node, void *
 EMBER_MUST_USE ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node,
                                                               void *state);
 
-// True when argument `arg` (alpha) is the number 1.
-bool ember_map_f32_is_one(ember_node_t *node, uint32_t arg);
-
 // Whole kernels. The expression's operands are a and b.
 #define EMBER_MAP_F32_1(NAME, EXPRESSION)                                              \
     static int32_t run(void *state) {                                                  \

@@ -46,31 +46,32 @@ uint8_t ember_promote(uint8_t a, uint8_t b) {
 }
 
 void ember_promotion_start(ember_promotion_t *promotion) {
-    *promotion = (ember_promotion_t){EMBER_NO_DTYPE, EMBER_NO_DTYPE, EMBER_NO_DTYPE};
+    *promotion = (ember_promotion_t){{EMBER_NO_DTYPE, EMBER_NO_DTYPE, EMBER_NO_DTYPE}};
+}
+
+static void add(uint8_t *place, uint8_t dtype) {
+    *place = ember_promote(*place, dtype);
 }
 
 void ember_promotion_tensor(ember_promotion_t *promotion,
                             const ember_tensor_t *tensor) {
-    uint8_t *slot = tensor->rank > 0 ? &promotion->with_dims : &promotion->zero_dims;
-    *slot = ember_promote(*slot, tensor->dtype);
+    add(&promotion->dtypes[tensor->rank > 0 ? 0 : 1], tensor->dtype);
 }
 
 void ember_promotion_scalar(ember_promotion_t *promotion, ember_kind_t kind) {
-    const uint8_t dtype = kind == EMBER_DOUBLE ? EMBER_F32
-                          : kind == EMBER_BOOL ? EMBER_B1
-                                               : EMBER_S64;
-    promotion->scalars = ember_promote(promotion->scalars, dtype);
-}
-
-// `first` decides unless `second` is of a higher category.
-static uint8_t combine(uint8_t first, uint8_t second) {
-    if (first == EMBER_NO_DTYPE || second == EMBER_NO_DTYPE) {
-        return first == EMBER_NO_DTYPE ? second : first;
-    }
-    return category(second) > category(first) ? second : first;
+    add(&promotion->dtypes[2], kind == EMBER_DOUBLE ? EMBER_F32
+                               : kind == EMBER_BOOL ? EMBER_B1
+                                                    : EMBER_S64);
 }
 
 uint8_t ember_promotion_result(const ember_promotion_t *promotion) {
-    return combine(promotion->with_dims,
-                   combine(promotion->zero_dims, promotion->scalars));
+    uint8_t result = EMBER_NO_DTYPE;
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint8_t dtype = promotion->dtypes[i];
+        if (result == EMBER_NO_DTYPE ||
+            (dtype != EMBER_NO_DTYPE && category(dtype) > category(result))) {
+            result = dtype;
+        }
+    }
+    return result;
 }

@@ -10,9 +10,9 @@
 enum { EMBER_NO_DTYPE = 255 };
 
 typedef struct ember_promotion {
-    uint8_t with_dims; // dtypes, EMBER_NO_DTYPE before the first
-    uint8_t zero_dims;
-    uint8_t scalars;
+    // Of tensors with dimensions, of 0-d tensors, of Scalars; EMBER_NO_DTYPE before
+    // the first.
+    uint8_t dtypes[3];
 } ember_promotion_t;
 
 bool ember_dtype_is_float(uint32_t dtype);

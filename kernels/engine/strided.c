@@ -24,27 +24,6 @@ bool ember_broadcast_shape(const ember_tensor_t *const *operands, uint32_t count
     return true;
 }
 
-static void swap_rows(int32_t *a, int32_t *b, uint32_t width) {
-    for (uint32_t i = 0; i < width; i++) {
-        const int32_t item = a[i];
-        a[i] = b[i];
-        b[i] = item;
-    }
-}
-
-// Puts rows in the order of falling steps of operand 0: few, nearly sorted.
-static void sort_rows(int32_t *table, uint32_t dims, uint32_t width) {
-    for (uint32_t i = 1; i < dims; i++) {
-        for (uint32_t j = i; j > 0; j--) {
-            int32_t *row = table + j * width;
-            if (row[1] <= row[1 - (int32_t)width]) {
-                break;
-            }
-            swap_rows(row, row - width, width);
-        }
-    }
-}
-
 // True when `inner` continues `outer` in every operand. Steps are below 2^31 as
 // tensors are, but only their product with a size of the same tensor is.
 static bool continues(const int32_t *outer, const int32_t *inner, uint32_t operands) {
@@ -56,66 +35,75 @@ static bool continues(const int32_t *outer, const int32_t *inner, uint32_t opera
     return true;
 }
 
-uint32_t ember_walk_join(int32_t *table, uint32_t dims, uint32_t operands) {
+// Puts `row` behind the `dims` rows of the table, or joins it with the last one.
+// Returns how many rows there are; more than `most` are not written.
+static uint32_t append(int32_t *table, uint32_t dims, uint32_t most, const int32_t *row,
+                       uint32_t operands) {
     const uint32_t width = operands + 1;
+    int32_t *next = table + dims * width;
+    int32_t size = row[0];
+    if (size == 1) {
+        return dims;
+    }
+    if (dims > 0 && dims <= most && continues(next - width, row, operands)) {
+        next -= width;
+        size *= next[0];
+        dims--;
+    }
+    if (dims < most) {
+        memmove(next, row, width * sizeof(*row));
+        next[0] = size;
+    }
+    return dims + 1;
+}
+
+// A table without rows becomes one of a single step.
+static uint32_t finish(int32_t *table, uint32_t dims, uint32_t operands) {
+    if (dims > 0) {
+        return dims;
+    }
+    memset(table, 0, (operands + 1) * sizeof(*table));
+    table[0] = 1;
+    return 1;
+}
+
+uint32_t ember_walk_join(int32_t *table, uint32_t dims, uint32_t operands) {
     uint32_t kept = 0;
     for (uint32_t d = 0; d < dims; d++) {
-        int32_t *row = table + d * width;
-        int32_t *last = kept > 0 ? table + (kept - 1) * width : NULL;
-        if (row[0] == 1) {
-            continue;
-        }
-        if (last != NULL && continues(last, row, operands)) {
-            const int32_t size = last[0] * row[0];
-            memmove(last, row, width * sizeof(*row));
-            last[0] = size;
-            continue;
-        }
-        memmove(table + kept * width, row, width * sizeof(*row));
-        kept++;
+        kept = append(table, kept, dims, table + d * (operands + 1), operands);
     }
-    if (kept == 0) {
-        memset(table, 0, width * sizeof(*table));
-        table[0] = 1;
-        kept = 1;
-    }
-    return kept;
+    return finish(table, kept, operands);
 }
 
 uint32_t ember_walk_fill(const ember_tensor_t *const *operands, uint32_t count,
                          int32_t *table) {
-    int32_t rows[EMBER_MAX_RANK * (EMBER_WALK_OPERANDS + 1)];
-    int32_t strides[EMBER_MAX_RANK];
-    const uint32_t width = count + 1;
+    int32_t strides[EMBER_WALK_OPERANDS][EMBER_MAX_RANK];
+    int32_t row[EMBER_WALK_OPERANDS + 1];
     const uint32_t rank = operands[0]->rank;
-
-    memset(rows, 0, sizeof(rows));
-    for (uint32_t k = 0; k < count; k++) {
-        const ember_tensor_t *tensor = operands[k];
-        const uint32_t missing = rank - tensor->rank;
-        ember_tensor_strides(tensor, strides);
-        for (uint32_t d = 0; d < tensor->rank; d++) {
-            int32_t *row = rows + (missing + d) * width;
-            row[0] = k == 0 ? tensor->sizes[d] : row[0];
-            row[1 + k] =
-                tensor->sizes[d] == 1 ? 0 : strides[d] * (int32_t)tensor->element_size;
-        }
-    }
-    // dimensions of size 1 have no place in the order
     uint32_t dims = 0;
-    for (uint32_t d = 0; d < rank; d++) {
-        if (rows[d * width] != 1) {
-            memmove(rows + dims * width, rows + d * width, width * sizeof(*rows));
-            dims++;
+
+    for (uint32_t k = 0; k < count; k++) {
+        ember_tensor_strides(operands[k], strides[k]);
+    }
+    for (uint32_t left = rank; left > 0; left--) {
+        uint32_t widest = 0; // of the dimensions left, in operand 0
+        for (uint32_t d = 1; d < rank; d++) {
+            widest = strides[0][d] > strides[0][widest] ? d : widest;
         }
+        row[0] = operands[0]->sizes[widest];
+        for (uint32_t k = 0; k < count; k++) {
+            const ember_tensor_t *tensor = operands[k];
+            const uint32_t missing = rank - tensor->rank;
+            const bool steps =
+                widest >= missing && tensor->sizes[widest - missing] != 1;
+            row[1 + k] =
+                steps ? strides[k][widest - missing] * (int32_t)tensor->element_size
+                      : 0;
+        }
+        strides[0][widest] = -1;
+        dims = append(table, dims, EMBER_WALK_DIMS, row, count);
     }
-    sort_rows(rows, dims, width);
-    dims = ember_walk_join(rows, dims, count);
-    if (dims > EMBER_WALK_DIMS) {
-        return 0;
-    }
-    memcpy(table, rows, dims * width * sizeof(*table));
-    return dims;
+    return dims > EMBER_WALK_DIMS ? 0 : finish(table, dims, count);
 }
 
 void ember_walk_start(ember_walk_t *walk, const int32_t *table, uint32_t dims,

@@ -18,35 +18,6 @@ static void as_batch(ember_view_t *view) {
     }
 }
 
-// A Scalar argument as a number of the dtype's class.
-static ember_number_t factor(ember_node_t *node, uint32_t arg, uint32_t dtype) {
-    const ember_class_t class = ember_class_of(dtype);
-    ember_number_t number;
-
-    if (class == EMBER_CLASS_S64) {
-        number.s64 = ember_node_int(node, arg);
-    } else if (class == EMBER_CLASS_F64) {
-        number.f64 = ember_node_double(node, arg);
-    } else {
-        number.f32 = (float)ember_node_double(node, arg);
-    }
-    return number;
-}
-
-static ember_number_t one(uint32_t dtype) {
-    const ember_class_t class = ember_class_of(dtype);
-    ember_number_t number;
-
-    if (class == EMBER_CLASS_S64) {
-        number.s64 = 1;
-    } else if (class == EMBER_CLASS_F64) {
-        number.f64 = 1.0;
-    } else {
-        number.f32 = 1.0f;
-    }
-    return number;
-}
-
 // Sizes and strides from the three views, which have rank 3.
 static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
                            const ember_view_t *a, const ember_view_t *b,
@@ -60,8 +31,7 @@ static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
     matmul->inner = a->sizes[2];
     matmul->columns = c->sizes[2];
     matmul->dtype = c->dtype;
-    matmul->alpha = one(c->dtype);
-    matmul->beta = one(c->dtype);
+    matmul->alpha = matmul->beta = (ember_scalar_t){1, EMBER_S64};
     if (a->dtype != c->dtype || b->dtype != c->dtype || c->dtype == EMBER_B1) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtypes");
     }
@@ -100,18 +70,6 @@ static ember_status_t product(ember_matmul_t *matmul, ember_node_t *node, uint32
     return fill(matmul, node, &a, &b, &c);
 }
 
-// Whether a factor is zero: ATen then ignores the bias, NaN included.
-static bool is_zero(ember_number_t number, uint32_t dtype) {
-    const ember_class_t class = ember_class_of(dtype);
-
-    if (class == EMBER_CLASS_S64) {
-        return number.s64 == 0;
-    }
-    // A comparison with zero, exact by intent.
-    return class == EMBER_CLASS_F64 ? !(number.f64 < 0 || number.f64 > 0)
-                                    : !(number.f32 < 0 || number.f32 > 0);
-}
-
 // Takes `bias`, broadcast to the output.
 static ember_status_t set_bias(ember_matmul_t *matmul, ember_node_t *node,
                                ember_view_t *bias) {
@@ -123,7 +81,7 @@ static ember_status_t set_bias(ember_matmul_t *matmul, ember_node_t *node,
     if (bias->dtype != matmul->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtype of bias");
     }
-    if (!is_zero(matmul->beta, matmul->dtype)) {
+    if (!ember_scalar_is_zero(matmul->beta)) { // else ATen ignores it, NaN included
         matmul->bias = matrices(bias);
     }
     return EMBER_OK;
@@ -139,8 +97,8 @@ static ember_status_t scaled_product(ember_matmul_t *matmul, ember_node_t *node,
     if (status != EMBER_OK) {
         return status;
     }
-    matmul->beta = factor(node, BETA, matmul->dtype);
-    matmul->alpha = factor(node, ALPHA, matmul->dtype);
+    matmul->beta = ember_scalar_arg(node, BETA);
+    matmul->alpha = ember_scalar_arg(node, ALPHA);
     ember_view_arg(&bias, node, SELF);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
@@ -238,69 +196,52 @@ static void add_products(ember_class_t class, ember_number_t *sum, const void *a
     }
 }
 
-static ember_number_t dot(const ember_matmul_t *matmul, const char *a, const char *b) {
-    const ember_class_t class = ember_class_of(matmul->dtype);
-    const int32_t a_step = matmul->a.column;
-    const int32_t b_step = matmul->b.row;
-    int64_t x[CHUNK], y[CHUNK];
-    ember_number_t sum;
-
-    memset(&sum, 0, sizeof(sum));
-    for (int32_t k = 0; k < matmul->inner; k += CHUNK) {
-        const int32_t left = matmul->inner - k;
-        const uint32_t count = (uint32_t)(left < CHUNK ? left : CHUNK);
-        ember_elements_load(class, x, matmul->dtype, a + (ptrdiff_t)k * a_step, a_step,
-                            count);
-        ember_elements_load(class, y, matmul->dtype, b + (ptrdiff_t)k * b_step, b_step,
-                            count);
-        add_products(class, &sum, x, y, count);
-    }
-    return sum;
-}
-
-// alpha * sum + beta * bias
-static void finish(const ember_matmul_t *matmul, ember_number_t *sum,
-                   const char *bias) {
-    const ember_class_t class = ember_class_of(matmul->dtype);
-    ember_number_t add;
-
-    memset(&add, 0, sizeof(add));
-    if (bias != NULL) {
-        ember_elements_load(class, &add, matmul->dtype, bias, 0, 1);
-    }
-    if (class == EMBER_CLASS_F32) {
-        sum->f32 *= matmul->alpha.f32;
-        sum->f32 += bias != NULL ? matmul->beta.f32 * add.f32 : 0.0f;
-    } else if (class == EMBER_CLASS_F64) {
-        sum->f64 *= matmul->alpha.f64;
-        sum->f64 += bias != NULL ? matmul->beta.f64 * add.f64 : 0.0;
-    } else {
-        const uint64_t product = (uint64_t)sum->s64 * (uint64_t)matmul->alpha.s64;
-        sum->s64 = (int64_t)(product + (uint64_t)add.s64 * (uint64_t)matmul->beta.s64);
-    }
-}
-
 static char *at(const ember_matrices_t *m, int32_t n, int32_t row, int32_t column) {
     return m->data + (ptrdiff_t)n * m->batch + (ptrdiff_t)row * m->row +
            (ptrdiff_t)column * m->column;
 }
 
-static void run_row(const ember_matmul_t *matmul, int32_t n, int32_t i) {
-    const bool biased = matmul->bias.data != NULL;
+static void load_factor(ember_class_t class, void *to, ember_scalar_t factor) {
+    ember_elements_load(class, to, factor.dtype, &factor.bits, 0, 1);
+}
 
-    for (int32_t j = 0; j < matmul->columns; j++) {
-        ember_number_t sum =
-            dot(matmul, at(&matmul->a, n, i, 0), at(&matmul->b, n, 0, j));
-        finish(matmul, &sum, biased ? at(&matmul->bias, n, i, j) : NULL);
-        ember_elements_store(ember_class_of(matmul->dtype), &sum, matmul->dtype,
-                             at(&matmul->c, n, i, j), 0, 1);
+static void run_element(const ember_matmul_t *matmul, int32_t n, int32_t i, int32_t j) {
+    const ember_class_t class = ember_class_of(matmul->dtype);
+    const uint32_t size = ember_class_size(class);
+    const char *a = at(&matmul->a, n, i, 0);
+    const char *b = at(&matmul->b, n, 0, j);
+    int64_t x[CHUNK], y[CHUNK];
+    ember_number_t sum = {.s64 = 0};
+    uint32_t terms = 1;
+
+    for (int32_t k = 0; k < matmul->inner; k += CHUNK) {
+        const int32_t left = matmul->inner - k;
+        const uint32_t count = (uint32_t)(left < CHUNK ? left : CHUNK);
+        ember_elements_load(class, x, matmul->dtype, a, matmul->a.column, count);
+        ember_elements_load(class, y, matmul->dtype, b, matmul->b.row, count);
+        add_products(class, &sum, x, y, count);
+        a += (ptrdiff_t)CHUNK * matmul->a.column;
+        b += (ptrdiff_t)CHUNK * matmul->b.row;
     }
+    memcpy(x, &sum, size);
+    load_factor(class, y, matmul->alpha);
+    if (matmul->bias.data != NULL) {
+        ember_elements_load(class, (char *)x + size, matmul->dtype,
+                            at(&matmul->bias, n, i, j), 0, 1);
+        load_factor(class, (char *)y + size, matmul->beta);
+        terms = 2;
+    }
+    sum.s64 = 0;
+    add_products(class, &sum, x, y, terms);
+    ember_elements_store(class, &sum, matmul->dtype, at(&matmul->c, n, i, j), 0, 1);
 }
 
 void ember_matmul_run(const ember_matmul_t *matmul) {
     for (int32_t n = 0; n < matmul->batches; n++) {
         for (int32_t i = 0; i < matmul->rows; i++) {
-            run_row(matmul, n, i);
+            for (int32_t j = 0; j < matmul->columns; j++) {
+                run_element(matmul, n, i, j);
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 
 #include "kernels/engine/element.h"
 #include "kernels/engine/gemm_f32.h"
+#include "kernels/engine/scalar.h"
 #include "kernels/engine/view.h"
 
 // A (batch, rows, columns) operand; steps in bytes.
@@ -28,8 +29,8 @@ typedef struct ember_matmul {
     int32_t rows;
     int32_t inner;
     int32_t columns;
-    ember_number_t alpha; // of the dtype's class
-    ember_number_t beta;
+    ember_scalar_t alpha;
+    ember_scalar_t beta;
     uint8_t dtype; // of all operands
 } ember_matmul_t;
 

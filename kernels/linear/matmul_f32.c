@@ -40,8 +40,8 @@ ember_status_t ember_matmul_f32_prepare(ember_matmul_f32_t *fast, ember_node_t *
         .c_stride = matmul->c.row / SIZE,
         .bias_row = matmul->bias.row / SIZE,
         .bias_column = matmul->bias.column / SIZE,
-        .alpha = matmul->alpha.f32,
-        .beta = matmul->beta.f32,
+        .alpha = ember_scalar_f32(matmul->alpha),
+        .beta = ember_scalar_f32(matmul->beta),
     };
     return EMBER_OK;
 }

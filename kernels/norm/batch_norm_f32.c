@@ -4,6 +4,7 @@
 #include "kernels/norm/batch_norm_f32.h"
 
 #include "kernels/engine/norm.h"
+#include "kernels/engine/scalar.h"
 
 void ember_batch_norm_f32_each(const ember_batch_norm_f32_t *s,
                                ember_affine_fn affine) {
@@ -81,7 +82,7 @@ ember_status_t ember_batch_norm_f32_prepare(ember_node_t *node, void *state) {
     s->bias = vector(node, 2, channels, &floats);
     s->mean = vector(node, 3, channels, &floats);
     s->var = vector(node, 4, channels, &floats);
-    s->eps = (float)ember_node_double(node, 6);
+    s->eps = ember_scalar_arg_f32(node, 6);
     ember_norm_no_outputs(node, 8);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);

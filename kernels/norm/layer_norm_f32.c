@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation over the last dimensions, float32, contiguous.
 #include "ember/node.h"
+#include "kernels/engine/scalar.h"
 
 typedef struct layer_norm {
     const float *x;      // (rows, count)
@@ -95,7 +96,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->mean = mean.data;
     s->rstd = rstd.data;
     s->rows = x.numel / s->count;
-    s->eps = (float)ember_node_double(node, 4);
+    s->eps = ember_scalar_arg_f32(node, 4);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -109,3 +109,27 @@ def test_compares(library):
                 a, b = SOURCE[at : at + size], bytes(data[start : start + size])
                 got = library.memcmp(one.address + at, other.address + start, size)
                 assert (got > 0) - (got < 0) == (a > b) - (a < b), (at, start, size)
+
+
+TEXTS = [b"", b"a", b"ab", b"abc", b"abd", b"b", b"\xff", b"a\xff", b"forward", b"forwarx"]
+
+
+def sign(number):
+    return (number > 0) - (number < 0)
+
+
+def test_compares_texts(library):
+    library.strncmp.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    library.strcmp.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
+    for a, b in product(TEXTS, TEXTS):
+        assert sign(library.strcmp(a, b)) == (a > b) - (a < b), (a, b)
+        for size in range(9):
+            want = (a[:size] > b[:size]) - (a[:size] < b[:size])
+            assert sign(library.strncmp(a, b, size)) == want, (a, b, size)
+
+
+def test_measures_texts(library):
+    library.strlen.argtypes = [ctypes.c_char_p]
+    library.strlen.restype = ctypes.c_size_t
+    for text in TEXTS:
+        assert library.strlen(text) == len(text)
