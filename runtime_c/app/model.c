@@ -4,18 +4,26 @@
 
 #include <string.h>
 
-ember_status_t ember_model_open_of(const ember_model_t *model, ember_program_t *program,
-                                   ember_error_t *err) {
-    ember_status_t status =
-        ember_program_open(program, model->program.data, model->program.size, err);
+ember_status_t ember_model_attach(const ember_model_t *model, ember_program_t *program,
+                                  ember_error_t *err) {
+    ember_status_t status = EMBER_OK;
     for (uint32_t i = 0; status == EMBER_OK && i < model->data_count; i++) {
         status = ember_data_map_open(&model->maps[i], model->data[i].data,
                                      model->data[i].size, err);
     }
-    if (status == EMBER_OK && model->data_count > 0) {
+    if (status == EMBER_OK) {
         ember_program_attach(program, model->maps, model->data_count);
     }
     return status;
+}
+
+ember_status_t ember_model_open_of(const ember_model_t *model, ember_program_t *program,
+                                   ember_error_t *err) {
+    const ember_status_t status =
+        ember_program_open(program, model->program.data, model->program.size, err);
+    return status == EMBER_OK && model->parts.attach != NULL
+               ? model->parts.attach(model, program, err)
+               : status;
 }
 
 static const ember_model_method_t *find(const ember_model_t *model, const char *name) {
@@ -39,8 +47,9 @@ static ember_status_t lend_input(ember_method_t *method, uint32_t index,
     return ember_method_set_input(method, index, &value, err);
 }
 
-static ember_status_t lend(ember_method_t *method, const ember_model_method_t *placed,
-                           ember_error_t *err) {
+ember_status_t ember_model_lend(ember_method_t *method,
+                                const ember_model_method_t *placed,
+                                ember_error_t *err) {
     ember_status_t status = EMBER_OK;
     for (uint32_t i = 0; status == EMBER_OK && i < placed->input_count; i++) {
         if (placed->inputs[i].data != NULL) {
@@ -77,5 +86,7 @@ ember_status_t ember_model_load_of(const ember_model_t *model, ember_method_t *m
     }
     const ember_status_t status = ember_method_load(method, program, placed->name,
                                                     &model->registry, &memory, err);
-    return status == EMBER_OK ? lend(method, placed, err) : status;
+    return status == EMBER_OK && model->parts.lend != NULL
+               ? model->parts.lend(method, placed, err)
+               : status;
 }

@@ -176,8 +176,6 @@ int main(void) {
     if (options.out != NULL) {
         return report(&options, status, stage);
     }
-    ember_port_log("ember: ");
-    ember_port_log(ember_status_text(status));
-    ember_port_log("\n");
+    ember_port_log(status == EMBER_OK ? "ember: success\n" : "ember: failed\n");
     return status == EMBER_OK ? 0 : 1;
 }

@@ -4,15 +4,6 @@
 
 #include "ember/port.h"
 
-#include <string.h>
-
-typedef struct head {
-    uint32_t kind;
-    uint32_t dtype;
-    uint32_t rank;
-    uint32_t bytes;
-} head_t;
-
 static bool read_exactly(int32_t file, void *to, size_t size) {
     return ember_port_read(file, to, size) == (int64_t)size;
 }
@@ -26,7 +17,7 @@ static bool skip_padding(int32_t file, uint32_t bytes) {
     return (bytes & 3u) == 0 || read_exactly(file, padding, (0u - bytes) & 3u);
 }
 
-static ember_status_t read_tensor(int32_t file, const head_t *head,
+static ember_status_t read_tensor(int32_t file, const ember_values_head_t *head,
                                   ember_method_t *method, uint32_t index,
                                   ember_error_t *err) {
     int32_t sizes[EMBER_MAX_RANK];
@@ -41,7 +32,7 @@ static ember_status_t read_tensor(int32_t file, const head_t *head,
         !read_exactly(file, sizes, head->rank * sizeof(sizes[0]))) {
         return broken(err);
     }
-    status = ember_method_resize_input(method, index, head->rank, sizes, err);
+    status = ember_values_resize(method, index, head->rank, sizes, err);
     if (status != EMBER_OK) {
         return status;
     }
@@ -57,51 +48,15 @@ static ember_status_t read_tensor(int32_t file, const head_t *head,
                : broken(err);
 }
 
-// A string is baked into the program as it was exported: it must be that one.
-static ember_status_t read_string(int32_t file, const head_t *head,
-                                  ember_method_t *method, uint32_t index,
-                                  ember_error_t *err) {
-    ember_value_t value;
-    const ember_status_t status = ember_method_input(method, index, &value);
-    bool same = status == EMBER_OK && value.kind == EMBER_STRING &&
-                value.as_string.length == head->bytes;
-    for (uint32_t i = 0; i < head->bytes; i++) {
-        char letter;
-        if (!read_exactly(file, &letter, 1)) {
-            return broken(err);
-        }
-        same = same && letter == value.as_string.text[i];
-    }
-    if (!same) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "input: the program was exported for another string");
-    }
-    return skip_padding(file, head->bytes) ? EMBER_OK : broken(err);
-}
-
 static ember_status_t read_value(int32_t file, ember_method_t *method, uint32_t index,
                                  ember_error_t *err) {
-    head_t head;
-    int64_t bits = 0;
+    ember_values_head_t head;
     if (!read_exactly(file, &head, sizeof(head))) {
         return broken(err);
     }
-    if (head.kind == EMBER_TENSOR) {
-        return read_tensor(file, &head, method, index, err);
-    }
-    if (head.kind == EMBER_STRING) {
-        return read_string(file, &head, method, index, err);
-    }
-    if (head.bytes > sizeof(bits) || !read_exactly(file, &bits, head.bytes)) {
-        return broken(err);
-    }
-    ember_value_t value = {.kind = (ember_kind_t)head.kind};
-    if (value.kind == EMBER_BOOL) {
-        value.as_bool = bits != 0;
-    } else {
-        memcpy(&value.as_int, &bits, sizeof(bits)); // of a double, its bits
-    }
-    return ember_method_set_input(method, index, &value, err);
+    return head.kind == EMBER_TENSOR
+               ? read_tensor(file, &head, method, index, err)
+               : ember_values_read_other(file, &head, method, index, err);
 }
 
 ember_status_t ember_values_read(int32_t file, ember_method_t *method,
@@ -124,7 +79,7 @@ static bool write_some(int32_t file, const void *data, size_t size) {
 
 static ember_status_t write_value(int32_t file, const ember_value_t *value) {
     static const uint8_t padding[4];
-    head_t head = {.kind = (uint32_t)value->kind};
+    ember_values_head_t head = {.kind = (uint32_t)value->kind};
     const void *payload = &value->as_int;
     const int32_t *sizes = NULL;
     int64_t flag;

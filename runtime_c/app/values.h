@@ -15,6 +15,25 @@
 
 #define EMBER_VALUES_MAGIC 0x31564D45u // "EMV1"
 
+typedef struct ember_values_head {
+    uint32_t kind;
+    uint32_t dtype;
+    uint32_t rank;
+    uint32_t bytes;
+} ember_values_head_t;
+
+// Inputs other than tensors of static shape: values_any.c has them all, values_fixed.c
+// refuses them, for methods that have none.
+EMBER_MUST_USE ember_status_t ember_values_resize(ember_method_t *method,
+                                                  uint32_t index, uint32_t rank,
+                                                  const int32_t *sizes,
+                                                  ember_error_t *err);
+EMBER_MUST_USE ember_status_t ember_values_read_other(int32_t file,
+                                                      const ember_values_head_t *head,
+                                                      ember_method_t *method,
+                                                      uint32_t index,
+                                                      ember_error_t *err);
+
 // Reads the values at the position of `file` into the method's inputs, tensors right
 // to where they belong. EMBER_IO when the file ends early or is none.
 EMBER_MUST_USE ember_status_t ember_values_read(int32_t file, ember_method_t *method,

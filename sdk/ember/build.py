@@ -13,10 +13,11 @@ import contextlib
 import fcntl
 import functools
 import hashlib
+import itertools
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from typing import Any
 from ember import (
     boards,
     describe,
+    footprint,
     image,
     libraries,
     linker,
@@ -38,12 +40,11 @@ from ember.boards import Board
 from ember.errors import SdkError, UsageError
 from ember.libraries import Libraries
 from ember.model import Model
-from ember.program import Method
+from ember.program import Method, Tensor
 from ember.rules import Rules
 from ember.selection import Selection
 
 _STAMP = "build.json"
-_APP = ("model.c", "values.c", "run_main.c")
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,8 @@ def trace(built: Built) -> Path:
             known, chosen = built.options.rules.known, built.selection["operators"]
             kernels = user_kernels.objects(made, known, chosen)
             package = built.folder / "4-package"
-            _link(package, built.traced, made, kernels, None, traced=True)
+            methods = itertools.chain(*built.chosen)
+            _link(package, built.traced, made, kernels, methods, None, traced=True)
     return built.traced
 
 
@@ -258,7 +260,7 @@ def _stages(
     target.mkdir()
     firmware = target / "firmware.elf"
     kernels = user_kernels.objects(made, job.options.rules.known, chosen)
-    _link(package, firmware, made, kernels, job.app)
+    _link(package, firmware, made, kernels, itertools.chain(*job.methods), job.app)
     images = image.write_images(firmware, board)
     regions = {region.name: region.size for one in plans for region in one.regions}
     model_bytes = sum(one.model_bytes for one in plans)
@@ -268,6 +270,9 @@ def _stages(
         {
             "size": found.to_json(),
             "memory": found.memories_json(),
+            "footprint": footprint.of_map(
+                firmware.with_suffix(".map"), chosen, made.objects, job.app
+            ),
             "method_arena": plan.to_json(plans)["method_arena"],
             "images": [path.name for path in images],
         },
@@ -322,6 +327,7 @@ def _link(
     firmware: Path,
     made: Libraries,
     kernels: Sequence[Path],
+    methods: Iterable[Method],
     app: Path | None,
     *,
     traced: bool = False,
@@ -331,8 +337,11 @@ def _link(
     `kernels` are objects of the user's own.
     """
     folder = paths.runtime() / "app"
-    own = [] if app else [folder / f"trace_{'on' if traced else 'off'}.c"]
-    sources = [*(folder / name for name in (_APP[:1] if app else _APP)), *own]
+    names = ["model.c"]
+    if app is None:
+        names += ["run_main.c", "values.c", _values_of(methods)]
+        names.append("trace_on.c" if traced else "trace_off.c")
+    sources = [folder / name for name in names]
     sources += pack.sources(package)
     sources += [app] if app else []
     options = [f"-I{package}"]
@@ -348,6 +357,13 @@ def _link(
             script=script if script.is_file() else None,
             map_file=firmware.with_suffix(".map"),
         )
+
+
+def _values_of(methods: Iterable[Method]) -> str:
+    """The file of the application that reads inputs of the methods' kinds."""
+    values = [one.values[index] for one in methods for index in one.inputs]
+    fixed = all(isinstance(one, Tensor) and not one.is_dynamic for one in values)
+    return "values_fixed.c" if fixed else "values_any.c"
 
 
 def _clean(folder: Path) -> None:

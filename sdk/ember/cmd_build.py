@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
-from ember import build, libraries, linker, output, report
+from ember import budget as budgets
+from ember import build, footprint, libraries, linker, output, report
 from ember import project as projects
 from ember.options import KernelsOption, ProjectOption
 
+_SIZES = ("size", "memory", "footprint", "method_arena")
 ModelArgument = Annotated[
     Path | None,
     typer.Argument(
@@ -78,8 +80,13 @@ def command(
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    budget: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fail above the ceilings in this YAML file."),
+    ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
+    ceilings = budgets.read(budget) if budget else None
     plans = projects.load(project, kernels)
     options = build.Options(
         methods=tuple(method or ()),
@@ -107,7 +114,10 @@ def command(
             "methods": [one.name for chosen in built.chosen for one in chosen],
             "firmware": str(built.firmware),
             "images": [str(path) for path in built.images],
-            **{key: built.sizes[key] for key in ("size", "memory", "method_arena")},
+            **{key: built.sizes[key] for key in _SIZES},
         },
         json_to,
     )
+    if budget and ceilings:
+        facts = ceilings.model_dump(exclude_none=True)
+        footprint.check(budget, facts, built.sizes)

@@ -246,6 +246,7 @@ def model_data(part: Part) -> str:
         "    .methods = methods,",
         f"    .temp = {_span(plan.temp)},",
         "    .registry = {&ember_operators, &ember_backends},",
+        f"    .parts = {{{_parts(model, plan)}}},",
         "};",
         "",
     ]
@@ -253,6 +254,13 @@ def model_data(part: Part) -> str:
         alias = f'__attribute__((alias("{part.symbol}")))'
         lines += [f"extern const ember_model_t ember_model {alias};", ""]
     return "\n".join(lines)
+
+
+def _parts(model: Model, plan: Plan) -> str:
+    """The parts of `ember_model_parts_t` that this model needs."""
+    lent = any(region for one in plan.methods for region in (*one.inputs, *one.outputs))
+    attach = "ember_model_attach" if model.data else "0"
+    return f"{attach}, {'ember_model_lend' if lent else '0'}"
 
 
 def _method_arrays(index: int, one: MethodPlan) -> list[str]:

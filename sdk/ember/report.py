@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ember import run, values
+from ember import footprint, run, values
 from ember.build import Built
 from ember.output import counted, plain, table
 from ember.tensors import Array
@@ -30,6 +30,8 @@ def show_build(console: Console, built: Built) -> None:
     console.print()
     console.print(memory_table(built.sizes["memory"]))
     console.print()
+    console.print(footprint_table(built.sizes["footprint"]))
+    console.print()
     console.print(
         f"method arena {counted(built.sizes['method_arena'], 'byte')},"
         f" scratch {counted(built.plan['scratch'], 'byte')}"
@@ -40,6 +42,17 @@ def size_table(sizes: dict[str, int]) -> Table:
     made = table("section", ">bytes")
     for name in _KINDS:
         made.add_row(name, f"{sizes[name]:,}")
+    return made
+
+
+def footprint_table(found: footprint.Footprint) -> Table:
+    """Bytes by library, then by operator, then of the kernels' shared parts."""
+    made = table("part", *(f">{kind}" for kind in footprint.KINDS))
+    for group, rows in found.items():
+        for name, row in rows.items():
+            title = name if group == "libraries" else f"  {plain(name)}"
+            made.add_row(title, *(f"{row[kind]:,}" for kind in footprint.KINDS))
+        made.add_section()
     return made
 
 

@@ -22,8 +22,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import linkmap
-from ember import boards, build, emulator, inputs, libraries, linker, paths, run
+from ember import (
+    boards,
+    build,
+    emulator,
+    inputs,
+    libraries,
+    linker,
+    linkmap,
+    paths,
+    run,
+)
 from ember.boards import Board
 from ember.emulator import Mark
 from ember.errors import SdkError

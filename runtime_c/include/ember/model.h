@@ -34,7 +34,24 @@ typedef struct ember_model_method {
     const ember_span_t *outputs;
 } ember_model_method_t;
 
-typedef struct ember_model {
+typedef struct ember_model ember_model_t;
+
+// Parts that only some models need, linked where a model names them.
+typedef struct ember_model_parts {
+    // Opens the data files; NULL: there are none.
+    ember_status_t (*attach)(const ember_model_t *model, ember_program_t *program,
+                             ember_error_t *err);
+    // Lends `inputs` and `outputs`; NULL: the program has planned all.
+    ember_status_t (*lend)(ember_method_t *method, const ember_model_method_t *placed,
+                           ember_error_t *err);
+} ember_model_parts_t;
+
+ember_status_t ember_model_attach(const ember_model_t *model, ember_program_t *program,
+                                  ember_error_t *err);
+ember_status_t ember_model_lend(ember_method_t *method,
+                                const ember_model_method_t *placed, ember_error_t *err);
+
+struct ember_model {
     const char *name;
     ember_bytes_t program;
     const ember_bytes_t *data; // (data_count,): .ptd files
@@ -44,7 +61,8 @@ typedef struct ember_model {
     const ember_model_method_t *methods;
     ember_span_t temp; // shared by all methods of all models
     ember_registry_t registry;
-} ember_model_t;
+    ember_model_parts_t parts;
+};
 
 extern const ember_model_t ember_model;
 extern const ember_model_t *const ember_models[]; // (ember_model_count,)

@@ -161,9 +161,6 @@ enum { MMFAR_VALID = 7, BFAR_VALID = 15, STACKING = 1 << 4 | 1 << 12 | 1 << 20 }
 
 static const char *cause_of(uint32_t status) {
     static const cause_t causes[] = {
-        {4, "stack-overflow"},
-        {12, "stack-overflow"},
-        {20, "stack-overflow"},
         {0, "instruction-access"},
         {1, "data-access"},
         {3, "exception-return"},

@@ -111,7 +111,18 @@ def test_compares(library):
                 assert (got > 0) - (got < 0) == (a > b) - (a < b), (at, start, size)
 
 
-TEXTS = [b"", b"a", b"ab", b"abc", b"abd", b"b", b"\xff", b"a\xff", b"forward", b"forwarx"]
+TEXTS = [
+    b"",
+    b"a",
+    b"ab",
+    b"abc",
+    b"abd",
+    b"b",
+    b"\xff",
+    b"a\xff",
+    b"forward",
+    b"forwarx",
+]
 
 
 def sign(number):

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A linker's map file becomes the bytes that each archive brought into a firmware.
 
 GNU ld and lld both list every input section with address, size and where it is from.
@@ -10,8 +9,16 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# What ends up in flash, and .data, which does so too.
-_KEPT = (".text", ".rodata", ".data", ".ARM.exidx", ".ARM.extab")
+# By the start of a section's name. .data is in flash and in RAM.
+_KINDS = {
+    ".text": "code",
+    ".rodata": "constants",
+    ".ARM.ex": "constants",
+    ".data": "data",
+    ".bss": "bss",
+    ".ember_vectors": "constants",
+}
+FLASH = ("code", "constants", "data")
 _PADDING = 8  # bytes; a larger hole between two sections is no padding of the first
 
 # ` .text.f  0x00000040  0x24  /a/libc.a(f.o)`; a long name stands on a line of its own.
@@ -40,12 +47,16 @@ class Piece:
     member: str
 
     @property
-    def kept(self) -> bool:
-        return self.section.startswith(_KEPT)
+    def kind(self) -> str | None:
+        """code, constants, data or bss; None for what is no part of the code."""
+        return next(
+            (kind for start, kind in _KINDS.items() if self.section.startswith(start)),
+            None,
+        )
 
 
 def pieces(map_file: Path) -> list[Piece]:
-    """Every input section with bytes in the firmware, by address."""
+    """Every input section with bytes in the firmware, by address, as it is linked."""
     text = map_file.read_text(encoding="utf-8")
     _, gnu, rest = text.partition("Linker script and memory map")
     if gnu:
@@ -62,13 +73,13 @@ def pieces(map_file: Path) -> list[Piece]:
                 member=source["member"] if source else Path(match["source"]).name,
             )
         )
-    kept = [one for one in found if one.kept and one.size > 0]
+    kept = [one for one in found if one.kind and one.size > 0]
     return sorted(kept, key=lambda one: one.address)
 
 
 def archive_bytes(map_file: Path) -> dict[str, int]:
     """Bytes by archive, what aligns the next section included; "" for objects."""
-    found = pieces(map_file)
+    found = [one for one in pieces(map_file) if one.kind in FLASH]
     total: dict[str, int] = {}
     for one, following in zip(found, [*found[1:], None], strict=True):
         size = one.size

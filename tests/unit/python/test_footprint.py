@@ -1,0 +1,112 @@
+"""Where the bytes of a firmware are, what changed, and budgets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ember import build, cli, footprint, linkmap
+from ember.footprint import flash
+
+BOARDS = ("host", "mps2-an386", "mps3-an547")
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_bytes_by_library_and_operator(data: Path, board: str) -> None:
+    built = build.build(data / "add.pte", board)
+    found = built.sizes["footprint"]
+    assert set(found) == {"libraries", "operators", "engines"}
+    assert {"core", "port", "application", "tables"} <= set(found["libraries"])
+    (operator,) = found["operators"]
+    assert operator == "aten::add.out"
+    assert 0 < flash(found["operators"][operator]) < 1000
+    kernels = [found["libraries"].get(name) for name in ("kernels", "variants")]
+    parts = [*found["operators"].values(), *found["engines"].values()]
+    assert sum(map(flash, filter(None, kernels))) == sum(map(flash, parts))
+
+
+@pytest.mark.parametrize("board", BOARDS[1:])
+def test_libraries_are_all_of_the_firmware(data: Path, board: str) -> None:
+    built = build.build(data / "add.pte", board)
+    rows = built.sizes["footprint"]["libraries"].values()
+    total = footprint.total(built.sizes["size"])
+    padding = total - sum(map(flash, rows))
+    assert 0 <= padding < 0.02 * total
+
+
+def test_a_build_is_compared_with_another(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("add", "conv"):
+        build.build(data / f"{name}.pte", "mps2-an386", out=Path(name))
+    assert cli.main(["compare", "add", "conv", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    before, after = found["firmware"]["total"]
+    assert before < after
+    assert found["operators"]["aten::add.out"][1] == 0
+    assert found["operators"]["aten::convolution.out"][0] == 0
+    assert cli.main(["compare", "add", "add"]) == 0
+    assert "same sizes" in capsys.readouterr().out
+    assert cli.main(["compare", "add", "nowhere"]) == 1
+    assert "is no finished build" in capsys.readouterr().err
+
+
+def built_within(data: Path, text: str) -> int:
+    Path("budget.yaml").write_text(text)
+    words = ["build", data / "add.pte", "--board", "mps2-an386"]
+    return cli.main([*map(str, words), "--budget", "budget.yaml"])
+
+
+def test_within_a_budget(data: Path) -> None:
+    assert built_within(data, "total: 24K\nram: 64K\nlibraries: {core: 12K}\n") == 0
+    assert built_within(data, "") == 0
+
+
+def test_above_a_budget(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'total: 1K\nram: 100\nlibraries: {core: 1K}\noperators: {"aten::add.out": 8}'
+    assert built_within(data, text) == 1
+    said = capsys.readouterr().err
+    for name in ("total takes", "ram takes", "core takes", "aten::add.out takes"):
+        assert name in said
+    assert "largest parts, bytes: core" in said
+
+
+@pytest.mark.parametrize("text", ["totle: 1", "total: many", "ram: -1", "[1]"])
+def test_a_wrong_budget(
+    data: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert built_within(data, text) == 1
+    said = capsys.readouterr().err
+    assert "budget.yaml" in said
+    assert "Traceback" not in said
+    assert "bug" not in said
+
+
+GNU = """\
+Discarded input sections
+ .text.gone     0x00000000       0x40 a.o
+Linker script and memory map
+ .text.f        0x00000000       0x24 /x/libember_core.a(f.c.obj)
+ .text.a_function_with_a_long_name
+                0x00000024       0x10 /x/0_start.o
+ .bss.b         0x20000000        0x8 /x/0_start.o
+ .comment       0x00000000       0x20 /x/0_start.o
+"""
+
+
+def test_a_map(tmp_path: Path) -> None:
+    (tmp_path / "f.map").write_text(GNU)
+    found = linkmap.pieces(tmp_path / "f.map")
+    assert [(one.kind, one.size, one.archive, one.member) for one in found] == [
+        ("code", 0x24, "libember_core", "f.c.obj"),
+        ("code", 0x10, None, "0_start.o"),
+        ("bss", 8, None, "0_start.o"),
+    ]
+    assert linkmap.archive_bytes(tmp_path / "f.map") == {"libember_core": 36, "": 16}
