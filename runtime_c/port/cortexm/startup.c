@@ -161,20 +161,13 @@ enum { MMFAR_VALID = 7, BFAR_VALID = 15, STACKING = 1 << 4 | 1 << 12 | 1 << 20 }
 
 static const char *cause_of(uint32_t status) {
     static const cause_t causes[] = {
-        {0, "instruction-access"},
-        {1, "data-access"},
-        {3, "exception-return"},
-        {5, "lazy-fp-state"},
-        {8, "instruction-bus"},
-        {9, "data-bus"},
-        {10, "data-bus-imprecise"},
-        {11, "exception-return"},
-        {13, "lazy-fp-state"},
-        {16, "undefined-instruction"},
-        {17, "invalid-state"},
-        {18, "exception-return"},
-        {19, "coprocessor-off"},
-        {24, "unaligned-access"},
+        {0, "instruction-access"},  {1, "data-access"},
+        {3, "exception-return"},    {5, "lazy-fp-state"},
+        {8, "instruction-bus"},     {9, "data-bus"},
+        {10, "data-bus-imprecise"}, {11, "exception-return"},
+        {13, "lazy-fp-state"},      {16, "undefined-instruction"},
+        {17, "invalid-state"},      {18, "exception-return"},
+        {19, "coprocessor-off"},    {24, "unaligned-access"},
         {25, "divide-by-zero"},
     };
     const size_t count = sizeof causes / sizeof causes[0];
