@@ -440,6 +440,19 @@ def norms() -> Iterator[Sweep]:
                     lambda g=given: legit(*g),
                     written=(3, 4),
                 )
+            if dtype in (F32, F64):
+                for given in ([mean, arguments[4]], [None, None]):
+                    yield Sweep(
+                        "aten::native_batch_norm.out",
+                        [x, weight, bias, *given, True, 0.3, 1e-5],
+                        lambda a=[x, weight, bias], g=given: torch.native_batch_norm(
+                            *a,
+                            *(n if n is None else n.clone() for n in g),
+                            True,
+                            0.3,
+                            1e-5,
+                        ),
+                    )
         x = made(dtype, 2, 6, 4)
         for weight, bias in ((w, b), (w, None), (None, None)):
             yield Sweep("aten::native_layer_norm.out", [x, [4], weight, bias, 1e-5])

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // grid_sampler_2d: each output pixel is the input's at a point that the grid names, in
-// [-1, 1] across the image; a mean of up to sixteen pixels near it. Any float dtype;
-// points and weights are float32.
+// [-1, 1] across the image; a mean of up to sixteen pixels near it. Any float dtype. As
+// in PyTorch, whatever is computed is rounded to it: floor and round can tell.
+#include <math.h>
 #include <string.h>
 
-#include "kernels/engine/element.h"
-#include "kernels/engine/mathf.h"
+#include "kernels/engine/axis.h"
 #include "kernels/engine/view.h"
 
 enum { INPUT, GRID, MODE, PADDING, ALIGN, OUT };
@@ -32,7 +32,7 @@ typedef struct {
 
 typedef struct {
     ptrdiff_t at; // bytes from the image's first pixel
-    float weight;
+    double weight;
 } tap_t;
 
 typedef struct {
@@ -40,42 +40,59 @@ typedef struct {
     uint32_t count;
 } taps_t;
 
-// From [-1, 1] to pixels: to the centres of those at the ends, or to their edges.
-static float to_pixels(const state_t *s, uint32_t d, float x) {
-    const float size = (float)s->in[d];
+// A number as the dtype has it.
+static double rounded(const state_t *s, double x) {
+    uint64_t element = 0;
 
-    return s->align ? (x + 1.0f) / 2.0f * (size - 1.0f)
-                    : ((x + 1.0f) * size - 1.0f) / 2.0f;
+    if (s->dtype == EMBER_F64) {
+        return x;
+    }
+    if (s->dtype == EMBER_F32) {
+        return (double)(float)x;
+    }
+    ember_store_double(s->dtype, &element, x);
+    return ember_load_double(s->dtype, &element);
 }
 
-static float reflected(float x, float low, float high) {
-    const float span = high - low;
+// From [-1, 1] to pixels: to the centres of those at the ends, or to their edges.
+static double to_pixels(const state_t *s, uint32_t d, double x) {
+    const double half = (s->align ? s->in[d] - 1 : s->in[d]) / 2.0;
+    const double scaled = rounded(s, rounded(s, x + 1.0) * rounded(s, half));
 
-    if (!(span > 0.0f)) {
-        return 0.0f;
+    return s->align ? scaled : rounded(s, scaled - 0.5);
+}
+
+// Mirrored at 0 and at `span` as often as it takes.
+static double mirrored(const state_t *s, double x, double span) {
+    const double way = fabs(x);
+    const double both = 2.0 * span;
+
+    if (!(span > 0.0) || !(way < 1e18)) {
+        return 0.0;
     }
-    const float way = ember_fabsf(x - low);
-    const float rest = ember_fmodf(way, span);
-    const float flips = ember_floorf(way / span);
-    return ember_fmodf(flips, 2.0f) == 0.0f ? rest + low : span - rest + low;
+    const double turns = trunc(rounded(s, way / both));
+    const double rest = rounded(s, way - rounded(s, turns * both));
+    const double back = rounded(s, both - rest);
+    return rest < back ? rest : back;
 }
 
 // Where a pixel beyond the ends is taken from.
-static float padded(const state_t *s, uint32_t d, float x) {
-    const float last = (float)(s->in[d] - 1);
+static double padded(const state_t *s, uint32_t d, double x) {
+    const double last = s->in[d] - 1;
 
     if (s->padding == ZEROS) {
         return x;
     }
     if (s->padding == REFLECTION) {
-        x = s->align ? reflected(x, 0.0f, last) : reflected(x, -0.5f, last + 0.5f);
+        x = s->align ? mirrored(s, x, last)
+                     : rounded(s, mirrored(s, rounded(s, x + 0.5), last + 1.0) - 0.5);
     }
-    return x > 0.0f ? (x < last ? x : last) : 0.0f;
+    return x > 0.0 ? (x < last ? x : last) : 0.0;
 }
 
 // Adds pixel (y, x), whole numbers unless they are NaN, if there is one.
-static void add_tap(const state_t *s, taps_t *taps, float y, float x, float weight) {
-    if (y >= 0.0f && y < (float)s->in[0] && x >= 0.0f && x < (float)s->in[1]) {
+static void add_tap(const state_t *s, taps_t *taps, double y, double x, double weight) {
+    if (y >= 0.0 && y < s->in[0] && x >= 0.0 && x < s->in[1]) {
         const ptrdiff_t row = (int32_t)y;
         const ptrdiff_t column = (int32_t)x;
         taps->items[taps->count].at =
@@ -84,85 +101,95 @@ static void add_tap(const state_t *s, taps_t *taps, float y, float x, float weig
     }
 }
 
-// The weights of four pixels in a row, the point being `t` behind the second.
-static void cubic_weights(float t, float weights[4]) {
-    const float a = -0.75f;
-
-    for (uint32_t i = 0; i < 4; i++) {
-        const float x = ember_fabsf(t + 1.0f - (float)i);
-        weights[i] = i == 1 || i == 2
-                         ? ((a + 2.0f) * x - (a + 3.0f)) * x * x + 1.0f
-                         : ((a * x - 5.0f * a) * x + 8.0f * a) * x - 4.0f * a;
-    }
+// a * b + c
+static double scaled(const state_t *s, double a, double b, double c) {
+    return rounded(s, rounded(s, a * b) + c);
 }
 
-static void bicubic(const state_t *s, taps_t *taps, float y, float x) {
-    const float top = ember_floorf(y);
-    const float left = ember_floorf(x);
-    float rows[4], columns[4];
+// The weights of four pixels in a row, the point being `t` behind the second.
+static void cubic_weights(const state_t *s, double t, double weights[4]) {
+    const double a = -0.75;
 
-    cubic_weights(y - top, rows);
-    cubic_weights(x - left, columns);
     for (uint32_t i = 0; i < 4; i++) {
-        const float row = padded(s, 0, top - 1.0f + (float)i);
-        for (uint32_t j = 0; j < 4; j++) {
-            add_tap(s, taps, row, padded(s, 1, left - 1.0f + (float)j),
-                    rows[i] * columns[j]);
+        const double x = rounded(s, fabs(t + 1.0 - i));
+        if (i == 1 || i == 2) {
+            const double y = rounded(s, scaled(s, a + 2.0, x, -(a + 3.0)) * x);
+            weights[i] = scaled(s, y, x, 1.0);
+        } else {
+            const double y = scaled(s, scaled(s, a, x, -5.0 * a), x, 8.0 * a);
+            weights[i] = scaled(s, y, x, -4.0 * a);
         }
     }
 }
 
-static void bilinear(const state_t *s, taps_t *taps, float y, float x) {
-    const float top = ember_floorf(y);
-    const float left = ember_floorf(x);
-    const float down = y - top;
-    const float right = x - left;
+static void bicubic(const state_t *s, taps_t *taps, double y, double x) {
+    const double top = floor(y);
+    const double left = floor(x);
+    double rows[4], columns[4];
 
-    add_tap(s, taps, top, left, (1.0f - down) * (1.0f - right));
-    add_tap(s, taps, top, left + 1.0f, (1.0f - down) * right);
-    add_tap(s, taps, top + 1.0f, left, down * (1.0f - right));
-    add_tap(s, taps, top + 1.0f, left + 1.0f, down * right);
+    cubic_weights(s, rounded(s, y - top), rows);
+    cubic_weights(s, rounded(s, x - left), columns);
+    for (uint32_t i = 0; i < 4; i++) {
+        const double row = padded(s, 0, top - 1.0 + i);
+        for (uint32_t j = 0; j < 4; j++) {
+            add_tap(s, taps, row, padded(s, 1, left - 1.0 + j), rows[i] * columns[j]);
+        }
+    }
 }
 
-// Half of the point at `at`, in pixels.
-static float coordinate(const state_t *s, uint32_t d, const char *at) {
-    ember_number_t number; // any float on its way to float32
+static void bilinear(const state_t *s, taps_t *taps, double y, double x) {
+    const double top = floor(y);
+    const double left = floor(x);
+    const double down = rounded(s, y - top);
+    const double right = rounded(s, x - left);
+    const double up = rounded(s, 1.0 - down);
+    const double back = rounded(s, 1.0 - right);
 
-    ember_elements_load(EMBER_CLASS_F32, &number, s->dtype, at, 0, 1);
-    return to_pixels(s, d, number.f32);
+    add_tap(s, taps, top, left, rounded(s, up * back));
+    add_tap(s, taps, top, left + 1.0, rounded(s, up * right));
+    add_tap(s, taps, top + 1.0, left, rounded(s, down * back));
+    add_tap(s, taps, top + 1.0, left + 1.0, rounded(s, down * right));
 }
 
 // The pixels that the point at `point` of the grid mixes.
 static void find_taps(const state_t *s, taps_t *taps, const char *point) {
-    const float x = coordinate(s, 1, point);
-    const float y = coordinate(s, 0, point + s->grid_steps[3]);
+    const char *second = point + s->grid_steps[3];
+    const double x = to_pixels(s, 1, ember_load_double(s->dtype, point));
+    const double y = to_pixels(s, 0, ember_load_double(s->dtype, second));
 
     taps->count = 0;
     if (s->mode == BICUBIC) {
         bicubic(s, taps, y, x);
     } else if (s->mode == NEAREST) {
-        add_tap(s, taps, ember_roundf(padded(s, 0, y)), ember_roundf(padded(s, 1, x)),
-                1.0f);
+        add_tap(s, taps, rint(padded(s, 0, y)), rint(padded(s, 1, x)), 1.0);
     } else {
         bilinear(s, taps, padded(s, 0, y), padded(s, 1, x));
     }
 }
 
-static void mix(const state_t *s, const taps_t *taps, const char *image, char *out) {
-    const ember_class_t class = ember_class_of(s->dtype);
-    ember_number_t sum, pixel;
+static float mixed_f32(const taps_t *taps, const char *image) {
+    float sum = 0.0f;
 
-    memset(&sum, 0, sizeof(sum));
     for (uint32_t k = 0; k < taps->count; k++) {
         const tap_t *tap = &taps->items[k];
-        ember_elements_load(class, &pixel, s->dtype, image + tap->at, 0, 1);
-        if (class == EMBER_CLASS_F32) {
-            sum.f32 += pixel.f32 * tap->weight;
-        } else {
-            sum.f64 += pixel.f64 * (double)tap->weight;
-        }
+        sum += *(const float *)(const void *)(image + tap->at) * (float)tap->weight;
     }
-    ember_elements_store(class, &sum, s->dtype, out, 0, 1);
+    return sum;
+}
+
+static void mix(const state_t *s, const taps_t *taps, const char *image, char *out) {
+    double sum = 0.0;
+
+    if (s->dtype == EMBER_F32) {
+        *(float *)(void *)out = mixed_f32(taps, image);
+        return;
+    }
+    for (uint32_t k = 0; k < taps->count; k++) {
+        const tap_t *tap = &taps->items[k];
+        const double pixel = ember_load_double(s->dtype, image + tap->at);
+        sum = scaled(s, pixel, tap->weight, sum);
+    }
+    ember_store_double(s->dtype, out, sum);
 }
 
 static void run_image(const state_t *s, const char *image, const char *grid,

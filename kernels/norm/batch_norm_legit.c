@@ -17,8 +17,10 @@ typedef struct batch_norm {
 
 static void mix(const batch_norm_t *s, const ember_norm_vector_t *running, uint32_t c,
                 double number) {
-    const double before = ember_norm_get(running, c, 0.0);
-    ember_norm_set(running, c, before + (number - before) * s->momentum);
+    if (running->there) {
+        const double before = ember_norm_get(running, c, 0.0);
+        ember_norm_set(running, c, before + (number - before) * s->momentum);
+    }
 }
 
 static void train(const batch_norm_t *s, uint32_t c) {
@@ -64,8 +66,12 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         ember_norm_no_outputs(node, SAVED);
         return ember_node_status(node);
     }
-    ember_node_inout(node, MEAN, &tensor); // they are written
-    ember_node_inout(node, VAR, &tensor);
+    if (s->running_mean.there) { // they are written
+        ember_node_inout(node, MEAN, &tensor);
+    }
+    if (s->running_var.there) {
+        ember_node_inout(node, VAR, &tensor);
+    }
     ember_norm_output(node, SAVED, 1, &size, &s->mean);
     ember_norm_output(node, SAVED_RSTD, 1, &size, &s->rstd);
     return ember_node_status(node);

@@ -226,6 +226,11 @@ def bags() -> Iterator[Case]:
             function = bagged(mode)
             name_tag = f"embedding_bag_{name}_{tag}"
             yield more(name_tag, function, given, indices, offsets, **rough)
+    yield loose(
+        "embedding_bag",
+        lambda i, o, w: F.embedding_bag(i, w, o),
+        *(indices, offsets, table),
+    )
     yield op(
         "embedding_bag_weighted",
         lambda w, i, o, f: A._embedding_bag(w, i, o, False, 0, False, f)[0],
