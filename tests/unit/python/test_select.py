@@ -347,3 +347,17 @@ def test_ten_models_take_a_second() -> None:
     after = os.times()
     used = after.children_user + after.children_system
     assert used - before.children_user - before.children_system < 1.0
+
+
+def test_inspect_shows_gaps(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = changed(data / "add.pte", tmp_path / "odd.pte", add="my_ops::add")
+    report = tmp_path / "report.json"
+    assert cli.main(["inspect", str(path), "--json", str(report)]) == 0
+    (gap,) = json.loads(report.read_text())["missing"]
+    assert gap["op"] == "my_ops::add.out"
+    assert "write a kernel for it" in gap["remedy"]
+    assert "my_ops::add.out" in capsys.readouterr().out
+    assert cli.main(["inspect", str(data / "add.pte"), "--json", str(report)]) == 0
+    assert json.loads(report.read_text())["missing"] == []
