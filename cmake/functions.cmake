@@ -26,6 +26,7 @@
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
 set_property(GLOBAL PROPERTY EMBER_COMMAND "${EMBER_COMMAND}")
+set_property(GLOBAL PROPERTY EMBER_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # Runs a command of the SDK; what it complains of ends the configuration.
 function(ember_run)
@@ -38,15 +39,25 @@ function(ember_run)
   endif()
 endfunction()
 
-# The board of a project: the argument, or EMBER_BOARD.
+# The board of a project: the argument, or EMBER_BOARD. A project has one compiler, so
+# it is for one board.
 function(ember_board_of variable given)
-  if(given)
-    set(${variable} ${given} PARENT_SCOPE)
-  elseif(EMBER_BOARD)
-    set(${variable} ${EMBER_BOARD} PARENT_SCOPE)
-  else()
+  if(NOT given AND NOT EMBER_BOARD)
     message(FATAL_ERROR "no board: give BOARD <name> or -DEMBER_BOARD=<name>")
+  elseif(given AND EMBER_BOARD AND NOT given STREQUAL EMBER_BOARD)
+    message(FATAL_ERROR "this project is configured for ${EMBER_BOARD}, not for ${given}: "
+                        "use another build folder with -DEMBER_BOARD=${given}")
+  elseif(given AND NOT given MATCHES "^host" AND NOT CMAKE_CROSSCOMPILING)
+    get_property(folder GLOBAL PROPERTY EMBER_CMAKE_DIR)
+    message(FATAL_ERROR "this project is configured for this computer, not for ${given}: "
+                        "give -DCMAKE_TOOLCHAIN_FILE=${folder}/board.cmake "
+                        "-DEMBER_BOARD=${given}")
   endif()
+  set(board "${given}")
+  if(NOT board)
+    set(board "${EMBER_BOARD}")
+  endif()
+  set(${variable} "${board}" PARENT_SCOPE)
 endfunction()
 
 # Files that configure the project again when they change.

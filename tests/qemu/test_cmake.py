@@ -109,6 +109,26 @@ def small(folder: Path, text: str, *words: object) -> subprocess.CompletedProces
     )
 
 
+def test_a_project_without_a_toolchain(tmp_path: Path) -> None:
+    """Found by a prefix; the compiler is this computer's."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    text = f"add_executable(a main.c)\nember_add_model(a {MODEL} BOARD"
+    (folder / "CMakeLists.txt").write_text(f"{LISTS}{text} mps2-an386)\n")
+    (folder / "main.c").write_text("int main(void) { return 0; }\n")
+    words = ["cmake", "-S", folder, "-B", folder / "build", "-G", "Ninja"]
+    words += [
+        f"-DCMAKE_PREFIX_PATH={ROOT / 'cmake'}",
+        f"-DEMBER_PYTHON={sys.executable}",
+    ]
+    command = list(map(str, words))
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode != 0
+    said = " ".join(done.stderr.split())
+    assert "configured for this computer, not for mps2-an386" in said
+    assert "board.cmake" in said
+
+
 def test_lists_of_operators(tmp_path: Path) -> None:
     done = small(tmp_path / "a", "", "-DSELECT_OPS_LIST=aten::mm.out,aten::add.out")
     assert done.returncode == 0, done.stderr
@@ -154,6 +174,10 @@ gen_operators_lib(LIB_NAME ops KERNEL_LIBS portable_kernels DEPS executorch
             "instruction 0: my_ops::mul3.out",
         ),
         ("add_executable(a main.c)\nember_add_model(a)\n", "no model is given"),
+        (
+            f"add_executable(a main.c)\nember_add_model(a {MODEL} BOARD mps2-an386)\n",
+            "this project is configured for host, not for mps2-an386",
+        ),
         ("gen_selected_ops(LIB_NAME a)\n", "no operators are selected"),
         (
             "gen_selected_ops(LIB_NAME a ROOT_OPS aten::ad.out)\n"
