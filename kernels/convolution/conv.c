@@ -64,7 +64,8 @@ static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padd
 
     if (!conv->transposed) {
         const int64_t room = span - reach - 1;
-        return span > INT32_MAX / 2 || room < 0 ? -1 : room / conv->stride[d] + 1;
+        return span > INT32_MAX / 2 || room < 0 ? -1
+                                                : (int32_t)room / conv->stride[d] + 1;
     }
     const int64_t steps = (conv->in[d] - (int64_t)1) * conv->stride[d];
     if (reach > LIMIT || steps > LIMIT || conv->in[d] < 1) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // avg_pool2d_f32: means of windows, float32.
+#include "kernels/engine/scalar.h"
 #include "kernels/pooling/avg.h"
 
 static void one(const void *state, char *x, char *y,
@@ -19,7 +20,9 @@ static void one(const void *state, char *x, char *y,
         }
         row += s->pool.x_steps[3];
     }
-    *(float *)(void *)y = divisor != 0 ? sum / (float)divisor : sum;
+    *(float *)(void *)y =
+        divisor != 0 ? sum / ember_scalar_f32((ember_scalar_t){divisor, EMBER_S64})
+                     : sum;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

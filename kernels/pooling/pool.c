@@ -57,7 +57,7 @@ static int64_t out_length(const ember_pool_t *pool, uint32_t d, bool ceil) {
         2 * padding > window || room < 0 || in > LIMIT) {
         return -1;
     }
-    const int64_t length = room / stride + 1;
+    const int64_t length = (int64_t)((uint32_t)room / (uint32_t)stride) + 1;
     return ceil && (length - 1) * stride >= in + padding ? length - 1 : length;
 }
 

@@ -49,6 +49,8 @@ def of_map(
 def _library(piece: Piece, port: set[str], app: Path | None) -> str:
     if piece.archive:
         return re.sub(r"^lib(ember_)?(?=[a-z])", "", piece.archive)
+    if piece.member == "<internal>":  # equal ones of many objects, joined by lld
+        return "strings"
     if piece.member in port:
         return "port"
     stem = re.sub(r"^\d+_", "", _stem(piece.member))

@@ -12,12 +12,22 @@ import pytest
 from ember import boards, paths
 
 sys.path.insert(0, str(paths.root() / "tools"))
-from benchmarks import core, linkmap
+from benchmarks import core, sizes
+
+from ember import linkmap
 
 pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"
 # Hard bounds; the baseline holds what was reached.
 BOUNDS = {"core": 9216, "dispatch": 14, "method_arena_resnet8": 4096}
+# Bytes with kernels at -Os, on either core.
+SIZE_BOUNDS = {
+    "library": 220_000,
+    "add": 3_100,
+    "addmm": 2_500,
+    "mlp": 18_432,
+    "ds_cnn": 27_648,
+}
 
 
 def bench(*words):
@@ -51,6 +61,14 @@ def test_what_a_core_is_made_of(tmp_path):
         objects = sum(one.size for one in found if one.archive is None)
         assert sum(made.archives.values()) - made.core - objects < 64
         assert any(one.section == ".text.memcpy" for one in found)
+
+
+def test_sizes_are_within_their_bounds(tmp_path):
+    found = sizes.measure(tmp_path)
+    for core_name, values in found.items():
+        assert list(values) == list(sizes.FIGURES)
+        for name, bound in SIZE_BOUNDS.items():
+            assert bound / 4 < values[name] <= bound, (core_name, name)
 
 
 def test_a_worse_figure_is_named():

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks import core, models, report
+from benchmarks import core, models, report, sizes
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -75,7 +75,10 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
 
 def _report(_: argparse.Namespace, folder: Path) -> int:
     text = report.page(
-        core.measure(folder), core.with_accessors(folder), models.measure(folder)
+        core.measure(folder),
+        core.with_accessors(folder),
+        sizes.measure(folder / "sizes"),
+        models.measure(folder),
     )
     (paths.root() / _PAGE).write_text(text, encoding="utf-8")
     print(f"{_PAGE} is written")

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.core import BOARDS, FIGURES, Figures
 from benchmarks.models import ModelCost
+from benchmarks.sizes import FIGURES as SIZES
+from benchmarks.sizes import Sizes
 
 # ExecuTorch 1.4.1 as measured on the same computer with the same emulator and plugin:
 # its own CMake, -Os, newlib-nano, logging off, program verification off (the default).
@@ -15,6 +17,10 @@ PEER: dict[str, dict[str, float | None]] = {
     "dispatch": {"m4": 124, "m55": 124},
     "load_per_call": {"m4": 2776.5, "m55": 2740.5},
     "method_arena_resnet8": {"m4": None, "m55": None},
+}
+PEER_SIZES: dict[str, dict[str, float | None]] = {
+    "mlp": {"m4": 47780, "m55": 47372},
+    "ds_cnn": {"m4": 45812, "m55": 39724},
 }
 _NAMES = {"m4": "Cortex-M4", "m55": "Cortex-M55"}
 _HEAD = """\
@@ -47,6 +53,8 @@ _NOTES = """
 `tools/bench core --check` fails when a figure is more than 2 % worse than
 [the baseline](../tools/benchmarks/baseline.json).
 
+"""
+_MODELS_HEAD = """
 ## Small models
 
 Firmware of committed models in float32 (`tests/cases/model_*_small`), as exported, with
@@ -56,9 +64,48 @@ the application that `ember run` uses. Bytes: *code* has constants of the code a
 """
 
 
-def page(figures: Figures, accessors: dict[str, int], costs: list[ModelCost]) -> str:
+_SIZES_HEAD = """
+## Code size
+
+Bytes of code, constants and `.data` with kernels at -Os: `--optimize size`, the
+default.
+
+"""
+_SIZES_NOTES = """
+- *all kernels* is the library with every kernel and its engines. A firmware links what
+  its model calls.
+- *add*, *addmm*: the kernel that takes every dtype, with all that it calls of the
+  engines. A float32 program links a smaller one.
+- *firmware* is everything but the model, of the small models below. ExecuTorch's are
+  for a larger perceptron, and for a DS-CNN in int8.
+"""
+
+
+def page(
+    figures: Figures, accessors: dict[str, int], found: Sizes, costs: list[ModelCost]
+) -> str:
     """The whole page."""
-    return _HEAD + _runtime(figures, accessors) + _NOTES + _models(costs)
+    return (
+        _HEAD
+        + _runtime(figures, accessors)
+        + _NOTES
+        + _SIZES_HEAD
+        + _sizes(found)
+        + _SIZES_NOTES
+        + _MODELS_HEAD
+        + _models(costs)
+    )
+
+
+def _sizes(found: Sizes) -> str:
+    names = [_NAMES[core] for core in BOARDS]
+    head = ["bytes", *names, *(f"ExecuTorch, {name}" for name in names)]
+    rows = []
+    for name, title in SIZES.items():
+        ours = [_number(found[core][name]) for core in BOARDS]
+        peer = PEER_SIZES.get(name, {})
+        rows.append([title, *ours, *(_number(peer.get(core)) for core in BOARDS)])
+    return _table(head, rows, left=1)
 
 
 def _runtime(figures: Figures, accessors: dict[str, int]) -> str:
