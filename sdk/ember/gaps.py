@@ -14,6 +14,7 @@ from ember.kernels import DTYPES, KernelList, Operator
 from ember.program import KernelCall, Method, Tensor
 from ember.resolve import Call, MethodNeeds
 
+_BAD_PROGRAM = -1  # ember/status.h
 _NEAREST = ("float32", "int32", "int64", "int8")
 _OWN = "write a kernel for it in a folder of your own, see docs/selective-build.md"
 # Where operators of other namespaces come from, and how to do without them.
@@ -104,7 +105,7 @@ def of_loader(
         op = names[call.instruction]
         if op in known.operators:
             gap = _gap(name, method, call.instruction, op, "")
-            remedy = _remedy_refused(gap, known.operators[op])
+            remedy = _remedy_refused(gap, call, known.operators[op])
             reason = _refusals(call)
             found.append(Gap(**{**vars(gap), "remedy": remedy, "reason": reason}))
     return found
@@ -147,7 +148,7 @@ def _remedy_schema(call: KernelCall, operator: Operator) -> str:
     )
 
 
-def _remedy_refused(gap: Gap, operator: Operator) -> str:
+def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
     takes = [DTYPES.get(one, one) for one in operator.dtypes]
     odd = sorted(set(gap.dtypes) - set(takes))
     nearest = next((one for one in _NEAREST if one in takes), None)
@@ -157,6 +158,8 @@ def _remedy_refused(gap: Gap, operator: Operator) -> str:
     kinds = set(gap.dtypes)
     if len(kinds) > 1 and nearest:
         return f"convert its tensors to one dtype, such as {nearest}"
+    if any(one.status == _BAD_PROGRAM for one in call.candidates):
+        return "the call contradicts itself: export the program again"
     return f"change the call, or {_OWN}"
 
 

@@ -203,6 +203,19 @@ def test_a_refused_dtype_says_what_kernels_take(data: Path) -> None:
     assert "convert int32 to float32: its kernels take float32" in error.value.what
 
 
+def test_shapes_that_contradict_each_other(data: Path) -> None:
+    one = model.read(data / "add.pte")
+    (method,) = one.program.methods
+    (index,) = method.outputs
+    out = method.values[index]
+    assert isinstance(out, program.Tensor)
+    values = list(method.values)
+    values[index] = replace(out, sizes=(6, 1))
+    odd = replace(method, values=tuple(values))
+    with pytest.raises(SdkError, match="contradicts itself: export"):
+        choose(replace(one, program=replace(one.program, methods=(odd,))))
+
+
 def test_gaps_are_told_before_a_compiler_starts(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
