@@ -13,65 +13,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from graph import Graph, Ref, Step, Values, dense
+from graph import Graph, Step, Values, dense
 from torch import Tensor
+from values import (
+    Reject,
+    Traits,
+    Value,
+    as_text,
+    attempted,
+    doubled,
+    largest,
+    references,
+    same_numbers,
+)
 
 TWINS = 3  # the first is without noise
 MOST_ELEMENTS = 3000
 LARGEST = 1e4
 HALF = {torch.float16: 4e-3, torch.bfloat16: 3.2e-2}  # tolerance: 4 units
-
-
-class Reject(Exception):
-    """This step cannot be part of the graph."""
-
-
-@dataclass
-class Value:
-    """A tensor of the graph, in all samples and twins."""
-
-    index: int
-    lanes: list[list[Tensor]]  # [sample][twin]
-    exact: bool
-    batched: bool = False
-    uses: int = 0
-
-    @property
-    def tensor(self) -> Tensor:
-        return self.lanes[0][0]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.tensor.shape)
-
-    @property
-    def rank(self) -> int:
-        return self.tensor.dim()
-
-    @property
-    def dtype(self) -> torch.dtype:
-        return self.tensor.dtype
-
-    @property
-    def kind(self) -> str:
-        """f, i or b."""
-        if self.dtype == torch.bool:
-            return "b"
-        return "f" if self.dtype.is_floating_point else "i"
-
-
-@dataclass(frozen=True)
-class Traits:
-    """What is known about the operator of a step."""
-
-    rough: bool = False  # never exact, whatever the numbers
-    discrete: bool = False  # jumps: needs exact floats
-    sums: bool = False  # its error grows with what goes in, not with what comes out
-    stateful: bool = False
 
 
 class Builder:
@@ -131,8 +93,8 @@ class Builder:
     ):
         """Add a step; its result, or a tuple of results. Reject when it is not fit."""
         traits = traits or Traits()
-        operands = [self.values[i] for i in _refs(args, options)]
-        plain = (_plain(args), {key: _plain(one) for key, one in options.items()})
+        operands = [self.values[i] for i in references(args, options)]
+        plain = (as_text(args), {key: as_text(one) for key, one in options.items()})
         lanes, unpacked = self._lanes(target, plain, operands)
         clean = [sample[0] for sample in lanes]
         exact = self._exact(target, plain, operands, clean, traits)
@@ -259,63 +221,3 @@ class Builder:
             {one.index: one.lanes[sample][0] for one in self.values}
             for sample in range(len(self.sizes))
         ]
-
-
-def attempted(step: Step, values: Values) -> Any:
-    """The result of a step, or Reject when PyTorch refuses it."""
-    try:
-        result = step.call(values)[0]
-    except (
-        RuntimeError,
-        IndexError,
-        ValueError,
-        TypeError,
-        NotImplementedError,
-    ) as bad:
-        raise Reject(str(bad)) from bad
-    for one in result if isinstance(result, list | tuple) else [result]:
-        if not isinstance(one, Tensor):
-            raise Reject("not a tensor")
-    return result
-
-
-def _plain(item: Any) -> Any:
-    if isinstance(item, Value):
-        return Ref(item.index)
-    if isinstance(item, list | tuple):
-        return type(item)(_plain(one) for one in item)
-    return item
-
-
-def _refs(*items: Any) -> list[int]:
-    found: dict[int, None] = {}
-
-    def visit(item: Any) -> None:
-        if isinstance(item, Value):
-            found[item.index] = None
-        elif isinstance(item, dict):
-            visit(list(item.values()))
-        elif isinstance(item, list | tuple):
-            for one in item:
-                visit(one)
-
-    visit(items)
-    return list(found)
-
-
-def doubled(tensor: Tensor) -> Tensor:
-    return tensor.double() if tensor.dtype.is_floating_point else tensor
-
-
-def same_numbers(narrow: Tensor, wide: Tensor) -> bool:
-    same = narrow.shape == wide.shape
-    return same and torch.equal(
-        torch.nan_to_num(narrow.double()), torch.nan_to_num(wide.double())
-    )
-
-
-def largest(operands: Sequence[Value]) -> float:
-    """The largest magnitude of all floats that go in."""
-    floats = [one.tensor for one in operands if one.kind == "f" and one.tensor.numel()]
-    finite = [torch.nan_to_num(one.double(), 0.0, 0.0, 0.0) for one in floats]
-    return max((float(one.abs().max()) for one in finite), default=0.0)

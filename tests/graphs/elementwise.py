@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import torch
-from builder import Reject, Traits
 from picker import INTEGERS, Picker, words
+from values import Reject, Traits
 
 ROUGH = Traits(rough=True)
 DISCRETE = Traits(discrete=True)

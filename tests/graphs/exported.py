@@ -81,9 +81,9 @@ def folder(cache: Path, seed: int) -> Path:
 
 def _fingerprint() -> str:
     """Changes with whatever changes the graphs."""
-    names = "graph builder picker generate elementwise reductions layers movement"
+    names = "graph values builder picker generate elementwise reductions layers"
     digest = hashlib.sha256(torch.__version__.encode())
-    for name in [*names.split(), "quantised"]:
+    for name in [*names.split(), "movement", "parts", "quantised"]:
         digest.update((HERE / f"{name}.py").read_bytes())
     return digest.hexdigest()[:12]
 

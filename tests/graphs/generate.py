@@ -9,14 +9,15 @@ from collections.abc import Callable
 import elementwise
 import layers
 import movement
+import parts
 import quantised
 import reductions
 import torch
-from builder import Reject, Traits
 from graph import Graph, Values
 from picker import FLOATS, WIDER, Picker
+from values import Reject, Traits
 
-ROOMS = [elementwise, reductions, layers, movement]
+ROOMS = [elementwise, reductions, layers, movement, parts]
 TRIES = 400
 Operators = list[tuple[Callable[[Picker], None], int]]
 

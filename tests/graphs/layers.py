@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 
 import torch
-from builder import Reject, Traits, Value
 from picker import Picker, Shape
+from values import Reject, Traits, Value
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from builder import Builder, Reject, Value
+from builder import Builder
 from torch import Tensor
+from values import Reject, Value
 
 FLOATS = [torch.float32]
 WIDER = [torch.float64, torch.float16, torch.bfloat16]

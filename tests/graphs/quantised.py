@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import torch
-from builder import Traits
 from picker import Picker
+from values import Traits
 
 DISCRETE = Traits(discrete=True)
 TYPES = [

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import torch
-from builder import Reject, Traits, Value
 from picker import Picker
+from values import Reject, Traits, Value
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)
