@@ -32,12 +32,14 @@ from ember import (
     pack,
     paths,
     plan,
+    repack,
     user_kernels,
 )
 from ember import model as models
 from ember import selection as selections
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
+from ember.gaps import Gap
 from ember.libraries import Libraries
 from ember.model import Model
 from ember.program import Method, Tensor
@@ -140,6 +142,9 @@ def build(
     return _read(folder, job)
 
 
+Chosen = tuple[Model, Selection]  # of the packed model
+
+
 @dataclass(frozen=True)
 class _Job:
     """What a firmware is made of, beside compiled libraries."""
@@ -205,24 +210,50 @@ def package(
     )
 
 
-def _choose(job: _Job) -> list[Selection]:
-    """A selection per model; every gap of all of them is told together."""
-    results = [
-        selections.examine(
-            model.program,
-            model.content,
-            model.data,
+def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
+    """What 3-plan.json of a build would say; nothing is written."""
+    found = tuple(models.read(path) for path in files)
+    job = _Job(found, _methods(found, options), board, options, None)
+    return _plan_facts(_choose(job), job)[1]
+
+
+def _plan_facts(
+    selected: Sequence[Chosen], job: _Job
+) -> tuple[list[plan.Plan], dict[str, Any]]:
+    options = job.options
+    plans = plan.make_all(
+        selected, job.board, stack=options.stack, caller_io=options.caller_io
+    )
+    conflicts = [
+        one.conflict
+        for model, _ in selected
+        for one in model.replanned.values()
+        if one.conflict
+    ]
+    return plans, plan.to_json(plans) | {"conflicts": conflicts}
+
+
+def _choose(job: _Job) -> list[Chosen]:
+    """Each model packed, with its selection; all gaps are told together."""
+    results: list[Chosen] = []
+    gaps: list[Gap] = []
+    for model, methods in zip(job.models, job.methods, strict=True):
+        packed = repack.repack(model, job.options.rules.known)
+        found = selections.examine(
+            packed.program,
+            packed.content,
+            packed.data,
             job.board,
-            methods,
-            model.name,
+            [packed.method(one.name) for one in methods],
+            packed.name,
             job.options.rules,
         )
-        for model, methods in zip(job.models, job.methods, strict=True)
-    ]
-    gaps = [gap for one in results for gap in one.gaps]
+        gaps += found.gaps
+        if found.selection is not None:
+            results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
-    return [one.selection for one in results if one.selection]
+    return results
 
 
 def trace(built: Built) -> Path:
@@ -251,7 +282,7 @@ def _asked(options: Options) -> dict[str, Any]:
 
 
 def _stages(
-    folder: Path, job: _Job, selected: Sequence[Selection], made: Libraries
+    folder: Path, job: _Job, selected: Sequence[Chosen], made: Libraries
 ) -> None:
     _clean(folder)
     chosen, plans = _pack(folder, job, selected)
@@ -280,24 +311,21 @@ def _stages(
 
 
 def _pack(
-    folder: Path, job: _Job, selected: Sequence[Selection]
+    folder: Path, job: _Job, selected: Sequence[Chosen]
 ) -> tuple[dict[str, tuple[str, ...]], list[plan.Plan]]:
     """The first four artefacts; the kernels of all models, and the plans."""
     _write_json(folder / "1-program.json", _program_facts(job))
-    rules, board, options = job.options.rules, job.board, job.options
-    chosen = selections.merge([one.kernels for one in selected], rules.allowed(board))
+    rules, board = job.options.rules, job.board
+    packed = [model for model, _ in selected]
+    kernels = [one.kernels for _, one in selected]
+    chosen = selections.merge(kernels, rules.allowed(board))
     _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
-    plans = plan.make_all(
-        list(zip(job.models, selected, strict=True)),
-        board,
-        stack=options.stack,
-        caller_io=options.caller_io,
-    )
-    _write_json(folder / "3-plan.json", plan.to_json(plans))
+    plans, facts = _plan_facts(selected, job)
+    _write_json(folder / "3-plan.json", facts)
     package = folder / "4-package"
     package.mkdir()
-    parts = pack.parts(job.models, plans)
-    backends = sorted({name for one in selected for name in one.backends})
+    parts = pack.parts(packed, plans)
+    backends = sorted({name for _, one in selected for name in one.backends})
     pack.write(package, parts, chosen, backends, rules.known)
     return chosen, plans
 
@@ -310,15 +338,12 @@ def _program_facts(job: _Job) -> Any:
 
 
 def _selection_facts(
-    job: _Job, selected: Sequence[Selection], chosen: Mapping[str, Sequence[str]]
+    job: _Job, selected: Sequence[Chosen], chosen: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """As one selection; of several models also each by itself."""
-    facts = [
-        {"model": model.name, **one.to_json()}
-        for model, one in zip(job.models, selected, strict=True)
-    ]
+    facts = [{"model": model.name, **one.to_json()} for model, one in selected]
     if len(facts) == 1:
-        return selected[0].to_json()
+        return selected[0][1].to_json()
     return facts[0] | {"operators": chosen, "models": facts}
 
 

@@ -22,6 +22,7 @@ VERBS = {
     "doctor": "Show which tools are installed and how to get the missing ones.",
     "boards": "List the boards and their memories.",
     "select": "List the kernels that models need, and what is missing.",
+    "plan": "Show where a model's memory lies on a board, and whether it fits.",
     "build": "Make firmware of a model for a board.",
     "pack": "Make what a project of one's own links with its main().",
     "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 import shutil
 import subprocess
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from ember import elf as elf_files
-from ember import paths, tools
+from ember import host_library, paths, tools
 from ember.boards import Board
 from ember.errors import SdkError
 
@@ -291,30 +289,7 @@ def _sentence(
 
 def plugin() -> Path:
     """The emulator plugin, compiled into the cache folder when its source is newer."""
-    source = paths.plugin() / "count.c"
-    text = source.read_bytes()
-    digest = hashlib.sha256(text).hexdigest()[:16]
-    library = paths.cache() / "plugin" / f"ember_count-{digest}.so"
-    if library.is_file():
-        return library
-    paths.writable_folder(library.parent)
-    compiler = tools.first("cc", "gcc", "clang", "clang-19")
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        made = Path(folder) / library.name
-        words = [compiler, "-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden"]
-        done = subprocess.run(
-            [*words, str(source), "-o", str(made)],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        if done.returncode != 0:
-            raise SdkError(
-                f"cannot compile the emulator plugin: {done.stderr.strip()[:300]}",
-                hint=f"try it by hand: {' '.join(words)} {source}",
-            )
-        os.replace(made, library)  # noqa: PTH105 - atomic, also over another's
-    return library
+    return host_library.build("plugin", [paths.plugin() / "count.c"])
 
 
 def _plugin_options(firmware: Path, log: Path, exact: bool) -> list[str]:

@@ -140,6 +140,19 @@ def arguments(schema: str) -> list[str]:
     return [part for part in parts if part and part != "*"]
 
 
+def roles(schema: str) -> tuple[str, ...]:
+    """Of each argument: "reads", or of a tensor that is annotated as written, as in
+    `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another."""
+    found = []
+    keyword = False
+    for part in map(str.strip, _split(_inside(schema))):
+        keyword = keyword or part == "*"
+        if part and part != "*":
+            written = "!)" in part.split(" ")[0]
+            found.append(("writes" if keyword else "updates") if written else "reads")
+    return tuple(found)
+
+
 def _inside(schema: str) -> str:
     """The text between the first parenthesis and its partner."""
     start = schema.find("(")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
 from ember import bundle, files, program, tensor_data
 from ember.errors import SdkError
 from ember.program import Method, Program
+from ember.replan import Replanned
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Model:
     content: bytes  # the .pte
     data: tuple[bytes, ...]  # the .ptd files
     program: Program
+    stock: Program | None = None  # as it was read, of a packed model
+    replanned: Mapping[str, Replanned] = field(default_factory=dict)  # by method
 
     @property
     def identifier(self) -> str:

@@ -73,8 +73,12 @@ def write_json(data: Any, json_to: str | None) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a file that an option names."""
+    write_bytes(text.encode(), path)
+
+
+def write_bytes(content: bytes, path: Path) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     except OSError as error:
         raise SdkError(
             f"cannot write {path}: {error.strerror or error}",

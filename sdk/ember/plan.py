@@ -53,6 +53,7 @@ class Plan:
     weights: str  # the memory of the model
     model_bytes: int
     constants: dict[str, int]
+    activations: dict[str, int]
     shares_temp: bool = False  # with other models
 
     @property
@@ -69,7 +70,6 @@ class Plan:
         return sum(one.arena.size for one in self.methods)
 
     def to_json(self) -> dict[str, Any]:
-        planned = sum(size for one in self.methods for size in one.method.planned_sizes)
         used = {memory.name: 0 for memory in self.board.memories}
         for region in self.regions:
             used[region.memory] += region.size
@@ -86,7 +86,7 @@ class Plan:
                 {"name": r.name, "role": r.role, "memory": r.memory, "bytes": r.size}
                 for r in self.regions
             ],
-            "activations": {"planned": planned, "stock": planned},
+            "activations": self.activations,
             "method_arena": self.method_arena,
             "scratch": self.temp.size if self.temp else 0,
             "stack": self.stack,
@@ -250,9 +250,6 @@ def _place(
                 _lent(f"{prefix}_output", method, _outputs(method, caller_io), placer),
             )
         )
-    used = model.program.used_constants()
-    constants = model.program.constants
-    dead = sum(len(constants[index]) for index in model.program.unused_constants())
     return Plan(
         board=placer.board,
         stack=placer.stack,
@@ -260,12 +257,34 @@ def _place(
         temp=None,
         weights=weights,
         model_bytes=_bytes(model),
-        constants={
-            "bytes": sum(len(constants[index]) for index in used),
-            "dropped": 0,
-            "unreferenced": dead,
-        },
+        constants=_constants(model),
+        activations=_activations(model, [method for method, _ in arenas]),
     )
+
+
+def _constants(model: Model) -> dict[str, int]:
+    """Bytes in the image, taken out of it, and in it for nothing."""
+    constants = model.program.constants
+    unused = model.program.unused_constants()
+    before = model.stock or model.program
+    held = sum(map(len, constants))
+    dead = sum(len(constants[index]) for index in unused)
+    return {
+        "bytes": held - dead,
+        "dropped": sum(map(len, before.constants)) - held,
+        "unreferenced": dead,
+    }
+
+
+def _activations(model: Model, methods: Sequence[Method]) -> dict[str, int]:
+    """Bytes of the memory that programs plan: ours, the least possible, theirs."""
+    found = [model.replanned.get(method.name) for method in methods]
+    pairs = list(zip(methods, found, strict=True))
+    return {
+        "planned": sum(method.planned_bytes for method in methods),
+        "lower_bound": sum(p.lower_bound if p else m.planned_bytes for m, p in pairs),
+        "stock": sum(p.stock if p else m.planned_bytes for m, p in pairs),
+    }
 
 
 def _prefixes(methods: Sequence[Method]) -> list[str]:

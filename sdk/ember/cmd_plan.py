@@ -1,0 +1,119 @@
+"""`ember plan`: where a model's memory lies on a board, or a table of buffers."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ember import boards, build, offsets, output, report
+from ember import project as projects
+from ember.cmd_build import BoardOption, KernelsOption, ModelArgument, ProjectOption
+from ember.errors import SdkError, UsageError
+from ember.offsets import csv_file
+from ember.offsets.placement import MANY_STEPS
+from ember.output import counted, plain
+
+
+def command(
+    model: ModelArgument = None,
+    board: BoardOption = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Buffers instead of a model: id,lower,upper,size."
+        ),
+    ] = None,
+    capacity: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", min=0, help="What the buffers must fit into."),
+    ] = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    json_to: output.JsonOption = None,
+) -> int:
+    if csv is not None:
+        if model is not None or board is not None:
+            raise UsageError("--csv stands for a model: give one of them")
+        facts = _table(csv, capacity)
+    elif capacity is not None:
+        raise UsageError("--capacity is for --csv; a board has memories of its own")
+    else:
+        plans = projects.load(project, kernels)
+        paths = plans.models_or([model] if model else [])
+        options = build.Options(rules=plans.rules)
+        facts = _model(paths, plans.board_or(board), options)
+    if json_to != "-":
+        _show(output.console(), facts)
+    output.write_json(facts, json_to)
+    return 0 if facts["fits"] else 1
+
+
+def _model(
+    paths: list[Path], board_name: str, options: build.Options
+) -> dict[str, Any]:
+    started = time.process_time()
+    facts = build.plan_of(paths, boards.load(board_name), options)
+    return facts | {"seconds": round(time.process_time() - started, 3)}
+
+
+def _table(path: Path, capacity: int | None) -> dict[str, Any]:
+    table = csv_file.read(path)
+    buffers = list(table.values())
+    started = time.process_time()
+    placed = offsets.place(buffers, capacity, MANY_STEPS)
+    seconds = time.process_time() - started
+    if offsets.overlap(buffers, placed.offsets) is not None:
+        raise SdkError(f"the plan for {path} overlaps itself: this is a bug in Ember")
+    return {
+        "fits": capacity is None or placed.height <= capacity,
+        "capacity": capacity,
+        "planned": placed.height,
+        "lower_bound": placed.lower_bound,
+        "proved": placed.proved,
+        "offsets": dict(zip(table, placed.offsets, strict=True)),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _show(console: Console, facts: dict[str, Any]) -> None:
+    if "offsets" in facts:
+        _show_table(console, facts)
+        return
+    console.print(report.memory_table(facts["memories"]))
+    console.print()
+    made = output.table("memory", "region", ">bytes")
+    for one in facts["regions"]:
+        made.add_row(one["memory"], plain(one["name"]), f"{one['bytes']:,}")
+    console.print(made)
+    console.print()
+    used, constants = facts["activations"], facts["constants"]
+    console.print(
+        f"activations {counted(used['planned'], 'byte')}: at least"
+        f" {used['lower_bound']:,}, the program's own plan takes {used['stock']:,}"
+    )
+    console.print(
+        f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
+        " more that nothing uses are left out"
+    )
+    for text in facts["conflicts"]:
+        console.print(f"[yellow]repaired:[/] {plain(text)}")
+
+
+def _show_table(console: Console, facts: dict[str, Any]) -> None:
+    made = output.table("buffer", ">offset")
+    for name, offset in facts["offsets"].items():
+        made.add_row(plain(name), f"{offset:,}")
+    console.print(made)
+    console.print()
+    end = "nothing is lower" if facts["proved"] else "a lower plan may exist"
+    console.print(
+        f"{counted(facts['planned'], 'byte')}, lower bound {facts['lower_bound']:,}:"
+        f" {end} ({facts['seconds']:.2f} s)"
+    )
+    if not facts["fits"]:
+        over = facts["planned"] - facts["capacity"]
+        console.print(f"[red]{counted(over, 'byte')} over the capacity[/]")

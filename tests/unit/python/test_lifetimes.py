@@ -1,0 +1,188 @@
+"""Lifetimes found from programs alone, plans made of them, and packed models."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import boards, cases, kernels, lifetimes, offsets, program, testing
+from ember import model as models
+from ember.errors import SdkError
+from ember.lifetimes import Storage
+from ember.program import Method, types
+from ember.repack import repack
+from ember.replan import replan
+from ember.tensors import DType
+
+ROOT = Path(__file__).resolve().parents[3]
+CASES = ROOT / "tests" / "cases"
+
+
+def tensor(offset: int | None, size: int = 4, data: int = 0) -> types.Tensor:
+    place = None if offset is None else types.Allocation(1, offset)
+    return types.Tensor(DType.FLOAT32, (size,), (0,), data, place)
+
+
+def method(
+    values: list[types.Value],
+    calls: list[types.Instruction],
+    inputs: tuple[int, ...],
+    outputs: tuple[int, ...],
+    size: int = 256,
+) -> Method:
+    relu = types.Operator("aten::relu", "out")
+    return Method(
+        "forward",
+        tuple(values),
+        inputs,
+        outputs,
+        (types.Chain(tuple(calls)),),
+        (relu,),
+        planned_sizes=(0, size),
+    )
+
+
+def relu(source: int, target: int) -> types.KernelCall:
+    return types.KernelCall(0, (source, target, target))
+
+
+def by_value(one: Method) -> dict[int, Storage]:
+    found = lifetimes.storages(one, kernels.load())
+    return {value: storage for storage in found for value in storage.values}
+
+
+def test_a_chain_needs_two_buffers() -> None:
+    values = [tensor(0), tensor(16), tensor(32), tensor(48)]
+    calls = [relu(0, 1), relu(1, 2), relu(2, 3)]
+    one = method(values, calls, (0,), (3,), 64)
+    found = replan(one, kernels.load())
+    assert (found.planned, found.lower_bound, found.stock) == (32, 32, 64)
+    points = by_value(one)[1].points
+    assert points == {0, 1}
+
+
+def test_a_view_without_instruction_keeps_its_base_alive() -> None:
+    # Value 2 is at the place of value 1 and nothing writes it.
+    values = [tensor(0), tensor(16), tensor(16), tensor(32), tensor(48)]
+    calls = [relu(0, 1), relu(0, 3), relu(2, 4)]
+    storages = by_value(method(values, calls, (0,), (3, 4)))
+    assert storages[1] is storages[2]
+    assert storages[1].points == {0, 1, 2}
+
+
+def test_state_lives_everywhere_and_is_not_an_output_of_chance() -> None:
+    # Value 1 is read before anything wrote it: it comes from the last run.
+    values = [tensor(0), tensor(16), tensor(32)]
+    calls = [relu(1, 2), relu(0, 1)]
+    storages = by_value(method(values, calls, (0,), (2,)))
+    assert storages[1].is_state
+    assert storages[1].points == {-1, 0, 1, 2}
+
+
+def test_branches_share_and_the_result_of_both_is_one_place() -> None:
+    flag = types.Bool(True)
+    # 0 -> relu -> 1 or 2 -> moved to 3 -> relu -> 4
+    values = [tensor(0), tensor(16), tensor(32), tensor(48), tensor(64), flag]
+    calls = [
+        types.JumpFalseCall(5, 4),
+        relu(0, 1),
+        types.MoveCall(1, 3),
+        types.JumpFalseCall(6, 6),
+        relu(0, 2),
+        types.MoveCall(2, 3),
+        relu(3, 4),
+    ]
+    one = method([*values, types.Bool(False)], calls, (0, 5), (4,))
+    # The condition is an input, so it can change; the jump at 3 is always taken.
+    one = replace(one, inputs=(0, 5))
+    storages = by_value(one)
+    assert storages[1] is storages[3]
+    assert storages[2] is storages[3]
+
+
+def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
+    path = CASES / "special_cond_two" / "model.pte"
+    one = program.parse(path.read_bytes(), str(path)).methods[0]
+    found = replan(one, kernels.load())
+    assert found.conflict is not None
+    assert "overwrites value 12" in found.conflict
+    assert lifetimes.stock_conflict(found.method, kernels.load()) is None
+
+
+def test_an_operator_without_a_schema_is_an_error() -> None:
+    one = method([tensor(0), tensor(16)], [relu(0, 1)], (0,), (1,))
+    strange = replace(one, operators=(types.Operator("my::own", "out"),))
+    with pytest.raises(SdkError, match=r"instruction 0: what my::own\.out writes"):
+        lifetimes.storages(strange, kernels.load())
+
+
+def test_a_half_overwritten_value_is_an_error() -> None:
+    values = [tensor(0), tensor(16), tensor(24, 2), tensor(32), tensor(16)]
+    calls = [relu(0, 1), relu(2, 2), relu(4, 3)]
+    one = method(values, calls, (0,), (3,))
+    with pytest.raises(SdkError, match="has overwritten a part of it"):
+        lifetimes.storages(one, kernels.load())
+
+
+def all_methods() -> list[tuple[str, Method]]:
+    return [
+        (f"{path.parent.name}/{one.name}", one)
+        for path in sorted(CASES.glob("*/model.pte"))
+        for one in program.parse(path.read_bytes(), str(path)).methods
+    ]
+
+
+def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
+    worse = []
+    for name, one in all_methods():
+        found = replan(one, kernels.load())
+        if found.planned > found.lower_bound or found.planned > found.stock:
+            worse.append(f"{name}: {found.planned} > {found.lower_bound}")
+        buffers = [s.buffer() for s in lifetimes.storages(found.method, kernels.load())]
+        assert offsets.lower_bound(buffers) <= found.lower_bound
+    assert worse == []
+
+
+def test_packed_programs_compute_the_same(tmp_path: Path) -> None:
+    """Every committed case, packed, against PyTorch's outputs."""
+    for path in sorted(CASES.glob("*/model.pte")):
+        folder = tmp_path / path.parent.name
+        shutil.copytree(path.parent, folder)
+        packed = repack(models.read(path.parent), kernels.load())
+        (folder / "model.pte").write_bytes(packed.content)
+    found = cases.find([tmp_path])
+    outcomes = testing.test(found, [boards.load("host")], jobs=1)
+    assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
+    assert len(outcomes) > 400
+
+
+def test_constants_that_nothing_uses_are_left_out(tmp_path: Path) -> None:
+    read = models.read(CASES / "model_resnet8_small")
+    again = replace(
+        read.program, constants=(*read.program.constants, b"\1" * 64, b"\2" * 64)
+    )
+    file = tmp_path / "model.pte"
+    file.write_bytes(program.write(again))
+    packed = repack(models.read(file), kernels.load())
+    assert packed.program.unused_constants() == ()
+    assert len(packed.content) <= len(read.content)
+
+
+@pytest.mark.export
+def test_executorch_runs_packed_programs(tmp_path: Path) -> None:
+    runtime = pytest.importorskip("executorch.runtime").Runtime.get()
+    torch = pytest.importorskip("torch")
+    for name in ("model_lenet_small", "model_encoder_small", "special_cond_two"):
+        case = cases.read(cases.find([CASES / name])[0])
+        packed = repack(models.read(CASES / name), kernels.load())
+        file = tmp_path / f"{name}.pte"
+        file.write_bytes(packed.content)
+        (run,) = case.runs[:1]
+        inputs = [torch.from_numpy(one.array.copy()) for one in run.inputs]
+        outputs = runtime.load_program(file).load_method("forward").execute(inputs)
+        for got, wanted in zip(outputs, run.outputs, strict=False):
+            assert np.allclose(got.numpy(), wanted.array, 1e-4, 1e-5)
