@@ -38,7 +38,7 @@ static void as_vector(ember_view_t *view) {
 }
 
 static ember_status_t set_scratch(ember_sort_t *sort, ember_node_t *node) {
-    const size_t each = sizeof(ember_number_t) + 2 * sizeof(int32_t);
+    const size_t each = sizeof(int64_t) + 2 * sizeof(int32_t);
 
     sort->scratch = NULL;
     if (sort->count <= EMBER_SORT_FEW || sort->dims == 0) {

@@ -12,7 +12,7 @@ from torch.export import Dim
 
 from corpus.case import Case, Exported
 from corpus.exporting import Apply, exported_module
-from corpus.inputs import f32, made
+from corpus.inputs import bools, f32, made, whole
 from corpus.networks import Encoder, mlp
 
 BATCH = Dim("batch", min=1, max=8)
@@ -86,6 +86,29 @@ def first_items(x: Tensor, n: Tensor) -> Tensor:
 def nonzero_rows(x: Tensor) -> Tensor:
     """A number of rows that depends on data."""
     return (x > 0).nonzero()
+
+
+def ranked(x: Tensor) -> tuple[Tensor, ...]:
+    """Sorting, whose scratch memory depends on the size."""
+    values, indices = torch.sort(x, dim=0)
+    return values, indices, torch.topk(x, 2, dim=0).values
+
+
+def chosen(x: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+    """Rows chosen by a mask, and what is computed with them."""
+    rows = x[mask]
+    return rows, rows * 2, rows.sum(0)
+
+
+def averaged(x: Tensor, index: Tensor) -> Tensor:
+    """Counts in scratch memory, for each element of the input."""
+    return torch.zeros_like(x).scatter_reduce(0, index, x, "mean", include_self=False)
+
+
+def thinned(x: Tensor) -> tuple[Tensor, ...]:
+    """Random numbers, as many as the batch asks for."""
+    y, mask = torch.ops.aten.native_dropout(x, 0.5, True)
+    return mask.shape[0] * 1, (torch.where(mask, y, 0.0) - y).abs().amax() == 0
 
 
 def changing(
@@ -163,6 +186,26 @@ CASES = [
         *[(f32(6, 2), lambda n=n: torch.tensor(n)) for n in (3, 6, 1, 3)],
     ),
     function("nonzero", nonzero_rows, None, *[(f32(3, 4),) for _ in range(3)]),
+    function(
+        "dynamic_sort",
+        ranked,
+        [{0: Dim("long", min=2, max=64)}],
+        *batches(40, 64, 2, 17, rest=(2,)),
+    ),
+    function("mask_rows", chosen, None, *[(f32(6, 3), bools(6)) for _ in range(3)]),
+    function(
+        "dynamic_mean",
+        averaged,
+        [N, N],
+        *[(f32(n, 2), whole(n, 2, low=0, high=n)) for n in (4, 8, 1)],
+    ),
+    function("dynamic_dropout", thinned, [N], *batches(4, 8, 1, rest=(5,))),
+    function(
+        "dynamic_volumes",
+        lambda x: torch.nn.functional.avg_pool3d(x, 2),
+        [N],
+        *batches(2, 8, 1, rest=(1, 4, 4, 4)),
+    ),
     function("scalar_inputs", scaled, None, (f32(3), 3, True, 0.5)),
     function("optional_input", optional, None, (f32(3), None, f32(3))),
     function("mixed_outputs", mixed_outputs, None, (f32(2, 2),)),
