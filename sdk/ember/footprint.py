@@ -13,6 +13,7 @@ from ember.linkmap import Piece
 
 KINDS = ("code", "constants", "data", "bss")
 _KERNELS = ("kernels", "variants")
+_OWN = "own kernels"  # of the user
 _APPLICATION = ("run_main", "values", "trace", "model")
 _TABLES = ("operators", "backends", "models", "model_data")
 
@@ -39,6 +40,8 @@ def of_map(
         library = _library(piece, objects, app)
         _add(found["libraries"], library, piece)
         stem = _stem(piece.member)
+        if library == _OWN:  # compiled as the first, second, .. of a folder
+            stem = re.sub(r"^\d+_", "", stem)
         if stem in of_kernel and library not in ("port", "application", "tables"):
             _add(found["operators"], of_kernel[stem], piece)
         elif library in _KERNELS:
@@ -58,7 +61,7 @@ def _library(piece: Piece, port: set[str], app: Path | None) -> str:
         return "application"
     if app is not None and stem == app.stem:
         return "application"
-    return "tables" if stem.startswith(_TABLES) else "own kernels"
+    return "tables" if stem.startswith(_TABLES) else _OWN
 
 
 def _stem(member: str) -> str:

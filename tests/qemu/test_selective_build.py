@@ -50,7 +50,10 @@ def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
     report = tmp_path / "run.json"
     place = ["--out", str(tmp_path / "build"), "--json", str(report)]
     assert cli.main(["run", str(CUSTOM / "mul3"), *own, *place]) == 0
-    assert json.loads(report.read_text())["nodes"][0]["kernel"] == "mul3"
+    found = json.loads(report.read_text())
+    assert found["nodes"][0]["kernel"] == "mul3"
+    sizes = json.loads((tmp_path / "build" / "5-firmware" / "size.json").read_text())
+    assert sizes["footprint"]["operators"]["my_ops::mul3.out"]["code"] > 0
 
 
 @pytest.mark.qemu
