@@ -19,7 +19,7 @@
 #   gen_operators_lib(LIB_NAME <name> [KERNEL_LIBS <target>...] [DEPS <target>...]
 #                     [DTYPE_SELECTIVE_BUILD ON])
 #     The library <name>: the table `ember_operators` of the selected kernels, and the
-#     runtime. Kernels of CUSTOM_OPS_YAML are in KERNEL_LIBS.
+#     runtime. Kernels of CUSTOM_OPS_YAML are in KERNEL_LIBS, which link `ember::headers`.
 #
 #   SELECT_OPS_LIST, SELECT_ALL_OPS, SELECT_OPS_FROM_MODEL, SELECT_OPS_YAML
 #     Variables that make the library `ember_selected_ops` so.
@@ -184,6 +184,12 @@ function(gen_operators_lib)
   target_link_libraries(${GEN_LIB_NAME} PUBLIC ${GEN_KERNEL_LIBS} ${GEN_DEPS})
   ember_use(${GEN_LIB_NAME} PUBLIC "${folder}/libraries.cmake")
 endfunction()
+
+get_filename_component(ember_root "${CMAKE_CURRENT_LIST_DIR}/.." ABSOLUTE)
+add_library(ember::headers INTERFACE IMPORTED GLOBAL)
+target_include_directories(ember::headers INTERFACE "${ember_root}/runtime_c/include"
+                                                    "${ember_root}")
+target_compile_definitions(ember::headers INTERFACE EMBER_ERROR_STRINGS=0)
 
 # What ExecuTorch's projects name as KERNEL_LIBS and DEPS is in every Ember library.
 foreach(name executorch executorch_core portable_kernels optimized_kernels
