@@ -65,9 +65,14 @@ double ember_random_uniform(ember_random_t *random, uint32_t dtype) {
 
 ember_status_t ember_random_fill_prepare(ember_node_t *node,
                                          ember_random_fill_t *fill) {
-    ember_tensor_t out;
+    ember_tensor_t like, out;
 
-    ember_fill_output(node, 1, &out);
+    if (ember_node_kind(node, 0) == EMBER_TENSOR) {
+        ember_node_tensor(node, 0, &like);
+        ember_node_output_like(node, 2, &like, &out);
+    } else {
+        ember_fill_output(node, 1, &out);
+    }
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -38,7 +38,8 @@ uint32_t ember_random_word(ember_random_t *random);
 // A number of [0, 1) that has as many random bits as `dtype` has digits.
 double ember_random_uniform(ember_random_t *random, uint32_t dtype);
 
-// The whole prepare of an operator (size, out) with a float output.
+// The whole prepare of an operator (size, out) or (like, memory_format, out) with a
+// float output.
 EMBER_MUST_USE ember_status_t ember_random_fill_prepare(ember_node_t *node,
                                                         ember_random_fill_t *fill);
 

@@ -258,6 +258,16 @@ def normal(dtype: torch.dtype) -> Callable[..., Any]:
     return function
 
 
+def alike(x: Tensor) -> tuple[Tensor, ...]:
+    even, normal = torch.rand_like(x), torch.randn_like(x)
+    return (
+        near(even.mean(), 0.5, 0.05),
+        near(even.var(), 1 / 12, 0.01),
+        near(normal.mean(), 0.0, 0.1),
+        near(normal.var(), 1.0, 0.15),
+    )
+
+
 def kept(p: float) -> Callable[..., Any]:
     def function(x: Tensor) -> tuple[Tensor, ...]:
         y, mask = A.native_dropout(x, p, True)
@@ -286,6 +296,7 @@ def randoms() -> Iterator[Case]:
     drop = A.native_dropout
     yield op("rand", even(torch.float32), one)
     yield op("randn", normal(torch.float32), one)
+    yield loose("rand_like", alike, f32(50, 40))
     yield op("native_dropout", kept(0.25), f32(2000))
     yield op("native_dropout_eval", lambda x: drop(x, 0.5, False), few)
     yield op("native_dropout_all", lambda x: drop(x, 1.0, True), few)
