@@ -22,13 +22,18 @@ typedef struct {
     const float *w;    // (groups * filters, channels, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
-    float *lines;      // (channels, across.kernel, length)
+    float *lines;      // (channels, across.kernel, length under a tile)
     int32_t batches, groups, channels, filters;
     int32_t tile;        // outputs, a multiple of BLOCK
-    int32_t length;      // elements of a line under a tile
     ember_axis_t across; // from line to line
     ember_axis_t along;  // within a line
 } state_t;
+
+// Elements of a line under `tile` outputs.
+static int64_t length_under(const ember_axis_t *along, int32_t tile) {
+    return (tile - (int64_t)1) * along->stride +
+           (along->kernel - (int64_t)1) * along->dilation + 1;
+}
 
 // Where a block lies.
 typedef struct {
@@ -36,6 +41,7 @@ typedef struct {
     const float *w;    // first of the filters
     const float *bias; // of the first of the filters, or NULL
     float *y;          // first of the filters, first output
+    int32_t length;    // of a line under a tile, elements
     int32_t count;     // outputs to store
 } place_t;
 
@@ -81,7 +87,7 @@ INLINE void block(const state_t *s, const place_t *place, int height, int32_t ta
                 x += dilation;
                 w += w_tap;
             }
-            x_line += s->length;
+            x_line += place->length;
             w_line += s->across.w_step;
         }
         w_channel += area;
@@ -130,6 +136,7 @@ static void run_tile(const state_t *s, const place_t *first, int32_t outputs) {
                 .w = first->w + f * filter,
                 .bias = first->bias == NULL ? NULL : first->bias + f,
                 .y = first->y + f * plane + (ptrdiff_t)at * along->y_step,
+                .length = first->length,
                 .count = left < BLOCK ? left : BLOCK,
             };
             (!four ? block_1 : three ? block_3_taps : block_4)(s, &place);
@@ -159,7 +166,8 @@ static void copy_line(const ember_axis_t *along, const float *line, int32_t firs
 }
 
 // Copies the lines under the tile that begins at output `at` of line `line`.
-static void copy_lines(const state_t *s, const float *x, int32_t line, int32_t at) {
+static void copy_lines(const state_t *s, const float *x, int32_t line, int32_t at,
+                       int32_t length) {
     static const ember_axis_t nothing = {0};
     const ember_axis_t *across = &s->across;
     const int32_t first = at * s->along.stride - s->along.padding;
@@ -170,9 +178,9 @@ static void copy_lines(const state_t *s, const float *x, int32_t line, int32_t a
         for (int32_t k = 0; k < across->kernel; k++) {
             const bool inside = from >= 0 && from < across->in;
             copy_line(inside ? &s->along : &nothing,
-                      inside ? x + (ptrdiff_t)from * across->x_step : x, first,
-                      s->length, to);
-            to += s->length;
+                      inside ? x + (ptrdiff_t)from * across->x_step : x, first, length,
+                      to);
+            to += length;
             from += across->dilation;
         }
         x += (ptrdiff_t)across->in * s->along.in;
@@ -187,7 +195,7 @@ static void run_group(const state_t *s, const float *x, const place_t *first) {
             place_t place = *first;
             place.y +=
                 (ptrdiff_t)line * s->across.y_step + (ptrdiff_t)at * s->along.y_step;
-            copy_lines(s, x, line, at);
+            copy_lines(s, x, line, at, place.length);
             run_tile(s, &place, left < s->tile ? left : s->tile);
         }
     }
@@ -207,6 +215,7 @@ static int32_t run(void *state) {
                 .w = s->w + f * filter,
                 .bias = s->bias == NULL ? NULL : s->bias + f,
                 .y = s->y + at * s->filters * s->across.out * s->along.out,
+                .length = (int32_t)length_under(&s->along, s->tile),
             };
             run_group(s, s->x + at * x_group, &first);
         }
@@ -214,13 +223,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Elements of a line under `tile` outputs.
-static int64_t length_under(const ember_axis_t *along, int32_t tile) {
-    return (tile - (int64_t)1) * along->stride +
-           (along->kernel - (int64_t)1) * along->dilation + 1;
-}
-
-// Chooses the tile, and axes; false when even the least tile needs too much scratch.
+// Chooses the tile; false when even the least tile needs too much scratch.
 static bool set_tile(state_t *s) {
     const int64_t lines = (int64_t)s->channels * s->across.kernel;
 
@@ -229,7 +232,6 @@ static bool set_tile(state_t *s) {
         s->tile = (s->tile / 2 + BLOCK - 1) / BLOCK * BLOCK;
     }
     const int64_t length = length_under(&s->along, s->tile);
-    s->length = (int32_t)length;
     return length <= MOST_SCRATCH && lines <= MOST_SCRATCH &&
            lines * length <= MOST_SCRATCH;
 }
@@ -262,8 +264,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!set_tile(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution_f32: scratch");
     }
-    s->lines = ember_node_scratch(node, (size_t)s->channels * (size_t)s->across.kernel *
-                                            (size_t)s->length * sizeof(float));
+    const int64_t lines = (int64_t)s->channels * s->across.kernel;
+    const size_t elements = (size_t)(lines * length_under(&s->along, s->tile));
+    s->lines = ember_node_scratch(node, elements * sizeof(float));
     return ember_node_status(node);
 }
 

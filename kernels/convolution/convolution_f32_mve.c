@@ -16,8 +16,7 @@ typedef struct {
     float *y;          // (batches, groups * filters, out_h, out_w)
     float *taps;       // (channels * kernel_h * kernel_w, tile); NULL: x is it
     int32_t batches, groups, channels, filters;
-    int32_t tile; // outputs in a tile at most, a multiple of 4
-    int32_t rows; // of outputs in a tile; columns are fewer than a row when it is 1
+    int32_t tile; // outputs at most, a multiple of 4; whole rows, or a part of one
     ember_axis_t height;
     ember_axis_t width;
 } state_t;
@@ -61,9 +60,11 @@ static void run_group(const state_t *s, const float *x, float *y,
                       ember_gemm_f32_t *gemm) {
     const int32_t part = s->width.out < s->tile ? s->width.out : s->tile;
 
-    for (int32_t row = 0; row < s->height.out; row += s->rows) {
+    const int32_t most = s->tile / part;
+
+    for (int32_t row = 0; row < s->height.out; row += most) {
         const int32_t left = s->height.out - row;
-        const int32_t rows = left < s->rows ? left : s->rows;
+        const int32_t rows = left < most ? left : most;
         for (int32_t at = 0; at < s->width.out; at += part) {
             const int32_t rest = s->width.out - at;
             const int32_t count = rest < part ? rest : part;
@@ -128,10 +129,12 @@ static void set_tile(state_t *s, int32_t inner) {
     int32_t most = MOST_TAPS / inner & ~3;
     most = most < LEAST_TILE ? LEAST_TILE : most;
     most = most > MOST_TILE ? MOST_TILE : most;
-    s->rows = most / s->width.out;
-    s->rows = s->rows < 1 ? 1 : s->rows;
-    s->rows = s->rows > s->height.out ? s->height.out : s->rows;
-    s->tile = s->width.out < most ? (s->rows * s->width.out + 3) & ~3 : most;
+    s->tile = most;
+    if (s->width.out < most) {
+        const int32_t fit = most / s->width.out;
+        const int32_t rows = fit < s->height.out ? fit : s->height.out;
+        s->tile = (rows * s->width.out + 3) & ~3;
+    }
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

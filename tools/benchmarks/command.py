@@ -79,6 +79,7 @@ def _report(_: argparse.Namespace, folder: Path) -> int:
         core.with_accessors(folder),
         sizes.measure(folder / "sizes"),
         models.measure(folder),
+        models.measure_whole(folder / "whole"),
     )
     (paths.root() / _PAGE).write_text(text, encoding="utf-8")
     print(f"{_PAGE} is written")

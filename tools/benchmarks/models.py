@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What whole firmware of small models costs: flash, RAM, instructions, by board."""
+"""What whole firmware of models costs: flash, RAM, instructions, by board."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.core import BOARDS
 from ember import build, inputs, paths, run
+from ember.errors import SdkError
 
 MODELS = (
     "model_mlp_small",
@@ -18,6 +21,8 @@ MODELS = (
     "model_encoder_small",
     "model_lstm_small",
 )
+# Exported on demand by tools/export_corpus.py: the models of MLPerf Tiny, whole.
+WHOLE_MODELS = ("mlp", "mlp_folded", "resnet8", "ds_cnn", "mobilenet_v1")
 
 
 @dataclass(frozen=True)
@@ -32,21 +37,41 @@ class ModelCost:
     stack: int
     load: int  # instructions
     execute: int
+    macs: int
 
 
 def measure(folder: Path) -> list[ModelCost]:
     """Builds and runs every model on every board; `folder` takes what is built."""
-    return [_cost(name, core, folder / core) for name in MODELS for core in BOARDS]
+    cases = [paths.root() / "tests" / "cases" / name for name in MODELS]
+    return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
 
 
-def _cost(name: str, core: str, folder: Path) -> ModelCost:
-    case = paths.root() / "tests" / "cases" / name
-    built = build.build(case, BOARDS[core], out=folder / name)
+def measure_whole(folder: Path) -> list[ModelCost]:
+    """The same of the whole models, which are exported first where they lack."""
+    cases = [_exported(name) for name in WHOLE_MODELS]
+    return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
+
+
+def _exported(name: str) -> Path:
+    case = paths.cache() / "corpus" / f"model_{name}"
+    if not (case / "model.pte").is_file():
+        tool = paths.root() / "tools" / "export_corpus.py"
+        words = [sys.executable, str(tool), "--out", str(case.parent)]
+        done = subprocess.run(
+            [*words, "-k", f"^model_{name}$"], check=False, capture_output=True
+        )
+        if done.returncode != 0:
+            raise SdkError(f"cannot export {name}: see {tool.name} -k model_{name}")
+    return case
+
+
+def _cost(case: Path, core: str, folder: Path) -> ModelCost:
+    built = build.build(case, BOARDS[core], out=folder / case.name)
     log = run.run(built, inputs.zeros(built.methods[0]), trace=False)
     size = built.sizes["size"]
     method_arena = built.sizes["method_arena"]
     return ModelCost(
-        name=name.removeprefix("model_").removesuffix("_small"),
+        name=case.name.removeprefix("model_").removesuffix("_small"),
         core=core,
         calls=sum(len(chain.instructions) for chain in built.methods[0].chains),
         program=size["model"],
@@ -56,4 +81,5 @@ def _cost(name: str, core: str, folder: Path) -> ModelCost:
         stack=log.stack_used or 0,
         load=log.load or 0,
         execute=log.execute or 0,
+        macs=sum(node.macs or 0 for node in log.nodes),
     )

@@ -22,6 +22,20 @@ PEER_SIZES: dict[str, dict[str, float | None]] = {
     "mlp": {"m4": 47780, "m55": 47372},
     "ds_cnn": {"m4": 45812, "m55": 39724},
 }
+# Execution and code at its fastest: portable kernels of float32 at -O3; of the
+# convolutional models only int8 ones with CMSIS-NN were measured (code at -Os).
+PEER_MODELS: dict[tuple[str, str], tuple[int, int, str]] = {
+    ("mlp", "m4"): (7_044_121, 60_732, "float32, -O2"),
+    ("mlp", "m55"): (6_128_902, 97_956, "float32, -O3"),
+    ("mlp_folded", "m4"): (823_672, 85_144, "float32, -O3"),
+    ("mlp_folded", "m55"): (621_352, 90_136, "float32, -O3"),
+    ("resnet8", "m4"): (30_020_426, 37_936, "int8, CMSIS-NN"),
+    ("resnet8", "m55"): (4_814_651, 30_808, "int8, CMSIS-NN"),
+    ("ds_cnn", "m4"): (8_485_280, 45_812, "int8, CMSIS-NN"),
+    ("ds_cnn", "m55"): (1_812_796, 39_724, "int8, CMSIS-NN"),
+    ("mobilenet_v1", "m4"): (26_089_448, 42_816, "int8, CMSIS-NN"),
+    ("mobilenet_v1", "m55"): (6_545_876, 36_616, "int8, CMSIS-NN"),
+}
 _NAMES = {"m4": "Cortex-M4", "m55": "Cortex-M55"}
 _HEAD = """\
 # Performance
@@ -62,6 +76,23 @@ the application that `ember run` uses. Bytes: *code* has constants of the code a
 `.data`; *tensors* is planned memory and scratch of kernels; *stack* is what was used.
 
 """
+_WHOLE = """
+## Whole models
+
+The 784-128-10 perceptron and the models of MLPerf Tiny at their own sizes, float32 with
+batch norms as they are exported, built as by default (`--optimize size`).
+*mlp* transposes its weights at each run, as exported; *mlp_folded* went through
+ExecuTorch's `constant_prop_pass`. *MACs each* is multiplications per instruction.
+
+"""
+_WHOLE_NOTES = """
+- On Cortex-M55 matrix products, convolutions, batch norms and sums run in Helium's
+  float32 lanes.
+- ExecuTorch's float32 rows are its fastest of -Os, -O2 and -O3. It has no float32
+  kernels for Cortex-M beside the portable ones, with which the convolutional models
+  were not measured. Beside ours stand its int8 models of the same shape, batch norms
+  folded, with CMSIS-NN: what can be had there today, not like for like.
+"""
 
 
 _SIZES_HEAD = """
@@ -82,7 +113,11 @@ _SIZES_NOTES = """
 
 
 def page(
-    figures: Figures, accessors: dict[str, int], found: Sizes, costs: list[ModelCost]
+    figures: Figures,
+    accessors: dict[str, int],
+    found: Sizes,
+    costs: list[ModelCost],
+    whole: list[ModelCost],
 ) -> str:
     """The whole page."""
     return (
@@ -94,6 +129,9 @@ def page(
         + _SIZES_NOTES
         + _MODELS_HEAD
         + _models(costs)
+        + _WHOLE
+        + _whole_models(whole)
+        + _WHOLE_NOTES
     )
 
 
@@ -129,6 +167,20 @@ def _models(costs: list[ModelCost]) -> str:
         sizes = (one.program, one.code, one.arena, one.planned, one.stack)
         numbers = (one.calls, *sizes, one.load, one.execute)
         rows.append([one.name, one.core.upper(), *map(_number, numbers)])
+    return _table(head, rows, left=2)
+
+
+def _whole_models(costs: list[ModelCost]) -> str:
+    head = ["model", "core", "MACs", "execute, instructions", "MACs each", "code"]
+    head += ["tensors", "ExecuTorch: execute", "code", "what"]
+    rows = []
+    for one in costs:
+        peer = PEER_MODELS.get((one.name, one.core))
+        numbers = [_number(one.macs), _number(one.execute)]
+        numbers += [f"{one.macs / one.execute:.2f}", _number(one.code)]
+        numbers += [_number(one.planned)]
+        theirs = [_number(peer[0]), _number(peer[1]), peer[2]] if peer else ["-"] * 3
+        rows.append([one.name, one.core.upper(), *numbers, *theirs])
     return _table(head, rows, left=2)
 
 

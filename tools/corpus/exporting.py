@@ -14,6 +14,7 @@ from executorch.exir import (
     ExecutorchProgramManager,
     to_edge,
 )
+from executorch.exir.passes.constant_prop_pass import constant_prop_pass
 from torch.export import export
 from torch.utils import _pytree as pytree
 
@@ -58,9 +59,13 @@ def lowered(
     programs: torch.export.ExportedProgram | Mapping[str, torch.export.ExportedProgram],
     config: ExecutorchBackendConfig | None = None,
     edge: EdgeCompileConfig | None = None,
+    fold: bool = False,
 ) -> ExecutorchProgramManager:
     """Take exported programs to ExecuTorch."""
     compiled = to_edge(programs, compile_config=edge or EdgeCompileConfig())
+    if fold:  # there is no public way to pass a program through a pass here
+        for name, program in compiled._edge_programs.items():
+            compiled._edge_programs[name] = constant_prop_pass(program)
     return compiled.to_executorch(config or ExecutorchBackendConfig())
 
 
@@ -78,14 +83,18 @@ def exported_module(
     dynamic: Any = None,
     config: ExecutorchBackendConfig | None = None,
     edge: EdgeCompileConfig | None = None,
+    fold: bool = False,
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Exported:
-    """Export a module by its first sample and run every sample in eager PyTorch."""
+    """Export a module by its first sample and run every sample in eager PyTorch.
+
+    With `fold`, what depends on constants only is computed by the exporter.
+    """
     module.eval()
     runs = eager_runs(module, samples)
     program = export(module, copy.deepcopy(samples[0]), dynamic_shapes=dynamic)
-    files = program_files(lowered(program, config, edge))
+    files = program_files(lowered(program, config, edge, fold))
     tolerance = {"rtol": rtol, "atol": atol}
     given = {k: v for k, v in tolerance.items() if v is not None}
     return Exported(files, runs, **given)

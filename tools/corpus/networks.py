@@ -193,12 +193,16 @@ def torch_encoder(width: int, heads: int) -> nn.Module:
 
 
 def network(
-    name: str, factory: Callable[[], nn.Module], *recipes: Any, committed: bool = False
+    name: str,
+    factory: Callable[[], nn.Module],
+    *recipes: Any,
+    committed: bool = False,
+    fold: bool = False,
 ) -> Case:
     """A case named model_<name>."""
 
     def build() -> Exported:
-        return exported_module(settled(factory()), made(recipes))
+        return exported_module(settled(factory()), made(recipes), fold=fold)
 
     return Case(f"model_{name}", build, committed)
 
@@ -219,6 +223,7 @@ CASES = [
     small("lstm_small", lambda: Recurrent(nn.LSTM, 6, 8), f32(1, 4, 6)),
     small("gru_small", lambda: Recurrent(nn.GRU, 6, 8), f32(1, 4, 6)),
     network("mlp", lambda: mlp(784, 128, 10), positive(1, 784)),
+    network("mlp_folded", lambda: mlp(784, 128, 10), positive(1, 784), fold=True),
     network("lenet", lenet, positive(1, 1, 28, 28)),
     network("resnet8", resnet8, f32(1, 3, 32, 32)),
     network("ds_cnn", ds_cnn, f32(1, 1, 49, 10)),
