@@ -158,7 +158,8 @@ static void copy_inner(const ember_copy_t *copy, uint8_t *dst, const uint8_t *sr
     }
 }
 
-void ember_copy_run_at(const ember_copy_t *copy, void *to, const void *from) {
+void ember_copy_walk(const ember_copy_t *copy, void *to, const void *from,
+                     ember_copy_inner_fn inner) {
     int32_t index[EMBER_COPY_DIMS] = {0};
     const int32_t last = (int32_t)copy->rank - 2;
     uint8_t *dst = to;
@@ -171,7 +172,7 @@ void ember_copy_run_at(const ember_copy_t *copy, void *to, const void *from) {
         return;
     }
     for (int32_t d = last + 1; d >= 0;) {
-        copy_inner(copy, dst, src);
+        inner(copy, dst, src);
         for (d = last; d >= 0; d--) { // advance the outer dimensions, as a counter does
             const ember_copy_dim_t *dim = &copy->dims[d];
             if (++index[d] < dim->count) {
@@ -184,6 +185,10 @@ void ember_copy_run_at(const ember_copy_t *copy, void *to, const void *from) {
             src -= (ptrdiff_t)dim->src * (dim->count - 1);
         }
     }
+}
+
+void ember_copy_run_at(const ember_copy_t *copy, void *to, const void *from) {
+    ember_copy_walk(copy, to, from, copy_inner);
 }
 
 void ember_copy_run(const ember_copy_t *copy) {

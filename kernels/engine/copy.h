@@ -43,6 +43,14 @@ void ember_copy_run(const ember_copy_t *copy);
 // The same at other addresses: a block of the same layout.
 void ember_copy_run_at(const ember_copy_t *copy, void *dst, const void *src);
 
+// Copies the innermost dimension in use, copy->dims[copy->rank - 1].
+typedef void (*ember_copy_inner_fn)(const ember_copy_t *copy, uint8_t *dst,
+                                    const uint8_t *src);
+
+// ember_copy_run_at() with another innermost loop.
+void ember_copy_walk(const ember_copy_t *copy, void *to, const void *from,
+                     ember_copy_inner_fn inner);
+
 // --- for the operators of movement/ -------------------------------------------
 
 // Copies view `src` to the whole of output `arg`, whose shape becomes the view's.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // permute_copy: the dimensions in another order.
-#include "kernels/engine/copy.h"
+#include "kernels/movement/permute_copy.h"
+
 #include "kernels/engine/view_args.h"
 
 enum { SELF, DIMS, OUT };
@@ -25,12 +26,16 @@ static void permute(ember_view_t *view, ember_node_t *node) {
     }
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
+ember_status_t ember_permute_copy_prepare(ember_node_t *node, void *state) {
     ember_view_t view;
 
     ember_view_arg(&view, node, SELF);
     permute(&view, node);
     return ember_copy_output(state, node, OUT, &view);
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_permute_copy_prepare(node, state);
 }
 
 static int32_t run(void *state) {

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// permute_copy_mve: the dimensions in another order, elements of four bytes. Helium
+// gathers them four at a time; bits are not looked at.
+#include <arm_mve.h>
+
+#include "kernels/movement/permute_copy.h"
+
+enum { SIZE = (int32_t)sizeof(float), LANES = 4 };
+
+static void inner(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
+    const ember_copy_dim_t dim = copy->dims[copy->rank - 1];
+    const uint32_t step = (uint32_t)(dim.src / SIZE);
+    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), step);
+    const float *src = (const float *)(const void *)from;
+    float *dst = (float *)(void *)to;
+
+    for (int32_t left = dim.count; left > 0; left -= LANES) {
+        const mve_pred16_t lanes = vctp32q((uint32_t)left);
+        vstrwq_p_f32(dst, vldrwq_gather_shifted_offset_z_f32(src, offsets, lanes),
+                     lanes);
+        src += (size_t)step * LANES;
+        dst += LANES;
+    }
+}
+
+static int32_t run(void *state) {
+    const ember_copy_t *s = state;
+    ember_copy_walk(s, s->dst, s->src, inner);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const ember_copy_t *s = state;
+    const ember_status_t status = ember_permute_copy_prepare(node, state);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (s->element_size != SIZE || s->run != SIZE || s->rank == 0 ||
+        s->dims[s->rank - 1].dst != SIZE) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "permute_copy_mve: layout");
+    }
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(permute_copy_mve, ember_copy_t);
