@@ -9,7 +9,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
     ember_view_arg(&view, node, SELF);
     const uint32_t dim = ember_node_dim(node, DIM, view.rank);
-    if (view.rank == 0) { // a scalar counts as one element
+    const bool scalar = view.rank == 0;
+    if (scalar) { // counts as one element
         ember_view_insert(&view, 0, 1, 0);
     }
     const int32_t whole = view.sizes[dim];
@@ -23,6 +24,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     // Only windows of no elements leave a start past the end.
     ember_view_slice(&view, dim, 0, count, size > 0 && count > 1 ? (int32_t)step : 0);
     ember_view_insert(&view, view.rank, size, stride);
+    if (scalar) { // which has one window
+        ember_view_drop(&view, 0);
+    }
     return ember_copy_output(state, node, OUT, &view);
 }
 

@@ -27,10 +27,11 @@ def edge(
     function: Callable[..., Any],
     *recipes: Any,
     keep: Iterable[torch._ops.OpOverload] = (),
+    dim_order: bool = True,
 ) -> Case:
     """A case of one function; `keep` names what must not be decomposed."""
-    kept = tuple(keep)
-    return Case(name, lambda: exported_call(function, made(recipes), kept), False)
+    options = {"keep": tuple(keep), "dim_order": dim_order}
+    return Case(name, lambda: exported_call(function, made(recipes), **options), False)
 
 
 def each(

@@ -40,13 +40,18 @@ def exported_call(
     function: Callable[..., Any],
     inputs: Sequence[Any],
     keep: Sequence[torch._ops.OpOverload] = (),
+    dim_order: bool = True,
 ) -> Exported:
     """Export one function. What is not Core ATen may pass; `keep` is not decomposed."""
     module, sample = Apply(function).eval(), tuple(inputs)
     (run,) = eager_runs(module, [sample])
     for value in run.outputs:
         _check_output(value)
-    config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=list(keep))
+    config = EdgeCompileConfig(
+        _check_ir_validity=False,
+        _skip_dim_order=not dim_order,
+        preserve_ops=list(keep),
+    )
     edge = to_edge(export(module, copy.deepcopy(sample)), compile_config=config)
     rtol, atol = tolerance([*run.inputs, *run.outputs])
     atol = max(atol, _own_error(function, run))

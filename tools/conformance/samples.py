@@ -80,6 +80,7 @@ UNPREDICTABLE = frozenset(
 # Nothing of these gets through the exporter, or not without complex numbers.
 HOPELESS = ("fft_", "linalg_", "masked_", "jiterator_", "torch__", "ops_", "special_")
 FLOATS = (0.0, -0.0, 1.0, -1.5, float("nan"), float("inf"), float("-inf"), 7.25)
+TIES = ("topk",)  # which index stands for equal integers is not said
 ELEMENTWISE = (UnaryUfuncInfo, BinaryUfuncInfo, ReductionOpInfo)
 
 
@@ -161,7 +162,9 @@ def spread(found: Sequence[Any], count: int) -> list[Any]:
 def info_cases(info: OpInfo, portion: float = 1.0) -> Iterator[tuple[str, Call]]:
     """Yield names and calls, every dtype's in turn."""
     for dtype, quota in QUOTA.items():
-        if dtype not in info.dtypes:
+        if dtype not in info.dtypes or (
+            info.name in TIES and not dtype.is_floating_point
+        ):
             continue
         found = calls(info, dtype)
         wanted = max(1, round(quota * portion))

@@ -11,6 +11,7 @@ from corpus.case import Case
 
 from conformance import (
     edges_elementwise,
+    edges_kept,
     edges_layers,
     edges_shapes,
     operators,
@@ -20,6 +21,7 @@ from conformance.making import make_unit
 
 EDGES = {
     **edges_elementwise.GROUPS,
+    **edges_kept.GROUPS,
     **edges_layers.GROUPS,
     **edges_shapes.GROUPS,
 }
