@@ -26,6 +26,7 @@ from ember.program import Bool, Chain, JumpFalseCall, Program
 from ember.testing import Outcome
 
 CASES = Path(__file__).parents[1] / "cases"
+CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
 SOME = ("host-asan", "mps2-an385", "mps2-an500", "mps2-an505", "netduinoplus2")
 # On the boards that differ little from the others: models, and the kinds of programs.
@@ -56,6 +57,12 @@ def test_all_committed_cases(board: str) -> None:
     check(results)
     counted = boards.load(board).runner.counts is not None
     assert all((one.instructions is not None) is counted for one in results)
+
+
+@pytest.mark.parametrize("board", [*EVERY, "host-asan", "mps2-an385"])
+def test_every_operator(board: str) -> None:
+    """The committed subset of the conformance programs; an385 has no FPU."""
+    check(run([CONFORMANCE], board))
 
 
 @pytest.mark.parametrize("board", SOME)
