@@ -39,6 +39,10 @@ class Gap:
     reason: str = ""  # "add_f32: want one layout; add: ..."
 
     def __str__(self) -> str:
+        """One line; names come out of files and may hold anything."""
+        return "".join(one if one.isprintable() else "\ufffd" for one in self._line())
+
+    def _line(self) -> str:
         if self.instruction < 0:  # no program: a list of operators
             return f"{self.model}: {self.op}; {self.remedy}"
         pairs = zip(self.dtypes, self.shapes or [None] * len(self.dtypes), strict=True)

@@ -203,6 +203,15 @@ def test_a_refused_dtype_says_what_kernels_take(data: Path) -> None:
     assert "convert int32 to float32: its kernels take float32" in error.value.what
 
 
+def test_names_of_a_hostile_program_are_made_safe(data: Path) -> None:
+    one = model.read(data / "add.pte")
+    (method,) = one.program.methods
+    odd = replace(method, operators=(program.Operator("my::\x1b[2J\nop", "out"),))
+    with pytest.raises(SdkError) as error:
+        choose(replace(one, program=replace(one.program, methods=(odd,))))
+    assert "my::\ufffd[2J\ufffdop.out" in error.value.what
+
+
 def test_shapes_that_contradict_each_other(data: Path) -> None:
     one = model.read(data / "add.pte")
     (method,) = one.program.methods
