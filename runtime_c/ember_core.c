@@ -7,10 +7,8 @@
 #include "src/arena.c"
 #include "src/container.c"
 #include "src/flat.c"
-#include "src/flat_verify.c"
 #include "src/kernels.c"
 #include "src/plan.c"
-#include "src/schema.c"
 #include "src/status.c"
 #include "src/tensor.c"
 
@@ -19,7 +17,6 @@
 #include "src/loader_file.c"
 #include "src/meta.c"
 #include "src/program.c"
-#include "src/program_check.c"
 
 #include "src/delegate.c"
 #include "src/event.c"

@@ -21,7 +21,7 @@ ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (y.dtype != EMBER_F32 || !ember_tensor_same_layout(&a, &y)) {
+    if (y.dtype != EMBER_F32 || !ember_tensor_same_order(&a, &y)) {
         return EMBER_UNSUPPORTED;
     }
     *s = (ember_map_f32_1_t){a.data, y.data, y.numel};
@@ -50,7 +50,7 @@ ember_status_t ember_map_f32_2_prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (y.dtype != EMBER_F32 || !ember_tensor_same_layout(&a, &y)) {
+    if (y.dtype != EMBER_F32 || !ember_tensor_same_order(&a, &y)) {
         return EMBER_UNSUPPORTED;
     }
     *s = (ember_map_f32_2_t){a.data, b.data, y.data, y.numel};

@@ -107,8 +107,7 @@ static void put_text(const char *key, const char *text) {
 typedef struct probe {
     const ember_operator_t **real; // of each operator of the probing table
     const ember_operator_t *table;
-    uint32_t next; // instruction
-    bool first;    // nothing put yet
+    bool first; // nothing put yet
 } probe_t;
 
 static probe_t probe;
@@ -118,15 +117,11 @@ static int32_t run_nothing(void *state) {
     return EMBER_OK;
 }
 
-// The kernel calls of a method are prepared once each, in order.
-static const ember_operator_t *next_call(const ember_method_t *method) {
-    const uint8_t *body;
-    uint32_t tag;
-    do {
-        body = ember_method_instruction(method, probe.next++, &tag);
-    } while (tag != CALL_KERNEL);
-    const ember_operator_t *entry = method->operators[ember_flat_u32(body, CALL_INDEX)];
-    return probe.real[entry - probe.table];
+// The operator of a kernel call; NULL when there is no kernel of it.
+static const ember_operator_t *real_operator(ember_method_t *method, uint32_t index) {
+    ember_field_t call[2];
+    (void)ember_method_instruction(method, index, call);
+    return probe.real[method->operators[call[CALL_INDEX].number] - probe.table];
 }
 
 static void note_choice(const ember_operator_t *real, const ember_kernel_t *chosen) {
@@ -155,8 +150,7 @@ static void put_candidates(ember_node_t *node, const ember_operator_t *real,
     for (; *candidate != NULL; candidate++) {
         const ember_kernel_t *const only[] = {*candidate, NULL};
         const ember_operator_t one = {real->name, only, 0, UINT8_MAX, real->flags};
-        const ember_kernel_t *chosen;
-        const ember_status_t status = ember_node_prepare(node, &one, state, &chosen);
+        const ember_status_t status = ember_node_prepare(node, &one, &state);
         put_candidate(*candidate, status, method->error.message);
         put(candidate[1] != NULL ? ", " : "");
         method->temp_used = 0;
@@ -166,19 +160,24 @@ static void put_candidates(ember_node_t *node, const ember_operator_t *real,
 }
 
 static ember_status_t probe_prepare(ember_node_t *node, void *state) {
+    const ember_kernel_t *const probing = node->kernel;
     const ember_kernel_t *chosen = NULL;
     ember_method_t *method = node->method;
     const size_t temp_used = method->temp_used;
-    const ember_operator_t *real = next_call(method);
+    const ember_operator_t *real = real_operator(method, node->instruction);
     ember_status_t status = EMBER_UNSUPPORTED;
 
+    if (method->tracked == 0) { // a load as if nothing could change: ask for the other
+        return EMBER_BAD_PROGRAM;
+    }
     put_number(probe.first ? "\n   {\"instruction\": " : ",\n   {\"instruction\": ",
-               probe.next - 1);
+               node->instruction);
     probe.first = false;
     method->temp_used = 0;
     if (real != NULL) {
         put_candidates(node, real, state);
-        status = ember_node_prepare(node, real, state, &chosen);
+        status = ember_node_prepare(node, real, &state);
+        chosen = status == EMBER_OK ? node->kernel : NULL;
     }
     put_number(", \"status\": ", status);
     put_number(", \"known\": ", real != NULL);
@@ -192,10 +191,12 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     }
     put("}");
 
+    node->kernel = probing;
     if (temp_used > method->temp_used) {
         method->temp_used = temp_used;
     }
-    if (status == EMBER_UNSUPPORTED) { // a gap: noted, go on
+    if (status == EMBER_UNSUPPORTED &&
+        method->flat.status == EMBER_OK) { // a gap: noted, go on
         node->status = EMBER_OK;
         method->error = (ember_error_t){EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
         status = EMBER_OK;
@@ -215,10 +216,10 @@ static uint32_t largest_state(void) {
     return largest;
 }
 
-// "name.overload" of an Operator table.
-static const char *full_name(const uint8_t *table) {
-    const ember_vector_t name = ember_flat_vector(table, OPERATOR_NAME);
-    const ember_vector_t overload = ember_flat_vector(table, OPERATOR_OVERLOAD);
+// "name.overload" of an operator's two names.
+static const char *full_name(const ember_field_t *names) {
+    const ember_vector_t name = names[OPERATOR_NAME].at;
+    const ember_vector_t overload = names[OPERATOR_OVERLOAD].at;
     const uint32_t length = vector_count(name);
     char *text = take(length + vector_count(overload) + 2, 1);
     memcpy(text, vector_items(name), length);
@@ -230,25 +231,29 @@ static const char *full_name(const uint8_t *table) {
 }
 
 // A sorted table with every operator of the plan; each has the probe as its kernel.
-static ember_operators_t probing_table(const uint8_t *plan) {
+static ember_operators_t probing_table(const ember_method_meta_t *meta) {
     static ember_kernel_t kernel = {probe_prepare, run_nothing, 0, "probe"};
     static const ember_kernel_t *const only[] = {&kernel, NULL};
-    const ember_vector_t names = ember_flat_vector(plan, PLAN_OPERATORS);
-    const uint32_t all = vector_count(names);
+    const ember_vector_t operators = meta->plan[PLAN_OPERATORS].at;
+    const uint32_t all = vector_count(operators);
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &program.flat, NULL);
     ember_operator_t *items = take(all + 1, sizeof(*items));
     const ember_operator_t **real = take(all + 1, sizeof(*real));
     uint32_t count = 0;
 
     kernel.state_size = largest_state();
     for (uint32_t i = 0; i < all; i++) {
-        const uint8_t *table = vector_table(names, i);
-        const ember_operator_t *found = ember_operators_find(&allowed, table);
+        ember_field_t names[2];
+        ember_flat_read(&flat, ember_flat_item(&flat, operators, i), OPERATOR_FIELDS,
+                        names);
+        const ember_operator_t *found = ember_operators_find(&allowed, names);
         ember_operator_t entry = {NULL, only, 0, UINT8_MAX, 0};
         if (found != NULL) {
             entry = (ember_operator_t){NULL, only, found->min_args, found->max_args,
                                        found->flags};
         }
-        entry.name = full_name(table);
+        entry.name = full_name(names);
         uint32_t at = count++;
         for (; at > 0 && strcmp(items[at - 1].name, entry.name) > 0; at--) {
             items[at] = items[at - 1];
@@ -276,9 +281,9 @@ static ember_status_t execute_missing(void *handle, ember_node_t *call) {
     return EMBER_OK;
 }
 
-static bool has_backend(const uint8_t *delegate) {
+static bool has_backend(ember_vector_t id) {
     for (uint32_t i = 0; i < ember_backends.count; i++) {
-        if (ember_flat_is(delegate, DELEGATE_ID, ember_backends.items[i]->id)) {
+        if (ember_flat_is(id, ember_backends.items[i]->id)) {
             return true;
         }
     }
@@ -286,8 +291,10 @@ static bool has_backend(const uint8_t *delegate) {
 }
 
 // The real backends, and one that does nothing for each missing id.
-static ember_backends_t probing_backends(const uint8_t *plan) {
-    const ember_vector_t delegates = ember_flat_vector(plan, PLAN_DELEGATES);
+static ember_backends_t probing_backends(const ember_method_meta_t *meta) {
+    const ember_vector_t delegates = meta->plan[PLAN_DELEGATES].at;
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &program.flat, NULL);
     const uint32_t all = vector_count(delegates);
     const ember_backend_t **items =
         take(ember_backends.count + all + 1, sizeof(*items));
@@ -298,11 +305,13 @@ static ember_backends_t probing_backends(const uint8_t *plan) {
     put(", \"missing_delegates\": [");
     const char *comma = "";
     for (uint32_t i = 0; i < all; i++) {
-        const uint8_t *delegate = vector_table(delegates, i);
-        if (has_backend(delegate)) {
+        ember_field_t delegate[2];
+        ember_flat_read(&flat, ember_flat_item(&flat, delegates, i), DELEGATE_FIELDS,
+                        delegate);
+        const ember_vector_t id = delegate[DELEGATE_ID].at;
+        if (has_backend(id)) {
             continue;
         }
-        const ember_vector_t id = ember_flat_vector(delegate, DELEGATE_ID);
         char *text = take(vector_count(id) + 1, 1);
         memcpy(text, vector_items(id), vector_count(id));
         ember_backend_t *missing = take(1, sizeof(*missing));
@@ -364,18 +373,14 @@ static void put_failure(ember_status_t status, const ember_error_t *error) {
 }
 
 // A volatile node may need any candidate of its operator.
-static void note_volatile(const ember_method_t *method) {
+static void note_volatile(ember_method_t *method) {
     const char *comma = "";
     put(", \"volatile\": [");
     for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        uint32_t tag;
-        const uint8_t *body = ember_method_instruction(method, i, &tag);
-        if (tag != CALL_KERNEL || method->steps[i].run != ember_run_volatile) {
+        if (method->steps[i].run != ember_run_volatile) {
             continue;
         }
-        const ember_operator_t *entry =
-            method->operators[ember_flat_u32(body, CALL_INDEX)];
-        const ember_operator_t *real = probe.real[entry - probe.table];
+        const ember_operator_t *real = real_operator(method, i);
         if (real != NULL) {
             choices[real - allowed.items].all = true;
         }
@@ -395,10 +400,9 @@ static bool probe_method(uint32_t index) {
 
     put_number("  {\"index\": ", index);
     if (status == EMBER_OK) {
-        const ember_operators_t operators = probing_table(meta.plan);
-        const ember_backends_t backends = probing_backends(meta.plan);
+        const ember_operators_t operators = probing_table(&meta);
+        const ember_backends_t backends = probing_backends(&meta);
         const ember_registry_t registry = {&operators, &backends};
-        probe.next = 0;
         probe.first = true;
         put(", \"calls\": [");
         status = load(&method, name, &registry, &error);

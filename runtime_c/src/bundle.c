@@ -2,117 +2,93 @@
 // Opening bundled programs and loading their inputs. Linked only where one is used.
 #include "bundle_value.h"
 
-enum { BUNDLE_VERSION, BUNDLE_SUITES, BUNDLE_PROGRAM };
+#define BUNDLE_FIELDS (FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC1))
+enum { BUNDLE_SUITES, BUNDLE_PROGRAM };
+#define SUITE_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_VEC4))
 enum { SUITE_METHOD, SUITE_TESTS };
+#define TEST_FIELDS (FLAT(0, FLAT_VEC4) | FLAT(1, FLAT_VEC4))
 enum { TEST_INPUTS, TEST_OUTPUTS };
-
-enum {
-    B_BUNDLE,
-    B_SUITE,
-    B_TEST,
-    B_VALUE,
-    B_TENSOR, // members of the value, in the order of their tags
-    B_INT,
-    B_BOOL,
-    B_DOUBLE,
-    B_COUNT,
-};
+#define BUNDLED_FIELDS                                                                 \
+    (FLAT(0, FLAT_U8) | FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC1) | FLAT(3, FLAT_VEC1))
+enum { BUNDLED_DTYPE, BUNDLED_SIZES, BUNDLED_DATA, BUNDLED_DIM_ORDER };
 
 enum { LEAST_BUNDLE = 16, BUNDLE_IDENTIFIER_AT = 4 };
 
-static const ember_flat_rule_t bundle_rules[] = {
-    {FLAT_FIRST | BUNDLE_SUITES, FLAT_TABLES, B_SUITE}, // B_BUNDLE
-    {BUNDLE_PROGRAM, FLAT_VEC1, 0},
-    {FLAT_FIRST | SUITE_METHOD, FLAT_VEC1, 0}, // B_SUITE
-    {SUITE_TESTS, FLAT_TABLES, B_TEST},
-    {FLAT_FIRST | TEST_INPUTS, FLAT_TABLES, B_VALUE}, // B_TEST
-    {TEST_OUTPUTS, FLAT_TABLES, B_VALUE},
-    {FLAT_FIRST | VALUE_BODY, FLAT_UNION + 4, B_TENSOR}, // B_VALUE
-    {VALUE_TAG, FLAT_U8, 0},
-    {FLAT_FIRST | BUNDLED_SIZES, FLAT_VEC4, 0}, // B_TENSOR
-    {BUNDLED_DATA, FLAT_VEC1, 0},
-    {BUNDLED_DIM_ORDER, FLAT_VEC1, 0},
-    {BUNDLED_DTYPE, FLAT_U8, 0},
-    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0}, // B_INT
-    {FLAT_FIRST | BODY_ITEM, FLAT_U8, 0},  // B_BOOL
-    {FLAT_FIRST | BODY_ITEM, FLAT_U64, 0}, // B_DOUBLE
-    {FLAT_FIRST, 0, 0},
-};
-
-static const ember_flat_schema_t schema = {bundle_rules, B_COUNT};
-
 ember_status_t ember_bundle_open(ember_bundle_t *bundle, const void *data, size_t size,
                                  ember_error_t *err) {
-    const uint8_t *bytes = data;
-    if (bytes == NULL || ((uintptr_t)bytes & (EMBER_ALIGN - 1)) != 0) {
+    const ember_bytes_t flat = {data, size};
+    if (data == NULL || ((uintptr_t)data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "bundle: must be aligned");
     }
     if (size < LEAST_BUNDLE) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "bundle: shorter than its header");
     }
-    if (memcmp(bytes + BUNDLE_IDENTIFIER_AT, "BP08", 4) != 0) {
+    if (memcmp(flat.data + BUNDLE_IDENTIFIER_AT, "BP08", 4) != 0) {
         return ember_fail(err, EMBER_UNSUPPORTED, "bundle: not of this schema version");
     }
-    const uint8_t *root = ember_flat_verify((ember_bytes_t){bytes, size}, &schema);
-    if (root == NULL) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "bundle: malformed FlatBuffer");
-    }
-    const ember_vector_t program = ember_flat_vector(root, BUNDLE_PROGRAM);
+    ember_flat_t reader;
+    ember_flat_begin(&reader, &flat, err);
+    ember_field_t root[2];
+    ember_flat_read(&reader, ember_flat_root(&reader), BUNDLE_FIELDS, root);
+    const ember_vector_t program = root[BUNDLE_PROGRAM].at;
     if (vector_count(program) == 0 ||
         ((uintptr_t)vector_items(program) & (EMBER_ALIGN - 1)) != 0) {
-        return ember_fail(err, EMBER_BAD_PROGRAM,
-                          "bundle: its program is missing or misaligned");
+        flat_fail(&reader, EMBER_BAD_PROGRAM,
+                  "bundle: its program is missing or misaligned");
     }
-    *bundle = (ember_bundle_t){root, {vector_items(program), vector_count(program)}};
-    return EMBER_OK;
+    if (reader.status == EMBER_OK) {
+        *bundle = (ember_bundle_t){flat,
+                                   root[BUNDLE_SUITES].at,
+                                   {vector_items(program), vector_count(program)}};
+    }
+    return reader.status;
 }
 
-// The tests of the method called `name`, or NULL.
-static const uint8_t *find_suite(const ember_bundle_t *bundle, const char *name) {
-    const ember_vector_t suites = ember_flat_vector(bundle->root, BUNDLE_SUITES);
-    for (uint32_t i = 0; i < vector_count(suites); i++) {
-        const uint8_t *suite = vector_table(suites, i);
-        if (ember_flat_is(suite, SUITE_METHOD, name)) {
-            return suite;
+// The tests of the method called `name`: an empty vector when it has none.
+static ember_vector_t find_tests(ember_flat_t *flat, const ember_bundle_t *bundle,
+                                 const char *name) {
+    ember_field_t suite[2];
+    for (uint32_t i = 0; i < vector_count(bundle->suites); i++) {
+        ember_flat_read(flat, ember_flat_item(flat, bundle->suites, i), SUITE_FIELDS,
+                        suite);
+        if (ember_flat_is(suite[SUITE_METHOD].at, name)) {
+            return suite[SUITE_TESTS].at;
         }
     }
-    return NULL;
+    return ember_flat_field(flat, NULL, FLAT(0, FLAT_VEC4)).at;
 }
 
 uint32_t ember_bundle_test_count(const ember_bundle_t *bundle, const char *name) {
-    const uint8_t *suite = find_suite(bundle, name);
-    return suite != NULL ? vector_count(ember_flat_vector(suite, SUITE_TESTS)) : 0;
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &bundle->flat, NULL);
+    return vector_count(find_tests(&flat, bundle, name));
 }
 
 ember_status_t ember_bundle_find(const ember_bundle_t *bundle, const char *name,
                                  uint32_t index, ember_bundle_test_t *test,
                                  ember_error_t *err) {
-    if (index >= ember_bundle_test_count(bundle, name)) {
-        return ember_fail(err, EMBER_NOT_FOUND, "bundle: no such test case");
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &bundle->flat, err);
+    const ember_vector_t tests = find_tests(&flat, bundle, name);
+    ember_field_t fields[2];
+    if (index >= vector_count(tests)) {
+        flat_fail(&flat, EMBER_NOT_FOUND, "bundle: no such test case");
+        return flat.status;
     }
-    const uint8_t *suite = find_suite(bundle, name);
-    const uint8_t *table = vector_table(ember_flat_vector(suite, SUITE_TESTS), index);
-    *test = (ember_bundle_test_t){
-        .inputs = ember_flat_vector(table, TEST_INPUTS),
-        .outputs = ember_flat_vector(table, TEST_OUTPUTS),
-    };
-    return EMBER_OK;
+    ember_flat_read(&flat, ember_flat_item(&flat, tests, index), TEST_FIELDS, fields);
+    *test = (ember_bundle_test_t){bundle->flat, fields[TEST_INPUTS].at,
+                                  fields[TEST_OUTPUTS].at};
+    return flat.status;
 }
 
-static bool is_permutation(const uint8_t *order, uint32_t rank) {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < rank; i++) {
-        seen |= order[i] < rank ? 1u << order[i] : 0;
-    }
-    return seen == (1u << rank) - 1;
-}
-
-static ember_status_t read_tensor(const uint8_t *body, ember_tensor_t *tensor,
-                                  ember_error_t *err) {
-    const ember_vector_t sizes = ember_flat_vector(body, BUNDLED_SIZES);
-    const ember_vector_t order = ember_flat_vector(body, BUNDLED_DIM_ORDER);
-    const ember_vector_t data = ember_flat_vector(body, BUNDLED_DATA);
-    const uint32_t dtype = ember_flat_u8(body, BUNDLED_DTYPE);
+static void read_tensor(ember_flat_t *flat, const uint8_t *body,
+                        ember_tensor_t *tensor) {
+    ember_field_t fields[4];
+    ember_flat_read(flat, body, BUNDLED_FIELDS, fields);
+    const ember_vector_t sizes = fields[BUNDLED_SIZES].at;
+    const ember_vector_t order = fields[BUNDLED_DIM_ORDER].at;
+    const ember_vector_t data = fields[BUNDLED_DATA].at;
+    const uint32_t dtype = fields[BUNDLED_DTYPE].number;
     const uint32_t rank = vector_count(sizes);
     *tensor = (ember_tensor_t){
         .data = (void *)(uintptr_t)vector_items(data),
@@ -126,23 +102,29 @@ static ember_status_t read_tensor(const uint8_t *body, ember_tensor_t *tensor,
     if (rank > EMBER_MAX_RANK || tensor->element_size == 0 ||
         !ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
         (uint64_t)tensor->numel * tensor->element_size != vector_count(data) ||
-        vector_count(order) != rank || !is_permutation(tensor->dim_order, rank)) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "bundle: a tensor is malformed");
+        vector_count(order) != rank || !ember_is_permutation(tensor->dim_order, rank)) {
+        flat_fail(flat, EMBER_BAD_PROGRAM, "bundle: a tensor is malformed");
     }
-    return EMBER_OK;
 }
 
-ember_status_t ember_bundle_value(ember_vector_t values, uint32_t index,
+ember_status_t ember_bundle_value(const ember_bundle_test_t *test,
+                                  ember_vector_t values, uint32_t index,
                                   ember_value_t *value, ember_error_t *err) {
-    static const uint8_t kinds[] = {EMBER_TENSOR, EMBER_INT, EMBER_BOOL, EMBER_DOUBLE};
-    const uint8_t *item = vector_table(values, index);
-    const uint8_t *body = ember_flat_table(item, VALUE_BODY);
-    value->kind = (ember_kind_t)kinds[ember_flat_u8(item, VALUE_TAG) - 1];
+    static const uint8_t kinds[] = {EMBER_NONE, EMBER_TENSOR, EMBER_INT, EMBER_BOOL,
+                                    EMBER_DOUBLE};
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &test->flat, err);
+    uint32_t tag;
+    const uint8_t *body = ember_flat_union(&flat, values, index, &tag);
+    value->kind = (ember_kind_t)kinds[tag < sizeof(kinds) ? tag : 0];
     if (value->kind == EMBER_TENSOR) {
-        return read_tensor(body, &value->as_tensor, err);
+        read_tensor(&flat, body, &value->as_tensor);
+    } else if (value->kind == EMBER_NONE) {
+        flat_fail(&flat, EMBER_BAD_PROGRAM, "bundle: a value is malformed");
+    } else {
+        ember_plan_scalar(&flat, body, value);
     }
-    ember_plan_scalar(body, value);
-    return EMBER_OK;
+    return flat.status;
 }
 
 // A planned input is copied from where it lies; others get memory of their own,
@@ -176,7 +158,7 @@ ember_status_t ember_bundle_load_inputs(const ember_bundle_test_t *test,
     }
     for (uint32_t i = 0; i < vector_count(test->inputs); i++) {
         ember_value_t value;
-        ember_status_t status = ember_bundle_value(test->inputs, i, &value, err);
+        ember_status_t status = ember_bundle_value(test, test->inputs, i, &value, err);
         if (status == EMBER_OK && value.kind == EMBER_TENSOR) {
             status = lend_memory(method, i, &value.as_tensor, arena, err);
         }

@@ -129,7 +129,7 @@ ember_status_t ember_bundle_compare(const ember_bundle_test_t *test,
     for (uint32_t i = 0; i < vector_count(test->outputs); i++) {
         ember_value_t got;
         ember_value_t want;
-        ember_status_t status = ember_bundle_value(test->outputs, i, &want, err);
+        ember_status_t status = ember_bundle_value(test, test->outputs, i, &want, err);
         if (status == EMBER_OK && ember_method_output(method, i, &got) != EMBER_OK) {
             status = ember_fail(err, EMBER_BAD_ARGUMENT,
                                 "bundle: more outputs than the method gives");

@@ -6,13 +6,9 @@
 #include "ember/bundle.h"
 #include "plan.h"
 
-// Fields of a tensor in the BP08 schema.
-enum { BUNDLED_DTYPE, BUNDLED_SIZES, BUNDLED_DATA, BUNDLED_DIM_ORDER };
-
-// Value `index` of a verified vector; BAD_PROGRAM when a tensor contradicts itself.
-EMBER_LOCAL EMBER_MUST_USE ember_status_t ember_bundle_value(ember_vector_t values,
-                                                             uint32_t index,
-                                                             ember_value_t *value,
-                                                             ember_error_t *err);
+// Value `index` of a vector of the test's; BAD_PROGRAM when it is malformed.
+EMBER_LOCAL EMBER_MUST_USE ember_status_t
+ember_bundle_value(const ember_bundle_test_t *test, ember_vector_t values,
+                   uint32_t index, ember_value_t *value, ember_error_t *err);
 
 #endif // EMBER_BUNDLE_VALUE_H

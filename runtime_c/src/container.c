@@ -49,28 +49,39 @@ static bool cut_parts(const ember_container_t *kind, const ember_bytes_t *file,
     return true;
 }
 
-static bool check_segments(const ember_container_t *kind, const uint8_t *root,
-                           const ember_bytes_t *all) {
-    const ember_vector_t segments = ember_flat_vector(root, kind->segment_list);
-    const ember_vector_t named = ember_flat_vector(root, kind->named_list);
+bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes_t *all,
+                      uint32_t index, ember_bytes_t *segment) {
+    ember_field_t fields[2];
+    *segment = (ember_bytes_t){NULL, 0};
+    if (index >= vector_count(list)) {
+        return false;
+    }
+    ember_flat_read(flat, ember_flat_item(flat, list, index), SEGMENT_FIELDS, fields);
+    return cut(all, ember_flat_size(fields[SEGMENT_OFFSET].at),
+               ember_flat_size(fields[SEGMENT_SIZE].at), segment);
+}
+
+static bool check_segments(ember_flat_t *flat, ember_vector_t list,
+                           ember_vector_t named, const ember_bytes_t *all) {
     ember_bytes_t segment;
-    for (uint32_t i = 0; i < vector_count(segments); i++) {
-        if (!ember_segment_at(segments, all, i, &segment)) {
+    ember_field_t entry[2];
+    for (uint32_t i = 0; i < vector_count(list); i++) {
+        if (!ember_segment_at(flat, list, all, i, &segment)) {
             return false;
         }
     }
     for (uint32_t i = 0; i < vector_count(named); i++) {
-        if (ember_flat_u32(vector_table(named, i), NAMED_SEGMENT) >=
-            vector_count(segments)) {
+        ember_flat_read(flat, ember_flat_item(flat, named, i), NAMED_FIELDS, entry);
+        if (entry[NAMED_SEGMENT].number >= vector_count(list)) {
             return false;
         }
     }
-    return true;
+    return flat->status == EMBER_OK;
 }
 
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
-                                    ember_bytes_t *segments, const uint8_t **root,
+                                    ember_bytes_t *segments, ember_field_t *root,
                                     ember_error_t *err) {
     if (file->data == NULL || ((uintptr_t)file->data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "file: must be aligned to 16 bytes");
@@ -87,12 +98,12 @@ ember_status_t ember_container_open(const ember_container_t *kind,
         !cut_parts(kind, file, flat, segments)) {
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: truncated");
     }
-    *root = ember_flat_verify(*flat, kind->schema);
-    if (*root == NULL) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
+    ember_flat_t reader;
+    ember_flat_begin(&reader, flat, err);
+    ember_flat_read(&reader, ember_flat_root(&reader), kind->fields, root);
+    if (!check_segments(&reader, root[kind->segment_list].at, root[kind->named_list].at,
+                        segments)) {
+        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
     }
-    if (!check_segments(kind, *root, segments)) {
-        return ember_fail(err, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
-    }
-    return EMBER_OK;
+    return reader.status;
 }

@@ -4,7 +4,7 @@
 #ifndef EMBER_CONTAINER_H
 #define EMBER_CONTAINER_H
 
-#include "plan.h"
+#include "schema.h"
 
 // Four characters as they lie in a file.
 #define CONTAINER_TAG(a, b, c, d)                                                      \
@@ -12,22 +12,27 @@
 
 // Where the header of a file lies and how it is laid out.
 typedef struct ember_container {
-    uint32_t identifier;  // at offset 4
-    uint32_t magic;       // at offset 8
-    uint32_t flat_offset; // u64 at this offset: where tables may start; 0: none
-    uint32_t flat_size;   // u64 at this offset: bytes of the FlatBuffer
-    uint32_t segments;    // u64 at this offset: where segments start;
-                          //   the next u64 is their size
-    const ember_flat_schema_t *schema;
-    uint32_t segment_list; // fields of the root table: all segments, and those that
-    uint32_t named_list;   //   have a name
+    uint32_t identifier;   // at offset 4
+    uint32_t magic;        // at offset 8
+    uint32_t flat_offset;  // u64 at this offset: where tables may start; 0: none
+    uint32_t flat_size;    // u64 at this offset: bytes of the FlatBuffer
+    uint32_t segments;     // u64 at this offset: where segments start;
+                           //   the next u64 is their size
+    uint32_t fields;       // of the root table, and their places for the vectors of
+    uint32_t segment_list; //   all segments and of those that have a name
+    uint32_t named_list;
 } ember_container_t;
 
-// Cuts a file into its FlatBuffer and its segments, and verifies the structure of the
-// FlatBuffer, whose root table is returned, and where all segments lie. A file without
-// header is all FlatBuffer.
+// Cuts a file into its FlatBuffer and its segments, reads the root table, and checks
+// that all segments lie in the file. A file without header is all FlatBuffer.
 EMBER_LOCAL ember_status_t ember_container_open(
     const ember_container_t *kind, const ember_bytes_t *file, ember_bytes_t *flat,
-    ember_bytes_t *segments, const uint8_t **root, ember_error_t *err);
+    ember_bytes_t *segments, ember_field_t *root, ember_error_t *err);
+
+// Segment `index` of the vector `list`, inside `all`. False, and an empty segment, when
+// there is none.
+EMBER_LOCAL bool ember_segment_at(ember_flat_t *flat, ember_vector_t list,
+                                  const ember_bytes_t *all, uint32_t index,
+                                  ember_bytes_t *segment);
 
 #endif // EMBER_CONTAINER_H

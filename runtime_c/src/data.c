@@ -3,43 +3,63 @@
 #include "ember/data.h"
 
 #include "container.h"
-#include "plan.h"
 
 static const ember_container_t ptd = {CONTAINER_TAG('F', 'T', '0', '1'),
                                       CONTAINER_TAG('F', 'H', '0', '1'),
                                       16,
                                       24,
                                       32,
-                                      &ember_schema_data,
+                                      DATA_FIELDS,
                                       DATA_SEGMENTS,
                                       DATA_NAMED};
 
 ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size_t size,
                                    ember_error_t *err) {
-    ember_data_map_t opened = {.root = NULL};
+    ember_data_map_t opened;
     const ember_bytes_t file = {data, size};
     const ember_status_t status = ember_container_open(
-        &ptd, &file, &opened.flat, &opened.segments, &opened.root, err);
+        &ptd, &file, &opened.flat, &opened.segments, opened.root, err);
     if (status == EMBER_OK) {
         *map = opened;
     }
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-static ember_status_t find_data(const ember_data_map_t *maps, uint32_t count,
-                                const char *key, uint32_t key_length,
-                                ember_bytes_t *data, const uint8_t **layout) {
-    for (const ember_data_map_t *map = maps; map != maps + count; map++) {
-        const uint8_t *entry =
-            ember_flat_find(ember_flat_vector(map->root, DATA_NAMED), key, key_length);
-        if (entry != NULL) {
-            *layout = ember_flat_table(entry, NAMED_LAYOUT);
-            return ember_segment_at(ember_flat_vector(map->root, DATA_SEGMENTS),
-                                    &map->segments,
-                                    ember_flat_u32(entry, NAMED_SEGMENT), data)
-                       ? EMBER_OK
-                       : EMBER_BAD_PROGRAM;
+// An entry may say what tensor it holds; then it must be this one.
+static bool layout_fits(ember_flat_t *flat, const uint8_t *entry,
+                        const ember_tensor_t *tensor) {
+    ember_field_t layout[3];
+    const uint8_t *table = ember_flat_field(flat, entry, NAMED_LAYOUT).at;
+    ember_flat_read(flat, table, LAYOUT_FIELDS, layout);
+    return table == NULL || tensor == NULL ||
+           (layout[LAYOUT_DTYPE].number == tensor->dtype &&
+            vector_count(layout[LAYOUT_SIZES].at) == tensor->rank &&
+            memcmp(vector_items(layout[LAYOUT_SIZES].at), tensor->sizes,
+                   4 * (size_t)tensor->rank) == 0 &&
+            ember_flat_equals(layout[LAYOUT_DIM_ORDER].at, tensor->dim_order,
+                              tensor->rank));
+}
+
+static ember_status_t find_data(const ember_program_t *program, const char *key,
+                                uint32_t key_length, const ember_tensor_t *tensor,
+                                ember_bytes_t *data) {
+    for (uint32_t i = 0; i < program->map_count; i++) {
+        const ember_data_map_t *map = &program->maps[i];
+        ember_flat_t flat;
+        ember_field_t entry[2];
+        ember_flat_begin(&flat, &map->flat, NULL);
+        const uint8_t *table =
+            ember_flat_find(&flat, map->root[DATA_NAMED].at, key, key_length);
+        if (table == NULL) {
+            continue;
         }
+        ember_flat_read(&flat, table, NAMED_FIELDS, entry);
+        if (!layout_fits(&flat, table, tensor) ||
+            !ember_segment_at(&flat, map->root[DATA_SEGMENTS].at, &map->segments,
+                              entry[NAMED_SEGMENT].number, data)) {
+            return EMBER_BAD_PROGRAM;
+        }
+        return flat.status;
     }
     return EMBER_NOT_FOUND;
 }

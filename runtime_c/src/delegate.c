@@ -9,37 +9,42 @@ typedef struct delegate_state {
 } delegate_state_t;
 
 static const ember_backend_t *find_backend(const ember_backends_t *backends,
-                                           const uint8_t *delegate) {
+                                           ember_vector_t name) {
     for (uint32_t i = 0; backends != NULL && i < backends->count; i++) {
         const char *id = backends->items[i]->id;
-        if (ember_flat_is(delegate, DELEGATE_ID, id)) {
+        if (ember_flat_is(name, id)) {
             return backends->items[i];
         }
     }
     return NULL;
 }
 
-static bool find_blob(const ember_program_t *program, const uint8_t *delegate,
-                      ember_bytes_t *blob) {
-    const uint8_t *where = ember_flat_table(delegate, DELEGATE_DATA);
+static bool find_blob(ember_flat_t *flat, const ember_program_t *program,
+                      const uint8_t *where, ember_bytes_t *blob) {
+    ember_field_t fields[2];
     *blob = (ember_bytes_t){NULL, 0};
     if (where == NULL) {
         return true;
     }
-    const uint32_t index = ember_flat_u32(where, REFERENCE_INDEX);
-    const uint32_t location = ember_flat_u8(where, REFERENCE_LOCATION);
+    ember_flat_read(flat, where, REFERENCE_FIELDS, fields);
+    const uint32_t index = fields[REFERENCE_INDEX].number;
+    const uint32_t location = fields[REFERENCE_LOCATION].number;
     if (location == DATA_SEGMENT) {
-        return ember_program_segment(program, index, blob);
+        return ember_program_segment(flat, program, index, blob);
     }
     if (location == DATA_INLINE) {
-        ember_program_blob(program, PROGRAM_DELEGATE_DATA, index, blob);
+        ember_program_blob(flat, program->root[PROGRAM_DELEGATE_DATA].at, index, blob);
     }
     return blob->data != NULL;
 }
 
 static ember_status_t start(ember_method_t *method, const uint8_t *table,
                             struct ember_delegate *delegate) {
-    const ember_backend_t *backend = find_backend(method->registry->backends, table);
+    ember_flat_t *flat = &method->flat;
+    ember_field_t fields[2];
+    ember_flat_read(flat, table, DELEGATE_FIELDS, fields);
+    const ember_backend_t *backend =
+        find_backend(method->registry->backends, fields[DELEGATE_ID].at);
     ember_delegate_info_t info = {
         .program = method->meta.program,
         .delegate = table,
@@ -50,7 +55,8 @@ static ember_status_t start(ember_method_t *method, const uint8_t *table,
         return fail(method, EMBER_UNSUPPORTED,
                     "delegate: this build lacks its backend");
     }
-    if (!find_blob(info.program, table, &info.blob)) {
+    if (!find_blob(flat, info.program, fields[DELEGATE_DATA].at, &info.blob) ||
+        flat->status != EMBER_OK) {
         return fail(method, EMBER_BAD_PROGRAM, "delegate: its blob is missing");
     }
     const ember_status_t status = backend->init(&info, &delegate->handle);
@@ -65,39 +71,50 @@ static int32_t run_delegate(void *state) {
     ember_node_t node = {.method = call->method, .args = call->args, .strict = true};
     const ember_status_t status =
         call->delegate->backend->execute(call->delegate->handle, &node);
+    if (call->method->flat.status != EMBER_OK) {
+        return call->method->flat.status;
+    }
     return node.status != EMBER_OK ? node.status : status;
 }
 
-ember_status_t ember_method_load_delegate(ember_method_t *method, const uint8_t *body,
+ember_status_t ember_method_load_delegate(ember_method_t *method,
+                                          const ember_field_t *call,
                                           ember_step_t *step) {
-    const uint32_t index = ember_flat_u32(body, CALL_INDEX);
+    const ember_vector_t all = method->meta.plan[PLAN_DELEGATES].at;
+    const uint32_t index = call[CALL_INDEX].number;
+    const uint8_t *table = ember_flat_item(&method->flat, all, index);
+    if (table == NULL) {
+        return EMBER_BAD_PROGRAM;
+    }
     struct ember_delegate *delegate = &method->delegates[index];
     if (delegate->backend == NULL) {
-        const ember_vector_t all = ember_flat_vector(method->meta.plan, PLAN_DELEGATES);
-        const ember_status_t status = start(method, vector_table(all, index), delegate);
+        const ember_status_t status = start(method, table, delegate);
         if (status != EMBER_OK) {
             return status;
         }
     }
-    delegate_state_t *state =
-        ember_arena_alloc(&method->arena, sizeof(*state), sizeof(void *));
+    delegate_state_t *state = ember_method_state(method, sizeof(*state));
     if (state == NULL) {
-        return fail(method, EMBER_NO_MEMORY, "method: its arena is too small");
+        return EMBER_NO_MEMORY;
     }
-    *state = (delegate_state_t){method, delegate, ember_flat_vector(body, CALL_ARGS)};
+    *state = (delegate_state_t){method, delegate, call[CALL_ARGS].at};
     *step = (ember_step_t){run_delegate, state};
     return EMBER_OK;
 }
 
 bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                          ember_compile_spec_t *spec) {
-    const ember_vector_t specs = ember_flat_vector(info->delegate, DELEGATE_SPECS);
-    if (index >= vector_count(specs)) {
-        return false;
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &info->program->flat, NULL);
+    ember_field_t fields[2];
+    const ember_vector_t specs =
+        ember_flat_field(&flat, info->delegate, DELEGATE_SPECS).at;
+    ember_flat_read(&flat, ember_flat_item(&flat, specs, index), SPEC_FIELDS, fields);
+    if (flat.status != EMBER_OK) {
+        return false; // past the end, too
     }
-    const uint8_t *table = vector_table(specs, index);
-    const ember_vector_t key = ember_flat_vector(table, SPEC_KEY);
-    const ember_vector_t value = ember_flat_vector(table, SPEC_VALUE);
+    const ember_vector_t key = fields[SPEC_KEY].at;
+    const ember_vector_t value = fields[SPEC_VALUE].at;
     *spec = (ember_compile_spec_t){(const char *)vector_items(key),
                                    vector_count(key),
                                    {vector_items(value), vector_count(value)}};

@@ -6,8 +6,9 @@
 
 ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
                                                  uint32_t index) {
+    ember_flat_t flat = method->flat;
     uint32_t tag;
-    (void)ember_method_instruction(method, index, &tag);
+    (void)ember_flat_union(&flat, method->meta.instructions, index, &tag);
     return (ember_event_kind_t)tag;
 }
 

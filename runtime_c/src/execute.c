@@ -57,9 +57,9 @@ void ember_method_set_budget(ember_method_t *method, uint32_t instructions) {
 // --- volatile nodes ------------------------------------------------------------------
 
 // A moved list may lead to values that the node does not watch.
-static bool is_list(const ember_method_t *method, uint32_t index) {
-    ember_kind_t kind;
-    (void)ember_plan_value(method->values, index, &kind);
+static bool is_list(ember_method_t *method, uint32_t index) {
+    uint32_t kind;
+    (void)ember_method_body(method, index, &kind);
     return kind > EMBER_STRING;
 }
 
@@ -83,16 +83,14 @@ static bool is_stale(const ember_volatile_t *node) {
 
 static ember_status_t prepare_again(ember_volatile_t *node) {
     ember_method_t *method = node->method;
-    const ember_kernel_t *chosen;
-    uint32_t tag;
-    const uint8_t *call = ember_method_instruction(method, node->instruction, &tag);
-    ember_node_t handle = {.method = method,
-                           .args = ember_flat_vector(call, CALL_ARGS),
-                           .instruction = node->instruction};
+    ember_field_t call[2];
+    (void)ember_method_instruction(method, node->instruction, call);
+    ember_node_t handle = {
+        .method = method, .args = call[CALL_ARGS].at, .instruction = node->instruction};
     node->prepared_at = 0;
     method->credit = method->list_items;
     const ember_status_t status =
-        ember_node_prepare(&handle, node->operation, node->state, &chosen);
+        ember_node_prepare(&handle, node->operation, &node->state);
     if (status != EMBER_OK) {
         return status;
     }
@@ -100,7 +98,7 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
         return ember_fail(&method->error, EMBER_BAD_ARGUMENT,
                           "call: a tensor has no memory; set inputs and outputs first");
     }
-    node->run = chosen->run;
+    node->run = handle.kernel->run;
     node->prepared_at = method->clock;
     return EMBER_OK;
 }

@@ -1,45 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unchecked reads of a verified FlatBuffer.
+// Checked reads of a FlatBuffer.
 #include "flat.h"
 
-const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id) {
-    const uint8_t *vtable = table - (int32_t)load_u32(table);
-    const uint32_t at = 4 + 2 * id;
-    if (at >= load_u16(vtable)) {
-        return NULL;
-    }
-    const uint32_t offset = load_u16(vtable + at);
-    return offset != 0 ? table + offset : NULL;
-}
-
-void ember_flat_fields(const uint8_t *table, const uint8_t **fields, uint32_t count) {
-    const uint8_t *at = table - (int32_t)load_u32(table);
-    const uint8_t *end = at + load_u16(at);
-    for (at += 4; count > 0; count--, at += 2) {
-        const uint32_t offset = at < end ? load_u16(at) : 0;
-        *fields++ = offset != 0 ? table + offset : NULL;
+#if EMBER_ERROR_STRINGS
+void ember_flat_note(ember_flat_t *flat, ember_status_t status, const char *message) {
+    if (flat->status == EMBER_OK) {
+        flat->status = ember_error_set(flat->err, status, message);
     }
 }
+#else
+void ember_flat_note(ember_flat_t *flat, ember_status_t status) {
+    if (flat->status == EMBER_OK) {
+        flat->status = status;
+    }
+}
+#endif
 
-uint32_t ember_flat_u8(const uint8_t *table, uint32_t id) {
-    const uint8_t *at = ember_flat_field(table, id);
-    return at != NULL ? *at : 0;
+// An empty vector, and a u64 that is zero.
+static const uint32_t zeros[2];
+
+static __attribute__((noinline)) const uint8_t *malformed(ember_flat_t *flat) {
+    flat_fail(flat, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
+    return NULL;
 }
 
-uint32_t ember_flat_u32(const uint8_t *table, uint32_t id) {
-    const uint8_t *at = ember_flat_field(table, id);
-    return at != NULL ? load_u32(at) : 0;
+// Bytes from `at` + 4 to the end.
+static uint32_t room(const ember_flat_t *flat, const uint8_t *at) {
+    return (uint32_t)(flat->last - at);
 }
 
-const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id) {
-    const uint8_t *at = ember_flat_field(table, id);
-    return at != NULL ? load_ref(at) : NULL;
+void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
+                      ember_error_t *err) {
+    memset(flat, 0, sizeof(*flat));
+    flat->begin = bytes->data;
+    flat->last = bytes->data;
+    flat->err = err;
+    if (bytes->size < 8 || bytes->size > INT32_MAX) {
+        (void)malformed(flat);
+    } else {
+        flat->last += bytes->size - 4;
+    }
 }
 
-ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id) {
-    static const uint32_t empty = 0;
-    const uint8_t *at = ember_flat_table(table, id);
-    return at != NULL ? at : (const uint8_t *)&empty;
+// Follows the offset at `at`, which is in the buffer. The target is aligned to 4 and
+// has at least 4 bytes; NULL otherwise.
+EMBER_INLINE const uint8_t *follow(ember_flat_t *flat, const uint8_t *at) {
+    const uint32_t offset = load_u32(at);
+    if (offset == 0 || (offset & 3) != 0 || offset > room(flat, at)) {
+        return malformed(flat);
+    }
+    return at + offset;
+}
+
+const uint8_t *ember_flat_table(ember_flat_t *flat, const uint8_t *table,
+                                uint32_t offset) {
+    return offset != 0 ? follow(flat, table + offset) : NULL;
+}
+
+ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
+                                 uint32_t offset, uint32_t kind) {
+    const uint8_t *vector = offset != 0 ? follow(flat, table + offset) : NULL;
+    if (vector != NULL && load_u32(vector) > room(flat, vector) >> (kind & 3)) {
+        vector = malformed(flat);
+    }
+    return vector != NULL ? vector : (const uint8_t *)zeros;
+}
+
+// --- tables ----------------------------------------------------------------------
+
+// Checks the vtable at `at`, and that the fields of `kinds` lie in the table; the
+// layout's size stays 0 when they do not. Modulo 2^32 a vtable before the buffer or far
+// behind it lies past its end, because the buffer is shorter than 2^31.
+static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
+                        ember_layout_t *layout) {
+    const uint32_t most = room(flat, flat->begin);
+    uint16_t *offset = layout->offsets;
+    layout->size = 0;
+    if ((at & 1) != 0 || at > most) {
+        return;
+    }
+    const uint8_t *vtable = flat->begin + at;
+    const uint32_t end = load_u16(vtable);
+    const uint32_t size = load_u16(vtable + 2);
+    if ((end & 1) != 0 || end > most + 4 - at) {
+        return;
+    }
+    for (uint32_t slot = 4; kinds != 0; slot += 2, kinds >>= 3) {
+        const uint32_t kind = kinds & 7;
+        if (kind == 0) {
+            continue;
+        }
+        const uint32_t need = kind == FLAT_U8 ? 1 : kind == FLAT_U64 ? 8 : 4;
+        const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
+        if (found != 0 &&
+            (found < 4 || found + need > size || (need > 1 && (found & 3) != 0))) {
+            return;
+        }
+        *offset++ = (uint16_t)found;
+    }
+    layout->vtable = at;
+    layout->size = (uint16_t)size;
+}
+
+static const uint16_t absent[9];
+
+// The offsets of a layout of the table's vtable, when the whole table is in the buffer.
+EMBER_INLINE const uint16_t *offsets_in(ember_flat_t *flat, const uint8_t *table,
+                                        const ember_layout_t *layout) {
+    if (layout->size - 4u > room(flat, table)) {
+        (void)malformed(flat);
+        return absent;
+    }
+    return layout->offsets;
+}
+
+// Where the vtable of a table lies.
+EMBER_INLINE uint32_t vtable_of(const ember_flat_t *flat, const uint8_t *table) {
+    return (uint32_t)(table - flat->begin) - load_u32(table);
+}
+
+// Reads a layout that is neither the last nor the one before.
+static __attribute__((noinline)) const ember_layout_t *
+next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds, ember_layout_t *layouts) {
+    layouts[1] = layouts[0];
+    read_layout(flat, at, kinds, layouts);
+    return layouts;
+}
+
+EMBER_INLINE const uint16_t *find_layout(ember_flat_t *flat, const uint8_t *table,
+                                         uint32_t kinds, ember_layout_t *layouts) {
+    if (table == NULL) {
+        return absent;
+    }
+    const uint32_t at = vtable_of(flat, table);
+    const ember_layout_t *layout = layouts;
+    if (at != layout->vtable && at != (++layout)->vtable) {
+        layout = next_layout(flat, at, kinds, layouts);
+    }
+    return offsets_in(flat, table, layout);
+}
+
+const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
+                                  uint32_t kinds, ember_layout_t *layouts) {
+    return find_layout(flat, table, kinds, layouts);
+}
+
+void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
+                     ember_field_t *fields) {
+    ember_layout_t layout;
+    const uint16_t *offset = absent;
+    if (table != NULL) {
+        read_layout(flat, vtable_of(flat, table), kinds, &layout);
+        offset = offsets_in(flat, table, &layout);
+    }
+    for (; kinds != 0; kinds >>= 3) {
+        const uint32_t kind = kinds & 7;
+        if (kind == 0) {
+            continue;
+        }
+        if (kind == FLAT_U8) {
+            fields->number = flat_u8(table, *offset);
+        } else if (kind == FLAT_U32) {
+            fields->number = flat_u32(table, *offset);
+        } else if (kind == FLAT_TABLE) {
+            fields->at = ember_flat_table(flat, table, *offset);
+        } else if (kind == FLAT_U64) {
+            fields->at = *offset != 0 ? table + *offset : (const uint8_t *)zeros;
+        } else {
+            fields->at = ember_flat_vector(flat, table, *offset, kind);
+        }
+        fields++;
+        offset++;
+    }
+}
+
+ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
+                               uint32_t kind) {
+    ember_field_t field;
+    ember_flat_read(flat, table, kind, &field);
+    return field;
+}
+
+const uint8_t *ember_flat_root(ember_flat_t *flat) {
+    return follow(flat, flat->begin);
+}
+
+EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
+                                 uint32_t index) {
+    return index < vector_count(tables)
+               ? follow(flat, vector_items(tables) + 4 * (size_t)index)
+               : malformed(flat);
+}
+
+const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
+                               uint32_t index) {
+    return item(flat, tables, index);
+}
+
+const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
+                                uint32_t index, uint32_t *tag) {
+    const uint8_t *table = item(flat, tables, index);
+    const uint16_t *at =
+        find_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+    const uint8_t *body =
+        at[UNION_BODY] != 0 ? follow(flat, table + at[UNION_BODY]) : NULL;
+    *tag = flat_u8(table, at[UNION_TAG]);
+    if (body == NULL || *tag - 1 >= UNION_MOST) {
+        *tag = 1;
+        return malformed(flat);
+    }
+    return body;
 }
 
 size_t ember_flat_size(const uint8_t *at) {
@@ -47,29 +217,24 @@ size_t ember_flat_size(const uint8_t *at) {
     return value <= SIZE_MAX ? (size_t)value : SIZE_MAX;
 }
 
-size_t ember_flat_size_field(const uint8_t *table, uint32_t id) {
-    const uint8_t *at = ember_flat_field(table, id);
-    return at != NULL ? ember_flat_size(at) : 0;
-}
-
 bool ember_flat_equals(ember_vector_t string, const void *text, uint32_t length) {
     return vector_count(string) == length &&
            (length == 0 || memcmp(vector_items(string), text, length) == 0);
 }
 
-const uint8_t *ember_flat_find(ember_vector_t tables, const char *key,
-                               uint32_t key_length) {
+const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
+                               const char *key, uint32_t key_length) {
     for (uint32_t i = 0; i < vector_count(tables); i++) {
-        const uint8_t *table = vector_table(tables, i);
-        if (ember_flat_equals(ember_flat_vector(table, 0), key, key_length)) {
+        const uint8_t *table = ember_flat_item(flat, tables, i);
+        const ember_field_t name = ember_flat_field(flat, table, FLAT(0, FLAT_VEC1));
+        if (ember_flat_equals(name.at, key, key_length)) {
             return table;
         }
     }
     return NULL;
 }
 
-bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text) {
-    const ember_vector_t string = ember_flat_vector(table, id);
+bool ember_flat_is(ember_vector_t string, const char *text) {
     const uint32_t count = vector_count(string);
     for (uint32_t i = 0; i < count; i++) {
         // `text` may be shorter: its NUL must not equal a NUL of the program's.

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a FlatBuffer in place: first ember_flat_verify(), then unchecked reads.
+// Reading a FlatBuffer in place. Every read is checked where it happens, so that
+// nothing else has to be looked at before, or again.
 //
-// A table is a pointer to its first byte; a vector is a pointer to its count, with the
-// items behind. Absent fields read as zero, NULL or an empty vector. All fields of
-// ember's schemas default to zero.
+// A table is a pointer to its first byte, a vector one to its count. The functions
+// below give no other pointers than such that 4 bytes of a table, or the whole vector,
+// lie in the buffer. Absent fields read as zero, NULL or an empty vector: all fields of
+// ember's schemas default to zero. What is malformed reads as if it were absent, which
+// is always safe, and the first failure sticks to the reader: test `status` once, when
+// all is read and before it is relied on.
 #ifndef EMBER_FLAT_H
 #define EMBER_FLAT_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "ember/arena.h"
-#include "ember/status.h"
+#include "ember/program.h"
 
 static inline uint16_t load_u16(const uint8_t *at) {
     uint16_t value;
@@ -31,11 +32,6 @@ static inline uint64_t load_u64(const uint8_t *at) {
     return load_u32(at) | (uint64_t)load_u32(at + 4) << 32;
 }
 
-// Where an offset points.
-static inline const uint8_t *load_ref(const uint8_t *at) {
-    return at + load_u32(at);
-}
-
 typedef const uint8_t *ember_vector_t;
 
 static inline uint32_t vector_count(ember_vector_t vector) {
@@ -50,83 +46,103 @@ static inline uint32_t vector_u32(ember_vector_t vector, uint32_t index) {
     return load_u32(vector_items(vector) + 4 * (size_t)index);
 }
 
-// Item `index` of a vector of tables.
-static inline const uint8_t *vector_table(ember_vector_t vector, uint32_t index) {
-    return load_ref(vector_items(vector) + 4 * (size_t)index);
-}
-
 // The u64 at `at` as a size; what a size_t can't hold becomes SIZE_MAX, which is more
 // than any memory has.
 EMBER_LOCAL size_t ember_flat_size(const uint8_t *at);
-
-// Field `id` of `table`, the same way.
-EMBER_LOCAL size_t ember_flat_size_field(const uint8_t *table, uint32_t id);
 
 // Item `index` of a vector of u64, the same way.
 static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
     return ember_flat_size(vector_items(vector) + 8 * (size_t)index);
 }
 
-// Where field `id` of `table` lies, or NULL when it is absent.
-EMBER_LOCAL const uint8_t *ember_flat_field(const uint8_t *table, uint32_t id);
+// What a field holds. The two low bits of a vector are those of its items' size.
+enum {
+    FLAT_U8 = 1,    // number
+    FLAT_U32 = 2,   // number
+    FLAT_TABLE = 3, // at; NULL when absent
+    FLAT_VEC1 = 4,  // at: a vector of 1-byte items, or a string
+    FLAT_U64 = 5,   // at: where it lies
+    FLAT_VEC4 = 6,  // at: also a vector of tables
+    FLAT_VEC8 = 7,  // at
+};
 
-// The first `count` fields at once: fields[id] is where field `id` lies, or NULL.
-EMBER_LOCAL void ember_flat_fields(const uint8_t *table, const uint8_t **fields,
-                                   uint32_t count);
+// Which fields of a table are read: FLAT(id, kind) | FLAT(id, kind) ...
+#define FLAT(id, kind) ((uint32_t)(kind) << 3 * (id))
 
-EMBER_LOCAL uint32_t ember_flat_u8(const uint8_t *table, uint32_t id);
-EMBER_LOCAL uint32_t ember_flat_u32(const uint8_t *table, uint32_t id);
-EMBER_LOCAL const uint8_t *ember_flat_table(const uint8_t *table, uint32_t id);
-EMBER_LOCAL ember_vector_t ember_flat_vector(const uint8_t *table, uint32_t id);
+// Sets up a reader of `bytes`, which are aligned to 4. Sentences of failures go to
+// `err`, which may be NULL.
+EMBER_LOCAL void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
+                                  ember_error_t *err);
+
+// Notes a failure, unless there was one.
+#if EMBER_ERROR_STRINGS
+#define flat_fail(flat, status, message) ember_flat_note((flat), (status), (message))
+EMBER_LOCAL void ember_flat_note(ember_flat_t *flat, ember_status_t status,
+                                 const char *message);
+#else
+#define flat_fail(flat, status, message) ember_flat_note((flat), (status))
+EMBER_LOCAL void ember_flat_note(ember_flat_t *flat, ember_status_t status);
+#endif
+
+// Reads the fields that `kinds` names, in order of their ids, to fields[0], [1], ...
+// A `table` of NULL has none.
+EMBER_LOCAL void ember_flat_read(ember_flat_t *flat, const uint8_t *table,
+                                 uint32_t kinds, ember_field_t *fields);
+
+// A single field.
+EMBER_LOCAL ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
+                                           uint32_t kind);
+
+// The kinds of tables that a program has thousands of are read field by field. Most of
+// a kind share one vtable or two: flat->layouts keeps what was found of the last two.
+enum {
+    LAYOUT_UNION,
+    LAYOUT_CALL,
+    LAYOUT_NUMBER,
+    LAYOUT_TENSOR,
+    LAYOUT_ALLOCATION,
+};
+// Offsets of the fields that `kinds` names, in order; 0 for those that are absent. All
+// calls with the same `layouts` name the same kinds.
+EMBER_LOCAL const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
+                                              uint32_t kinds, ember_layout_t *layouts);
+
+static inline uint32_t flat_u8(const uint8_t *table, uint32_t offset) {
+    return offset != 0 ? table[offset] : 0;
+}
+
+static inline uint32_t flat_u32(const uint8_t *table, uint32_t offset) {
+    return offset != 0 ? load_u32(table + offset) : 0;
+}
+
+EMBER_LOCAL const uint8_t *ember_flat_table(ember_flat_t *flat, const uint8_t *table,
+                                            uint32_t offset);
+EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
+                                             uint32_t offset, uint32_t kind);
+
+// The root table.
+EMBER_LOCAL const uint8_t *ember_flat_root(ember_flat_t *flat);
+
+// Item `index` of a vector of tables; a failure when there is none.
+EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
+                                           uint32_t index);
+
+// The union (EValue, Instruction) that is item `index`: body, and a tag from 1 to
+// UNION_MOST. NULL and 1 when it is malformed.
+#define UNION_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_TABLE))
+enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
+EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
+                                            uint32_t index, uint32_t *tag);
 
 // Is `string` the `length` bytes at `text`?
 EMBER_LOCAL bool ember_flat_equals(ember_vector_t string, const void *text,
                                    uint32_t length);
 
-// The table of `tables` whose string 0 is `key`, or NULL.
-EMBER_LOCAL const uint8_t *ember_flat_find(ember_vector_t tables, const char *key,
-                                           uint32_t key_length);
+// The table of `tables` whose field 0 is the string `key`, or NULL.
+EMBER_LOCAL const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
+                                           const char *key, uint32_t key_length);
 
-// Is string `id` of `table` the NUL-terminated `text`?
-EMBER_LOCAL bool ember_flat_is(const uint8_t *table, uint32_t id, const char *text);
-
-// --- structure ---------------------------------------------------------------
-
-// What a field holds. Values up to 8 are the size of a scalar in bytes.
-enum {
-    FLAT_U8 = 1,
-    FLAT_U32 = 4,
-    FLAT_U64 = 8,
-    FLAT_VEC1 = 16, // a vector of 1-byte items, or a string
-    FLAT_VEC4 = 17,
-    FLAT_VEC8 = 18,
-    FLAT_TABLE = 19,  // a table of type `type`
-    FLAT_TABLES = 20, // a vector of such
-    FLAT_UNION = 21,  // FLAT_UNION + n: one of n tables, whose types follow each other
-                      // from `type` on; the next rule is that of the tag
-};
-
-// FLAT_FIRST in `id` marks the first rule of a type.
-enum { FLAT_FIRST = 128, FLAT_MOST_TYPES = 32, FLAT_MOST_RULES = 80 };
-
-typedef struct ember_flat_rule {
-    uint8_t id;
-    uint8_t kind;
-    uint8_t type;
-} ember_flat_rule_t;
-
-// A schema: the rules of all its types, in the order of their numbers, references
-// before scalars within a type; type 0 is the root. A lone FLAT_FIRST ends the list.
-// Fields without a rule are never read.
-typedef struct ember_flat_schema {
-    const ember_flat_rule_t *rules;
-    uint32_t type_count; // at most FLAT_MOST_TYPES
-} ember_flat_schema_t;
-
-// Checks every table, vector and string that the schema's rules reach, so that the
-// functions above are safe. `flat` must be aligned to 4 and is at most INT32_MAX
-// long. Returns the root table, or NULL when the bytes are malformed.
-EMBER_LOCAL const uint8_t *ember_flat_verify(ember_bytes_t flat,
-                                             const ember_flat_schema_t *schema);
+// Is `string` the NUL-terminated `text`?
+EMBER_LOCAL bool ember_flat_is(ember_vector_t string, const char *text);
 
 #endif // EMBER_FLAT_H

@@ -4,7 +4,7 @@
 
 static bool find_value(const ember_method_t *method, uint32_t list, uint32_t index,
                        uint32_t *value) {
-    const ember_vector_t items = ember_flat_vector(method->meta.plan, list);
+    const ember_vector_t items = method->meta.plan[list].at;
     if (index >= vector_count(items)) {
         return false;
     }
@@ -32,10 +32,12 @@ ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
     return current(method, PLAN_OUTPUTS, index, value);
 }
 
-static bool has_plan(const ember_method_t *method, uint32_t index) {
-    ember_kind_t kind;
-    const uint8_t *body = ember_plan_value(method->values, index, &kind);
-    return kind != EMBER_TENSOR || ember_flat_field(body, TENSOR_ALLOCATION) != NULL;
+static bool has_plan(ember_method_t *method, uint32_t index) {
+    uint32_t kind;
+    ember_plan_tensor_t plan;
+    const uint8_t *body = ember_method_body(method, index, &kind);
+    return kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan) ||
+           plan.allocation != NULL;
 }
 
 // The slot of an input, which stands for itself again if a move has changed that.
@@ -167,14 +169,15 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
 static ember_status_t set_output(ember_method_t *method, uint32_t index, void *data,
                                  size_t size, ember_error_t *err) {
     uint32_t at;
+    uint32_t kind;
+    ember_plan_tensor_t bound;
     if (!find_value(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
         ember_method_slot(method, at) == NULL) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "output: it has memory in the plan already");
     }
-    ember_kind_t kind;
-    ember_plan_tensor_t bound;
-    (void)ember_plan_tensor(ember_plan_value(method->values, at, &kind), &bound);
+    (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &kind),
+                            &bound);
     if (size < ember_tensor_bytes(&bound.tensor) ||
         ((uintptr_t)data & (bound.tensor.element_size - 1u)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "output: too small, or misaligned");

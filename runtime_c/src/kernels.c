@@ -19,9 +19,9 @@ static int compare_part(ember_vector_t string, const char **text) {
 }
 
 // Compares "name.overload" (only "name" without overload) with the string `text`.
-static int compare(const uint8_t *table, const char *text) {
-    const ember_vector_t overload = ember_flat_vector(table, OPERATOR_OVERLOAD);
-    int order = compare_part(ember_flat_vector(table, OPERATOR_NAME), &text);
+static int compare(const ember_field_t *names, const char *text) {
+    const ember_vector_t overload = names[OPERATOR_OVERLOAD].at;
+    int order = compare_part(names[OPERATOR_NAME].at, &text);
     if (order == 0 && vector_count(overload) > 0) {
         order = '.' - *text;
         text += order == 0;
@@ -31,12 +31,12 @@ static int compare(const uint8_t *table, const char *text) {
 }
 
 const ember_operator_t *ember_operators_find(const ember_operators_t *operators,
-                                             const uint8_t *table) {
+                                             const ember_field_t *names) {
     uint32_t low = 0;
     uint32_t high = operators->count;
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
-        const int order = compare(table, operators->items[middle].name);
+        const int order = compare(names, operators->items[middle].name);
         if (order == 0) {
             return &operators->items[middle];
         }

@@ -4,41 +4,41 @@
 
 enum { LIST_ITEMS_PER_BYTE = 2 };
 
-static ember_status_t no_memory(ember_method_t *method) {
-    return fail(method, EMBER_NO_MEMORY, "method: its arena is too small");
-}
-
-static ember_status_t check_planned(ember_method_t *method) {
+static ember_status_t take_planned(ember_method_t *method,
+                                   const ember_memory_t *memory) {
     const ember_method_meta_t *meta = &method->meta;
     for (uint32_t id = 1; id <= meta->planned_count; id++) {
-        const size_t need = ember_method_meta_planned_size(meta, id);
-        if (need == 0) {
-            continue;
-        }
-        if (id > method->planned_count || method->planned[id - 1].size < need) {
+        const bool lent = id <= memory->planned_count;
+        const size_t size = lent ? memory->planned[id - 1].size : 0;
+        if (size < ember_method_meta_planned_size(meta, id)) {
             return fail(method, EMBER_NO_MEMORY,
                         "method: a planned memory is too small");
         }
-        if (((uintptr_t)method->planned[id - 1].data & (EMBER_ALIGN - 1)) != 0) {
+        if (size > 0 &&
+            ((uintptr_t)memory->planned[id - 1].data & (EMBER_ALIGN - 1)) != 0) {
             return fail(method, EMBER_BAD_ARGUMENT,
                         "method: planned memory must be aligned to 16 bytes");
         }
+        method->planned_count += lent;
     }
+    method->planned = memory->planned;
     return EMBER_OK;
 }
 
 // An operator that this build lacks stays NULL; a call of it fails by instruction.
 static ember_status_t find_operators(ember_method_t *method) {
-    const ember_vector_t names = ember_flat_vector(method->meta.plan, PLAN_OPERATORS);
-    const uint32_t count = vector_count(names);
+    const ember_vector_t all = method->meta.plan[PLAN_OPERATORS].at;
+    const uint32_t count = vector_count(all);
+    ember_field_t names[2];
     method->operators =
         ember_arena_array(&method->arena, count, sizeof(void *), sizeof(void *));
     if (method->operators == NULL) {
-        return no_memory(method);
+        return ember_method_no_memory(method);
     }
     for (uint32_t i = 0; i < count; i++) {
-        method->operators[i] =
-            ember_operators_find(method->registry->operators, vector_table(names, i));
+        ember_flat_read(&method->flat, ember_flat_item(&method->flat, all, i),
+                        OPERATOR_FIELDS, names);
+        method->operators[i] = ember_operators_find(method->registry->operators, names);
     }
     return EMBER_OK;
 }
@@ -48,58 +48,95 @@ static ember_status_t make_arrays(ember_method_t *method) {
     ember_arena_t *arena = &method->arena;
     method->steps = ember_arena_array(arena, meta->instruction_count,
                                       sizeof(ember_step_t), sizeof(void *));
-    method->changing = ember_arena_array(arena, (meta->value_count + 31) / 32,
-                                         sizeof(uint32_t), sizeof(uint32_t));
-    method->delegates = ember_arena_array(
-        arena, vector_count(ember_flat_vector(meta->plan, PLAN_DELEGATES)),
-        sizeof(struct ember_delegate), sizeof(void *));
-    if (method->steps == NULL || method->changing == NULL ||
-        method->delegates == NULL) {
-        return no_memory(method);
+    method->delegates =
+        ember_arena_array(arena, vector_count(meta->plan[PLAN_DELEGATES].at),
+                          sizeof(struct ember_delegate), sizeof(void *));
+    if (method->steps == NULL || method->delegates == NULL) {
+        return ember_method_no_memory(method);
     }
     return find_operators(method);
 }
 
-static ember_status_t load(ember_method_t *method, uint32_t *instruction) {
-    ember_status_t status = check_planned(method);
-    if (status == EMBER_OK) {
-        status = make_arrays(method);
+// Checks inputs or outputs, and notes that one can change.
+static void look_at(ember_method_t *method, ember_vector_t values) {
+    for (uint32_t i = 0; i < vector_count(values); i++) {
+        ember_value_t value;
+        ember_method_value(method, vector_u32(values, i), &value);
+        method->changes |= is_scalar(value.kind);
     }
-    if (status == EMBER_OK) {
+}
+
+static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
+                               bool fixed, uint32_t *instruction) {
+    ember_status_t status;
+    ember_flat_begin(&method->flat, &method->meta.program->flat, &method->error);
+    method->credit = method->list_items;
+    method->temp_used = 0;
+    method->arena = memory->method;
+    for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
+        method->recent[i].index = i + 1; // which would be elsewhere: none
+    }
+    status = make_arrays(method);
+    if (status == EMBER_OK && !fixed) {
         status = ember_method_load_values(method);
     }
+    if (status == EMBER_OK) {
+        look_at(method, method->meta.plan[PLAN_INPUTS].at);
+        look_at(method, method->meta.plan[PLAN_OUTPUTS].at);
+        status = method->flat.status;
+    }
+    *instruction = EMBER_NO_INSTRUCTION;
     for (uint32_t i = 0; status == EMBER_OK && i < method->meta.instruction_count;
          i++) {
         method->error.status = EMBER_OK; // a volatile node may have failed for now
         status = ember_method_load_step(method, i);
-        *instruction = status == EMBER_OK ? EMBER_NO_INSTRUCTION : i;
+        if (method->flat.status != EMBER_OK) {
+            status = method->flat.status;
+        }
+        *instruction = i;
     }
+    return status;
+}
+
+// Most methods have no value that can change, and to look for one takes as long as all
+// else. So a method is loaded as if it had none; when one turns up, or that fails, it
+// is loaded again. States and delegates are there from the start.
+static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
+                           uint32_t *instruction) {
+    ember_recent_t recent[RECENT_TENSORS];
+    const ember_method_meta_t *meta = &method->meta;
+    ember_status_t status = take_planned(method, memory);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    method->recent = recent;
+    method->changes =
+        vector_count(meta->program->root[PROGRAM_MUTABLE_SEGMENTS].at) > 0 ||
+        vector_count(meta->plan[PLAN_DELEGATES].at) > 0;
+    if (!method->changes) {
+        status = load_all(method, memory, true, instruction);
+    }
+    if (method->changes || status != EMBER_OK) {
+        status = load_all(method, memory, false, instruction);
+    }
+    method->recent = NULL;
     return status;
 }
 
 ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *program,
                                  const char *name, const ember_registry_t *registry,
                                  const ember_memory_t *memory, ember_error_t *err) {
-    ember_recent_t recent = {.index = {0}};
     uint32_t instruction = EMBER_NO_INSTRUCTION;
     memset(method, 0, sizeof(*method));
     method->clock = 1;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
-    method->credit = method->list_items;
-    method->recent = &recent;
     method->registry = registry;
-    method->planned = memory->planned;
-    method->planned_count = memory->planned_count;
     method->temp = memory->temp;
-    method->arena = memory->method;
     ember_status_t status = ember_method_meta(program, name, &method->meta, err);
     if (status != EMBER_OK) {
         return status;
     }
-    method->values = ember_flat_vector(method->meta.plan, PLAN_VALUES);
-    method->instructions = ember_plan_instructions(method->meta.plan);
-    status = load(method, &instruction);
-    method->recent = NULL;
+    status = load(method, memory, &instruction);
     if (status != EMBER_OK) {
         ember_method_unload(method);
         (void)ember_method_fail(method, instruction, status, err);
@@ -111,8 +148,7 @@ void ember_method_unload(ember_method_t *method) {
     if (method->delegates == NULL) {
         return;
     }
-    const uint32_t count =
-        vector_count(ember_flat_vector(method->meta.plan, PLAN_DELEGATES));
+    const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
     for (uint32_t i = 0; i < count; i++) {
         struct ember_delegate *delegate = &method->delegates[i];
         if (delegate->backend != NULL && delegate->backend->destroy != NULL) {

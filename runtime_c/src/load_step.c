@@ -4,17 +4,34 @@
 
 enum { STATE_ALIGN = 8 };
 
-static void *new_state(ember_method_t *method, size_t size) {
+ember_status_t ember_method_no_memory(ember_method_t *method) {
+    return fail(method, EMBER_NO_MEMORY, "method: its arena is too small");
+}
+
+void *ember_method_state(ember_method_t *method, size_t size) {
     void *state = ember_arena_alloc(&method->arena, size, STATE_ALIGN);
     if (state == NULL) {
-        (void)fail(method, EMBER_NO_MEMORY, "method: its arena is too small");
+        (void)ember_method_no_memory(method);
     }
     return state;
 }
 
-const uint8_t *ember_method_instruction(const ember_method_t *method, uint32_t index,
-                                        uint32_t *tag) {
-    return ember_plan_union(vector_table(method->instructions, index), tag);
+uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
+                                  ember_field_t *fields) {
+    ember_flat_t *flat = &method->flat;
+    uint32_t tag;
+    const uint8_t *body =
+        ember_flat_union(flat, method->meta.instructions, index, &tag);
+    if (tag <= CALL_DELEGATE) {
+        const uint16_t *at =
+            ember_flat_layout(flat, body, CALL_FIELDS, flat->layouts[LAYOUT_CALL]);
+        fields[CALL_INDEX].number = flat_u32(body, at[CALL_INDEX]);
+        fields[CALL_ARGS].at = ember_flat_vector(flat, body, at[CALL_ARGS], FLAT_VEC4);
+    } else {
+        ember_flat_read(flat, body, tag < CALL_FREE ? MOVE_FIELDS : FREE_FIELDS,
+                        fields);
+    }
+    return tag;
 }
 
 // --- kernel calls ----------------------------------------------------------------
@@ -33,31 +50,41 @@ static uint32_t add_slot(const ember_method_t *method, uint32_t index,
     return count + 1;
 }
 
-// Slots that the arguments depend on, items of lists included. Calls may share lists,
-// so their items are paid for: a load takes time linear in the program's size.
+// Calls may share lists, so their items are paid for: a load takes time linear in the
+// program's size.
+static bool spend(ember_method_t *method, uint32_t items) {
+    if (items > method->credit) {
+        return false;
+    }
+    method->credit -= items;
+    return true;
+}
+
+// Slots that the arguments depend on, items of lists included; UINT32_MAX when they are
+// too many.
 static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
                            ember_slot_t **slots) {
     uint32_t count = 0;
+    if (!spend(method, vector_count(args))) {
+        return UINT32_MAX;
+    }
     for (uint32_t i = 0; i < vector_count(args); i++) {
         const uint32_t index = vector_u32(args, i);
-        ember_kind_t kind;
-        const uint8_t *body = ember_plan_value(method->values, index, &kind);
+        uint32_t kind;
+        const uint8_t *body = ember_method_body(method, index, &kind);
         count = add_slot(method, index, slots, count);
         if (kind != EMBER_INT_LIST && kind < EMBER_TENSOR_LIST) {
             continue;
         }
-        const ember_vector_t items = ember_flat_vector(body, BODY_ITEM);
-        const uint32_t length = vector_count(items);
-        if (length > method->credit) {
+        ember_value_t list = {.kind = (ember_kind_t)kind};
+        ember_plan_scalar(&method->flat, body, &list);
+        if (!spend(method, list.as_list.count)) {
             return UINT32_MAX;
         }
-        method->credit -= length;
-        const uint32_t stride = kind == EMBER_INT_LIST ? 8 : 4;
-        for (uint32_t k = 0; k < length; k++) {
-            const uint32_t item = load_u32(vector_items(items) + stride * (size_t)k);
-            if (item != UINT32_MAX) {
-                count = add_slot(method, item, slots, count);
-            }
+        const uint32_t stride = list.kind == EMBER_INT_LIST ? 8 : 4;
+        const uint8_t *items = list.as_list.items;
+        for (uint32_t k = 0; k < list.as_list.count; k++, items += stride) {
+            count = add_slot(method, load_u32(items), slots, count);
         }
     }
     return count;
@@ -75,38 +102,27 @@ static size_t largest_state(const ember_operator_t *operation) {
 }
 
 // A node whose arguments can never change.
-static ember_status_t load_fixed(ember_method_t *method, ember_node_t *node,
-                                 const ember_operator_t *operation,
+static ember_status_t load_fixed(ember_node_t *node, const ember_operator_t *operation,
                                  ember_step_t *step) {
-    const ember_kernel_t *chosen;
-    step->state = new_state(method, largest_state(operation));
-    if (step->state == NULL) {
-        return EMBER_NO_MEMORY;
+    step->state = NULL;
+    const ember_status_t status = ember_node_prepare(node, operation, &step->state);
+    if (status == EMBER_OK && node->unbound) {
+        return fail(node->method, EMBER_BAD_PROGRAM, "call: a tensor has no memory");
     }
-    const ember_status_t status =
-        ember_node_prepare(node, operation, step->state, &chosen);
-    if (status != EMBER_OK) {
-        return status;
-    }
-    if (node->unbound) {
-        return fail(method, EMBER_BAD_PROGRAM, "call: a tensor has no memory");
-    }
-    method->arena.used =
-        (size_t)((uint8_t *)step->state - method->arena.data) + chosen->state_size;
-    step->run = chosen->run;
-    return EMBER_OK;
+    step->run = node->kernel->run;
+    return status;
 }
 
 // A node that is prepared again when its arguments change. It is prepared now, with
 // bounds for shapes, to find unsupported dtypes and the need of scratch; other
 // failures may be due to values that are not there yet.
 static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
-                                    const ember_operator_t *operation, uint32_t index,
+                                    const ember_operator_t *operation,
                                     uint32_t slot_count) {
-    const ember_kernel_t *chosen;
-    ember_volatile_t *state = new_state(method, sizeof(*state));
-    ember_slot_t **slots = new_state(method, slot_count * sizeof(ember_slot_t *));
-    void *inner = new_state(method, largest_state(operation));
+    ember_volatile_t *state = ember_method_state(method, sizeof(*state));
+    ember_slot_t **slots =
+        ember_method_state(method, slot_count * sizeof(ember_slot_t *));
+    void *inner = ember_method_state(method, largest_state(operation));
     if (state == NULL || slots == NULL || inner == NULL) {
         return EMBER_NO_MEMORY;
     }
@@ -119,20 +135,25 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
         .state = inner,
         .slots = slots,
         .slot_count = slot_count,
-        .instruction = index,
+        .instruction = node->instruction,
     };
-    method->steps[index] = (ember_step_t){ember_run_volatile, state};
-    const ember_status_t status = ember_node_prepare(node, operation, inner, &chosen);
+    method->steps[node->instruction] = (ember_step_t){ember_run_volatile, state};
+    const ember_status_t status = ember_node_prepare(node, operation, &inner);
     return status == EMBER_UNSUPPORTED || status == EMBER_NO_MEMORY ? status : EMBER_OK;
 }
 
-static ember_status_t load_kernel(ember_method_t *method, const uint8_t *call,
+static ember_status_t bad_index(ember_method_t *method) {
+    return fail(method, EMBER_BAD_PROGRAM, "instruction: an index is out of range");
+}
+
+static ember_status_t load_kernel(ember_method_t *method, const ember_field_t *call,
                                   uint32_t index) {
-    const ember_operator_t *operation =
-        method->operators[ember_flat_u32(call, CALL_INDEX)];
-    ember_node_t node = {.method = method,
-                         .args = ember_flat_vector(call, CALL_ARGS),
-                         .instruction = index};
+    if (call[CALL_INDEX].number >= vector_count(method->meta.plan[PLAN_OPERATORS].at)) {
+        return bad_index(method);
+    }
+    const ember_operator_t *operation = method->operators[call[CALL_INDEX].number];
+    ember_node_t node = {
+        .method = method, .args = call[CALL_ARGS].at, .instruction = index};
     if (operation == NULL) {
         return fail(method, EMBER_UNSUPPORTED, "call: this build lacks its operator");
     }
@@ -145,8 +166,10 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *call,
     if (slots == UINT32_MAX) {
         return fail(method, EMBER_BAD_PROGRAM, "call: its lists are too long");
     }
-    return slots > 0 ? load_volatile(method, &node, operation, index, slots)
-                     : load_fixed(method, &node, operation, &method->steps[index]);
+    if (slots > 0) {
+        return load_volatile(method, &node, operation, slots);
+    }
+    return load_fixed(&node, operation, &method->steps[index]);
 }
 
 // --- the other instructions --------------------------------------------------------
@@ -162,17 +185,16 @@ typedef struct move_state {
 // or lies there in another way.
 static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     ember_slot_t *slot = move->to;
-    ember_kind_t kind;
+    uint32_t kind;
     ember_plan_tensor_t to;
-    const uint8_t *body = ember_plan_value(move->method->values, slot->index, &kind);
+    const uint8_t *body = ember_method_body(move->method, slot->index, &kind);
     if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
-        from->data == NULL) {
+        from->data == NULL || !ember_plan_tensor(&move->method->flat, body, &to)) {
         return false;
     }
-    (void)ember_plan_tensor(body, &to);
     if (to.allocation == NULL || to.tensor.dtype != from->dtype ||
-        to.rank != from->rank ||
-        memcmp(to.tensor.dim_order, from->dim_order, to.rank) != 0 ||
+        to.tensor.rank != from->rank ||
+        memcmp(to.tensor.dim_order, from->dim_order, from->rank) != 0 ||
         !ember_method_reshape(move->method, slot->index, slot, from->rank,
                               from->sizes)) {
         return false;
@@ -252,48 +274,60 @@ static int32_t run_nothing(void *state) {
     return EMBER_OK;
 }
 
-static ember_status_t load_move(ember_method_t *method, const uint8_t *body,
+static ember_status_t load_move(ember_method_t *method, const ember_field_t *fields,
                                 ember_step_t *step) {
-    move_state_t *state = new_state(method, sizeof(*state));
+    const uint32_t from = fields[MOVE_FROM].number;
+    ember_slot_t *to = ember_method_slot(method, fields[MOVE_TO].number);
+    move_state_t *state = ember_method_state(method, sizeof(*state));
     if (state == NULL) {
         return EMBER_NO_MEMORY;
     }
-    (void)add_slot(method, ember_flat_u32(body, MOVE_FROM), NULL, 0);
-    *state = (move_state_t){method, ember_flat_u32(body, MOVE_FROM),
-                            ember_method_slot(method, ember_flat_u32(body, MOVE_TO))};
+    if (from >= method->meta.value_count || to == NULL) {
+        return bad_index(method); // or nothing is thought to change
+    }
+    (void)add_slot(method, from, NULL, 0);
+    *state = (move_state_t){method, from, to};
     *step = (ember_step_t){run_move, state};
     return EMBER_OK;
 }
 
-static ember_status_t load_jump(ember_method_t *method, const uint8_t *body,
+static ember_status_t load_jump(ember_method_t *method, const ember_field_t *fields,
                                 ember_step_t *step) {
-    jump_state_t *state = new_state(method, sizeof(*state));
+    const uint32_t condition = fields[JUMP_CONDITION].number;
+    const uint32_t target = fields[JUMP_TARGET].number;
+    ember_value_t value;
+    jump_state_t *state = ember_method_state(method, sizeof(*state));
     if (state == NULL) {
         return EMBER_NO_MEMORY;
     }
-    (void)add_slot(method, ember_flat_u32(body, JUMP_CONDITION), NULL, 0);
-    *state = (jump_state_t){method, ember_flat_u32(body, JUMP_CONDITION),
-                            (int32_t)ember_flat_u32(body, JUMP_TARGET) + 1};
+    if (target > method->meta.instruction_count) {
+        return bad_index(method);
+    }
+    ember_method_value(method, condition, &value);
+    (void)add_slot(method, condition, NULL, 0);
+    *state = (jump_state_t){method, condition, (int32_t)target + 1};
     *step = (ember_step_t){run_jump, state};
     return EMBER_OK;
 }
 
 ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index) {
     ember_step_t *step = &method->steps[index];
-    uint32_t tag;
-    const uint8_t *body = ember_method_instruction(method, index, &tag);
-    switch (tag) {
+    ember_field_t fields[2];
+    switch (ember_method_instruction(method, index, fields)) {
     case CALL_KERNEL:
-        return load_kernel(method, body, index);
+        return load_kernel(method, fields, index);
     case CALL_DELEGATE:
-        (void)find_slots(method, ember_flat_vector(body, CALL_ARGS), NULL);
-        return ember_method_load_delegate(method, body, step);
+        (void)find_slots(method, fields[CALL_ARGS].at, NULL);
+        return ember_method_load_delegate(method, fields, step);
     case CALL_MOVE:
-        return load_move(method, body, step);
+        return load_move(method, fields, step);
     case CALL_JUMP_FALSE:
-        return load_jump(method, body, step);
-    default: // FreeCall: planned memory is not given back
+        return load_jump(method, fields, step);
+    case CALL_FREE: // planned memory is not given back
         *step = (ember_step_t){run_nothing, NULL};
-        return EMBER_OK;
+        return fields[FREE_VALUE].number < method->meta.value_count ? EMBER_OK
+                                                                    : bad_index(method);
+    default:
+        return fail(method, EMBER_BAD_PROGRAM, "instruction: of no known kind");
     }
 }

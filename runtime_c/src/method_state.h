@@ -2,8 +2,9 @@
 // What a loaded method keeps in RAM beyond its steps: slots, volatile nodes,
 // delegates, and the node handle that kernels see. Internal.
 //
-// Only a value that can change has a slot. All others are decoded from the verified
-// program whenever they are asked for, so they cost no RAM.
+// Only a value that can change has a slot. All others are decoded from the
+// program whenever they are asked for, so they cost no RAM. Most methods have no value
+// that can: they are loaded without looking for any (load.c).
 #ifndef EMBER_METHOD_STATE_H
 #define EMBER_METHOD_STATE_H
 
@@ -15,6 +16,7 @@
 #define fail(method, status, message) ember_fail(&(method)->error, (status), (message))
 
 enum { NO_SOURCE = -1 };
+#define NO_VALUE UINT32_MAX // an index that no value has
 
 struct ember_slot {
     ember_method_t *method;
@@ -47,8 +49,9 @@ struct ember_node {
     ember_method_t *method;
     ember_vector_t args; // u32 value indices
     uint32_t instruction;
-    bool unbound; // a tensor that is needed has no memory yet
-    bool strict;  // and that is an error: a delegate is about to use it
+    const ember_kernel_t *kernel; // the candidate that prepares it
+    bool unbound;                 // a tensor that is needed has no memory yet
+    bool strict;                  // and that is an error: a delegate is about to use it
     ember_status_t status;
 };
 
@@ -64,22 +67,19 @@ typedef struct ember_volatile {
     uint64_t prepared_at; // clock; 0: not yet
 } ember_volatile_t;
 
-// Memory of a tensor that has no slot, or that its slot starts with: planned or
-// constant. plan->tensor.data stays NULL when there is none.
-EMBER_LOCAL void ember_method_place(const ember_method_t *method,
-                                    ember_plan_tensor_t *plan);
-
-static inline bool is_scalar(uint32_t kind) {
-    return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
-}
+// Reads a Tensor table, and finds the memory that it has without a slot or that its
+// slot starts with: planned or constant. plan->tensor.data stays NULL when there is
+// none, and `data` says where the constant or initial state lies. False when it fails.
+EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table,
+                                    ember_plan_tensor_t *plan, ember_bytes_t *data);
 
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
-enum { RECENT_TENSORS = 4 };
+enum { RECENT_TENSORS = 16 };
 
 typedef struct ember_recent {
-    uint32_t index[RECENT_TENSORS]; // of the value + 1; 0: empty
-    ember_tensor_t tensor[RECENT_TENSORS];
+    uint32_t index; // of the value; its last bits are the place in an array
+    ember_tensor_t tensor;
 } ember_recent_t;
 
 // Notes that `slot` changed.
@@ -90,29 +90,50 @@ EMBER_LOCAL ember_slot_t *ember_method_slot(const ember_method_t *method,
                                             uint32_t index);
 
 // The value that `index` stands for now (MoveCall), and its slot or NULL.
-EMBER_LOCAL uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
-                                          ember_slot_t **slot);
+EMBER_LOCAL uint32_t ember_method_source(const ember_method_t *method, uint32_t index,
+                                         ember_slot_t **slot);
+EMBER_INLINE uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
+                                           ember_slot_t **slot) {
+    *slot = NULL;
+    return method->tracked == 0 ? index : ember_method_source(method, index, slot);
+}
 
-// Value `index` as it is now.
-EMBER_LOCAL void ember_method_value(const ember_method_t *method, uint32_t index,
+// Value `index` as it is now; EMBER_NONE when it is malformed, which method->flat
+// notes.
+EMBER_LOCAL void ember_method_value(ember_method_t *method, uint32_t index,
                                     ember_value_t *value);
 
 // Only its kind.
-EMBER_LOCAL ember_kind_t ember_method_kind(const ember_method_t *method,
-                                           uint32_t index);
+EMBER_LOCAL ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index);
+
+// Only a tensor; false when it is none.
+EMBER_LOCAL bool ember_method_tensor(ember_method_t *method, uint32_t index,
+                                     ember_tensor_t *tensor);
+
+// The program's table of value `index`, whatever it stands for now.
+EMBER_LOCAL const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
+                                             uint32_t *kind);
 
 // Makes a shape current: a static tensor must have it, a dynamic one takes it.
 // False when it does not fit the bound or the memory. `slot` may be NULL.
-EMBER_LOCAL bool ember_method_reshape(const ember_method_t *method, uint32_t index,
+EMBER_LOCAL bool ember_method_reshape(ember_method_t *method, uint32_t index,
                                       ember_slot_t *slot, uint32_t rank,
                                       const int32_t *sizes);
 
-// Body of instruction `index`, and its tag.
-EMBER_LOCAL const uint8_t *ember_method_instruction(const ember_method_t *method,
-                                                    uint32_t index, uint32_t *tag);
+// Tag of instruction `index`, and the fields of its body: CALL_*, MOVE_*, JUMP_* or
+// FREE_*.
+EMBER_LOCAL uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
+                                              ember_field_t *fields);
 
-// Creates the slots, and copies initial states into planned memory.
+// Finds what can change, creates the slots, and copies initial states into planned
+// memory.
 EMBER_LOCAL ember_status_t ember_method_load_values(ember_method_t *method);
+
+// Notes that the method's arena is too small; NO_MEMORY.
+EMBER_LOCAL ember_status_t ember_method_no_memory(ember_method_t *method);
+
+// `size` bytes of the arena, aligned for any state; NULL is noted as a failure.
+EMBER_LOCAL void *ember_method_state(ember_method_t *method, size_t size);
 
 // Creates and prepares step `index`.
 EMBER_LOCAL ember_status_t ember_method_load_step(ember_method_t *method,
@@ -120,12 +141,12 @@ EMBER_LOCAL ember_status_t ember_method_load_step(ember_method_t *method,
 
 // Starts the delegate of a DelegateCall if need be, and creates its step.
 EMBER_LOCAL ember_status_t ember_method_load_delegate(ember_method_t *method,
-                                                      const uint8_t *body,
+                                                      const ember_field_t *call,
                                                       ember_step_t *step);
 
-// The entry of an Operator table of the program, or NULL.
+// The entry of an Operator's name and overload, or NULL.
 EMBER_LOCAL const ember_operator_t *
-ember_operators_find(const ember_operators_t *operators, const uint8_t *table);
+ember_operators_find(const ember_operators_t *operators, const ember_field_t *names);
 
 // Parts of execute that its traced twin shares.
 EMBER_LOCAL void ember_method_begin(ember_method_t *method);
@@ -135,11 +156,11 @@ EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
 EMBER_LOCAL bool ember_method_charge(const ember_method_t *method, uint32_t steps,
                                      uint32_t *left);
 
-// Prepares the first candidate that takes the node; `run` receives it.
+// Prepares the first candidate that takes the node, with `*state`, or, when that is
+// NULL, memory of the method's arena that `*state` receives.
 EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
                                               const ember_operator_t *operation,
-                                              void *state,
-                                              const ember_kernel_t **chosen);
+                                              void **state);
 
 // Run functions of the runtime's own nodes.
 EMBER_LOCAL int32_t ember_run_volatile(void *state);

@@ -5,6 +5,10 @@
 #if EMBER_ERROR_STRINGS
 ember_status_t ember_node_note(ember_node_t *node, ember_status_t status,
                                const char *message) {
+    const ember_flat_t *flat = &node->method->flat;
+    if (node->status == EMBER_OK && flat->status != EMBER_OK) {
+        node->status = flat->status; // the cause, whose sentence is noted
+    }
     if (node->status == EMBER_OK) {
         node->status = ember_error_set(&node->method->error, status, message);
     }
@@ -31,7 +35,7 @@ uint64_t ember_node_seed(const ember_node_t *node) {
     return node->method->clock << 32 | node->instruction;
 }
 
-static void get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
+EMBER_INLINE void get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
     if (arg < vector_count(node->args)) {
         ember_method_value(node->method, vector_u32(node->args, arg), value);
     } else {
@@ -50,16 +54,13 @@ static void wrong_kind(ember_node_t *node) {
     (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "call: an argument of another kind");
 }
 
-// Hands out a value that must be a tensor; one without memory makes the node unbound.
-static void take_tensor(ember_node_t *node, const ember_value_t *value,
-                        ember_tensor_t *tensor) {
-    if (value->kind != EMBER_TENSOR) {
+// Hands out a tensor; one without memory makes the node unbound.
+EMBER_INLINE void take_tensor(ember_node_t *node, uint32_t index,
+                              ember_tensor_t *tensor) {
+    if (index == NO_VALUE || !ember_method_tensor(node->method, index, tensor)) {
         memset(tensor, 0, sizeof(*tensor));
         wrong_kind(node);
-        return;
-    }
-    *tensor = value->as_tensor;
-    if (tensor->data == NULL && tensor->numel != 0) {
+    } else if (tensor->data == NULL && tensor->numel != 0) {
         node->unbound = true;
         if (node->strict) {
             (void)ember_node_fail(node, EMBER_BAD_ARGUMENT,
@@ -68,10 +69,12 @@ static void take_tensor(ember_node_t *node, const ember_value_t *value,
     }
 }
 
+EMBER_INLINE uint32_t index_of(const ember_node_t *node, uint32_t arg) {
+    return arg < vector_count(node->args) ? vector_u32(node->args, arg) : NO_VALUE;
+}
+
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
-    ember_value_t value;
-    get(node, arg, &value);
-    take_tensor(node, &value, tensor);
+    take_tensor(node, index_of(node, arg), tensor);
 }
 
 bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
@@ -86,36 +89,37 @@ bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
 
 // --- scalars -------------------------------------------------------------------
 
-static ember_value_t scalar_of(ember_node_t *node, ember_value_t value) {
-    if (value.kind == EMBER_BOOL) {
-        value.as_int = value.as_bool ? 1 : 0;
-    } else if (value.kind != EMBER_INT && value.kind != EMBER_DOUBLE) {
+// Makes a Scalar of what a kernel asked as one.
+static void to_scalar(ember_node_t *node, ember_value_t *value) {
+    if (value->kind == EMBER_BOOL) {
+        value->as_int = value->as_bool ? 1 : 0;
+    } else if (value->kind != EMBER_INT && value->kind != EMBER_DOUBLE) {
         wrong_kind(node);
-        value.kind = EMBER_INT;
-        value.as_int = 0;
+        value->kind = EMBER_INT;
+        value->as_int = 0;
     }
-    return value;
 }
 
 ember_value_t ember_node_scalar(ember_node_t *node, uint32_t arg) {
     ember_value_t value;
     get(node, arg, &value);
-    return scalar_of(node, value);
+    to_scalar(node, &value);
+    return value;
 }
 
-static int64_t int_of(ember_node_t *node, ember_value_t value) {
-    value = scalar_of(node, value);
-    if (value.kind == EMBER_DOUBLE) {
+static int64_t to_int(ember_node_t *node, ember_value_t *value) {
+    to_scalar(node, value);
+    if (value->kind == EMBER_DOUBLE) {
         wrong_kind(node);
         return 0;
     }
-    return value.as_int;
+    return value->as_int;
 }
 
 int64_t ember_node_int(ember_node_t *node, uint32_t arg) {
     ember_value_t value;
     get(node, arg, &value);
-    return int_of(node, value);
+    return to_int(node, &value);
 }
 
 bool ember_node_bool(ember_node_t *node, uint32_t arg) {
@@ -203,9 +207,11 @@ int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {
         wrong_kind(node);
         return 0;
     }
+    const uint64_t index = load_u64(item_at(&list, 8, item));
     ember_value_t value;
-    ember_method_value(node->method, load_u32(item_at(&list, 8, item)), &value);
-    return int_of(node, value);
+    ember_method_value(node->method, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
+                       &value);
+    return to_int(node, &value);
 }
 
 double ember_node_list_double(ember_node_t *node, uint32_t arg, uint32_t item) {
@@ -228,30 +234,25 @@ bool ember_node_list_bool(ember_node_t *node, uint32_t arg, uint32_t item) {
     return *item_at(&list, 1, item) != 0;
 }
 
-// Value index of a tensor list's item, or UINT32_MAX for None.
+// Value index of a tensor list's item, or NO_VALUE for None.
 static uint32_t list_index(ember_node_t *node, uint32_t arg, uint32_t item) {
     const ember_value_t list = list_of(node, arg, item);
-    if (list.kind < EMBER_TENSOR_LIST) {
+    const uint32_t index =
+        list.kind < EMBER_TENSOR_LIST ? NO_VALUE : load_u32(item_at(&list, 4, item));
+    if (index == NO_VALUE && list.kind != EMBER_OPTIONAL_TENSOR_LIST) {
         wrong_kind(node);
-        return UINT32_MAX;
     }
-    return load_u32(item_at(&list, 4, item));
+    return index;
 }
 
 bool ember_node_list_tensor(ember_node_t *node, uint32_t arg, uint32_t item,
                             ember_tensor_t *tensor) {
     const uint32_t index = list_index(node, arg, item);
-    ember_value_t value;
-    if (index == UINT32_MAX) {
+    if (index == NO_VALUE || ember_method_kind(node->method, index) == EMBER_NONE) {
         memset(tensor, 0, sizeof(*tensor));
         return false;
     }
-    ember_method_value(node->method, index, &value);
-    if (value.kind == EMBER_NONE) {
-        memset(tensor, 0, sizeof(*tensor));
-        return false;
-    }
-    take_tensor(node, &value, tensor);
+    take_tensor(node, index, tensor);
     return true;
 }
 
@@ -275,43 +276,28 @@ uint32_t ember_node_ints(ember_node_t *node, uint32_t arg, int32_t *items,
 
 // --- outputs -----------------------------------------------------------------------
 
-// A tensor that run writes. `sizes` NULL keeps its shape.
+enum { KEEP_SHAPE = EMBER_MAX_RANK + 1 }; // as a rank
+
 static void output(ember_node_t *node, uint32_t index, uint32_t rank,
                    const int32_t *sizes, ember_tensor_t *tensor) {
     ember_slot_t *slot;
-    ember_value_t value;
-    index = ember_method_resolve(node->method, index, &slot);
-    if (sizes != NULL && node->status == EMBER_OK &&
-        !ember_method_reshape(node->method, index, slot, rank, sizes)) {
+    const uint32_t source = ember_method_resolve(node->method, index, &slot);
+    const bool fits = slot == NULL || rank == KEEP_SHAPE || node->status != EMBER_OK ||
+                      ember_method_reshape(node->method, source, slot, rank, sizes);
+    take_tensor(node, index, tensor);
+    if (!fits || (rank != KEEP_SHAPE && !ember_tensor_has_shape(tensor, rank, sizes))) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "call: its output has another shape or no room for it");
     }
-    ember_method_value(node->method, index, &value);
-    take_tensor(node, &value, tensor);
     if (tensor->constant) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "call: its output is a constant");
     }
 }
 
-static bool arg_index(ember_node_t *node, uint32_t arg, uint32_t *index) {
-    if (arg >= vector_count(node->args)) {
-        wrong_kind(node);
-        return false;
-    }
-    *index = vector_u32(node->args, arg);
-    return true;
-}
-
-static const int32_t no_sizes[1] = {0}; // a shape of rank 0 is still a shape
-
 void ember_node_output(ember_node_t *node, uint32_t arg, uint32_t rank,
                        const int32_t *sizes, ember_tensor_t *tensor) {
-    uint32_t index;
-    memset(tensor, 0, sizeof(*tensor));
-    if (arg_index(node, arg, &index)) {
-        output(node, index, rank, rank > 0 ? sizes : no_sizes, tensor);
-    }
+    output(node, index_of(node, arg), rank, sizes, tensor);
 }
 
 void ember_node_output_like(ember_node_t *node, uint32_t arg,
@@ -320,31 +306,17 @@ void ember_node_output_like(ember_node_t *node, uint32_t arg,
 }
 
 void ember_node_inout(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
-    uint32_t index;
-    memset(tensor, 0, sizeof(*tensor));
-    if (arg_index(node, arg, &index)) {
-        output(node, index, 0, NULL, tensor);
-    }
+    output(node, index_of(node, arg), KEEP_SHAPE, NULL, tensor);
 }
 
 void ember_node_list_output(ember_node_t *node, uint32_t arg, uint32_t item,
                             uint32_t rank, const int32_t *sizes,
                             ember_tensor_t *tensor) {
-    const uint32_t index = list_index(node, arg, item);
-    memset(tensor, 0, sizeof(*tensor));
-    if (index == UINT32_MAX) {
-        wrong_kind(node);
-        return;
-    }
-    output(node, index, rank, rank > 0 ? sizes : no_sizes, tensor);
+    output(node, list_index(node, arg, item), rank, sizes, tensor);
 }
 
 ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg) {
-    ember_slot_t *slot = NULL;
-    uint32_t index;
-    if (arg_index(node, arg, &index)) {
-        slot = ember_method_slot(node->method, index);
-    }
+    ember_slot_t *slot = ember_method_slot(node->method, index_of(node, arg));
     if (slot == NULL) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "call: a result is a value that can't change");
@@ -372,12 +344,11 @@ void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
     if (moved) {
         ember_slot_touch(slot);
     }
-    ember_value_t view;
-    const bool fits =
-        ember_method_reshape(node->method, slot->index, slot, rank, sizes);
-    ember_method_value(node->method, slot->index, &view);
-    if (!fits || ember_tensor_bytes(&view.as_tensor) > slot->tensor.capacity ||
-        ((uintptr_t)base->data & (view.as_tensor.element_size - 1u)) != 0) {
+    ember_tensor_t view;
+    if (!ember_method_reshape(node->method, slot->index, slot, rank, sizes) ||
+        !ember_method_tensor(node->method, slot->index, &view) ||
+        ember_tensor_bytes(&view) > slot->tensor.capacity ||
+        ((uintptr_t)base->data & (view.element_size - 1u)) != 0) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "view: its shape does not fit");
         slot->tensor.data = NULL;
         ember_slot_touch(slot);
@@ -397,23 +368,36 @@ void *ember_node_scratch(ember_node_t *node, size_t bytes) {
     return method->temp.data;
 }
 
+// A kernel that forgets a failure must not turn it into success: neither one of its
+// node nor one of reading the program.
+static ember_status_t try_kernel(ember_node_t *node, void *state) {
+    node->status = EMBER_OK;
+    node->unbound = false;
+    const ember_status_t status = node->kernel->prepare(node, state);
+    if (node->method->flat.status != EMBER_OK) {
+        return node->method->flat.status;
+    }
+    return node->status != EMBER_OK ? node->status : status;
+}
+
 ember_status_t ember_node_prepare(ember_node_t *node, const ember_operator_t *operation,
-                                  void *state, const ember_kernel_t **chosen) {
+                                  void **state) {
+    ember_arena_t *arena = &node->method->arena;
+    const size_t used = arena->used;
+    const bool fixed = *state == NULL;
     const ember_kernel_t *const *candidate = operation->candidates;
     for (; *candidate != NULL; candidate++) {
-        node->status = EMBER_OK;
-        node->unbound = false;
-        const ember_status_t status = (*candidate)->prepare(node, state);
-        // A kernel that forgets a sticky failure must not turn it into success.
-        if (status == EMBER_OK && node->status == EMBER_OK) {
-            *chosen = *candidate;
-            return EMBER_OK;
+        node->kernel = *candidate;
+        if (fixed) {
+            arena->used = used;
+            *state = ember_method_state(node->method, node->kernel->state_size);
+            if (*state == NULL) {
+                return EMBER_NO_MEMORY;
+            }
         }
-        if (status != EMBER_OK && status != EMBER_UNSUPPORTED) {
-            return node->status != EMBER_OK ? node->status : status;
-        }
-        if (node->status != EMBER_OK && node->status != EMBER_UNSUPPORTED) {
-            return node->status;
+        const ember_status_t status = try_kernel(node, *state);
+        if (status != EMBER_UNSUPPORTED) {
+            return status;
         }
     }
     return EMBER_UNSUPPORTED;

@@ -1,50 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the values of a verified program's method.
+// Reading the methods of a program and their values.
 #include "plan.h"
 
-bool ember_segment_at(ember_vector_t segments, const ember_bytes_t *all, uint32_t index,
-                      ember_bytes_t *segment) {
-    *segment = (ember_bytes_t){NULL, 0};
-    if (index >= vector_count(segments)) {
-        return false;
-    }
-    const uint8_t *table = vector_table(segments, index);
-    const size_t offset = ember_flat_size_field(table, SEGMENT_OFFSET);
-    const size_t size = ember_flat_size_field(table, SEGMENT_SIZE);
-    if (offset > all->size || size > all->size - offset) {
-        return false;
-    }
-    *segment = (ember_bytes_t){all->data + offset, size};
-    return true;
-}
+#include "container.h"
 
-bool ember_program_segment(const ember_program_t *program, uint32_t index,
-                           ember_bytes_t *segment) {
-    return ember_segment_at(ember_flat_vector(program->root, PROGRAM_SEGMENTS),
+bool ember_program_segment(ember_flat_t *flat, const ember_program_t *program,
+                           uint32_t index, ember_bytes_t *segment) {
+    return ember_segment_at(flat, program->root[PROGRAM_SEGMENTS].at,
                             &program->segments, index, segment);
 }
 
-// A union has both its fields, and they are the first two: see ember_flat_verify().
-const uint8_t *ember_plan_union(const uint8_t *table, uint32_t *tag) {
-    const uint8_t *vtable = table - (int32_t)load_u32(table);
-    *tag = table[load_u16(vtable + 4 + 2 * VALUE_TAG)];
-    return load_ref(table + load_u16(vtable + 4 + 2 * VALUE_BODY));
+void ember_program_blob(ember_flat_t *flat, ember_vector_t list, uint32_t index,
+                        ember_bytes_t *data) {
+    *data = (ember_bytes_t){NULL, 0};
+    if (index < vector_count(list)) {
+        const uint8_t *table = ember_flat_item(flat, list, index);
+        const ember_vector_t bytes = ember_flat_field(flat, table, BLOB_DATA).at;
+        *data = (ember_bytes_t){vector_items(bytes), vector_count(bytes)};
+    }
 }
 
-const uint8_t *ember_plan_value(ember_vector_t values, uint32_t index,
-                                ember_kind_t *kind) {
-    uint32_t tag;
-    const uint8_t *body = ember_plan_union(vector_table(values, index), &tag);
-    *kind = (ember_kind_t)tag;
-    return body;
-}
-
-ember_vector_t ember_plan_instructions(const uint8_t *plan) {
-    const ember_vector_t chains = ember_flat_vector(plan, PLAN_CHAINS);
-    // A plan without chains has no instructions: any empty vector will do.
-    return vector_count(chains) == 0
-               ? chains
-               : ember_flat_vector(vector_table(chains, 0), CHAIN_INSTRUCTIONS);
+void ember_plan_read(ember_flat_t *flat, const ember_program_t *program,
+                     const uint8_t *table, ember_method_meta_t *meta) {
+    ember_field_t *fields = meta->plan;
+    ember_flat_read(flat, table, PLAN_FIELDS, fields);
+    const uint32_t sizes = vector_count(fields[PLAN_BUFFER_SIZES].at);
+    const uint32_t chains = vector_count(fields[PLAN_CHAINS].at);
+    if (chains > 1) {
+        flat_fail(flat, EMBER_UNSUPPORTED, "method: more than one chain");
+    }
+    table = chains > 0 ? ember_flat_item(flat, fields[PLAN_CHAINS].at, 0) : NULL;
+    meta->program = program;
+    meta->instructions = ember_flat_field(flat, table, CHAIN_INSTRUCTIONS).at;
+    meta->value_count = vector_count(fields[PLAN_VALUES].at);
+    meta->input_count = vector_count(fields[PLAN_INPUTS].at);
+    meta->output_count = vector_count(fields[PLAN_OUTPUTS].at);
+    meta->instruction_count = vector_count(meta->instructions);
+    meta->planned_count = sizes > 0 ? sizes - 1 : 0;
 }
 
 bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
@@ -63,77 +55,105 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     return true;
 }
 
-static uint32_t u32_or_0(const uint8_t *at) {
-    return at != NULL ? load_u32(at) : 0;
+bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (order[i] >= rank) {
+            return false;
+        }
+        seen |= 1u << order[i];
+    }
+    return seen == (1u << rank) - 1;
 }
 
-static uint32_t u8_or_0(const uint8_t *at) {
-    return at != NULL ? *at : 0;
+static void read_extra(ember_flat_t *flat, const uint8_t *table,
+                       ember_plan_tensor_t *plan) {
+    ember_flat_read(flat, table, EXTRA_FIELDS, plan->extra);
+    const uint32_t location = plan->extra[EXTRA_LOCATION].number;
+    plan->external = location == LOCATION_EXTERNAL;
+    if (location > LOCATION_EXTERNAL || plan->extra[EXTRA_DEVICE].number != 0) {
+        flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown location or device");
+    }
 }
 
-static ember_vector_t vector_or_empty(const uint8_t *at) {
-    static const uint32_t empty = 0;
-    return at != NULL ? load_ref(at) : (const uint8_t *)&empty;
-}
-
-bool ember_plan_tensor(const uint8_t *table, ember_plan_tensor_t *plan) {
-    const uint8_t *fields[TENSOR_EXTRA + 1];
+bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
+                       ember_plan_tensor_t *plan) {
+    const uint16_t *at =
+        ember_flat_layout(flat, table, TENSOR_FIELDS, flat->layouts[LAYOUT_TENSOR]);
+    const ember_vector_t sizes =
+        ember_flat_vector(flat, table, at[TENSOR_SIZES], FLAT_VEC4);
+    const ember_vector_t order =
+        ember_flat_vector(flat, table, at[TENSOR_DIM_ORDER], FLAT_VEC1);
+    const uint32_t dynamism = flat_u8(table, at[TENSOR_DYNAMISM]);
+    const uint32_t rank = vector_count(sizes);
     ember_tensor_t *tensor = &plan->tensor;
-    ember_flat_fields(table, fields, TENSOR_EXTRA + 1);
-    const ember_vector_t sizes = vector_or_empty(fields[TENSOR_SIZES]);
-    plan->order = vector_or_empty(fields[TENSOR_DIM_ORDER]);
-    plan->storage_offset = u32_or_0(fields[TENSOR_STORAGE_OFFSET]);
-    plan->buffer = u32_or_0(fields[TENSOR_BUFFER]);
-    plan->dynamism = u8_or_0(fields[TENSOR_DYNAMISM]);
-    plan->allocation =
-        fields[TENSOR_ALLOCATION] != NULL ? load_ref(fields[TENSOR_ALLOCATION]) : NULL;
-    plan->extra = fields[TENSOR_EXTRA] != NULL ? load_ref(fields[TENSOR_EXTRA]) : NULL;
-    plan->rank = vector_count(sizes);
-
     tensor->data = NULL;
     tensor->sizes = (const int32_t *)__builtin_assume_aligned(vector_items(sizes), 4);
-    tensor->dim_order = vector_items(plan->order);
-    tensor->dtype = (uint8_t)u8_or_0(fields[TENSOR_DTYPE]);
-    tensor->rank = (uint8_t)plan->rank;
+    tensor->dim_order = vector_items(order);
+    tensor->dtype = (uint8_t)flat_u8(table, at[TENSOR_DTYPE]);
+    tensor->rank = (uint8_t)rank;
     tensor->element_size = (uint8_t)ember_dtype_size(tensor->dtype);
     tensor->constant = false;
-    return ember_sizes_numel(tensor->sizes, plan->rank, &tensor->numel);
+    plan->buffer = flat_u32(table, at[TENSOR_BUFFER]);
+    plan->allocation = ember_flat_table(flat, table, at[TENSOR_ALLOCATION]);
+    plan->dynamic = dynamism != SHAPE_STATIC;
+    plan->external = false;
+    plan->has_extra = at[TENSOR_EXTRA] != 0;
+    if (rank > EMBER_MAX_RANK || vector_count(order) != rank ||
+        !ember_is_permutation(tensor->dim_order, rank)) {
+        flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank or dim_order");
+    } else if (tensor->element_size == 0) {
+        flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown dtype");
+    } else if (!ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
+               (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
+        flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad sizes");
+    } else if (dynamism > SHAPE_DYNAMIC_BOUND ||
+               flat_u32(table, at[TENSOR_STORAGE_OFFSET]) != 0) {
+        flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unbounded, or a storage offset");
+    }
+    if (plan->has_extra) {
+        read_extra(flat, ember_flat_table(flat, table, at[TENSOR_EXTRA]), plan);
+    }
+    return flat->status == EMBER_OK;
 }
 
-bool ember_plan_is_external(const ember_plan_tensor_t *plan) {
-    return plan->extra != NULL &&
-           ember_flat_u8(plan->extra, EXTRA_LOCATION) == LOCATION_EXTERNAL;
-}
+static const uint8_t item_kinds[] = {
+    [EMBER_BOOL] = FLAT_U8,
+    [EMBER_STRING] = FLAT_VEC1,
+    [EMBER_INT_LIST] = FLAT_VEC8,
+    [EMBER_DOUBLE_LIST] = FLAT_VEC8,
+    [EMBER_BOOL_LIST] = FLAT_VEC1,
+    [EMBER_TENSOR_LIST] = FLAT_VEC4,
+    [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
+};
 
-void ember_plan_scalar(const uint8_t *body, ember_value_t *value) {
-    switch (value->kind) {
-    case EMBER_NONE:
-        break;
-    case EMBER_BOOL:
-        value->as_int = ember_flat_u8(body, BODY_ITEM) != 0;
-        break;
-    case EMBER_INT:
-    case EMBER_DOUBLE: { // the bits of either
-        const uint8_t *at = ember_flat_field(body, BODY_ITEM);
-        value->as_int = at != NULL ? (int64_t)load_u64(at) : 0;
-        break;
+void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *value) {
+    if (value->kind == EMBER_NONE) {
+        return;
     }
-    default: { // a string has the same two fields as a list
-        const ember_vector_t items = ember_flat_vector(body, BODY_ITEM);
-        value->as_list.items = vector_items(items);
-        value->as_list.count = vector_count(items);
-        break;
+    if (value->kind == EMBER_INT || value->kind == EMBER_DOUBLE) { // the bits of either
+        const uint16_t *at =
+            ember_flat_layout(flat, body, FLAT_U64, flat->layouts[LAYOUT_NUMBER]);
+        value->as_int = at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
+        return;
     }
+    const ember_field_t item = ember_flat_field(flat, body, item_kinds[value->kind]);
+    if (value->kind == EMBER_BOOL) {
+        value->as_int = item.number != 0;
+    } else { // a string is laid out as a list is
+        value->as_list.items = vector_items(item.at);
+        value->as_list.count = vector_count(item.at);
     }
 }
 
 // Data from item `index` of an offsets table to the end of its segment.
-static void segment_data(const ember_program_t *program, const uint8_t *offsets,
-                         uint32_t index, ember_bytes_t *data) {
-    const ember_vector_t items = ember_flat_vector(offsets, OFFSETS_ITEMS);
-    const uint32_t segment = ember_flat_u32(offsets, OFFSETS_SEGMENT);
+static void segment_data(ember_flat_t *flat, const ember_program_t *program,
+                         const uint8_t *table, uint32_t index, ember_bytes_t *data) {
+    ember_field_t fields[2];
+    ember_flat_read(flat, table, OFFSETS_FIELDS, fields);
+    const ember_vector_t items = fields[OFFSETS_ITEMS].at;
     if (index >= vector_count(items) ||
-        !ember_program_segment(program, segment, data)) {
+        !ember_program_segment(flat, program, fields[OFFSETS_SEGMENT].number, data)) {
         return;
     }
     const size_t at = vector_size(items, index);
@@ -145,78 +165,57 @@ static void segment_data(const ember_program_t *program, const uint8_t *offsets,
     data->size -= at;
 }
 
-void ember_program_blob(const ember_program_t *program, uint32_t list, uint32_t index,
-                        ember_bytes_t *data) {
-    const ember_vector_t all = ember_flat_vector(program->root, list);
-    *data = (ember_bytes_t){NULL, 0};
-    if (index < vector_count(all)) {
-        const ember_vector_t bytes =
-            ember_flat_vector(vector_table(all, index), BODY_ITEM);
-        *data = (ember_bytes_t){vector_items(bytes), vector_count(bytes)};
-    }
-}
-
 // A constant segment with one offset, of the unused index 0, holds no constants.
-static void constant_data(const ember_program_t *program, uint32_t index,
-                          ember_bytes_t *data) {
-    const uint8_t *offsets = ember_flat_table(program->root, PROGRAM_CONSTANT_SEGMENT);
-    if (offsets != NULL &&
-        vector_count(ember_flat_vector(offsets, OFFSETS_ITEMS)) > 1) {
-        segment_data(program, offsets, index, data);
+static void constant_data(ember_flat_t *flat, const ember_program_t *program,
+                          uint32_t index, ember_bytes_t *data) {
+    const uint8_t *table = program->root[PROGRAM_CONSTANT_SEGMENT].at;
+    ember_field_t fields[2];
+    ember_flat_read(flat, table, OFFSETS_FIELDS, fields);
+    if (vector_count(fields[OFFSETS_ITEMS].at) > 1) {
+        segment_data(flat, program, table, index, data);
     } else {
-        ember_program_blob(program, PROGRAM_CONSTANT_BUFFERS, index, data);
+        ember_program_blob(flat, program->root[PROGRAM_CONSTANT_BUFFERS].at, index,
+                           data);
     }
 }
 
-static void mutable_data(const ember_program_t *program, const uint8_t *extra,
-                         uint32_t index, ember_bytes_t *data) {
-    const ember_vector_t lists =
-        ember_flat_vector(program->root, PROGRAM_MUTABLE_SEGMENTS);
+static void mutable_data(ember_flat_t *flat, const ember_program_t *program,
+                         const ember_plan_tensor_t *plan, uint32_t index,
+                         ember_bytes_t *data) {
+    const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
     const size_t list =
-        extra != NULL ? ember_flat_size_field(extra, EXTRA_MUTABLE_SEGMENT) : 0;
+        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
     if (list < vector_count(lists)) {
-        segment_data(program, vector_table(lists, (uint32_t)list), index, data);
+        segment_data(flat, program, ember_flat_item(flat, lists, (uint32_t)list), index,
+                     data);
     }
 }
 
-// A data file may say what tensor it holds; then it must be this one.
-static bool layout_fits(const uint8_t *layout, const ember_tensor_t *tensor) {
-    return layout == NULL ||
-           (ember_flat_u8(layout, LAYOUT_DTYPE) == tensor->dtype &&
-            vector_count(ember_flat_vector(layout, LAYOUT_SIZES)) == tensor->rank &&
-            memcmp(vector_items(ember_flat_vector(layout, LAYOUT_SIZES)), tensor->sizes,
-                   4 * (size_t)tensor->rank) == 0 &&
-            ember_flat_equals(ember_flat_vector(layout, LAYOUT_DIM_ORDER),
-                              tensor->dim_order, tensor->rank));
-}
-
-static void external_data(const ember_program_t *program, const uint8_t *extra,
-                          const ember_tensor_t *tensor, ember_bytes_t *data) {
-    const ember_vector_t key = ember_flat_vector(extra, EXTRA_NAME);
-    const uint8_t *layout = NULL;
+static void external_data(const ember_program_t *program,
+                          const ember_plan_tensor_t *plan, ember_bytes_t *data) {
+    const ember_vector_t key = plan->extra[EXTRA_NAME].at;
     if (program->find_data == NULL ||
-        program->find_data(program->maps, program->map_count,
-                           (const char *)vector_items(key), vector_count(key), data,
-                           &layout) != EMBER_OK ||
-        !layout_fits(layout, tensor)) {
+        program->find_data(program, (const char *)vector_items(key), vector_count(key),
+                           &plan->tensor, data) != EMBER_OK) {
         *data = (ember_bytes_t){NULL, 0};
     }
 }
 
-bool ember_plan_tensor_data(const ember_program_t *program,
+bool ember_plan_tensor_data(ember_flat_t *flat, const ember_program_t *program,
                             const ember_plan_tensor_t *plan, ember_bytes_t *data) {
     const ember_tensor_t *tensor = &plan->tensor;
+    const uint32_t index = plan->buffer;
+    const bool planned = plan->allocation != NULL;
     *data = (ember_bytes_t){NULL, 0};
-    if (ember_plan_is_external(plan)) {
-        external_data(program, plan->extra, tensor, data);
-    } else if (plan->buffer == 0) {
+    if (plan->external) {
+        external_data(program, plan, data);
+    } else if (index == 0) {
         return true;
-    } else if (plan->allocation != NULL) {
-        mutable_data(program, plan->extra, plan->buffer, data);
+    } else if (planned) {
+        mutable_data(flat, program, plan, index, data);
     } else {
-        constant_data(program, plan->buffer, data);
+        constant_data(flat, program, index, data);
     }
     return data->data != NULL && ember_tensor_bytes(tensor) <= data->size &&
-           (plan->allocation != NULL ||
-            ((uintptr_t)data->data & (tensor->element_size - 1u)) == 0);
+           (planned || ((uintptr_t)data->data & (tensor->element_size - 1u)) == 0);
 }

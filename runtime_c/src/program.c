@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening a program, and finding things in it by name.
-#include "ember/program.h"
-
 #include "container.h"
 #include "plan.h"
 
@@ -10,55 +8,87 @@ static const ember_container_t pte = {CONTAINER_TAG('E', 'T', '1', '2'),
                                       0,
                                       16,
                                       24,
-                                      &ember_schema_program,
+                                      PROGRAM_FIELDS,
                                       PROGRAM_SEGMENTS,
                                       PROGRAM_NAMED_DATA};
 
+// The least that a table takes in a file: an offset to it, and itself.
+enum { LEAST_TABLE = 8 };
+
+// Checks what is read of methods without loading them. Tables may be shared in the
+// file; `credit`, the most it could hold, keeps the work linear in its size.
+static void check_plans(ember_flat_t *flat, const ember_program_t *program) {
+    const ember_vector_t plans = program->root[PROGRAM_PLANS].at;
+    uint32_t credit = (uint32_t)program->flat.size / LEAST_TABLE;
+    ember_method_meta_t meta;
+    for (uint32_t i = 0; i < vector_count(plans); i++) {
+        ember_plan_read(flat, program, ember_flat_item(flat, plans, i), &meta);
+        const ember_vector_t devices = meta.plan[PLAN_BUFFER_DEVICES].at;
+        if (vector_count(devices) >= credit) {
+            flat_fail(flat, EMBER_BAD_PROGRAM, "file: its tables are shared");
+            return;
+        }
+        credit -= vector_count(devices) + 1;
+        for (uint32_t k = 0; k < vector_count(devices); k++) {
+            const uint8_t *device = ember_flat_item(flat, devices, k);
+            if (ember_flat_field(flat, device, DEVICE_TYPE).number != 0) {
+                flat_fail(flat, EMBER_UNSUPPORTED,
+                          "method: memory on a device other than the CPU");
+            }
+        }
+    }
+}
+
 ember_status_t ember_program_open(ember_program_t *program, const void *data,
                                   size_t size, ember_error_t *err) {
-    ember_program_t opened = {.root = NULL};
+    ember_program_t opened = {.maps = NULL};
     const ember_bytes_t file = {data, size};
-    uint32_t instruction = EMBER_NO_INSTRUCTION;
     ember_status_t status = ember_container_open(&pte, &file, &opened.flat,
-                                                 &opened.segments, &opened.root, err);
+                                                 &opened.segments, opened.root, err);
     if (status == EMBER_OK) {
-        status = ember_program_check(&opened, &instruction, err);
+        ember_flat_t flat;
+        ember_flat_begin(&flat, &opened.flat, err);
+        check_plans(&flat, &opened);
+        status = flat.status;
     }
     if (status == EMBER_OK) {
         *program = opened;
     }
-    return ember_error_close(err, status, instruction);
+    return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
 uint32_t ember_program_method_count(const ember_program_t *program) {
-    return vector_count(ember_flat_vector(program->root, PROGRAM_PLANS));
+    return vector_count(program->root[PROGRAM_PLANS].at);
 }
 
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length) {
-    const ember_vector_t plans = ember_flat_vector(program->root, PROGRAM_PLANS);
+    ember_flat_t flat;
+    ember_field_t plan[9];
+    const ember_vector_t plans = program->root[PROGRAM_PLANS].at;
     if (index >= vector_count(plans)) {
         return NULL;
     }
-    const ember_vector_t name =
-        ember_flat_vector(vector_table(plans, index), PLAN_NAME);
-    *length = vector_count(name);
-    return (const char *)vector_items(name);
+    ember_flat_begin(&flat, &program->flat, NULL);
+    ember_flat_read(&flat, ember_flat_item(&flat, plans, index), PLAN_FIELDS, plan);
+    *length = vector_count(plan[PLAN_NAME].at);
+    return (const char *)vector_items(plan[PLAN_NAME].at);
 }
 
 ember_status_t ember_program_named_data(const ember_program_t *program, const char *key,
                                         uint32_t key_length, ember_bytes_t *data) {
-    const uint8_t *layout;
-    const uint8_t *entry = ember_flat_find(
-        ember_flat_vector(program->root, PROGRAM_NAMED_DATA), key, key_length);
-    if (entry != NULL) {
-        return ember_program_segment(program, ember_flat_u32(entry, NAMED_SEGMENT),
-                                     data)
+    ember_flat_t flat;
+    ember_field_t entry[2];
+    ember_flat_begin(&flat, &program->flat, NULL);
+    const uint8_t *table =
+        ember_flat_find(&flat, program->root[PROGRAM_NAMED_DATA].at, key, key_length);
+    if (table != NULL) {
+        ember_flat_read(&flat, table, NAMED_FIELDS, entry);
+        return ember_program_segment(&flat, program, entry[NAMED_SEGMENT].number, data)
                    ? EMBER_OK
                    : EMBER_BAD_PROGRAM;
     }
     return program->find_data != NULL
-               ? program->find_data(program->maps, program->map_count, key, key_length,
-                                    data, &layout)
+               ? program->find_data(program, key, key_length, NULL, data)
                : EMBER_NOT_FOUND;
 }

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of the ET12 program schema that the runtime reads.
+// What the runtime reads of programs (schema ET12) and data files (FT01): of each kind
+// of table the fields, as ember_flat_read() takes them, and where it puts each.
 #ifndef EMBER_SCHEMA_H
 #define EMBER_SCHEMA_H
 
 #include "flat.h"
 
+#define PROGRAM_FIELDS                                                                 \
+    (FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC4) | FLAT(3, FLAT_VEC4) |                    \
+     FLAT(4, FLAT_VEC4) | FLAT(5, FLAT_TABLE) | FLAT(6, FLAT_VEC4) |                   \
+     FLAT(7, FLAT_VEC4))
 enum {
-    PROGRAM_VERSION,
     PROGRAM_PLANS,
     PROGRAM_CONSTANT_BUFFERS,
     PROGRAM_DELEGATE_DATA,
     PROGRAM_SEGMENTS,
     PROGRAM_CONSTANT_SEGMENT,
     PROGRAM_MUTABLE_SEGMENTS,
-    PROGRAM_NAMED_DATA
+    PROGRAM_NAMED_DATA,
 };
+
+#define PLAN_FIELDS                                                                    \
+    (FLAT(0, FLAT_VEC1) | FLAT(2, FLAT_VEC4) | FLAT(3, FLAT_VEC4) |                    \
+     FLAT(4, FLAT_VEC4) | FLAT(5, FLAT_VEC4) | FLAT(6, FLAT_VEC4) |                    \
+     FLAT(7, FLAT_VEC4) | FLAT(8, FLAT_VEC8) | FLAT(9, FLAT_VEC4))
 enum {
     PLAN_NAME,
-    PLAN_CONTAINERS,
     PLAN_VALUES,
     PLAN_INPUTS,
     PLAN_OUTPUTS,
@@ -25,52 +33,66 @@ enum {
     PLAN_OPERATORS,
     PLAN_DELEGATES,
     PLAN_BUFFER_SIZES,
-    PLAN_BUFFER_DEVICES
+    PLAN_BUFFER_DEVICES,
 };
-enum { VALUE_TAG, VALUE_BODY }; // EValue and Instruction
-enum { BODY_ITEM };             // the one field of Int, Bool, Double, String and lists
+#define CHAIN_INSTRUCTIONS FLAT(2, FLAT_VEC4)
+#define DEVICE_TYPE        FLAT(1, FLAT_U8)
+
+#define TENSOR_FIELDS                                                                  \
+    (FLAT(0, FLAT_U8) | FLAT(1, FLAT_U32) | FLAT(2, FLAT_VEC4) | FLAT(3, FLAT_VEC1) |  \
+     FLAT(5, FLAT_U32) | FLAT(6, FLAT_TABLE) | FLAT(8, FLAT_U8) | FLAT(9, FLAT_TABLE))
 enum {
     TENSOR_DTYPE,
     TENSOR_STORAGE_OFFSET,
     TENSOR_SIZES,
     TENSOR_DIM_ORDER,
-    TENSOR_REQUIRES_GRAD,
     TENSOR_BUFFER,
     TENSOR_ALLOCATION,
-    TENSOR_LAYOUT,
     TENSOR_DYNAMISM,
-    TENSOR_EXTRA
+    TENSOR_EXTRA,
 };
+#define ALLOCATION_FIELDS (FLAT(0, FLAT_U32) | FLAT(1, FLAT_U32) | FLAT(2, FLAT_U32))
 enum { ALLOCATION_ID, ALLOCATION_LOW, ALLOCATION_HIGH };
-enum {
-    EXTRA_MUTABLE_SEGMENT,
-    EXTRA_NAME,
-    EXTRA_LOCATION,
-    EXTRA_DEVICE,
-    EXTRA_DEVICE_INDEX
-};
-enum { CHAIN_INPUTS, CHAIN_OUTPUTS, CHAIN_INSTRUCTIONS };
-enum { CALL_INDEX, CALL_ARGS }; // KernelCall and DelegateCall
+#define EXTRA_FIELDS                                                                   \
+    (FLAT(0, FLAT_U64) | FLAT(1, FLAT_VEC1) | FLAT(2, FLAT_U8) | FLAT(3, FLAT_U8))
+enum { EXTRA_MUTABLE_SEGMENT, EXTRA_NAME, EXTRA_LOCATION, EXTRA_DEVICE };
+
+#define CALL_FIELDS                                                                    \
+    (FLAT(0, FLAT_U32) | FLAT(1, FLAT_VEC4)) // kernel and delegate calls
+enum { CALL_INDEX, CALL_ARGS };
+#define MOVE_FIELDS (FLAT(0, FLAT_U32) | FLAT(1, FLAT_U32)) // moves and jumps
 enum { MOVE_FROM, MOVE_TO };
 enum { JUMP_CONDITION, JUMP_TARGET };
+#define FREE_FIELDS FLAT(0, FLAT_U32)
 enum { FREE_VALUE };
+
+#define OPERATOR_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_VEC1))
 enum { OPERATOR_NAME, OPERATOR_OVERLOAD };
-enum { DELEGATE_ID, DELEGATE_DATA, DELEGATE_SPECS };
+
+#define DELEGATE_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_TABLE))
+enum { DELEGATE_ID, DELEGATE_DATA };
+#define DELEGATE_SPECS   FLAT(2, FLAT_VEC4)
+#define REFERENCE_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_U32))
 enum { REFERENCE_LOCATION, REFERENCE_INDEX };
+#define SPEC_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_VEC1))
 enum { SPEC_KEY, SPEC_VALUE };
-enum { DEVICE_BUFFER, DEVICE_TYPE };
+#define BLOB_DATA FLAT(0, FLAT_VEC1) // of Buffer and BackendDelegateInlineData
+
+#define SEGMENT_FIELDS (FLAT(0, FLAT_U64) | FLAT(1, FLAT_U64))
 enum { SEGMENT_OFFSET, SEGMENT_SIZE };
+#define OFFSETS_FIELDS (FLAT(0, FLAT_U32) | FLAT(1, FLAT_VEC8))
 enum { OFFSETS_SEGMENT, OFFSETS_ITEMS };
-enum { NAMED_KEY, NAMED_SEGMENT, NAMED_LAYOUT }; // the layout only in a .ptd
+#define NAMED_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_U32))
+enum { NAMED_KEY, NAMED_SEGMENT };
+#define NAMED_LAYOUT  FLAT(2, FLAT_TABLE) // only in a .ptd
+#define LAYOUT_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC1))
 enum { LAYOUT_DTYPE, LAYOUT_SIZES, LAYOUT_DIM_ORDER };
-enum { DATA_VERSION, DATA_SEGMENTS, DATA_NAMED }; // FlatTensor
+#define DATA_FIELDS (FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC4)) // FlatTensor
+enum { DATA_SEGMENTS, DATA_NAMED };
 
 enum { CALL_KERNEL = 1, CALL_DELEGATE, CALL_MOVE, CALL_JUMP_FALSE, CALL_FREE };
 enum { LOCATION_SEGMENT = 0, LOCATION_EXTERNAL = 1 }; // of a tensor
 enum { DATA_INLINE = 0, DATA_SEGMENT = 1 };           // of a delegate
 enum { SHAPE_STATIC = 0, SHAPE_DYNAMIC_BOUND = 1 };
-
-extern const ember_flat_schema_t ember_schema_program;
-extern const ember_flat_schema_t ember_schema_data;
 
 #endif // EMBER_SCHEMA_H

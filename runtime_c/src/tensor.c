@@ -43,15 +43,24 @@ bool ember_tensor_is_contiguous(const ember_tensor_t *tensor) {
     return true;
 }
 
-bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
-    return a->rank == b->rank &&
-           memcmp(a->sizes, b->sizes, a->rank * sizeof(a->sizes[0])) == 0;
-}
-
-bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b) {
-    if (!ember_tensor_same_shape(a, b)) {
+bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
+                            const int32_t *sizes) {
+    if (tensor->rank != rank) {
         return false;
     }
+    for (uint32_t i = 0; i < rank; i++) {
+        if (tensor->sizes[i] != sizes[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
+    return ember_tensor_has_shape(a, b->rank, b->sizes);
+}
+
+bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b) {
     if (a->rank < 2 || a->dim_order == b->dim_order) {
         return true;
     }
@@ -65,4 +74,8 @@ bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b) 
         j = next_real(b, j + 1);
     }
     return true;
+}
+
+bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b) {
+    return ember_tensor_same_shape(a, b) && ember_tensor_same_order(a, b);
 }

@@ -18,14 +18,15 @@ static ember_slot_t *search(const ember_method_t *method, uint32_t index) {
 }
 
 ember_slot_t *ember_method_slot(const ember_method_t *method, uint32_t index) {
-    if ((method->changing[index / 32] >> (index % 32) & 1) == 0) {
+    if (index >= method->tracked ||
+        (method->changing[index / 32] >> (index % 32) & 1) == 0) {
         return NULL;
     }
     return search(method, index);
 }
 
-uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
-                              ember_slot_t **slot) {
+uint32_t ember_method_source(const ember_method_t *method, uint32_t index,
+                             ember_slot_t **slot) {
     *slot = ember_method_slot(method, index);
     if (*slot != NULL && (*slot)->source != NO_SOURCE) {
         // One step only: a move resolves its source, and what that source becomes
@@ -40,45 +41,69 @@ void ember_slot_touch(ember_slot_t *slot) {
     slot->stamp = ++slot->method->clock;
 }
 
-void ember_method_place(const ember_method_t *method, ember_plan_tensor_t *plan) {
-    ember_tensor_t *tensor = &plan->tensor;
-    if (plan->allocation != NULL) {
-        tensor->data = ember_span_at(method->planned, method->planned_count,
-                                     ember_flat_u32(plan->allocation, ALLOCATION_ID),
-                                     ember_flat_u32(plan->allocation, ALLOCATION_LOW),
-                                     ember_tensor_bytes(tensor));
-        return;
+static void place_planned(ember_method_t *method, const uint8_t *table,
+                          ember_tensor_t *tensor) {
+    const uint16_t *offsets =
+        ember_flat_layout(&method->flat, table, ALLOCATION_FIELDS,
+                          method->flat.layouts[LAYOUT_ALLOCATION]);
+    const uint32_t at = flat_u32(table, offsets[ALLOCATION_LOW]);
+    const size_t bytes = ember_tensor_bytes(tensor);
+    tensor->data = ember_span_at(method->planned, method->planned_count,
+                                 flat_u32(table, offsets[ALLOCATION_ID]), at, bytes);
+    if (flat_u32(table, offsets[ALLOCATION_HIGH]) != 0 ||
+        (at & (tensor->element_size - 1u)) != 0 ||
+        (tensor->data == NULL && bytes > 0)) {
+        flat_fail(&method->flat, EMBER_BAD_PROGRAM,
+                  "tensor: outside its planned memory, or misaligned");
     }
-    ember_bytes_t data;
-    (void)ember_plan_tensor_data(method->meta.program, plan, &data);
-    tensor->data = (void *)(uintptr_t)data.data;
-    tensor->constant = data.data != NULL;
+}
+
+bool ember_method_place(ember_method_t *method, const uint8_t *table,
+                        ember_plan_tensor_t *plan, ember_bytes_t *data) {
+    ember_flat_t *flat = &method->flat;
+    if (!ember_plan_tensor(flat, table, plan)) {
+        return false;
+    }
+    if (!ember_plan_tensor_data(flat, method->meta.program, plan, data)) {
+        flat_fail(flat, plan->external ? EMBER_NOT_FOUND : EMBER_BAD_PROGRAM,
+                  "tensor: its data is missing, misaligned or of another shape");
+    }
+    if (plan->allocation != NULL) {
+        place_planned(method, plan->allocation, &plan->tensor);
+    } else {
+        plan->tensor.data = (void *)(uintptr_t)data->data;
+        plan->tensor.constant = data->data != NULL;
+    }
+    return flat->status == EMBER_OK;
 }
 
 // A tensor that can't change.
-static void fixed_tensor(const ember_method_t *method, uint32_t index,
-                         const uint8_t *table, ember_tensor_t *tensor) {
-    ember_recent_t *recent = method->recent;
-    const uint32_t at = index % RECENT_TENSORS;
-    if (recent != NULL && recent->index[at] == index + 1) {
-        *tensor = recent->tensor[at];
-        return;
-    }
+static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *table,
+                         ember_tensor_t *tensor) {
     ember_plan_tensor_t plan;
-    (void)ember_plan_tensor(table, &plan);
-    ember_method_place(method, &plan);
-    *tensor = plan.tensor;
-    if (recent != NULL) {
-        recent->index[at] = index + 1;
-        recent->tensor[at] = *tensor;
+    ember_bytes_t data;
+    if (!ember_method_place(method, table, &plan, &data)) {
+        return false;
     }
+    *tensor = plan.tensor;
+    if (plan.dynamic || (plan.allocation != NULL) == (data.data != NULL)) {
+        method->changes = true; // or it starts with a state
+    }
+    if (method->recent != NULL) {
+        ember_recent_t *recent = &method->recent[index % RECENT_TENSORS];
+        recent->index = index;
+        recent->tensor = plan.tensor;
+    }
+    return true;
 }
 
 // A tensor that can.
-static void slot_tensor(const ember_slot_t *slot, const uint8_t *table,
+static bool slot_tensor(ember_slot_t *slot, const uint8_t *table,
                         ember_tensor_t *tensor) {
     ember_plan_tensor_t plan;
-    (void)ember_plan_tensor(table, &plan);
+    if (!ember_plan_tensor(&slot->method->flat, table, &plan)) {
+        return false;
+    }
     *tensor = plan.tensor;
     tensor->data = slot->tensor.data;
     tensor->constant = slot->constant;
@@ -86,30 +111,77 @@ static void slot_tensor(const ember_slot_t *slot, const uint8_t *table,
         tensor->sizes = slot->tensor.sizes;
         (void)ember_sizes_numel(tensor->sizes, tensor->rank, &tensor->numel);
     }
+    return true;
 }
 
-ember_kind_t ember_method_kind(const ember_method_t *method, uint32_t index) {
-    ember_slot_t *slot;
-    ember_kind_t kind;
-    index = ember_method_resolve(method, index, &slot);
-    (void)ember_plan_value(method->values, index, &kind);
-    return slot != NULL && is_scalar(slot->kind) ? (ember_kind_t)slot->kind : kind;
+const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
+                                 uint32_t *kind) {
+    return ember_flat_union(&method->flat, method->meta.plan[PLAN_VALUES].at, index,
+                            kind);
 }
 
-void ember_method_value(const ember_method_t *method, uint32_t index,
-                        ember_value_t *value) {
+// The tensor that can't change and was decoded not long ago, or NULL.
+EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
+                                               uint32_t index) {
+    if (method->recent == NULL) {
+        return NULL;
+    }
+    const ember_recent_t *recent = &method->recent[index % RECENT_TENSORS];
+    return recent->index == index ? &recent->tensor : NULL;
+}
+
+ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     ember_slot_t *slot;
+    uint32_t kind;
+    if (find_recent(method, index) != NULL) {
+        return EMBER_TENSOR;
+    }
     index = ember_method_resolve(method, index, &slot);
-    const uint8_t *body = ember_plan_value(method->values, index, &value->kind);
+    if (slot != NULL && is_scalar(slot->kind)) {
+        return (ember_kind_t)slot->kind;
+    }
+    (void)ember_method_body(method, index, &kind);
+    return (ember_kind_t)kind;
+}
+
+static __attribute__((noinline)) bool
+decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
+    ember_slot_t *slot;
+    uint32_t kind;
+    index = ember_method_resolve(method, index, &slot);
+    const uint8_t *body = ember_method_body(method, index, &kind);
+    if (kind != EMBER_TENSOR) {
+        return false;
+    }
+    return slot == NULL ? fixed_tensor(method, index, body, tensor)
+                        : !is_scalar(slot->kind) && slot_tensor(slot, body, tensor);
+}
+
+bool ember_method_tensor(ember_method_t *method, uint32_t index,
+                         ember_tensor_t *tensor) {
+    const ember_tensor_t *recent = find_recent(method, index);
+    if (recent == NULL) {
+        return decode_tensor(method, index, tensor);
+    }
+    *tensor = *recent;
+    return true;
+}
+
+void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *value) {
+    ember_slot_t *slot;
+    uint32_t kind;
+    const uint32_t source = ember_method_resolve(method, index, &slot);
     if (slot != NULL && is_scalar(slot->kind)) {
         value->kind = (ember_kind_t)slot->kind;
         value->as_int = slot->as_int; // the bits of a bool or double, too
-    } else if (value->kind != EMBER_TENSOR) {
-        ember_plan_scalar(body, value);
-    } else if (slot != NULL) {
-        slot_tensor(slot, body, &value->as_tensor);
-    } else {
-        fixed_tensor(method, index, body, &value->as_tensor);
+        return;
+    }
+    const uint8_t *body = ember_method_body(method, source, &kind);
+    value->kind = (ember_kind_t)kind;
+    if (kind != EMBER_TENSOR) {
+        ember_plan_scalar(&method->flat, body, value);
+    } else if (!ember_method_tensor(method, index, &value->as_tensor)) {
+        value->kind = EMBER_NONE;
     }
 }
 
@@ -137,24 +209,18 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
     return true;
 }
 
-bool ember_method_reshape(const ember_method_t *method, uint32_t index,
-                          ember_slot_t *slot, uint32_t rank, const int32_t *sizes) {
-    ember_kind_t kind;
-    const uint8_t *body = ember_plan_value(method->values, index, &kind);
-    if (kind != EMBER_TENSOR) {
-        return false;
-    }
-    const ember_vector_t bound = ember_flat_vector(body, TENSOR_SIZES);
-    if (vector_count(bound) != rank) {
+bool ember_method_reshape(ember_method_t *method, uint32_t index, ember_slot_t *slot,
+                          uint32_t rank, const int32_t *sizes) {
+    uint32_t kind;
+    ember_plan_tensor_t plan;
+    const uint8_t *body = ember_method_body(method, index, &kind);
+    if (kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
         return false;
     }
     if (slot != NULL && slot->kind == EMBER_TENSOR && slot->tensor.sizes != NULL) {
-        ember_plan_tensor_t plan;
-        (void)ember_plan_tensor(body, &plan);
-        return take_shape(slot, &plan.tensor, sizes);
+        return plan.tensor.rank == rank && take_shape(slot, &plan.tensor, sizes);
     }
-    return rank == 0 ||
-           memcmp(vector_items(bound), sizes, rank * sizeof(sizes[0])) == 0;
+    return ember_tensor_has_shape(&plan.tensor, rank, sizes);
 }
 
 static void store_scalar(ember_slot_t *slot, ember_kind_t kind, int64_t bits) {

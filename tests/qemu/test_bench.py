@@ -19,7 +19,12 @@ from ember import linkmap
 pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"
 # Hard bounds; the baseline holds what was reached.
-BOUNDS = {"core": 9216, "dispatch": 14, "method_arena_resnet8": 4096}
+BOUNDS = {
+    "core": 9000,
+    "dispatch": 14,
+    "load_per_call": 1200,
+    "method_arena_resnet8": 4096,
+}
 # Bytes with kernels at -Os, on either core.
 SIZE_BOUNDS = {
     "library": 220_000,

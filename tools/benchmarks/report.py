@@ -49,15 +49,15 @@ Written by `tools/bench report`; do not edit. Everything is measured on firmware
 """
 _NOTES = """
 - *core* is all code, constants and `.data` of the runtime and of the C library parts it
-  calls, without application, port and kernels. It verifies every program. ExecuTorch's
+  calls, without application, port and kernels. It checks every program. ExecuTorch's
   has verification off, its default in a release; with it on, it takes about 22.9 kB.
   Error sentences and events are off on both sides.
 - *core and accessors* adds all that a kernel may ask the core of its arguments, lists,
   strings and dynamic shapes included. Firmware links what its kernels ask.
 - *dispatch* and *loading* are slopes between programs of 100 and 200 additions of one
   float, so that what a program costs once falls out. For dispatch the kernel is one
-  that does nothing; loading has the real one, verifies the program and prepares every
-  node. ExecuTorch's loading verifies nothing here.
+  that does nothing; loading has the real one, checks the program and prepares every
+  node. ExecuTorch's loading checks nothing here.
 - *method arena* holds values and node states of the float32 ResNet8 as exported: 29
   calls, 260 values. ExecuTorch's takes 100 bytes a call in the chains; float32 ResNet8
   was not measured with it.

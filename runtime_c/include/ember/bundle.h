@@ -11,7 +11,7 @@
 //     ember_bundle_compare(&test, &method, 1e-4, 1e-5, &err);
 //
 // Lifetime  the bytes must outlive the bundle, its tests and the program inside.
-// Trust     the bytes are untrusted; ember_bundle_open() verifies the structure.
+// Trust     the bytes are untrusted; what is read of them is checked as it is read.
 #ifndef EMBER_BUNDLE_H
 #define EMBER_BUNDLE_H
 
@@ -19,17 +19,19 @@
 
 // Read-only to the application.
 typedef struct ember_bundle {
-    const uint8_t *root;   // the BundledProgram table
+    ember_bytes_t flat;
+    const uint8_t *suites; // vector of the tests of each method, in place
     ember_bytes_t program; // the .pte inside, aligned to EMBER_ALIGN
 } ember_bundle_t;
 
 // One test case of one method.
 typedef struct ember_bundle_test {
+    ember_bytes_t flat;
     const uint8_t *inputs;  // vectors of values, in place
     const uint8_t *outputs; // expected
 } ember_bundle_test_t;
 
-// Opens and verifies `size` bytes at `data`, aligned to 32 as the file asks for.
+// Opens `size` bytes at `data`, aligned to 32 as the file asks for.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed or truncated bytes, or no program in them
@@ -42,7 +44,8 @@ EMBER_MUST_USE ember_status_t ember_bundle_open(ember_bundle_t *bundle,
 // Test cases of the method called `name` (NUL-terminated).
 uint32_t ember_bundle_test_count(const ember_bundle_t *bundle, const char *name);
 
-// Test case `index` of the method called `name`; NOT_FOUND.
+// Test case `index` of the method called `name`; NOT_FOUND, or BAD_PROGRAM when it is
+// malformed.
 EMBER_MUST_USE ember_status_t ember_bundle_find(const ember_bundle_t *bundle,
                                                 const char *name, uint32_t index,
                                                 ember_bundle_test_t *test,

@@ -18,6 +18,10 @@
 
 #define EMBER_MUST_USE __attribute__((warn_unused_result))
 
+// A function that loading calls many times for each call of a program: worth its bytes
+// even where the rest is compiled for size.
+#define EMBER_INLINE static inline __attribute__((always_inline))
+
 // Linkage of functions that the runtime's own files share. ember_core.c, which is all
 // of them in one, makes them static: that saves 1 kB.
 #ifndef EMBER_LOCAL

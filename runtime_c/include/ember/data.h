@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// External tensor data: .ptd files (schema FT01), verified like programs.
+// External tensor data: .ptd files (schema FT01), checked like programs.
 #ifndef EMBER_DATA_H
 #define EMBER_DATA_H
 
@@ -8,10 +8,10 @@
 struct ember_data_map {
     ember_bytes_t flat;
     ember_bytes_t segments;
-    const uint8_t *root; // the FlatTensor table
+    ember_field_t root[2]; // of the FlatTensor table: DATA_* of src/schema.h
 };
 
-// Opens and verifies a .ptd. Same errors as ember_program_open().
+// Opens a .ptd. Same errors as ember_program_open().
 EMBER_MUST_USE ember_status_t ember_data_map_open(ember_data_map_t *map,
                                                   const void *data, size_t size,
                                                   ember_error_t *err);

@@ -37,10 +37,11 @@ typedef struct ember_step {
 // Fields are the runtime's own; `arena`, `temp_used` may be read.
 typedef struct ember_method {
     ember_method_meta_t meta;
-    const uint8_t *values; // vector items of the plan
-    const uint8_t *instructions;
+    ember_flat_t flat;   // reads the program
     ember_step_t *steps; // (instruction_count,)
     uint32_t *changing;  // bitmap of values that have a slot
+    uint32_t tracked;    // values in it; 0: none can change
+    bool changes;        // found while it is loaded as if none could
     ember_slot_t *slots; // (slot_count,), by value index
     uint32_t slot_count;
     uint64_t clock; // rises whenever a slot changes

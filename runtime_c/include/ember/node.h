@@ -3,8 +3,8 @@
 //
 // A kernel has two functions. `prepare` sees the call's arguments, makes every
 // check, sets the shape of its outputs and fills `state`, whose type is the
-// kernel's own. `run` sees the state only and computes. Prepare runs once when the
-// method is loaded; a node whose arguments can change (dynamic shape, control
+// kernel's own. `run` sees the state only and computes. Prepare runs when the method is
+// loaded, maybe twice; a node whose arguments can change (dynamic shape, control
 // flow, caller-bound memory) is prepared again before `run` when they did.
 //
 // The accessors below are safe on any program: the kind of an argument is checked

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verified, immutable view of an ExecuTorch program (.pte, schema ET12).
+// An immutable view of an ExecuTorch program (.pte, schema ET12).
 //
 // Lifetime  the bytes must outlive the program and its methods; nothing is copied,
 //           constants are used where they lie.
 // Threads   immutable once opened: any number of methods may share it.
-// Trust     the bytes are untrusted. ember_program_open() checks every offset,
-//           count, index, size and kind of what the runtime uses, so that all
-//           later reading may rely on them.
+// Trust     the bytes are untrusted. ember_program_open() checks what all methods
+// share;
+//           loading a method checks all that it reads, before anything relies on it.
 #ifndef EMBER_PROGRAM_H
 #define EMBER_PROGRAM_H
 
@@ -16,24 +16,48 @@
 
 typedef struct ember_program ember_program_t;
 
-// How external data (a .ptd) is found; see data.h.
+// How external data (a .ptd) is found; see data.h. `tensor` may be NULL; otherwise the
+// data must be laid out like it, if the file says how it is.
 typedef struct ember_data_map ember_data_map_t;
-typedef ember_status_t (*ember_find_data_fn)(const ember_data_map_t *maps,
-                                             uint32_t count, const char *key,
-                                             uint32_t key_length, ember_bytes_t *data,
-                                             const uint8_t **layout);
+typedef ember_status_t (*ember_find_data_fn)(const ember_program_t *program,
+                                             const char *key, uint32_t key_length,
+                                             const ember_tensor_t *tensor,
+                                             ember_bytes_t *data);
+
+// Internal: a field of a table of the file, and what reads such; see src/flat.h.
+typedef union ember_field {
+    uint32_t number;
+    const uint8_t *at;
+} ember_field_t;
+
+typedef struct ember_layout {
+    uint32_t vtable;     // its place
+    uint16_t size;       // of the table, bytes; 0: no such layout
+    uint16_t offsets[9]; // of fields in the table; 0: absent
+} ember_layout_t;
+
+enum { EMBER_LAYOUTS = 5 };
+
+typedef struct ember_flat {
+    const uint8_t *begin;
+    const uint8_t *last;                      // four bytes before the end
+    ember_status_t status;                    // EMBER_OK, or the first failure
+    ember_error_t *err;                       // receives its sentence; may be NULL
+    ember_layout_t layouts[EMBER_LAYOUTS][2]; // LAYOUT_* of src/flat.h
+} ember_flat_t;
 
 // Read-only to the application.
 struct ember_program {
     ember_bytes_t flat;     // the FlatBuffer, extended header included
     ember_bytes_t segments; // all segment data; empty without extended header
-    const uint8_t *root;    // the Program table
+    ember_field_t root[7];  // of the Program table: PROGRAM_* of src/schema.h
     const ember_data_map_t *maps;
     uint32_t map_count;
     ember_find_data_fn find_data; // NULL: no external data
 };
 
-// Opens and verifies `size` bytes at `data`, aligned to EMBER_ALIGN.
+// Opens `size` bytes at `data`, aligned to EMBER_ALIGN, and checks what its methods
+// share.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed, truncated or contradictory bytes
@@ -58,7 +82,8 @@ EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *pr
 // What a method needs and takes, without loading it.
 typedef struct ember_method_meta {
     const ember_program_t *program;
-    const uint8_t *plan; // the ExecutionPlan table
+    ember_field_t plan[9]; // of the ExecutionPlan table: PLAN_* of src/schema.h
+    const uint8_t *instructions;
     uint32_t value_count;
     uint32_t input_count;
     uint32_t output_count;
@@ -78,7 +103,8 @@ size_t ember_method_meta_planned_size(const ember_method_meta_t *meta, uint32_t 
 
 // Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order
 // and sizes (upper bounds when dynamic); data is NULL. `planned`: true when the
-// tensor has memory in the plan. BAD_ARGUMENT past the end.
+// tensor has memory in the plan. BAD_ARGUMENT past the end, BAD_PROGRAM or UNSUPPORTED
+// when it is malformed or of a kind that load refuses, too.
 EMBER_MUST_USE ember_status_t ember_method_meta_input(const ember_method_meta_t *meta,
                                                       uint32_t index,
                                                       ember_value_t *value,

@@ -60,9 +60,16 @@ void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 // True when elements lie in logical order, ignoring dimensions of size 1.
 bool ember_tensor_is_contiguous(const ember_tensor_t *tensor);
 
-// True when both have the same memory layout: equal shape, and equal dim_order as
-// far as it matters (dimensions of size 1 do not).
+// True when two tensors of equal shape have the same dim_order as far as it matters:
+// dimensions of size 1 do not.
+bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b);
+
+// True when both have the same memory layout: equal shape and order.
 bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b);
+
+// True when these are its rank and sizes.
+bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
+                            const int32_t *sizes);
 
 // True when rank and sizes are equal.
 bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b);

@@ -55,8 +55,14 @@ class Crafted:
 _all: list[Crafted] = []
 
 
-def craft(name: str, data: bytes, stage: str = OPEN, status: int = BAD) -> None:
+def craft(name: str, data: bytes, stage: str = LOAD, status: int = BAD) -> None:
+    """What is wrong in a method is refused when the method is loaded."""
     _all.append(Crafted(name, data, stage, status))
+
+
+def craft_file(name: str, data: bytes, status: int = BAD) -> None:
+    """What is wrong in what methods share is refused when the file is opened."""
+    _all.append(Crafted(name, data, OPEN, status))
 
 
 def patched(data: bytes, *changes: tuple[str, int]) -> bytes:
@@ -120,12 +126,12 @@ def tensors() -> None:
     craft("dim_order_twice", with_tensor(dim_order=(0, 0)))
     craft("dim_order_outside", with_tensor(dim_order=(0, 200)))
     craft("sizes_absent", of(programs.add, (f"{PLAN}.values[0].val@2", 0)))
-    craft("storage_offset", with_tensor(storage_offset=1), OPEN, UNSUPPORTED)
-    craft("unbounded", with_tensor(dynamism="unbounded"), OPEN, UNSUPPORTED)
+    craft("storage_offset", with_tensor(storage_offset=1), LOAD, UNSUPPORTED)
+    craft("unbounded", with_tensor(dynamism="unbounded"), LOAD, UNSUPPORTED)
     dtype = f"{PLAN}.values[0].val.scalar_type"
     for number in (8, 12, 99, 255):
         data = of(programs.add, (dtype, number))
-        craft(f"dtype_{number}", data, OPEN, UNSUPPORTED)
+        craft(f"dtype_{number}", data, LOAD, UNSUPPORTED)
     last = f"{PLAN}.values[2].val.scalar_type"
     craft("dtype_too_wide", of(programs.add, (last, DType.FLOAT64)))
     craft("rank_of_kernel", shaped(3, 2), LOAD, BAD)
@@ -190,11 +196,11 @@ def constants() -> None:
     )
 
     # MACA-2026-001 (#19268), the offset -1 of a public write-up.
-    craft("segment_offset_most", moved_segment(2**64 - 1))
-    craft("segment_offset_wraps_32", moved_segment(2**32))
-    craft("segment_offset_end", moved_segment(2**20))
-    craft("segment_size_most", of(base, ("segments[0].size", 2**64 - 1)))
-    craft("segment_size_wraps", of(base, ("segments[0].size", 2**32 + 16)))
+    craft_file("segment_offset_most", moved_segment(2**64 - 1))
+    craft_file("segment_offset_wraps_32", moved_segment(2**32))
+    craft_file("segment_offset_end", moved_segment(2**20))
+    craft_file("segment_size_most", of(base, ("segments[0].size", 2**64 - 1)))
+    craft_file("segment_size_wraps", of(base, ("segments[0].size", 2**32 + 16)))
     craft("segments_absent", of(base, ("@4", 0)))
 
     def constant_output() -> Program:
@@ -225,14 +231,14 @@ def states() -> None:
 
 
 def named() -> None:
-    craft("named_segment", of(programs.named, ("named_data[1].segment_index", 9)))
-    craft(
+    craft_file("named_segment", of(programs.named, ("named_data[1].segment_index", 9)))
+    craft_file(
         "named_segment_most",
         of(programs.named, ("named_data[1].segment_index", 2**32 - 1)),
     )
     craft("named_no_key", of(programs.named, ("named_data[0]@0", 0)), EXECUTE, 0)
     location = f"{PLAN}.values[2].val.extra_tensor_info.location"
-    craft("location_unknown", of(programs.external, (location, 2)), OPEN, UNSUPPORTED)
+    craft("location_unknown", of(programs.external, (location, 2)), LOAD, UNSUPPORTED)
     craft("external_missing", of(programs.external), LOAD, NOT_FOUND)
 
 
@@ -240,22 +246,22 @@ def data_files() -> None:
     whole = programs.external_data()
     first = "segments[0]"
     craft("fine.ptd", whole, EXECUTE, 0)
-    craft("segment_size.ptd", patched(whole, (f"{first}.size", 2**20)))
-    craft("segment_most.ptd", patched(whole, ("segments[1].offset", 2**64 - 1)))
-    craft("segment_index.ptd", patched(whole, ("named_data[1].segment_index", 9)))
+    craft_file("segment_size.ptd", patched(whole, (f"{first}.size", 2**20)))
+    craft_file("segment_most.ptd", patched(whole, ("segments[1].offset", 2**64 - 1)))
+    craft_file("segment_index.ptd", patched(whole, ("named_data[1].segment_index", 9)))
     craft("too_small.ptd", patched(whole, ("segments[1].size", 7)), LOAD, NOT_FOUND)
     craft("key.ptd", patched(whole, ("named_data[1].key[0]", 0)), LOAD, NOT_FOUND)
     layout = "named_data[1].tensor_layout"
     craft("dtype.ptd", patched(whole, (f"{layout}.scalar_type", 4)), LOAD, NOT_FOUND)
     craft("size.ptd", patched(whole, (f"{layout}.sizes[0]", 3)), LOAD, NOT_FOUND)
     craft("rank.ptd", patched(whole, (f"{layout}.sizes#", 0)), LOAD, NOT_FOUND)
-    craft("flat_offset.ptd", patched(whole, ("$field0", 2**64 - 8)))
-    craft("flat_size.ptd", patched(whole, ("$field1", 2**32)))
-    craft("base.ptd", patched(whole, ("$field2", 2**63)))
-    craft("data_size.ptd", patched(whole, ("$field3", 2**63)))
-    craft("root.ptd", patched(whole, ("$root", len(whole))))
-    craft("identifier.ptd", patched(whole, ("$identifier", 0)), OPEN, UNSUPPORTED)
-    craft("length.ptd", patched(whole, ("$length", 31)))
+    craft_file("flat_offset.ptd", patched(whole, ("$field0", 2**64 - 8)))
+    craft_file("flat_size.ptd", patched(whole, ("$field1", 2**32)))
+    craft_file("base.ptd", patched(whole, ("$field2", 2**63)))
+    craft_file("data_size.ptd", patched(whole, ("$field3", 2**63)))
+    craft_file("root.ptd", patched(whole, ("$root", len(whole))))
+    craft_file("identifier.ptd", patched(whole, ("$identifier", 0)), UNSUPPORTED)
+    craft_file("length.ptd", patched(whole, ("$length", 31)))
 
 
 # ---- the container -------------------------------------------------------------------
@@ -274,40 +280,40 @@ def header() -> None:
         ("sign", 2**31),
         ("odd", 62),
     ):
-        craft(f"root_{name}", of(base, ("$root", at)))
-    craft("root_no_header_end", of(programs.add, ("$root", 2**31 - 4)))
-    craft("identifier", of(base, ("$identifier", 0x33315445)), OPEN, UNSUPPORTED)
-    craft("header_short", of(base, ("$length", 23)))
-    craft("header_most", of(base, ("$length", 2**32 - 1)))
+        craft_file(f"root_{name}", of(base, ("$root", at)))
+    craft_file("root_no_header_end", of(programs.add, ("$root", 2**31 - 4)))
+    craft_file("identifier", of(base, ("$identifier", 0x33315445)), UNSUPPORTED)
+    craft_file("header_short", of(base, ("$length", 23)))
+    craft_file("header_most", of(base, ("$length", 2**32 - 1)))
     craft("header_old", of(base, ("$length", 24)), EXECUTE, 0)
-    craft("program_size_past_end", of(base, ("$field0", size + 1)))
-    craft("program_size_most", of(base, ("$field0", 2**64 - 1)))
-    craft("program_size_wraps_32", of(base, ("$field0", 2**32 + 512)))
-    craft("program_size_0", of(base, ("$field0", 0)))
-    craft("program_size_tiny", of(base, ("$field0", 64)))
-    craft("base_past_end", of(base, ("$field1", size + 1)))
-    craft("base_most", of(base, ("$field1", 2**64 - 1)))
-    craft("base_wraps_32", of(base, ("$field1", 2**32)))
-    craft("data_size_past_end", of(base, ("$field2", 4096)))
-    craft("data_size_wraps", of(base, ("$field2", 2**64 - 128)))
-    craft("ends_in_header", of(base)[:20])
-    craft("ends_in_constants", of(base)[:-40])
+    craft_file("program_size_past_end", of(base, ("$field0", size + 1)))
+    craft_file("program_size_most", of(base, ("$field0", 2**64 - 1)))
+    craft_file("program_size_wraps_32", of(base, ("$field0", 2**32 + 512)))
+    craft_file("program_size_0", of(base, ("$field0", 0)))
+    craft_file("program_size_tiny", of(base, ("$field0", 64)))
+    craft_file("base_past_end", of(base, ("$field1", size + 1)))
+    craft_file("base_most", of(base, ("$field1", 2**64 - 1)))
+    craft_file("base_wraps_32", of(base, ("$field1", 2**32)))
+    craft_file("data_size_past_end", of(base, ("$field2", 4096)))
+    craft_file("data_size_wraps", of(base, ("$field2", 2**64 - 128)))
+    craft_file("ends_in_header", of(base)[:20])
+    craft_file("ends_in_constants", of(base)[:-40])
 
 
 def structure() -> None:
     base = programs.add
-    for path in (
-        f"{PLAN}.values#",
-        f"{CALL}#",
-        f"{PLAN}.operators#",
-        f"{CALL}[0].instr_args.args#",
-        f"{PLAN}.values[0].val.sizes#",
-        f"{PLAN}.operators[0].name#",
-        "execution_plan#",
+    for path, stage in (
+        ("execution_plan#", OPEN),
+        (f"{PLAN}.values#", OPEN),
+        (f"{CALL}#", OPEN),
+        (f"{PLAN}.operators#", OPEN),
+        (f"{CALL}[0].instr_args.args#", LOAD),
+        (f"{PLAN}.values[0].val.sizes#", LOAD),
+        (f"{PLAN}.operators[0].name#", LOAD),
     ):
         for name, count in (("most", 2**32 - 1), ("wraps", 2**30 + 1), ("sign", 2**31)):
             short = path.rstrip("#").replace(PLAN, "plan").replace("[0]", "")
-            craft(f"count_{short}_{name}", of(base, (path, count)))
+            craft(f"count_{short}_{name}", of(base, (path, count)), stage)
     # #19878, #19916: null tables.
     craft("value_null", of(base, (f"{PLAN}.values[0]@1", 0)))
     craft("tag_null", of(base, (f"{PLAN}.values[0]@0", 0)))
@@ -318,26 +324,12 @@ def structure() -> None:
     craft("plans_null", of(base, ("@1", 0)), LOAD, NOT_FOUND)
     craft("args_null", of(base, (f"{CALL}[0].instr_args@1", 0)), LOAD, BAD)
     craft("inputs_null", of(base, (f"{PLAN}@3", 0)), EXECUTE, 0)
-    # Vtables: before the file, behind it, odd, too small, fields outside.
-    table = f"{PLAN}@"
-    for name, offset in (
-        ("before", 2**20),
-        ("behind", -(2**20)),
-        ("far", 2**31),
-        ("odd", 1),
-        ("itself", 0),
-    ):
-        craft(f"vtable_{name}", of(base, (table, offset)))
-    # Just before the first byte: 2^32 - 1, modulo 2^32.
-    first = next(one.at for one in positions.walk(of(base)) if one.path == table)
-    craft("vtable_minus_1", of(base, (table, first + 1)))
-    craft("vtable_size_3", of(base, (f"{PLAN}@size", 3)))
-    craft("vtable_size_odd", of(base, (f"{PLAN}@size", 5)))
-    craft("vtable_size_most", of(base, (f"{PLAN}@size", 0xFFFE)))
-    craft("table_size_most", of(base, (f"{PLAN}@table_size", 0xFFFF)))
-    craft("field_outside_table", of(base, (f"{PLAN}@2", 0x7FFC)))
-    craft("field_in_vtable_offset", of(base, (f"{PLAN}@2", 2)))
-    craft("field_misaligned", of(base, (f"{PLAN}@2", 6)))
+    vtables("", f"{PLAN}@", 2, OPEN)
+    # Of tables whose like were read before: the layout of their vtable is known.
+    vtables("_value", f"{PLAN}.values[2]@", 1, LOAD)
+    vtables("_tensor", f"{PLAN}.values[2].val@", 2, LOAD)
+    vtables("_allocation", f"{PLAN}.values[2].val.allocation_info@", 0, LOAD)
+    vtables("_call", f"{CALL}[0].instr_args@", 1, LOAD)
     for name, offset in (
         ("0", 0),
         ("most", 2**32 - 1),
@@ -345,13 +337,38 @@ def structure() -> None:
         ("sign", 2**31),
         ("misaligned", 6),
     ):
-        craft(f"offset_values_{name}", of(base, (f"{PLAN}.values", offset)))
+        craft_file(f"offset_values_{name}", of(base, (f"{PLAN}.values", offset)))
     # Unions and instructions of another kind.
     for tag in (0, 12, 200):
         craft(f"value_tag_{tag}", of(base, (f"{PLAN}.values[0].val?", tag)))
     for tag in (0, 6, 255):
         craft(f"instruction_tag_{tag}", of(base, (f"{CALL}[0].instr_args?", tag)))
-    craft("many_plans", many_plans(100_000))
+    craft_file("many_plans", many_plans(100_000))
+
+
+def vtables(of_what: str, table: str, field: int, stage: str) -> None:
+    """Before the file, behind it, odd, too small, fields outside."""
+    base = programs.add
+    first = next(one.at for one in positions.walk(of(base)) if one.path == table)
+    for name, offset in (
+        ("before", 2**20),
+        ("behind", -(2**20)),
+        ("far", 2**31),
+        ("odd", 1),
+        ("itself", 0),
+        ("minus_1", first + 1),  # just before the first byte: 2^32 - 1, modulo 2^32
+    ):
+        craft(f"vtable{of_what}_{name}", of(base, (table, offset)), stage)
+    for name, path, number in (
+        ("vtable_size_3", f"{table}size", 3),
+        ("vtable_size_odd", f"{table}size", 5),
+        ("vtable_size_most", f"{table}size", 0xFFFE),
+        ("table_size_most", f"{table}table_size", 0xFFFF),
+        ("field_outside_table", f"{table}{field}", 0x7FFC),
+        ("field_in_vtable_offset", f"{table}{field}", 2),
+        ("field_misaligned", f"{table}{field}", 6),
+    ):
+        craft(f"{name}{of_what}", of(base, (path, number)), stage)
 
 
 def many_plans(count: int) -> bytes:
@@ -430,16 +447,16 @@ def lists() -> None:
 
 def devices() -> None:
     extra = ExtraInfo(name="x", device_type=1)
-    craft("device_tensor", with_tensor(extra=extra), OPEN, UNSUPPORTED)
+    craft("device_tensor", with_tensor(extra=extra), LOAD, UNSUPPORTED)
     made = programs.add()
     devices = (PlannedDevice(1, 1, 0),)
     method = dataclasses.replace(made.methods[0], planned_devices=devices)
     data = program.write(dataclasses.replace(made, methods=(method,)))
-    craft("device_memory", data, OPEN, UNSUPPORTED)
+    craft_file("device_memory", data, UNSUPPORTED)
     chains = made.methods[0].chains * 2
     method = dataclasses.replace(made.methods[0], chains=chains)
     data = program.write(dataclasses.replace(made, methods=(method,)))
-    craft("two_chains", data, OPEN, UNSUPPORTED)
+    craft_file("two_chains", data, UNSUPPORTED)
     made = programs.missing_backend()
     one = program.write(made)
     craft("delegate_unknown", one, LOAD, UNSUPPORTED)
