@@ -19,14 +19,9 @@ void ember_flat_note(ember_flat_t *flat, ember_status_t status) {
 // An empty vector, and a u64 that is zero.
 static const uint32_t zeros[2];
 
-static __attribute__((noinline)) const uint8_t *malformed(ember_flat_t *flat) {
+const uint8_t *ember_flat_malformed(ember_flat_t *flat) {
     flat_fail(flat, EMBER_BAD_PROGRAM, "file: malformed FlatBuffer");
     return NULL;
-}
-
-// Bytes from `at` + 4 to the end.
-static uint32_t room(const ember_flat_t *flat, const uint8_t *at) {
-    return (uint32_t)(flat->last - at);
 }
 
 void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
@@ -36,32 +31,17 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
     flat->last = bytes->data;
     flat->err = err;
     if (bytes->size < 8 || bytes->size > INT32_MAX) {
-        (void)malformed(flat);
+        (void)ember_flat_malformed(flat);
     } else {
         flat->last += bytes->size - 4;
     }
 }
 
-// Follows the offset at `at`, which is in the buffer. The target is aligned to 4 and
-// has at least 4 bytes; NULL otherwise.
-EMBER_INLINE const uint8_t *follow(ember_flat_t *flat, const uint8_t *at) {
-    const uint32_t offset = load_u32(at);
-    if (offset == 0 || (offset & 3) != 0 || offset > room(flat, at)) {
-        return malformed(flat);
-    }
-    return at + offset;
-}
-
-const uint8_t *ember_flat_table(ember_flat_t *flat, const uint8_t *table,
-                                uint32_t offset) {
-    return offset != 0 ? follow(flat, table + offset) : NULL;
-}
-
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
-    const uint8_t *vector = offset != 0 ? follow(flat, table + offset) : NULL;
-    if (vector != NULL && load_u32(vector) > room(flat, vector) >> (kind & 3)) {
-        vector = malformed(flat);
+    const uint8_t *vector = flat_table(flat, table, offset);
+    if (vector != NULL && load_u32(vector) > flat_room(flat, vector) >> (kind & 3)) {
+        vector = ember_flat_malformed(flat);
     }
     return vector != NULL ? vector : (const uint8_t *)zeros;
 }
@@ -73,7 +53,7 @@ ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
 // behind it lies past its end, because the buffer is shorter than 2^31.
 static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
                         ember_layout_t *layout) {
-    const uint32_t most = room(flat, flat->begin);
+    const uint32_t most = flat_room(flat, flat->begin);
     uint16_t *offset = layout->offsets;
     layout->size = 0;
     if ((at & 1) != 0 || at > most) {
@@ -107,8 +87,8 @@ static const uint16_t absent[9];
 // The offsets of a layout of the table's vtable, when the whole table is in the buffer.
 EMBER_INLINE const uint16_t *offsets_in(ember_flat_t *flat, const uint8_t *table,
                                         const ember_layout_t *layout) {
-    if (layout->size - 4u > room(flat, table)) {
-        (void)malformed(flat);
+    if (layout->size - 4u > flat_room(flat, table)) {
+        (void)ember_flat_malformed(flat);
         return absent;
     }
     return layout->offsets;
@@ -163,7 +143,7 @@ void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
         } else if (kind == FLAT_U32) {
             fields->number = flat_u32(table, *offset);
         } else if (kind == FLAT_TABLE) {
-            fields->at = ember_flat_table(flat, table, *offset);
+            fields->at = flat_table(flat, table, *offset);
         } else if (kind == FLAT_U64) {
             fields->at = *offset != 0 ? table + *offset : (const uint8_t *)zeros;
         } else {
@@ -182,14 +162,14 @@ ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
 }
 
 const uint8_t *ember_flat_root(ember_flat_t *flat) {
-    return follow(flat, flat->begin);
+    return flat_follow(flat, flat->begin);
 }
 
 EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
                                  uint32_t index) {
     return index < vector_count(tables)
-               ? follow(flat, vector_items(tables) + 4 * (size_t)index)
-               : malformed(flat);
+               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
+               : ember_flat_malformed(flat);
 }
 
 const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
@@ -202,12 +182,11 @@ const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
     const uint8_t *table = item(flat, tables, index);
     const uint16_t *at =
         find_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-    const uint8_t *body =
-        at[UNION_BODY] != 0 ? follow(flat, table + at[UNION_BODY]) : NULL;
+    const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
     *tag = flat_u8(table, at[UNION_TAG]);
     if (body == NULL || *tag - 1 >= UNION_MOST) {
         *tag = 1;
-        return malformed(flat);
+        return ember_flat_malformed(flat);
     }
     return body;
 }

@@ -115,8 +115,30 @@ static inline uint32_t flat_u32(const uint8_t *table, uint32_t offset) {
     return offset != 0 ? load_u32(table + offset) : 0;
 }
 
-EMBER_LOCAL const uint8_t *ember_flat_table(ember_flat_t *flat, const uint8_t *table,
-                                            uint32_t offset);
+// Bytes from `at` + 4 to the end.
+static inline uint32_t flat_room(const ember_flat_t *flat, const uint8_t *at) {
+    return (uint32_t)(flat->last - at);
+}
+
+// Notes that the file is malformed, and is NULL.
+EMBER_LOCAL __attribute__((noinline)) const uint8_t *
+ember_flat_malformed(ember_flat_t *flat);
+
+// Follows the offset at `at`, which is in the buffer. The target is aligned to 4 and
+// has at least 4 bytes; NULL otherwise.
+EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
+    const uint32_t offset = load_u32(at);
+    if (offset == 0 || (offset & 3) != 0 || offset > flat_room(flat, at)) {
+        return ember_flat_malformed(flat);
+    }
+    return at + offset;
+}
+
+EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
+                                       uint32_t offset) {
+    return offset != 0 ? flat_follow(flat, table + offset) : NULL;
+}
+
 EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                              uint32_t offset, uint32_t kind);
 

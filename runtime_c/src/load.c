@@ -46,8 +46,9 @@ static ember_status_t find_operators(ember_method_t *method) {
 static ember_status_t make_arrays(ember_method_t *method) {
     const ember_method_meta_t *meta = &method->meta;
     ember_arena_t *arena = &method->arena;
-    method->steps = ember_arena_array(arena, meta->instruction_count,
-                                      sizeof(ember_step_t), sizeof(void *));
+    // An instruction takes 4 bytes of the file: the product can't wrap.
+    method->steps = ember_arena_alloc(
+        arena, meta->instruction_count * sizeof(ember_step_t), sizeof(void *));
     method->delegates =
         ember_arena_array(arena, vector_count(meta->plan[PLAN_DELEGATES].at),
                           sizeof(struct ember_delegate), sizeof(void *));

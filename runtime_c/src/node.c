@@ -302,7 +302,7 @@ void ember_node_output(ember_node_t *node, uint32_t arg, uint32_t rank,
 
 void ember_node_output_like(ember_node_t *node, uint32_t arg,
                             const ember_tensor_t *like, ember_tensor_t *tensor) {
-    ember_node_output(node, arg, like->rank, like->sizes, tensor);
+    output(node, index_of(node, arg), like->rank, like->sizes, tensor);
 }
 
 void ember_node_inout(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {

@@ -55,17 +55,6 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     return true;
 }
 
-bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (order[i] >= rank) {
-            return false;
-        }
-        seen |= 1u << order[i];
-    }
-    return seen == (1u << rank) - 1;
-}
-
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
     ember_flat_read(flat, table, EXTRA_FIELDS, plan->extra);
@@ -95,7 +84,7 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
     tensor->element_size = (uint8_t)ember_dtype_size(tensor->dtype);
     tensor->constant = false;
     plan->buffer = flat_u32(table, at[TENSOR_BUFFER]);
-    plan->allocation = ember_flat_table(flat, table, at[TENSOR_ALLOCATION]);
+    plan->allocation = flat_table(flat, table, at[TENSOR_ALLOCATION]);
     plan->dynamic = dynamism != SHAPE_STATIC;
     plan->external = false;
     plan->has_extra = at[TENSOR_EXTRA] != 0;
@@ -112,7 +101,7 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
         flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unbounded, or a storage offset");
     }
     if (plan->has_extra) {
-        read_extra(flat, ember_flat_table(flat, table, at[TENSOR_EXTRA]), plan);
+        read_extra(flat, flat_table(flat, table, at[TENSOR_EXTRA]), plan);
     }
     return flat->status == EMBER_OK;
 }

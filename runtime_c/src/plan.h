@@ -52,7 +52,16 @@ EMBER_LOCAL bool ember_sizes_numel(const int32_t *sizes, uint32_t rank,
                                    uint32_t *numel);
 
 // True when `order` holds each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
-EMBER_LOCAL bool ember_is_permutation(const uint8_t *order, uint32_t rank);
+EMBER_INLINE bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (order[i] >= rank) {
+            return false;
+        }
+        seen |= 1u << order[i];
+    }
+    return seen == (1u << rank) - 1;
+}
 
 static inline bool is_scalar(uint32_t kind) {
     return kind >= EMBER_INT && kind <= EMBER_DOUBLE;
