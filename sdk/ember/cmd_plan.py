@@ -11,10 +11,11 @@ from rich.console import Console
 
 from ember import boards, build, offsets, output, report
 from ember import project as projects
-from ember.cmd_build import BoardOption, KernelsOption, ModelArgument, ProjectOption
+from ember.cmd_build import BoardOption, ModelArgument
 from ember.errors import SdkError, UsageError
 from ember.offsets import csv_file
 from ember.offsets.placement import MANY_STEPS
+from ember.options import KernelsOption, ProjectOption
 from ember.output import counted, plain
 
 
