@@ -37,8 +37,8 @@ def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
         assert values == pytest.approx(expected[model][method], abs=6e-4)
     assert len({model for model, _, _ in said[:2]}) == 2  # in turn
     assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
-    code = built.firmware.read_bytes()
-    assert code.count((PAIR / "judge.pte").read_bytes()) == 1
+    image = (built.folder / "4-package" / "judge" / "model.pte").read_bytes()
+    assert built.firmware.read_bytes().count(image) == 1
 
 
 @pytest.mark.qemu
