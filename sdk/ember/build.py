@@ -18,7 +18,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +123,7 @@ def build(
             "--data is for one model", hint="put each model into a folder with its .ptd"
         )
     app = _app(options.app)
-    job = _Job(found, _methods(found, options), board, options, app)
+    job = _job(found, board, options, app)
     name = "_".join(model.name for model in found)
     folder = (out or Path("build") / board.name / name).absolute()
     selected = None
@@ -156,6 +156,14 @@ class _Job:
     app: Path | None
 
 
+def _job(
+    found: Sequence[Model], board: Board, options: Options, app: Path | None
+) -> _Job:
+    smallest = options.optimize == "size"
+    options = replace(options, rules=replace(options.rules, smallest=smallest))
+    return _Job(tuple(found), _methods(found, options), board, options, app)
+
+
 def _methods(
     found: Sequence[Model], options: Options
 ) -> tuple[tuple[Method, ...], ...]:
@@ -184,7 +192,7 @@ def package(
     """As build(), up to what a linker needs beside main()."""
     board = boards.load(board_name)
     found = tuple(models.read(path) for path in files)
-    job = _Job(found, _methods(found, options), board, options, None)
+    job = _job(found, board, options, None)
     selected = _choose(job)
     made = libraries.build(board, **_asked(options))
     key = _key(job, made)
@@ -213,7 +221,7 @@ def package(
 def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     """What 3-plan.json of a build would say; nothing is written."""
     found = tuple(models.read(path) for path in files)
-    job = _Job(found, _methods(found, options), board, options, None)
+    job = _job(found, board, options, None)
     return _plan_facts(_choose(job), job)[1]
 
 

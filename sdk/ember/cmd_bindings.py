@@ -64,7 +64,8 @@ def command(
     _check(info, offered, functions)
     if not dtypes:
         info = replace(info, keys={op: frozenset() for op in info.keys})
-    chosen = selection.of_operators(info, known.all(target.isa))
+    usable = known.all(target.isa, smallest=optimize == "size")
+    chosen = selection.of_operators(info, usable)
     made = libraries.build(
         target,
         messages=messages,

@@ -38,7 +38,7 @@ StackOption = Annotated[
 ]
 OptimizeOption = Annotated[
     libraries.Optimize | None,
-    typer.Option(metavar="size|speed", help="What kernels are compiled for."),
+    typer.Option(metavar="size|balanced|speed", help="What kernels are chosen for."),
 ]
 ToolchainOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="Not the board's default.")

@@ -47,6 +47,7 @@ class Library:
     entries: tuple[Entry, ...]
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, str], ...]
+    fast: frozenset[str] = frozenset()  # kernels that only buy speed
 
     def files(self) -> list[Path]:
         """All that its kernels may be made of, sorted."""
@@ -86,6 +87,7 @@ def of(path: Path, data: Any) -> Library:
         entries=tuple(entry_of(path, one) for one in entries),
         sources=tuple(path.parent / one for one in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
+        fast=frozenset(top.get("fast", ())),
     )
 
 

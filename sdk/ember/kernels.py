@@ -61,10 +61,21 @@ class KernelList:
     operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
+    fast: frozenset[str] = frozenset()  # kernels that only buy speed
 
-    def all(self, sets: Sequence[str] = ()) -> dict[str, tuple[str, ...]]:
-        """Every candidate of every operator, for a core with instruction `sets`."""
-        return {name: one.usable(sets) for name, one in self.operators.items()}
+    def all(
+        self, sets: Sequence[str] = (), *, smallest: bool = False
+    ) -> dict[str, tuple[str, ...]]:
+        """Every candidate of every operator, for a core with instruction `sets`.
+
+        The `smallest` ones only: no variants, nothing that only buys speed.
+        """
+        if not smallest:
+            return {name: one.usable(sets) for name, one in self.operators.items()}
+        return {
+            name: tuple(kernel for kernel in one.usable(()) if kernel not in self.fast)
+            for name, one in self.operators.items()
+        }
 
     def of_all_sets(self) -> dict[str, tuple[str, ...]]:
         """The same with the variants for every instruction set."""
@@ -100,7 +111,7 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
     backends = {one.id: one for one in _backends(own.backends)}
-    return extended(KernelList(found, backends, libraries), libraries)
+    return extended(KernelList(found, backends, libraries, own.fast), libraries)
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:

@@ -7,7 +7,7 @@ pin:
   aten::add.out: add        # every call of the operator
   model/forward/3: add_f32  # the call at instruction 3 of a method of a model
 forbid: [mve]               # variants for these instruction sets are not used
-optimize: size              # or speed: what kernels are compiled for
+optimize: size              # or balanced, speed: what kernels are chosen for
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
 """
@@ -102,7 +102,7 @@ class _Reader:
             self.problems.append("board: it is no text")
         optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
         if optimize not in get_args(Optimize):
-            self.problems.append("optimize: it is neither size nor speed")
+            self.problems.append("optimize: it is none of size, balanced, speed")
         for name in self.data:
             known = ("models", "board", "kernels", "pin", "forbid", "optimize")
             near = get_close_matches(str(name), known, n=1)

@@ -22,6 +22,7 @@ class Rules:
     # Kernel by call: (model, method, instruction).
     calls: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
     forbid: tuple[str, ...] = ()  # instruction sets, as in a board's `isa`
+    smallest: bool = False  # without kernels that only buy speed
 
     @property
     def known(self) -> KernelList:
@@ -32,7 +33,7 @@ class Rules:
         """The candidates of every operator on `board`, pins first."""
         known = self.known
         sets = [name for name in board.isa if name not in self.forbid]
-        found = known.all(sets)
+        found = known.all(sets, smallest=self.smallest)
         for op, kernel in self.pins.items():
             found[op] = pinned(known, found, op, kernel)
         return found
@@ -40,8 +41,9 @@ class Rules:
     def key(self) -> list[object]:
         """All of it for a hash, without the files."""
         calls = [[*call, kernel] for call, kernel in sorted(self.calls.items())]
-        folders = list(map(str, self.folders))
-        return [folders, sorted(self.pins.items()), calls, list(self.forbid)]
+        pins = sorted(self.pins.items())
+        chosen = [pins, calls, list(self.forbid), self.smallest]
+        return [list(map(str, self.folders)), *chosen]
 
 
 def pinned(

@@ -44,7 +44,8 @@ def general(
     """The runner with every kernel and backend there is, built unless it is cached."""
     known = known or kernels.load()
     made = libraries.build(board, messages=True, optimize=optimize)
-    return _cached(made, known, known.all(board.isa), tuple(known.backends), ())
+    chosen = known.all(board.isa, smallest=optimize == "size")
+    return _cached(made, known, chosen, tuple(known.backends), ())
 
 
 def special(
@@ -59,7 +60,7 @@ def special(
     not fit together.
     """
     known = known or kernels.load()
-    chosen, backends = needs(cases, board, known)
+    chosen, backends = needs(cases, board, known, smallest=optimize == "size")
     blobs: list[bytes] = []
     places: list[int] = []
     for case in cases:
@@ -70,7 +71,7 @@ def special(
 
 
 def needs(
-    cases: Sequence[Case], board: Board, known: KernelList
+    cases: Sequence[Case], board: Board, known: KernelList, *, smallest: bool = False
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Every candidate of the operators that `cases` call, and their backends."""
     used: set[str] = set()
@@ -79,7 +80,8 @@ def needs(
         for method in case.program.methods:
             used.update(method.operator_names)
             delegates.update(one.id for one in method.delegates)
-    operators = {n: one for n, one in known.all(board.isa).items() if n in used}
+    offered = known.all(board.isa, smallest=smallest)
+    operators = {name: one for name, one in offered.items() if name in used}
     return operators, tuple(sorted(delegates & set(known.backends)))
 
 

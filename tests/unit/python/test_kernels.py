@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ember import kernels, paths
+from ember import isa, kernels, paths
 
 DTYPES = {"f32", "f64", "f16", "bf16", "s4", "s8", "u8", "s16", "u16", "s32", "u32"}
 DTYPES |= {"s64", "u64", "b1"}
@@ -75,3 +75,15 @@ def test_table_is_sorted_as_strcmp_sorts() -> None:
     names = [name.encode() for name in re.findall(r'\{"([^"]+)"', text)]
     assert names == sorted(names)
     assert len(names) == len(ENTRIES)
+
+
+def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
+    known = kernels.load()
+    smallest = known.all(["mve"], smallest=True)
+    assert known.fast
+    for name, one in known.operators.items():
+        assert smallest[name] or not one.kernels, name
+        assert not set(smallest[name]) & known.fast
+        assert not any(isa.of(kernel) for kernel in smallest[name])
+    listed = {kernel for one in known.operators.values() for kernel in one.kernels}
+    assert known.fast <= listed
