@@ -117,6 +117,8 @@ def _check_program(program: bytes) -> None:
         raise RefusedError("the program is large")
     if operators.has_short_constants(program):
         raise RefusedError("the exporter rounds a float64 constant to float32")
+    if operators.reads_strange_layout(program):
+        raise RefusedError("the exporter makes a view of channels_last without a copy")
     strange = operators.strangers(program)
     if strange:
         raise RefusedError(f"outside of ExecuTorch's libraries: {', '.join(strange)}")

@@ -43,6 +43,33 @@ def has_short_constants(content: bytes) -> bool:
     )
 
 
+def reads_strange_layout(content: bytes) -> bool:
+    """Whether a view that is no copy sees a channels_last tensor as if in order."""
+    for plan in stored(content).execution_plan:
+        calls = [one.instr_args for chain in plan.chains for one in chain.instructions]
+        calls = [one for one in calls if isinstance(one, schema.KernelCall)]
+        written = {call.args[-1] for call in calls} | set(plan.inputs)
+        read = {i for call in calls for i in call.args[:-1]} - written
+        tensors = [value.val for value in plan.values]
+        permuted = [_place(tensors[i]) for i in written if _is_permuted(tensors[i])]
+        if any(_place(tensors[i]) in permuted for i in read if _place(tensors[i])):
+            return True
+    return False
+
+
+def _is_permuted(value: object) -> bool:
+    if not isinstance(value, schema.Tensor):
+        return False
+    order = list(value.dim_order)
+    return order != sorted(order)
+
+
+def _place(value: object) -> tuple[int, int] | None:
+    """Where a tensor is planned; None for what is not."""
+    planned = value.allocation_info if isinstance(value, schema.Tensor) else None
+    return (planned.memory_id, planned.memory_offset_low) if planned else None
+
+
 def strangers(content: bytes) -> list[str]:
     """Return what a program calls that is in no library and not Core ATen."""
     return [
