@@ -78,8 +78,7 @@ def _exact(got: Tensor, want: Tensor) -> Verdict:
     bad = got.array != want.array
     if not bad.any():
         return Verdict(None, 0.0)
-    where = np.atleast_1d(bad).nonzero()
-    pairs = zip(got.array[where].tolist(), want.array[where].tolist(), strict=True)
+    pairs = zip(got.array[bad].tolist(), want.array[bad].tolist(), strict=True)
     worst = max(abs(int(a) - int(b)) for a, b in pairs)
     return Verdict(_first(bad, got.array, want.array, want.dtype), float(worst))
 
