@@ -111,8 +111,11 @@ EMBER_LOCAL bool ember_method_tensor(ember_method_t *method, uint32_t index,
                                      ember_tensor_t *tensor);
 
 // The program's table of value `index`, whatever it stands for now.
-EMBER_LOCAL const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
-                                             uint32_t *kind);
+EMBER_INLINE const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
+                                              uint32_t *kind) {
+    return ember_flat_union(&method->flat, method->meta.plan[PLAN_VALUES].at, index,
+                            kind);
+}
 
 // Makes a shape current: a static tensor must have it, a dynamic one takes it.
 // False when it does not fit the bound or the memory. `slot` may be NULL.

@@ -114,12 +114,6 @@ static bool slot_tensor(ember_slot_t *slot, const uint8_t *table,
     return true;
 }
 
-const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
-                                 uint32_t *kind) {
-    return ember_flat_union(&method->flat, method->meta.plan[PLAN_VALUES].at, index,
-                            kind);
-}
-
 // The tensor that can't change and was decoded not long ago, or NULL.
 EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
                                                uint32_t index) {
