@@ -25,6 +25,7 @@ import torch  # noqa: E402 - the paths and the log level must be set first
 import torch._export.utils  # noqa: E402
 from corpus.case import Exported, write_case  # noqa: E402
 from corpus.exporting import eager_runs, lowered, program_files  # noqa: E402
+from executorch.exir import memory  # noqa: E402
 from generate import generated  # noqa: E402
 from graph import Graph, Values  # noqa: E402
 from torch.export import Dim, export  # noqa: E402
@@ -73,6 +74,22 @@ def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
         # A number times a 0-d uint8 tensor becomes int64, for instance.
         if nodes[name].meta["val"].dtype != value.dtype:
             raise ValueError("the exporter changed the dtype of an output")
+    if any(reads_strange_layout(node) for node in nodes.values()):
+        raise ValueError("the exporter makes a view of channels_last without a copy")
+
+
+def reads_strange_layout(node: Any) -> bool:
+    """Whether this is a view, in order, of memory that holds another order.
+
+    The exporter decomposes pixel_shuffle, stack and others into views, and says of all
+    views that they are contiguous. It then drops those that copy nothing, so that what
+    is channels_last is read as it lies in memory.
+    """
+    if node.target is not memory.view:
+        return False
+    viewed = node.args[0].meta["spec"]
+    order = [d for d in viewed.dim_order if viewed.shape[d] != 1]
+    return order != sorted(order)
 
 
 def folder(cache: Path, seed: int) -> Path:
