@@ -95,6 +95,23 @@ def test_empty_and_0_d_tensors() -> None:
 
 
 @pytest.mark.parametrize(
+    ("got", "want", "dtype", "numbers", "gap"),
+    [
+        (306, 186, DType.INT64, "306, expected 186", 120.0),
+        (-1, 255, DType.INT16, "-1, expected 255", 256.0),
+        (True, False, DType.BOOL, "True, expected False", 1.0),
+    ],
+)
+def test_0_d_tensors_of_integers(
+    got: int, want: int, dtype: DType, numbers: str, gap: float
+) -> None:
+    found = verdict(tensor(got, dtype), tensor(want, dtype))
+    assert found.problem == f"output 0 differs: {numbers}"
+    assert found.max_abs_diff == gap
+    assert verdict(tensor(want, dtype), tensor(want, dtype)).problem is None
+
+
+@pytest.mark.parametrize(
     ("got", "want", "equal"),
     [
         (3, 3, True),
