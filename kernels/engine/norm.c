@@ -3,35 +3,84 @@
 
 #include <math.h>
 
+// Finds the blocks of `tensor`; from its last dimension on, strides must go on from
+// `outer`, then from 1, then from the size of a block.
+static bool find_blocks(const ember_tensor_t *tensor, ember_norm_vector_t *vector) {
+    int32_t strides[EMBER_MAX_RANK];
+    uint32_t count = 1;
+    uint32_t stride = 0;
+
+    vector->inner = 1;
+    vector->outer = 1;
+    ember_tensor_strides(tensor, strides);
+    for (uint32_t d = tensor->rank; tensor->numel > 0 && d-- > 0;) {
+        const uint32_t size = (uint32_t)tensor->sizes[d];
+        if (size == 1) {
+            continue;
+        }
+        if (stride == 0) {
+            stride = vector->outer = (uint32_t)strides[d];
+        } else if (vector->outer > 1 && strides[d] == 1) {
+            vector->inner = count;
+            stride = 1;
+        }
+        if ((uint32_t)strides[d] != stride) {
+            return false;
+        }
+        count *= size;
+        stride = count == vector->inner * vector->outer ? count : stride * size;
+    }
+    return true;
+}
+
+static void set_vector(ember_node_t *node, const ember_tensor_t *tensor, bool there,
+                       ember_norm_vector_t *vector) {
+    *vector = (ember_norm_vector_t){tensor->data,         1,    1, tensor->dtype,
+                                    tensor->element_size, there};
+    if (there && ember_node_status(node) == EMBER_OK && !find_blocks(tensor, vector)) {
+        (void)ember_node_fail(node, EMBER_UNSUPPORTED,
+                              "normalisation: order of a parameter's dimensions");
+    }
+}
+
 void ember_norm_vector(ember_node_t *node, uint32_t arg, uint32_t count,
                        ember_norm_vector_t *vector) {
     ember_tensor_t tensor;
     const bool there = ember_node_optional_tensor(node, arg, &tensor);
-    if (there && (tensor.numel != count || !ember_tensor_is_contiguous(&tensor))) {
+    if (there && tensor.numel != count) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "normalisation: a parameter has the wrong size");
     }
-    *vector =
-        (ember_norm_vector_t){tensor.data, tensor.dtype, tensor.element_size, there};
+    set_vector(node, &tensor, there, vector);
 }
 
 void ember_norm_output(ember_node_t *node, uint32_t arg, uint32_t rank,
                        const int32_t *sizes, ember_norm_vector_t *vector) {
     ember_tensor_t tensor;
     ember_node_output(node, arg, rank, sizes, &tensor);
-    *vector =
-        (ember_norm_vector_t){tensor.data, tensor.dtype, tensor.element_size, true};
+    set_vector(node, &tensor, true, vector);
+}
+
+// Where element `i` lies.
+static char *element(const ember_norm_vector_t *vector, uint32_t i) {
+    size_t at = i;
+    if (vector->inner > 1) {
+        const uint32_t in_block = i % (vector->inner * vector->outer);
+        at = i - in_block + in_block % vector->inner * vector->outer +
+             in_block / vector->inner;
+    }
+    return vector->data + at * vector->size;
 }
 
 double ember_norm_get(const ember_norm_vector_t *vector, uint32_t i, double when_none) {
     if (!vector->there) {
         return when_none;
     }
-    return ember_load_double(vector->dtype, vector->data + (size_t)i * vector->size);
+    return ember_load_double(vector->dtype, element(vector, i));
 }
 
 void ember_norm_set(const ember_norm_vector_t *vector, uint32_t i, double number) {
-    ember_store_double(vector->dtype, vector->data + (size_t)i * vector->size, number);
+    ember_store_double(vector->dtype, element(vector, i), number);
 }
 
 void ember_norm_no_outputs(ember_node_t *node, uint32_t arg) {

@@ -6,15 +6,19 @@
 
 #include "kernels/engine/axis.h"
 
-// A one-dimensional parameter; `data` may be NULL when it is None.
+// A parameter, whose elements are counted in logical order; `data` may be NULL when it
+// is None. In memory each block of (outer, inner) elements lies as (inner, outer).
 typedef struct ember_norm_vector {
     char *data;
+    uint32_t inner; // 1: all lie in order
+    uint32_t outer;
     uint8_t dtype;
     uint8_t size; // bytes of an element
     bool there;
 } ember_norm_vector_t;
 
-// Reads the optional tensor `arg`, which must have `count` elements in order.
+// Reads the optional tensor `arg`, which must have `count` elements: in order, or with
+// two groups of neighbouring dimensions exchanged, as in channels_last.
 void ember_norm_vector(ember_node_t *node, uint32_t arg, uint32_t count,
                        ember_norm_vector_t *vector);
 

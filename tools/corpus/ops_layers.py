@@ -134,6 +134,13 @@ NORMS = [
     layer("layer_norm", lambda: nn.LayerNorm(7), f32(2, 3, 7)),
     layer("layer_norm_2d", lambda: nn.LayerNorm((3, 7)), f32(2, 3, 7)),
     op("layer_norm_plain", lambda x: F.layer_norm(x, (7,)), f32(3, 7)),
+    op(
+        "layer_norm_permuted",
+        lambda *x: F.layer_norm(x[0], (3, 4, 5), *x[1:]),
+        f32(2, 3, 4, 5),
+        lambda: torch.randn(4, 5, 3).permute(2, 0, 1),
+        lambda: torch.randn(5, 3, 4).permute(1, 2, 0),
+    ),
     layer("group_norm", lambda: nn.GroupNorm(2, 6), f32(2, 6, 4, 3)),
     layer("instance_norm", lambda: nn.InstanceNorm2d(3, affine=True), f32(2, 3, 4, 4)),
     layer("rms_norm", lambda: nn.RMSNorm(6), f32(2, 3, 6)),
