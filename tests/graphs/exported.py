@@ -65,10 +65,12 @@ def files(graph: Graph) -> Exported:
 def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
     """Refuse a program that does not say what the module does."""
     edge = program.exported_program()
-    ranges = edge.range_constraints.values()
-    if dynamic and not any(one.lower < one.upper for one in ranges):
-        raise ValueError("the exporter made the batch static")
     nodes = {node.name: node for node in edge.graph.nodes}
+    inputs = [nodes[name].meta["val"] for name in edge.graph_signature.user_inputs]
+    # Lowering may make it a number, and still give the range of its symbol.
+    sizes = [str(size) for one in inputs for size in one.shape]
+    if dynamic and all(size.isdecimal() for size in sizes):
+        raise ValueError("the exporter made the batch static")
     names = edge.graph_signature.user_outputs
     for name, value in zip(names, outputs, strict=True):
         # A number times a 0-d uint8 tensor becomes int64, for instance.
