@@ -230,8 +230,7 @@ def _need_tools(board: Board, toolchain: str) -> None:
 def _content(config: _Config) -> str:
     """A name for all sources, the compiler's version and the options."""
     digest = hashlib.sha256("\n".join(config.arguments).encode())
-    compilers = tools.TOOLCHAIN_TOOLS.get(config.toolchain) or ("cc",)
-    for name in compilers:
+    for name in _compilers(config.toolchain):
         digest.update(f"{name} {tools.version(name)}\n".encode())
     for path in source_files():
         digest.update(str(path.relative_to(paths.root())).encode() + b"\0")
@@ -267,9 +266,10 @@ def _locked(path: Path) -> Iterator[None]:
 
 def _compile(config: _Config) -> None:
     what = f"the C libraries for {config.board.cpu}"
-    # CMake reads a toolchain file's flags once: another file, another build tree.
+    # CMake reads a toolchain file's flags, and finds the compilers, once: another file
+    # or another place, another build tree.
     stamp = config.build / "toolchains.txt"
-    toolchains = _toolchains_digest()
+    toolchains = _toolchains_digest(config.toolchain)
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
         _configure(config, what)
         stamp.write_text(toolchains, encoding="utf-8")
@@ -292,9 +292,16 @@ def _compile(config: _Config) -> None:
         )
 
 
-def _toolchains_digest() -> str:
+def _toolchains_digest(toolchain: str) -> str:
     files = sorted(paths.toolchains().glob("*.cmake"))
-    return hashlib.sha256(b"".join(one.read_bytes() for one in files)).hexdigest()
+    digest = hashlib.sha256(b"".join(one.read_bytes() for one in files))
+    for name in _compilers(toolchain):
+        digest.update(f"{shutil.which(name)}\n".encode())
+    return digest.hexdigest()
+
+
+def _compilers(toolchain: str) -> tuple[str, ...]:
+    return tools.TOOLCHAIN_TOOLS.get(toolchain) or ("cc",)
 
 
 def _configure(config: _Config, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -71,6 +72,23 @@ def test_kept_by_content(root: Path) -> None:
     assert changed.key != first.key
     source.write_text(KERNEL)
     assert libraries.build(host) == first
+
+
+def test_a_compiler_that_moved(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = boards.load("host")
+    cc = shutil.which("cc")
+    assert cc is not None
+    other = tmp_path / "cc"
+    other.symlink_to(cc)
+    with monkeypatch.context() as only_here:
+        only_here.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        libraries.build(host)
+    other.unlink()
+    source = root / "kernels" / "toy" / "nothing.c"
+    source.write_text(KERNEL.replace("= 1", "= 2"))
+    assert libraries.build(host).archives
 
 
 def test_compile_error_is_readable(root: Path) -> None:
