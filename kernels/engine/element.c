@@ -2,6 +2,7 @@
 #include "kernels/engine/element.h"
 
 #include <stddef.h>
+#include <string.h>
 
 ember_class_t ember_class_of(uint32_t dtype) {
     if (dtype == EMBER_F64) {
@@ -29,95 +30,51 @@ static int64_t to_s64(ember_number_t number) {
     return exponent < 1023 + 63 ? (int64_t)number.f64 : INT64_MIN;
 }
 
-static ember_number_t convert(ember_number_t in, ember_class_t from, ember_class_t to) {
-    ember_number_t out = in;
-    if (from == to) {
-        return out;
-    }
+static void convert(ember_number_t *number, ember_class_t from, ember_class_t to) {
     if (to == EMBER_CLASS_F32) {
-        out.f32 = from == EMBER_CLASS_F64 ? (float)in.f64 : (float)in.s64;
-        return out;
+        number->f32 = from == EMBER_CLASS_F64 ? (float)number->f64 : (float)number->s64;
+        return;
     }
     if (from == EMBER_CLASS_F32) {
-        in.f64 = (double)in.f32;
+        number->f64 = (double)number->f32;
     }
-    if (to == EMBER_CLASS_S64) {
-        out.s64 = to_s64(in);
-    } else {
-        out.f64 = from == EMBER_CLASS_S64 ? (double)in.s64 : in.f64;
+    if (from == EMBER_CLASS_S64) {
+        number->f64 = (double)number->s64;
+    } else if (to == EMBER_CLASS_S64) {
+        number->s64 = to_s64(*number);
     }
-    return out;
-}
-
-// The element at `at` as a number of its dtype's class.
-static ember_number_t load(uint32_t dtype, const void *at) {
-    ember_number_t number = {.s64 = 0};
-    switch (dtype) {
-    case EMBER_U8:
-    case EMBER_B1:
-        number.s64 = *(const uint8_t *)at;
-        break;
-    case EMBER_S8:
-        number.s64 = *(const int8_t *)at;
-        break;
-    case EMBER_S16:
-        number.s64 = *(const int16_t *)at;
-        break;
-    case EMBER_U16:
-        number.s64 = *(const uint16_t *)at;
-        break;
-    case EMBER_S32:
-        number.s64 = *(const int32_t *)at;
-        break;
-    case EMBER_U32:
-        number.s64 = *(const uint32_t *)at;
-        break;
-    case EMBER_F16:
-        number.f32 = ember_f32_from_f16(*(const uint16_t *)at);
-        break;
-    case EMBER_BF16:
-        number.f32 = ember_f32_from_bf16(*(const uint16_t *)at);
-        break;
-    case EMBER_F32:
-        number.f32 = *(const float *)at;
-        break;
-    default:
-        number.s64 = *(const int64_t *)at; // or the bits of a double
-        break;
-    }
-    return number;
 }
 
 // Whether the number is not zero; zeros of floats may have a sign.
-static int64_t truth(ember_number_t number, ember_class_t class) {
+static bool truth(ember_number_t number, ember_class_t class) {
+    uint64_t bits = (uint64_t)number.s64;
     if (class == EMBER_CLASS_F32) {
-        number.s64 = (int32_t)((uint32_t)number.s64 << 1);
+        bits <<= 33;
     } else if (class == EMBER_CLASS_F64) {
-        number.s64 = (int64_t)((uint64_t)number.s64 << 1);
+        bits <<= 1;
     }
-    return number.s64 != 0;
+    return bits != 0;
 }
 
-// Writes a number of the dtype's class: the lowest bytes come first.
-static void store(uint32_t dtype, void *at, ember_number_t number) {
+// Makes the bytes of an element, with zeros above, a number of its dtype's class.
+static void widen(ember_number_t *number, uint32_t dtype, uint32_t size) {
+    const uint32_t low = (uint32_t)number->s64;
     if (dtype == EMBER_F16) {
-        number.s64 = ember_f16_from_f32(number.f32);
+        number->f32 = ember_f32_from_f16((uint16_t)low);
     } else if (dtype == EMBER_BF16) {
-        number.s64 = ember_bf16_from_f32(number.f32);
+        number->s64 = low << 16;
+    } else if (dtype >= EMBER_S8 && dtype <= EMBER_S32) {
+        const uint32_t above = 32 - 8 * size;
+        number->s64 = (int32_t)(low << above) >> above;
     }
-    switch (ember_dtype_size(dtype)) {
-    case 1:
-        *(uint8_t *)at = (uint8_t)number.s64;
-        break;
-    case 2:
-        *(uint16_t *)at = (uint16_t)number.s64;
-        break;
-    case 4:
-        *(uint32_t *)at = (uint32_t)number.s64;
-        break;
-    default:
-        *(int64_t *)at = number.s64;
-        break;
+}
+
+// The opposite: only the lowest bytes count.
+static void narrow(ember_number_t *number, uint32_t dtype) {
+    if (dtype == EMBER_F16) {
+        number->s64 = ember_f16_from_f32(number->f32);
+    } else if (dtype == EMBER_BF16) {
+        number->s64 = ember_bf16_from_f32(number->f32);
     }
 }
 
@@ -127,16 +84,22 @@ typedef struct elements {
     int32_t step; // bytes
 } elements_t;
 
-static void move(elements_t to, elements_t from, uint32_t count) {
-    const ember_class_t class = ember_class_of(from.dtype);
-    for (; count > 0; count--, to.at += to.step, from.at += from.step) {
-        ember_number_t number = load(from.dtype, from.at);
-        if (to.dtype == EMBER_B1) {
+static void move(elements_t *to, elements_t *from, uint32_t count) {
+    const ember_class_t class = ember_class_of(from->dtype);
+    const ember_class_t target = ember_class_of(to->dtype);
+    const uint32_t from_size = ember_dtype_size(from->dtype);
+    const uint32_t to_size = ember_dtype_size(to->dtype);
+    for (; count > 0; count--, to->at += to->step, from->at += from->step) {
+        ember_number_t number = {.s64 = 0};
+        memcpy(&number, from->at, from_size);
+        widen(&number, from->dtype, from_size);
+        if (to->dtype == EMBER_B1) {
             number.s64 = truth(number, class);
-        } else {
-            number = convert(number, class, ember_class_of(to.dtype));
+        } else if (class != target) {
+            convert(&number, class, target);
         }
-        store(to.dtype, to.at, number);
+        narrow(&number, to->dtype);
+        memcpy(to->at, &number, to_size);
     }
 }
 
@@ -148,14 +111,16 @@ static elements_t array_of(ember_class_t class, const void *numbers) {
 
 void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
                          const void *from, int32_t step, uint32_t count) {
-    const elements_t elements = {(char *)(uintptr_t)from, dtype, step};
-    move(array_of(class, to), elements, count);
+    elements_t elements = {(char *)(uintptr_t)from, dtype, step};
+    elements_t numbers = array_of(class, to);
+    move(&numbers, &elements, count);
 }
 
 void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
                           void *to, int32_t step, uint32_t count) {
-    const elements_t elements = {to, dtype, step};
-    move(elements, array_of(class, from), count);
+    elements_t elements = {to, dtype, step};
+    elements_t numbers = array_of(class, from);
+    move(&elements, &numbers, count);
 }
 
 void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
@@ -168,9 +133,13 @@ void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
         source.step = -source.step;
         target.step = -target.step;
     }
-    move(target, source, count);
+    move(&target, &source, count);
 }
 
 int64_t ember_integer_wrap(uint32_t dtype, int64_t number) {
-    return dtype == EMBER_B1 ? number != 0 : load(dtype, &number).s64;
+    int64_t element = number != 0;
+    if (dtype != EMBER_B1) {
+        ember_elements_load(EMBER_CLASS_S64, &element, dtype, &number, 0, 1);
+    }
+    return element;
 }

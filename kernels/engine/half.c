@@ -7,12 +7,10 @@
 float ember_f32_from_f16(uint16_t bits) {
     const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16;
     const uint32_t rest = bits & 0x7fffu;
-    if (rest >= 0x7c00u) {
-        return ember_float_from(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    }
     // as a float of the same bits the value is too small by 2^112, denormals too
     const float size = ember_float_from(rest << 13) * ember_pow2(112);
-    return ember_float_from(sign | ember_float_bits(size));
+    const uint32_t special = rest >= 0x7c00u ? 0x7f800000u : 0; // infinity, NaN
+    return ember_float_from(sign | special | ember_float_bits(size));
 }
 
 uint16_t ember_f16_from_f32(float x) {
@@ -22,8 +20,8 @@ uint16_t ember_f16_from_f32(float x) {
     if (rest > 0x7f800000u) {
         return (uint16_t)(sign | 0x7e00u);
     }
-    if (rest >= 0x477ff000u) { // 65520: rounds to infinity
-        return (uint16_t)(sign | 0x7c00u);
+    if (rest > 0x47800000u) {
+        rest = 0x47800000u; // 65536 becomes infinity
     }
     if (rest < 0x38800000u) {
         // denormal: adding 0.5 leaves the value in units of 2^-24, rounded

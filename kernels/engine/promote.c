@@ -1,77 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/promote.h"
 
-bool ember_dtype_is_float(uint32_t dtype) {
-    return (dtype >= EMBER_F16 && dtype <= EMBER_F64) || dtype == EMBER_BF16;
-}
+#include "kernels/engine/element.h"
 
-// 0 bool, 1 integer, 2 float
+// 1 bool, 2 integer, 3 float
 static uint32_t category(uint8_t dtype) {
-    return dtype == EMBER_B1 ? 0 : ember_dtype_is_float(dtype) ? 2 : 1;
+    return dtype == EMBER_B1 ? 1 : ember_class_of(dtype) == EMBER_CLASS_S64 ? 2 : 3;
 }
 
 static bool is_unsigned(uint8_t dtype) {
     return dtype == EMBER_U8 || dtype >= EMBER_U16;
 }
 
-// Two integers: the wider one; the next signed one where only one has a sign.
-static uint8_t promote_integers(uint8_t a, uint8_t b) {
-    const uint32_t size_a = ember_dtype_size(a);
-    const uint32_t size_b = ember_dtype_size(b);
-    const uint32_t size = size_a > size_b ? size_a : size_b;
-    if (size_a != size_b) {
-        const uint8_t wide = size_a > size_b ? a : b;
-        const uint8_t other = size_a > size_b ? b : a;
-        if (!is_unsigned(wide) || is_unsigned(other)) {
-            return wide;
-        }
-    }
-    return size == 1 ? EMBER_S16 : size == 2 ? EMBER_S32 : EMBER_S64;
+// The smallest integer with a sign that holds all of the integer `dtype`, or int64.
+static uint8_t with_sign(uint8_t dtype) {
+    return dtype == EMBER_U8    ? EMBER_S16
+           : dtype == EMBER_U16 ? EMBER_S32
+           : dtype > EMBER_U16  ? EMBER_S64
+                                : dtype;
 }
 
-uint8_t ember_promote(uint8_t a, uint8_t b) {
-    if (a == b || b == EMBER_NO_DTYPE) {
+// The smallest dtype that holds two of one category, as torch.promote_types.
+static uint8_t promote(uint8_t a, uint8_t b) {
+    if (a == b) {
         return a;
     }
-    if (a == EMBER_NO_DTYPE) {
-        return b;
+    if (a > EMBER_S64 && a < EMBER_U16) { // floats
+        return a == EMBER_F64 || b == EMBER_F64 ? EMBER_F64 : EMBER_F32;
     }
-    if (category(a) != category(b)) {
-        return category(a) > category(b) ? a : b;
+    if (is_unsigned(a) != is_unsigned(b)) {
+        a = with_sign(a);
+        b = with_sign(b);
     }
-    if (category(a) == 1) {
-        return promote_integers(a, b);
+    return a > b ? a : b; // those with a sign are numbered by size, as the others
+}
+
+void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say) {
+    const uint8_t weight = (uint8_t)(category(dtype) * 4 + say);
+    if (weight > promotion->weight) {
+        *promotion = (ember_promotion_t){dtype, weight};
+    } else if (weight == promotion->weight) {
+        promotion->dtype = promote(promotion->dtype, dtype);
     }
-    return a == EMBER_F64 || b == EMBER_F64 ? EMBER_F64 : EMBER_F32;
-}
-
-void ember_promotion_start(ember_promotion_t *promotion) {
-    *promotion = (ember_promotion_t){{EMBER_NO_DTYPE, EMBER_NO_DTYPE, EMBER_NO_DTYPE}};
-}
-
-static void add(uint8_t *place, uint8_t dtype) {
-    *place = ember_promote(*place, dtype);
-}
-
-void ember_promotion_tensor(ember_promotion_t *promotion,
-                            const ember_tensor_t *tensor) {
-    add(&promotion->dtypes[tensor->rank > 0 ? 0 : 1], tensor->dtype);
-}
-
-void ember_promotion_scalar(ember_promotion_t *promotion, ember_kind_t kind) {
-    add(&promotion->dtypes[2], kind == EMBER_DOUBLE ? EMBER_F32
-                               : kind == EMBER_BOOL ? EMBER_B1
-                                                    : EMBER_S64);
-}
-
-uint8_t ember_promotion_result(const ember_promotion_t *promotion) {
-    uint8_t result = EMBER_NO_DTYPE;
-    for (uint32_t i = 0; i < 3; i++) {
-        const uint8_t dtype = promotion->dtypes[i];
-        if (result == EMBER_NO_DTYPE ||
-            (dtype != EMBER_NO_DTYPE && category(dtype) > category(result))) {
-            result = dtype;
-        }
-    }
-    return result;
 }

@@ -9,20 +9,19 @@
 
 enum { EMBER_NO_DTYPE = 255 };
 
+// What an operand is, by its say in the dtype.
+typedef enum ember_say {
+    EMBER_SAY_SCALAR,
+    EMBER_SAY_0D,
+    EMBER_SAY_TENSOR,
+} ember_say_t;
+
+// Of the operands so far, those that have the most say; all 0 before the first.
 typedef struct ember_promotion {
-    // Of tensors with dimensions, of 0-d tensors, of Scalars; EMBER_NO_DTYPE before
-    // the first.
-    uint8_t dtypes[3];
+    uint8_t dtype;  // the smallest that holds them
+    uint8_t weight; // of their category, then their say
 } ember_promotion_t;
 
-bool ember_dtype_is_float(uint32_t dtype);
-
-// The smallest dtype that holds both, as torch.promote_types.
-uint8_t ember_promote(uint8_t a, uint8_t b);
-
-void ember_promotion_start(ember_promotion_t *promotion);
-void ember_promotion_tensor(ember_promotion_t *promotion, const ember_tensor_t *tensor);
-void ember_promotion_scalar(ember_promotion_t *promotion, ember_kind_t kind);
-uint8_t ember_promotion_result(const ember_promotion_t *promotion);
+void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say);
 
 #endif // EMBER_KERNELS_ENGINE_PROMOTE_H
