@@ -78,6 +78,17 @@ def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
             raise ValueError("the exporter changed the dtype of an output")
     if any(reads_strange_layout(node) for node in nodes.values()):
         raise ValueError("the exporter makes a view of channels_last without a copy")
+    if any(depends_on_order(node) for node in nodes.values()):
+        raise ValueError("a product of so many numbers depends on their order")
+
+
+def depends_on_order(node: Any) -> bool:
+    """Whether this is a product that overflows in one order and vanishes in another."""
+    if "aten.prod" not in str(node.target):
+        return False
+    factors, product = node.args[0].meta["val"], node.meta["val"]
+    many = factors.numel() > 100 * max(product.numel(), 1)
+    return product.dtype.is_floating_point and bool(many)
 
 
 def reads_strange_layout(node: Any) -> bool:
