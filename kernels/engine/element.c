@@ -2,7 +2,6 @@
 #include "kernels/engine/element.h"
 
 #include <stddef.h>
-#include <string.h>
 
 ember_class_t ember_class_of(uint32_t dtype) {
     if (dtype == EMBER_F64) {
@@ -78,6 +77,28 @@ static void narrow(ember_number_t *number, uint32_t dtype) {
     }
 }
 
+// The bytes of an element, with zeros above.
+static int64_t read_bytes(uint32_t size, const void *at) {
+    if (size == 8) {
+        return *(const int64_t *)at;
+    }
+    return size == 4   ? *(const uint32_t *)at
+           : size == 2 ? *(const uint16_t *)at
+                       : *(const uint8_t *)at;
+}
+
+static void write_bytes(uint32_t size, void *at, int64_t bits) {
+    if (size == 8) {
+        *(int64_t *)at = bits;
+    } else if (size == 4) {
+        *(uint32_t *)at = (uint32_t)bits;
+    } else if (size == 2) {
+        *(uint16_t *)at = (uint16_t)bits;
+    } else {
+        *(uint8_t *)at = (uint8_t)bits;
+    }
+}
+
 typedef struct elements {
     char *at;
     uint32_t dtype;
@@ -90,8 +111,7 @@ static void move(elements_t *to, elements_t *from, uint32_t count) {
     const uint32_t from_size = ember_dtype_size(from->dtype);
     const uint32_t to_size = ember_dtype_size(to->dtype);
     for (; count > 0; count--, to->at += to->step, from->at += from->step) {
-        ember_number_t number = {.s64 = 0};
-        memcpy(&number, from->at, from_size);
+        ember_number_t number = {.s64 = read_bytes(from_size, from->at)};
         widen(&number, from->dtype, from_size);
         if (to->dtype == EMBER_B1) {
             number.s64 = truth(number, class);
@@ -99,7 +119,7 @@ static void move(elements_t *to, elements_t *from, uint32_t count) {
             convert(&number, class, target);
         }
         narrow(&number, to->dtype);
-        memcpy(to->at, &number, to_size);
+        write_bytes(to_size, to->at, number.s64);
     }
 }
 
