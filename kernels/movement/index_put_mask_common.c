@@ -16,8 +16,11 @@ static bool spread(ember_view_t *values, const ember_view_t *whole, uint32_t pla
     if (values->rank > rank) {
         return false;
     }
-    for (uint32_t d = 0; d < rank; d++) {
-        sizes[d] = d < place ? whole->sizes[d] : whole->sizes[d + spans - 1];
+    for (uint32_t d = 0; d < place; d++) {
+        sizes[d] = whole->sizes[d];
+    }
+    for (uint32_t d = place + 1; d < rank; d++) {
+        sizes[d] = whole->sizes[d + spans - 1]; // a mask may have no dimension
     }
     sizes[place] =
         place + values->rank < rank ? 1 : values->sizes[place + values->rank - rank];
