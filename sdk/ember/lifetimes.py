@@ -39,18 +39,19 @@ class Storage:
         return Buffer(self.size, self.points, ALIGN)
 
 
-def storages(method: Method, known: KernelList) -> tuple[Storage, ...]:
-    """Of all values in planned memory that anything touches, by value.
-
-    SdkError for an operator that is not known, and for a value of which nothing wrote
-    a part.
-    """
-    return _Analysis(method, known).storages()
+@dataclass(frozen=True)
+class Lifetimes:
+    storages: tuple[Storage, ...]  # of all planned values that anything touches
+    # What the program's own plan destroys when ExecuTorch runs it, in one sentence.
+    conflict: str | None
 
 
-def stock_conflict(method: Method, known: KernelList) -> str | None:
-    """What the program's own plan destroys when ExecuTorch runs it, in one sentence."""
-    return _Analysis(method, known).stock_conflict()
+def of(method: Method, known: KernelList) -> Lifetimes:
+    """SdkError for an operator that is not known, and for a value of which nothing
+    wrote a part."""
+    analysis = _Analysis(method, known)
+    conflict = analysis.stock_conflict()  # before moves are joined
+    return Lifetimes(analysis.storages(), conflict)
 
 
 class _Analysis:
@@ -58,6 +59,7 @@ class _Analysis:
         self.method = method
         self.effects = list(effects.of(method, known))
         self.count = len(self.effects)
+        self.variable = self._variable()
         self.successors = [self._after(index) for index in range(self.count)]
         self.predecessors = _reversed(self.successors)
         self.given = self._given()
@@ -75,17 +77,18 @@ class _Analysis:
         if not isinstance(one, types.JumpFalseCall):
             return (index + 1,)
         condition = self.method.values[one.condition]
-        if isinstance(condition, types.Bool) and one.condition not in self._computed:
+        if isinstance(condition, types.Bool) and one.condition not in self.variable:
             return (index + 1,) if condition.value else (one.target,)
         return tuple({index + 1, one.target})
 
-    @property
-    def _computed(self) -> frozenset[int]:
-        """Scalars that an instruction may change: the last argument of any call."""
-        found = set()
+    def _variable(self) -> frozenset[int]:
+        """Values that may change: inputs, results of calls, targets of moves."""
+        found = set(self.method.inputs)
         for one in self.method.instructions:
             if isinstance(one, types.KernelCall):
-                found.add(one.args[-1])
+                found.update(one.args[-1:])
+            elif isinstance(one, types.DelegateCall):
+                found.update(one.args)
             elif isinstance(one, types.MoveCall):
                 found.add(one.move_to)
         return frozenset(found)

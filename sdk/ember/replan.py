@@ -32,7 +32,7 @@ def replan(
     method: Method, known: KernelList, keep: frozenset[int] = frozenset()
 ) -> Replanned:
     """The method with its memories packed, but for those with the ids of `keep`."""
-    found = lifetimes.storages(method, known)
+    found = lifetimes.of(method, known)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
     bound, proved = 0, True
@@ -40,7 +40,7 @@ def replan(
         if memory in keep:
             bound += sizes[memory]
             continue
-        group = [one for one in found if one.memory_id == memory]
+        group = [one for one in found.storages if one.memory_id == memory]
         placed = offsets.place([one.buffer() for one in group])
         for storage, offset in zip(group, placed.offsets, strict=True):
             for value, start in storage.values.items():
@@ -58,7 +58,7 @@ def replan(
         lower_bound=bound,
         stock=method.planned_bytes,
         proved=proved,
-        conflict=lifetimes.stock_conflict(method, known),
+        conflict=found.conflict,
     )
 
 

@@ -51,7 +51,7 @@ def relu(source: int, target: int) -> types.KernelCall:
 
 
 def by_value(one: Method) -> dict[int, Storage]:
-    found = lifetimes.storages(one, kernels.load())
+    found = lifetimes.of(one, kernels.load()).storages
     return {value: storage for storage in found for value in storage.values}
 
 
@@ -104,20 +104,30 @@ def test_branches_share_and_the_result_of_both_is_one_place() -> None:
     assert storages[2] is storages[3]
 
 
+def test_a_condition_that_is_an_input_may_go_either_way() -> None:
+    # 0 -> relu -> 1; if the flag is set, 1 is the result, else a relu of input 0 is.
+    values = [tensor(0), tensor(16), tensor(32), types.Bool(True)]
+    calls = [relu(0, 1), types.JumpFalseCall(3, 3), relu(1, 2), relu(0, 2)]
+    storages = by_value(method(values, calls, (0, 3), (2,)))
+    assert 1 in storages[0].points  # read by instruction 3, also after a jump
+    fixed = by_value(method(values, calls[:3], (0,), (2,)))
+    assert 1 not in fixed[0].points
+
+
 def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
     path = CASES / "special_cond_two" / "model.pte"
     one = program.parse(path.read_bytes(), str(path)).methods[0]
     found = replan(one, kernels.load())
     assert found.conflict is not None
     assert "overwrites value 12" in found.conflict
-    assert lifetimes.stock_conflict(found.method, kernels.load()) is None
+    assert lifetimes.of(found.method, kernels.load()).conflict is None
 
 
 def test_an_operator_without_a_schema_is_an_error() -> None:
     one = method([tensor(0), tensor(16)], [relu(0, 1)], (0,), (1,))
     strange = replace(one, operators=(types.Operator("my::own", "out"),))
     with pytest.raises(SdkError, match=r"instruction 0: what my::own\.out writes"):
-        lifetimes.storages(strange, kernels.load())
+        lifetimes.of(strange, kernels.load())
 
 
 def test_a_half_overwritten_value_is_an_error() -> None:
@@ -125,7 +135,7 @@ def test_a_half_overwritten_value_is_an_error() -> None:
     calls = [relu(0, 1), relu(2, 2), relu(4, 3)]
     one = method(values, calls, (0,), (3,))
     with pytest.raises(SdkError, match="has overwritten a part of it"):
-        lifetimes.storages(one, kernels.load())
+        lifetimes.of(one, kernels.load())
 
 
 def all_methods() -> list[tuple[str, Method]]:
@@ -142,7 +152,8 @@ def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
         found = replan(one, kernels.load())
         if found.planned > found.lower_bound or found.planned > found.stock:
             worse.append(f"{name}: {found.planned} > {found.lower_bound}")
-        buffers = [s.buffer() for s in lifetimes.storages(found.method, kernels.load())]
+        again = lifetimes.of(found.method, kernels.load())
+        buffers = [storage.buffer() for storage in again.storages]
         assert offsets.lower_bound(buffers) <= found.lower_bound
     assert worse == []
 
