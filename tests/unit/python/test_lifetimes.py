@@ -105,13 +105,13 @@ def test_branches_share_and_the_result_of_both_is_one_place() -> None:
 
 
 def test_a_condition_that_is_an_input_may_go_either_way() -> None:
-    # 0 -> relu -> 1; if the flag is set, 1 is the result, else a relu of input 0 is.
-    values = [tensor(0), tensor(16), tensor(32), types.Bool(True)]
+    # The flag is stated as false, with which instruction 2 would never read value 1.
+    values = [tensor(0), tensor(16), tensor(32), types.Bool(False)]
     calls = [relu(0, 1), types.JumpFalseCall(3, 3), relu(1, 2), relu(0, 2)]
     storages = by_value(method(values, calls, (0, 3), (2,)))
-    assert 1 in storages[0].points  # read by instruction 3, also after a jump
-    fixed = by_value(method(values, calls[:3], (0,), (2,)))
-    assert 1 not in fixed[0].points
+    assert 1 in storages[1].points
+    fixed = by_value(method(values, calls, (0,), (2,)))
+    assert 1 not in fixed[1].points
 
 
 def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
