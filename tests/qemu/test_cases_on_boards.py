@@ -35,13 +35,18 @@ SUBSET = "model or bundle or special"
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
-def run(folders: list[Path], board: str, expression: str = "") -> list[Outcome]:
+def run(
+    folders: list[Path],
+    board: str,
+    expression: str = "",
+    settings: testing.Settings | None = None,
+) -> list[Outcome]:
     name = boards.load(board)
     if not emulator.available(name):
         pytest.skip(f"{name.runner.binary} is not installed")
     wanted = filters.parse(expression)
     found = [one for one in cases.find(folders) if wanted(one.name)]
-    return testing.test(found, [name], jobs=1)
+    return testing.test(found, [name], jobs=1, settings=settings)
 
 
 def check(results: list[Outcome]) -> None:
@@ -49,6 +54,12 @@ def check(results: list[Outcome]) -> None:
     lines = [f"{one.name}: {one.status}: {one.message}" for one in wrong]
     again = [f"  {one.again}" for one in wrong]
     assert not wrong, "\n".join([*lines, "to run one again:", *again])
+
+
+@pytest.mark.parametrize("board", ["mps2-an386", "netduinoplus2"])
+def test_dead_memory_may_hold_anything(board: str) -> None:
+    settings = testing.Settings(poison=0xA5)
+    check(run([CASES], board, "model or special", settings))
 
 
 @pytest.mark.parametrize("board", EVERY)
