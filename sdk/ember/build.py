@@ -332,7 +332,7 @@ def _pack(
     _write_json(folder / "3-plan.json", facts)
     package = folder / "4-package"
     package.mkdir()
-    parts = pack.parts(packed, plans)
+    parts = pack.parts(packed, plans, [one.changing for _, one in selected])
     backends = sorted({name for _, one in selected for name in one.backends})
     pack.write(package, parts, chosen, backends, rules.known)
     return chosen, plans

@@ -35,6 +35,7 @@ class Part:
 
     model: Model
     plan: Plan
+    changing: bool  # something in a method can change once it is loaded
     name: str = ""
     first: bool = True
 
@@ -63,11 +64,13 @@ class Part:
         }
 
 
-def parts(models: Sequence[Model], plans: Sequence[Plan]) -> list[Part]:
+def parts(
+    models: Sequence[Model], plans: Sequence[Plan], changing: Sequence[bool]
+) -> list[Part]:
     """SdkError when two models have one name."""
-    pairs = list(zip(models, plans, strict=True))
-    if len(pairs) == 1:
-        return [Part(*pairs[0])]
+    found = list(zip(models, plans, changing, strict=True))
+    if len(found) == 1:
+        return [Part(*found[0])]
     names = [model.identifier for model in models]
     for name in names:
         if names.count(name) > 1:
@@ -75,8 +78,8 @@ def parts(models: Sequence[Model], plans: Sequence[Plan]) -> list[Part]:
                 f"two models of the firmware are called {name}", hint="rename one"
             )
     return [
-        Part(model, plan, model.identifier, first=index == 0)
-        for index, (model, plan) in enumerate(pairs)
+        Part(*one, one[0].identifier, first=index == 0)
+        for index, one in enumerate(found)
     ]
 
 
@@ -229,6 +232,7 @@ def model_data(part: Part) -> str:
         lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
     lines += ["extern const ember_operators_t ember_operators;"]
     lines += ["extern const ember_backends_t ember_backends;", ""]
+    changing = "&ember_changing" if part.changing else "0"
     entries = []
     for index, one in enumerate(plan.methods):
         lines += _method_arrays(index, one)
@@ -245,7 +249,7 @@ def model_data(part: Part) -> str:
         f"    .method_count = {len(plan.methods)},",
         "    .methods = methods,",
         f"    .temp = {_span(plan.temp)},",
-        "    .registry = {&ember_operators, &ember_backends},",
+        f"    .registry = {{&ember_operators, &ember_backends, {changing}}},",
         f"    .parts = {{{_parts(model, plan)}}},",
         "};",
         "",
