@@ -16,7 +16,13 @@ from ember.cmd_build import (
     StackOption,
     ToolchainOption,
 )
-from ember.options import KernelsOption, ProjectOption
+from ember.options import (
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+    passes_of,
+)
 
 
 def command(
@@ -41,6 +47,8 @@ def command(
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
     optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -54,6 +62,7 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
+        passes=passes_of(only_passes, no_pass, plans.passes),
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)
