@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-<<<<<<< HEAD
-from ember import plan_check, program
-=======
-from ember import program, trim
+from ember import plan_check, program, trim
 from ember.boards import Board
->>>>>>> b3f8170 (sdk/ember/passes: Fold what depends on constants alone, compared bit by bit.)
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.passes.improve import improve
