@@ -174,6 +174,7 @@ def dialect(
         arguments,
         results=lambda: reference(*(given or arguments)),
         constants=held,
+        exact=True,
     )
 
 

@@ -62,6 +62,7 @@ class Sweep:
     written: Sequence[int] = ()
     # Arguments that the program holds; the other tensors are inputs.
     constants: Sequence[int] = ()
+    exact: bool = False  # floats, too
 
     def inputs(self) -> dict[int, torch.Tensor]:
         """The tensors that a run is given, by their place among the arguments."""
@@ -184,7 +185,7 @@ def case_of(sweep: Sweep) -> Exported:
     inputs = list(sweep.inputs().values())
     # PyTorch rounds half floats between the steps of an operator, Ember at its end.
     half = any(value.dtype in (F16, BF16) for value in (*results, *inputs))
-    exact = not any(value.is_floating_point() for value in results)
+    exact = sweep.exact or not any(value.is_floating_point() for value in results)
     return Exported(
         {"model.pte": program_of(sweep, results)},
         [Run("forward", inputs, results)],

@@ -18,7 +18,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,8 @@ from ember import (
     libraries,
     linker,
     pack,
-    passes,
     paths,
     plan,
-    program,
     repack,
     user_kernels,
 )
@@ -63,7 +61,6 @@ class Options:
     toolchain: str | None = None
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
-    passes: tuple[str, ...] = passes.NAMES  # of packing
 
 
 @dataclass(frozen=True)
@@ -93,15 +90,6 @@ class Built:
     @property
     def name(self) -> str:
         return "_".join(model.name for model in self.models)
-
-    def packed(self, name: str) -> Method:
-        """A method of the first model as the firmware has it."""
-        folder = self.folder / "4-package"
-        if len(self.models) > 1:
-            folder /= self.model.identifier
-        found = program.read(folder / "model.pte").method(name)
-        assert found is not None
-        return found
 
     @property
     def firmware(self) -> Path:
@@ -250,12 +238,7 @@ def _plan_facts(
         for one in model.replanned.values()
         if one.conflict
     ]
-    done = [
-        {"model": model.name, **asdict(one)}
-        for model, _ in selected
-        for one in model.passes
-    ]
-    return plans, plan.to_json(plans) | {"conflicts": conflicts, "passes": done}
+    return plans, plan.to_json(plans) | {"conflicts": conflicts}
 
 
 def _choose(job: _Job) -> list[Chosen]:
@@ -263,8 +246,7 @@ def _choose(job: _Job) -> list[Chosen]:
     results: list[Chosen] = []
     gaps: list[Gap] = []
     for model, methods in zip(job.models, job.methods, strict=True):
-        options = job.options
-        packed = repack.repack(model, options.rules.known, options.passes, job.board)
+        packed = repack.repack(model, job.options.rules.known)
         found = selections.examine(
             packed.program,
             packed.content,
@@ -272,8 +254,7 @@ def _choose(job: _Job) -> list[Chosen]:
             job.board,
             [packed.method(one.name) for one in methods],
             packed.name,
-            options.rules,
-            packed.origins,
+            job.options.rules,
         )
         gaps += found.gaps
         if found.selection is not None:
@@ -454,7 +435,7 @@ def _key(job: _Job, made: Libraries) -> str:
         [model.name for model in job.models],
         [[one.name for one in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
-        [options.toolchain, options.rules.key(), options.passes],
+        [options.toolchain, options.rules.key()],
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.known))

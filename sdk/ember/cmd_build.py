@@ -10,13 +10,7 @@ import typer
 from ember import budget as budgets
 from ember import build, footprint, libraries, linker, output, report
 from ember import project as projects
-from ember.options import (
-    KernelsOption,
-    NoPassOption,
-    PassesOption,
-    ProjectOption,
-    passes_of,
-)
+from ember.options import KernelsOption, ProjectOption
 
 _SIZES = ("size", "memory", "footprint", "method_arena")
 ModelArgument = Annotated[
@@ -83,8 +77,6 @@ def command(
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
     optimize: OptimizeOption = None,
-    only_passes: PassesOption = None,
-    no_pass: NoPassOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -105,7 +97,6 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
-        passes=passes_of(only_passes, no_pass, plans.passes),
     )
     paths = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -16,13 +16,7 @@ from ember.cmd_build import (
     StackOption,
     ToolchainOption,
 )
-from ember.options import (
-    KernelsOption,
-    NoPassOption,
-    PassesOption,
-    ProjectOption,
-    passes_of,
-)
+from ember.options import KernelsOption, ProjectOption
 
 
 def command(
@@ -47,8 +41,6 @@ def command(
     messages: MessagesOption = False,
     stack: StackOption = linker.DEFAULT_STACK,
     optimize: OptimizeOption = None,
-    only_passes: PassesOption = None,
-    no_pass: NoPassOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -62,7 +54,6 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
-        passes=passes_of(only_passes, no_pass, plans.passes),
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)

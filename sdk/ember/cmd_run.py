@@ -61,7 +61,6 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
-        passes=plans.passes,
     )
     # Wrong inputs are told before the first compiler starts.
     boards.load(target)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ember import linker, program, trim
+from ember import linker, program
 from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.model import Model
@@ -263,15 +263,15 @@ def _place(
 
 
 def _constants(model: Model) -> dict[str, int]:
-    """Bytes in the image, taken out as unused or equal, and in it for nothing."""
+    """Bytes in the image, taken out of it, and in it for nothing."""
     constants = model.program.constants
     unused = model.program.unused_constants()
     before = model.stock or model.program
-    needed = sum(map(len, trim.trimmed(before).constants))
+    held = sum(map(len, constants))
     dead = sum(len(constants[index]) for index in unused)
     return {
-        "bytes": sum(map(len, constants)) - dead,
-        "dropped": sum(map(len, before.constants)) - needed,
+        "bytes": held - dead,
+        "dropped": sum(map(len, before.constants)) - held,
         "unreferenced": dead,
     }
 

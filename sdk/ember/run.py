@@ -48,7 +48,6 @@ class Node:
     """An instruction of the method, and what it took in this run."""
 
     index: int
-    origin: int  # its index in the program as it was read, before passes
     op: str
     kernel: str | None
     instructions: int | None  # of all its executions
@@ -96,7 +95,6 @@ class RunLog:
             "nodes": [
                 {
                     "index": node.index,
-                    "origin": node.origin,
                     "op": node.op,
                     "kernel": node.kernel,
                     "instructions": node.instructions,
@@ -169,7 +167,7 @@ def run(
         load=_region(result.marks, _LOAD),
         execute=_region(result.marks, _EXECUTE),
         unit=built.board.runner.counts,
-        nodes=tuple(_nodes(built, built.packed(method.name), executed)),
+        nodes=tuple(_nodes(built, method, executed)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
         seconds=result.seconds,
@@ -247,8 +245,11 @@ def _executed(marks: Sequence[Mark], report: _Report) -> list[tuple[int, int]]:
 def _nodes(
     built: Built, method: Method, executed: Sequence[tuple[int, int]] | None
 ) -> Iterable[Node]:
-    (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
-    kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
+    kernels = next(
+        {call["index"]: call["kernel"] for call in one["calls"]}
+        for one in built.selection["methods"]
+        if one["name"] == method.name
+    )
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[int]] = {}
     for index, count in executed or ():
@@ -259,7 +260,6 @@ def _nodes(
         known = executed is not None
         yield Node(
             index=index,
-            origin=facts["origins"][index],
             op=op,
             kernel=kernels.get(index),
             instructions=sum(counts) if known else None,

@@ -12,7 +12,6 @@ from ember.errors import SdkError, problem_list
 from ember.gaps import Gap
 from ember.kernels import KernelList
 from ember.opinfo import OpInfo
-from ember.pins import Origins
 from ember.program import Method, Program
 from ember.rules import Rules
 from ember.tensors import DType
@@ -28,8 +27,6 @@ class Selection:
     backends: tuple[str, ...]  # ids
     sizes: dict[str, int]  # bytes of the runtime's structs
     known: KernelList = field(default_factory=lambda: Rules().known)  # chosen from
-    # By method, where passes moved instructions: the index that each one had before.
-    origins: Origins = field(default_factory=dict)
 
     @property
     def scratch(self) -> int:
@@ -40,10 +37,6 @@ class Selection:
         """Whether something in a method can change once it is loaded."""
         return any(needs.changing for needs in self.needs)
 
-    def _origins(self, method: Method) -> list[int]:
-        own = self.origins.get(method.name)
-        return list(range(len(method.instructions)) if own is None else own)
-
     def to_json(self) -> dict[str, Any]:
         return {
             "operators": {name: list(items) for name, items in self.kernels.items()},
@@ -53,7 +46,6 @@ class Selection:
                     "name": method.name,
                     "arena": needs.arena,
                     "scratch": needs.temp,
-                    "origins": self._origins(method),
                     "calls": [
                         {
                             "index": call.instruction,
@@ -119,12 +111,10 @@ def examine(
     methods: Sequence[Method],
     name: str,
     rules: Rules | None = None,
-    origins: Origins | None = None,
 ) -> Examined:
     """As choose(), with gaps as a result. Where they show without the loader, and it
-    is not compiled yet, they are told before it is. Pins name calls by `origins`.
+    is not compiled yet, they are told before it is.
     """
-    origins = origins or {}
     rules = rules or Rules()
     known = rules.known
     allowed = rules.allowed(board)
@@ -152,7 +142,7 @@ def examine(
         found.sort(key=lambda gap: (order[gap.method], gap.instruction))
         return Examined(None, tuple(found))
     if rules.calls:
-        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed, origins)
+        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed)
         answer = resolved(allowed)
     selection = Selection(
         methods=tuple(methods),
@@ -161,7 +151,6 @@ def examine(
         backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
         sizes=dict(answer.sizes),
         known=known,
-        origins=origins,
     )
     return Examined(selection, ())
 

@@ -117,7 +117,7 @@ class _Session:
         self.board = board
         self.settings = settings
         self.known = kernels.load(settings.kernels)
-        self.poison: dict[str, batch.Poison] = {}  # by name
+        self.poison: dict[str, poison.Poison] = {}  # by name
 
     def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
         ready = [] if self.settings.poison is not None else list(given)

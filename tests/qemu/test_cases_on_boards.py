@@ -27,6 +27,7 @@ from ember.testing import Outcome
 
 CASES = Path(__file__).parents[1] / "cases"
 CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
+DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
 SOME = ("host-asan", "mps2-an385", "mps2-an500", "mps2-an505", "netduinoplus2")
 # On the boards that differ little from the others: models, and the kinds of programs.
@@ -74,6 +75,12 @@ def test_all_committed_cases(board: str) -> None:
 def test_every_operator(board: str) -> None:
     """The committed subset of the conformance programs; an385 has no FPU."""
     check(run([CONFORMANCE], board))
+
+
+@pytest.mark.parametrize("board", ["host", "host-mve", "mps3-an547", *SOME])
+def test_int8_layers(board: str) -> None:
+    """The committed part of the cortex_m dialect's calls with random shapes."""
+    check(run([DIALECT], board))
 
 
 @pytest.mark.parametrize("board", SOME)
