@@ -109,7 +109,9 @@ def write(
         texts[f"{part.model.identifier}_plan.h"] = plan_header(part.model, part.plan)
     texts["manifest.json"] = manifest(items)
     if plan.board.port != "host":
-        texts["linker.ld"] = linker.script(plan.board, stack_bytes=plan.stack)
+        texts["linker.ld"] = linker.script(
+            plan.board, stack_bytes=plan.stack, placement={"stack": plan.stack_memory}
+        )
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -179,7 +181,7 @@ def _section(region: Region, board: Board) -> str:
     section = f".bss.{region.name}"
     if board.port != "host":
         section = f".ember_arena.{region.memory}.{region.name}"
-    return f'__attribute__((aligned({ALIGN}), section("{section}")))'
+    return f'__attribute__((aligned({region.align}), section("{section}")))'
 
 
 def _size_name(region: Region) -> str:
