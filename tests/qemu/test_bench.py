@@ -32,6 +32,7 @@ SIZE_BOUNDS = {
     "addmm": 2_500,
     "mlp": 16_000,
     "ds_cnn": 22_000,
+    "balanced": 16_000,
 }
 
 
