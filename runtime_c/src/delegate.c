@@ -49,6 +49,7 @@ static ember_status_t start(ember_method_t *method, const uint8_t *table,
         .program = method->meta.program,
         .delegate = table,
         .arena = &method->arena,
+        .method = method,
         .error = &method->error,
     };
     if (backend == NULL) {
@@ -80,7 +81,6 @@ static int32_t run_delegate(void *state) {
 ember_status_t ember_method_load_delegate(ember_method_t *method,
                                           const ember_field_t *call,
                                           ember_step_t *step) {
-    ember_method_read_all(method, call[CALL_ARGS].at);
     const ember_vector_t all = method->meta.plan[PLAN_DELEGATES].at;
     const uint32_t index = call[CALL_INDEX].number;
     const uint8_t *table = ember_flat_item(&method->flat, all, index);
@@ -122,16 +122,13 @@ bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
     return true;
 }
 
-void ember_method_unload(ember_method_t *method) {
-    if (method->delegates == NULL) {
-        return;
+ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info, size_t bytes) {
+    ember_method_t *method = info->method;
+    if (bytes > method->temp_used) {
+        method->temp_used = bytes;
     }
-    const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
-    for (uint32_t i = 0; i < count; i++) {
-        struct ember_delegate *delegate = &method->delegates[i];
-        if (delegate->backend != NULL && delegate->backend->destroy != NULL) {
-            delegate->backend->destroy(delegate->handle);
-        }
-    }
-    method->delegates = NULL;
+    return bytes <= method->temp.size
+               ? EMBER_OK
+               : fail(method, EMBER_NO_MEMORY,
+                      "delegate: the temp arena is too small for its scratch");
 }

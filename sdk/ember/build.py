@@ -29,7 +29,6 @@ from ember import (
     image,
     libraries,
     linker,
-    memories,
     pack,
     paths,
     plan,
@@ -42,12 +41,10 @@ from ember.boards import Board
 from ember.errors import SdkError, UsageError
 from ember.gaps import Gap
 from ember.libraries import Libraries
-from ember.memories import Spread
 from ember.model import Model
 from ember.program import Method, Tensor
 from ember.rules import Rules
-from ember.steering import Steering
-from ember.uses import Pair
+from ember.selection import Selection
 
 _STAMP = "build.json"
 
@@ -64,7 +61,6 @@ class Options:
     toolchain: str | None = None
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
-    steering: Steering = field(default_factory=Steering)
 
 
 @dataclass(frozen=True)
@@ -144,6 +140,9 @@ def build(
                 _stages(folder, job, selected, made)
                 _write_json(folder / _STAMP, {"key": key})
     return _read(folder, job)
+
+
+Chosen = tuple[Model, Selection]  # of the packed model
 
 
 @dataclass(frozen=True)
@@ -226,29 +225,25 @@ def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, 
     return _plan_facts(_choose(job), job)[1]
 
 
-def _plan_facts(selected: Spread, job: _Job) -> tuple[list[plan.Plan], dict[str, Any]]:
+def _plan_facts(
+    selected: Sequence[Chosen], job: _Job
+) -> tuple[list[plan.Plan], dict[str, Any]]:
     options = job.options
     plans = plan.make_all(
-        selected.pairs,
-        job.board,
-        stack=options.stack,
-        caller_io=options.caller_io,
-        homes=selected.homes,
+        selected, job.board, stack=options.stack, caller_io=options.caller_io
     )
     conflicts = [
         one.conflict
-        for model, _ in selected.pairs
+        for model, _ in selected
         for one in model.replanned.values()
         if one.conflict
     ]
-    facts = {"traffic": selected.facts, "conflicts": conflicts}
-    return plans, plan.to_json(plans) | facts
+    return plans, plan.to_json(plans) | {"conflicts": conflicts}
 
 
-def _choose(job: _Job) -> Spread:
-    """Each model packed and spread over the memories, with its selection; all gaps
-    are told together."""
-    results: list[Pair] = []
+def _choose(job: _Job) -> list[Chosen]:
+    """Each model packed, with its selection; all gaps are told together."""
+    results: list[Chosen] = []
     gaps: list[Gap] = []
     for model, methods in zip(job.models, job.methods, strict=True):
         packed = repack.repack(model, job.options.rules.known)
@@ -266,15 +261,7 @@ def _choose(job: _Job) -> Spread:
             results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
-    options = job.options
-    return memories.spread(
-        results,
-        job.board,
-        options.rules,
-        options.steering,
-        stack=options.stack,
-        caller_io=options.caller_io,
-    )
+    return results
 
 
 def trace(built: Built) -> Path:
@@ -302,7 +289,9 @@ def _asked(options: Options) -> dict[str, Any]:
 # ---- stages ------------------------------------------------------------------------
 
 
-def _stages(folder: Path, job: _Job, selected: Spread, made: Libraries) -> None:
+def _stages(
+    folder: Path, job: _Job, selected: Sequence[Chosen], made: Libraries
+) -> None:
     _clean(folder)
     chosen, plans = _pack(folder, job, selected)
     board, package = job.board, folder / "4-package"
@@ -330,22 +319,21 @@ def _stages(folder: Path, job: _Job, selected: Spread, made: Libraries) -> None:
 
 
 def _pack(
-    folder: Path, job: _Job, selected: Spread
+    folder: Path, job: _Job, selected: Sequence[Chosen]
 ) -> tuple[dict[str, tuple[str, ...]], list[plan.Plan]]:
     """The first four artefacts; the kernels of all models, and the plans."""
     _write_json(folder / "1-program.json", _program_facts(job))
     rules, board = job.options.rules, job.board
-    packed = [model for model, _ in selected.pairs]
-    kernels = [one.kernels for _, one in selected.pairs]
+    packed = [model for model, _ in selected]
+    kernels = [one.kernels for _, one in selected]
     chosen = selections.merge(kernels, rules.allowed(board))
     _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
     plans, facts = _plan_facts(selected, job)
     _write_json(folder / "3-plan.json", facts)
     package = folder / "4-package"
     package.mkdir()
-    changing = [one.changing for _, one in selected.pairs]
-    parts = pack.parts(packed, plans, changing)
-    backends = sorted({name for _, one in selected.pairs for name in one.backends})
+    parts = pack.parts(packed, plans)
+    backends = sorted({name for _, one in selected for name in one.backends})
     pack.write(package, parts, chosen, backends, rules.known)
     return chosen, plans
 
@@ -358,13 +346,12 @@ def _program_facts(job: _Job) -> Any:
 
 
 def _selection_facts(
-    job: _Job, selected: Spread, chosen: Mapping[str, Sequence[str]]
+    job: _Job, selected: Sequence[Chosen], chosen: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """As one selection; of several models also each by itself."""
-    pairs = selected.pairs
-    facts = [{"model": model.name, **one.to_json()} for model, one in pairs]
+    facts = [{"model": model.name, **one.to_json()} for model, one in selected]
     if len(facts) == 1:
-        return pairs[0][1].to_json()
+        return selected[0][1].to_json()
     return facts[0] | {"operators": chosen, "models": facts}
 
 
@@ -448,7 +435,7 @@ def _key(job: _Job, made: Libraries) -> str:
         [model.name for model in job.models],
         [[one.name for one in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
-        [options.toolchain, options.rules.key(), options.steering.key()],
+        [options.toolchain, options.rules.key()],
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.known))

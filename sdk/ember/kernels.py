@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class Backend:
 
     id: str
     source: str  # without .c; it defines ember_backend_<source>
+    # Of nodes, tried in this order; each is a file <source>/<kernel>.c.
+    kernels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)  # a key of caches by identity
@@ -62,9 +64,6 @@ class KernelList:
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
-    accesses: Mapping[str, Mapping[str, kernel_library.Times]] = field(
-        default_factory=dict
-    )
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
@@ -114,11 +113,7 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
     backends = {one.id: one for one in _backends(own.backends)}
-    accesses = dict(own.accesses)
-    for library in libraries:
-        accesses.update(library.accesses)
-    made = KernelList(found, backends, libraries, own.fast, accesses)
-    return extended(made, libraries)
+    return extended(KernelList(found, backends, libraries, own.fast), libraries)
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
@@ -188,8 +183,11 @@ def _check(library: Library, taken: set[str]) -> None:
         raise SdkError(problem_list(f"cannot use {library.path}", problems))
 
 
-def _backends(entries: Iterable[Mapping[str, str]]) -> list[Backend]:
-    found = [Backend(entry["id"], entry["source"]) for entry in entries]
+def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
+    found = [
+        Backend(entry["id"], entry["source"], tuple(entry.get("kernels", ())))
+        for entry in entries
+    ]
     folder = paths.runtime() / "backends"
     return [one for one in found if (folder / f"{one.source}.c").is_file()]
 
@@ -230,10 +228,12 @@ def operator_table(
     return "\n".join(lines) + "\n"
 
 
-def backend_table(ids: Iterable[str]) -> str:
-    """C text of `ember_backends` with the backends called `ids`."""
-    known = load().backends
-    sources = [known[name].source for name in sorted(ids)]
+def backend_table(ids: Iterable[str], sets: Sequence[str] = ()) -> str:
+    """C text of `ember_backends` with the backends called `ids`, and of the tables of
+    their kernels for a core with the instruction sets of these names.
+    """
+    chosen = [load().backends[name] for name in sorted(ids)]
+    sources = [one.source for one in chosen]
     items = "".join(f"&ember_backend_{source}, " for source in sources)
     return "\n".join(
         [
@@ -243,6 +243,25 @@ def backend_table(ids: Iterable[str]) -> str:
             f"static const ember_backend_t *const items[] = {{{items}0}};",
             "extern const ember_backends_t ember_backends;",
             f"const ember_backends_t ember_backends = {{items, {len(sources)}}};",
+            *(line for one in chosen for line in _node_kernels(one, sets)),
             "",
         ]
     )
+
+
+def _node_kernels(backend: Backend, sets: Sequence[str]) -> list[str]:
+    """The table ember_<source>_kernels of a backend that has kernels for nodes."""
+    if not backend.kernels:
+        return []
+    names = [
+        f"ember_{backend.source}_{one}" for one in isa.usable(backend.kernels, sets)
+    ]
+    kind = f"const struct ember_{backend.source}_kernel"
+    return [
+        *(f"extern {kind} {name};" for name in names),
+        f"extern {kind} *const ember_{backend.source}_kernels[];",
+        f"{kind} *const ember_{backend.source}_kernels[] = {{",
+        *(f"    &{name}," for name in names),
+        "    0,",
+        "};",
+    ]

@@ -35,7 +35,6 @@ class Part:
 
     model: Model
     plan: Plan
-    changing: bool  # something in a method can change once it is loaded
     name: str = ""
     first: bool = True
 
@@ -64,13 +63,11 @@ class Part:
         }
 
 
-def parts(
-    models: Sequence[Model], plans: Sequence[Plan], changing: Sequence[bool]
-) -> list[Part]:
+def parts(models: Sequence[Model], plans: Sequence[Plan]) -> list[Part]:
     """SdkError when two models have one name."""
-    found = list(zip(models, plans, changing, strict=True))
-    if len(found) == 1:
-        return [Part(*found[0])]
+    pairs = list(zip(models, plans, strict=True))
+    if len(pairs) == 1:
+        return [Part(*pairs[0])]
     names = [model.identifier for model in models]
     for name in names:
         if names.count(name) > 1:
@@ -78,8 +75,8 @@ def parts(
                 f"two models of the firmware are called {name}", hint="rename one"
             )
     return [
-        Part(*one, one[0].identifier, first=index == 0)
-        for index, one in enumerate(found)
+        Part(model, plan, model.identifier, first=index == 0)
+        for index, (model, plan) in enumerate(pairs)
     ]
 
 
@@ -99,7 +96,7 @@ def write(
         "models.c": models_table(items),
         "ember_models.h": models_header(items),
         "operators.c": kernels.operator_table(chosen, known),
-        "backends.c": kernels.backend_table(backends),
+        "backends.c": kernels.backend_table(backends, plan.board.isa),
     }
     for part in items:
         for name, content in part.files.items():
@@ -109,9 +106,7 @@ def write(
         texts[f"{part.model.identifier}_plan.h"] = plan_header(part.model, part.plan)
     texts["manifest.json"] = manifest(items)
     if plan.board.port != "host":
-        texts["linker.ld"] = linker.script(
-            plan.board, stack_bytes=plan.stack, placement={"stack": plan.stack_memory}
-        )
+        texts["linker.ld"] = linker.script(plan.board, stack_bytes=plan.stack)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -181,7 +176,7 @@ def _section(region: Region, board: Board) -> str:
     section = f".bss.{region.name}"
     if board.port != "host":
         section = f".ember_arena.{region.memory}.{region.name}"
-    return f'__attribute__((aligned({region.align}), section("{section}")))'
+    return f'__attribute__((aligned({ALIGN}), section("{section}")))'
 
 
 def _size_name(region: Region) -> str:
@@ -234,7 +229,6 @@ def model_data(part: Part) -> str:
         lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
     lines += ["extern const ember_operators_t ember_operators;"]
     lines += ["extern const ember_backends_t ember_backends;", ""]
-    changing = "&ember_changing" if part.changing else "0"
     entries = []
     for index, one in enumerate(plan.methods):
         lines += _method_arrays(index, one)
@@ -251,7 +245,7 @@ def model_data(part: Part) -> str:
         f"    .method_count = {len(plan.methods)},",
         "    .methods = methods,",
         f"    .temp = {_span(plan.temp)},",
-        f"    .registry = {{&ember_operators, &ember_backends, {changing}}},",
+        "    .registry = {&ember_operators, &ember_backends},",
         f"    .parts = {{{_parts(model, plan)}}},",
         "};",
         "",

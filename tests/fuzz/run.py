@@ -60,7 +60,7 @@ def build(folder: Path, sets: list[str]) -> Path:
     """
     sources = [
         *_core_sources(),
-        *sorted((ROOT / "runtime_c/backends").glob("*.c")),
+        *sorted((ROOT / "runtime_c/backends").rglob("*.c")),
         *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
         ROOT / "tests/unit/c/toys.c",
         *_kernel_sources(folder, sets),

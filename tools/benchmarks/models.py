@@ -48,12 +48,11 @@ def measure(folder: Path) -> list[ModelCost]:
 
 def measure_whole(folder: Path) -> list[ModelCost]:
     """The same of the whole models, which are exported first where they lack."""
-    cases = [exported(name) for name in WHOLE_MODELS]
+    cases = [_exported(name) for name in WHOLE_MODELS]
     return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
 
 
-def exported(name: str) -> Path:
-    """The case of a whole model, exported where it lacks."""
+def _exported(name: str) -> Path:
     case = paths.cache() / "corpus" / f"model_{name}"
     if not (case / "model.pte").is_file():
         tool = paths.root() / "tools" / "export_corpus.py"

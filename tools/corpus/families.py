@@ -6,7 +6,6 @@ from __future__ import annotations
 from corpus import (
     bundles,
     control_flow,
-    cortex_m,
     delegates,
     dynamic,
     more_networks,
@@ -24,6 +23,7 @@ from corpus import (
     state,
     storage,
     sweeps,
+    xnnpack_networks,
 )
 from corpus.case import Case
 
@@ -31,7 +31,6 @@ FAMILIES = (
     networks,
     more_networks,
     control_flow,
-    cortex_m,
     dynamic,
     state,
     storage,
@@ -48,6 +47,7 @@ FAMILIES = (
     quantized_networks,
     prims,
     sweeps,
+    xnnpack_networks,
 )
 
 

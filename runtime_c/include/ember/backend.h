@@ -19,12 +19,19 @@ typedef struct ember_delegate_info {
     ember_bytes_t blob;             // untrusted
     const uint8_t *delegate;        // the BackendDelegate table
     ember_arena_t *arena;           // memory that lives as long as the method
+    struct ember_method *method;    // for ember_delegate_scratch()
     ember_error_t *error;
 } ember_delegate_info_t;
 
 // Compile spec `index` of a delegate; false past the end.
 bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                          ember_compile_spec_t *spec);
+
+// Asks while a delegate starts for what its executes will take by
+// ember_node_scratch(). NO_MEMORY when it is more than there is. The need may not
+// depend on sizeof(void *).
+EMBER_MUST_USE ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info,
+                                                     size_t bytes);
 
 typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"

@@ -19,6 +19,7 @@ ENTRIES: list[dict[str, Any]] = yaml.safe_load(
 FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
 
 
+NODES = re.compile(r"^XNN_KERNEL\((\w+)", re.MULTILINE)
 DEFINES = re.compile(r"^ *EMBER_\w*(?:KERNEL|MAP_F32_\w+)\(\s*(\w+)", re.MULTILINE)
 
 
@@ -46,6 +47,17 @@ def test_entry(entry: dict[str, Any]) -> None:
         assert kernels.NAME.fullmatch(kernel)
         assert len(kernel) <= kernels.NAME_LENGTH
         assert defined(paths.kernels() / entry["in"] / f"{kernel}.c") == [kernel]
+
+
+def test_kernels_of_nodes_are_listed() -> None:
+    """Each is a file of its backend's folder, and each such file is listed."""
+    for backend in kernels.load().backends.values():
+        folder = paths.runtime() / "backends" / backend.source
+        files = [path for path in folder.glob("*.c") if NODES.search(path.read_text())]
+        assert {path.stem for path in files} == set(backend.kernels)
+        for name in backend.kernels:
+            found = NODES.findall((folder / f"{name}.c").read_text(encoding="utf-8"))
+            assert found == [name]
 
 
 def test_operators_are_listed_once() -> None:

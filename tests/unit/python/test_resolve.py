@@ -85,15 +85,22 @@ def test_every_gap_at_once(data: Path, tmp_path: Path) -> None:
     assert "write a kernel" in text
 
 
-def test_missing_backend(data: Path) -> None:
-    with pytest.raises(SdkError, match=r"instruction 0: XnnpackBackend"):
-        choose(data / "delegate.pte", "host")
+def test_missing_backend(data: Path, tmp_path: Path) -> None:
+    one = program.read(data / "delegate.pte")
+    (method,) = one.methods
+    odd = tuple(replace(each, id="OddBackend") for each in method.delegates)
+    path = tmp_path / "odd.pte"
+    path.write_bytes(
+        program.write(replace(one, methods=(replace(method, delegates=odd),)))
+    )
+    with pytest.raises(SdkError, match=r"instruction 0: OddBackend"):
+        choose(path, "host")
 
 
 def test_unknown_dtypes(data: Path) -> None:
     (method,) = program.read(data / "add.pte").methods
     call = resolve.Call(0, None, True, 0, 0, volatile=False, message="")
-    needs = resolve.MethodNeeds(0, (call,), (), 0, 0, 0, changing=False)
+    needs = resolve.MethodNeeds(0, (call,), (), 0, 0, 0)
     (gap,) = gaps.of_loader("add", method, needs, kernels.load())
     assert gap.op == "aten::add.out"
     assert set(gap.dtypes) == {"float32"}

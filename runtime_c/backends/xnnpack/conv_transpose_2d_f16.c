@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposed convolution, float16.
+#include "window.h"
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_conv_prepare(graph, node, &ember_xnn_type_f16);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    ember_xnn_transposed_run(node, &ember_xnn_type_f16);
+}
+
+XNN_KERNEL(conv_transpose_2d_f16, NULL, ember_xnn_transposed_shape,
+           XNN_KIND(CONV_TRANSPOSE_2D));

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// From floats to int8, with a scale and a zero point for each row, found while it runs.
+#include "elements.h"
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    (void)graph;
+    const uint32_t from = node->in[0]->datatype;
+    return node->out[0]->datatype == XNN_QDS8 && (from == XNN_F32 || from == XNN_F16)
+               ? EMBER_OK
+               : EMBER_UNSUPPORTED;
+}
+
+typedef struct limits {
+    float low;
+    float high;
+} limits_t;
+
+static limits_t find_limits(const ember_xnn_value_t *input, size_t at,
+                            uint32_t length) {
+    float x[XNN_CHUNK];
+    limits_t found = {0.0f, 0.0f};
+    while (length > 0) {
+        const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
+        ember_xnn_load(input, xnn_at(input, at), 1, count, x);
+        for (uint32_t i = 0; i < count; i++) {
+            found.low = x[i] < found.low ? x[i] : found.low;
+            found.high = x[i] > found.high ? x[i] : found.high;
+        }
+        at += count;
+        length -= count;
+    }
+    return found;
+}
+
+// The factor from numbers to elements, and the zero point.
+static float find_parameters(const limits_t *limits, int32_t *zero) {
+    const float width = limits->high - limits->low;
+    const float factor = width == 0.0f ? 1.0f : 255.0f / width;
+    const float low = limits->low * factor;
+    const float high = limits->high * factor;
+    const float number =
+        (-128.0f + low) + (127.0f + high) > 0.0f ? -128.0f - low : 127.0f - high;
+    *zero = xnn_round(number, -128.0f, 127.0f);
+    return factor;
+}
+
+static void quantize_row(const ember_xnn_value_t *input, size_t at, uint32_t length,
+                         int8_t *to, ember_xnn_row_t *row) {
+    const limits_t limits = find_limits(input, at, length);
+    const float factor = find_parameters(&limits, &row->zero);
+    const float low = (float)(INT8_MIN - row->zero);
+    const float high = (float)(INT8_MAX - row->zero);
+    float x[XNN_CHUNK];
+    row->scale = 1.0f / factor;
+    while (length > 0) {
+        const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
+        ember_xnn_load(input, xnn_at(input, at), 1, count, x);
+        for (uint32_t i = 0; i < count; i++) {
+            *to++ = (int8_t)(xnn_round(x[i] * factor, low, high) + row->zero);
+        }
+        at += count;
+        length -= count;
+    }
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    const ember_xnn_value_t *out = node->out[0];
+    ember_xnn_row_t *row = xnn_rows(out);
+    uint32_t length = 1;
+    for (uint32_t i = 0; i < out->group; i++) {
+        length *= (uint32_t)xnn_size(out, i);
+    }
+    for (uint32_t at = 0; at < out->numel; at += length, row++) {
+        quantize_row(node->in[0], at, length, (int8_t *)out->data + at, row);
+    }
+}
+
+XNN_KERNEL(convert_qd8, NULL, ember_xnn_shape_same, XNN_KIND(CONVERT));

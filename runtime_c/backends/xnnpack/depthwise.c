@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions: weights (1, kh, kw, c * multiplier). The sums of all channels
+// of a pixel are kept in scratch while one tap after the other is added.
+#include "depthwise.h"
+
+static uint32_t outputs_of(const ember_xnn_node_t *node) {
+    return node->params[CONV_GROUPS] * node->params[CONV_GROUP_OUTPUTS];
+}
+
+ember_status_t ember_xnn_depthwise_shape(ember_xnn_graph_t *graph,
+                                         ember_xnn_node_t *node) {
+    const ember_xnn_value_t *weights = node->in[1];
+    const uint32_t *params = node->params;
+    const uint64_t outputs = (uint64_t)params[CONV_GROUPS] * params[CONV_GROUP_OUTPUTS];
+    ember_xnn_window_t window;
+    if (!ember_xnn_window_read(node, &window) || params[CONV_GROUP_INPUTS] != 1 ||
+        (uint32_t)window.channels != params[CONV_GROUPS] || outputs == 0 ||
+        weights->rank != 4 || weights->place != XNN_CONSTANT ||
+        weights->sizes[0] != 1 || weights->sizes[1] != window.y.kernel ||
+        weights->sizes[2] != window.x.kernel ||
+        (uint64_t)weights->sizes[3] != outputs ||
+        !xnn_bias_fits(node->in[2], (uint32_t)outputs) ||
+        !ember_xnn_window_output(graph, node, &window, weights->sizes[3])) {
+        return ember_xnn_bad_shape(graph);
+    }
+    return EMBER_OK;
+}
+
+ember_status_t ember_xnn_depthwise_prepare(ember_xnn_graph_t *graph,
+                                           ember_xnn_node_t *node,
+                                           const ember_xnn_type_t *type) {
+    const ember_xnn_value_t *weights = node->in[1];
+    if (node->flags != 0 || (weights->datatype == XNN_QCS8 && weights->group != 3)) {
+        return EMBER_UNSUPPORTED;
+    }
+    node->scratch = 4 * outputs_of(node);
+    return type->check(graph, node);
+}
+
+static void add_taps(const ember_xnn_depthwise_t *depthwise,
+                     const ember_xnn_window_t *window, int32_t oy, int32_t ox,
+                     size_t image, void *sums) {
+    int32_t y0, y1, x0, x1;
+    const int32_t top = xnn_taps(&window->y, oy, &y0, &y1);
+    const int32_t left = xnn_taps(&window->x, ox, &x0, &x1);
+    for (int32_t ky = y0; ky < y1; ky++) {
+        const int32_t y = top + ky * window->y.dilation;
+        for (int32_t kx = x0; kx < x1; kx++) {
+            const int32_t x = left + kx * window->x.dilation;
+            const size_t row = image * (uint32_t)window->y.in + (uint32_t)y;
+            const size_t at = row * (uint32_t)window->x.in + (uint32_t)x;
+            const size_t tap = (size_t)ky * (uint32_t)window->x.kernel + (uint32_t)kx;
+            depthwise->add(depthwise->node, sums, at * (uint32_t)window->channels,
+                           tap * depthwise->channels);
+        }
+    }
+}
+
+void ember_xnn_depthwise_run(const ember_xnn_graph_t *graph,
+                             const ember_xnn_node_t *node, const ember_xnn_type_t *type,
+                             ember_xnn_tap_fn add) {
+    ember_xnn_window_t window;
+    ember_xnn_product_t product;
+    const ember_xnn_depthwise_t depthwise = {node, add, outputs_of(node)};
+    ember_xnn_product_begin(&product, type, node);
+    (void)!ember_xnn_window_read(node, &window);
+    size_t y = 0;
+    for (int32_t b = 0; b < window.batch; b++) {
+        for (int32_t oy = 0; oy < window.y.out; oy++) {
+            for (int32_t ox = 0; ox < window.x.out; ox++) {
+                ember_xnn_columns_begin(&product, depthwise.channels, graph->work);
+                add_taps(&depthwise, &window, oy, ox, (size_t)b, graph->work);
+                ember_xnn_columns_end(&product, depthwise.channels, graph->work, y);
+                y += depthwise.channels;
+            }
+        }
+    }
+}

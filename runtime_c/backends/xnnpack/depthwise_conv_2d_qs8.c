@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution, static int8.
+#include "depthwise.h"
+
+static void add(const ember_xnn_node_t *node, void *sums, size_t a, size_t w) {
+    const int8_t *x = (const int8_t *)node->in[0]->constant + a;
+    const int8_t *weights = (const int8_t *)node->in[1]->constant + w;
+    const uint32_t multiplier = node->params[CONV_GROUP_OUTPUTS];
+    const int32_t zero = node->in[0]->zero;
+    uint32_t *sum = sums;
+    for (uint32_t c = 0; c < node->params[CONV_GROUPS]; c++) {
+        for (uint32_t m = 0; m < multiplier; m++, sum++) {
+            *sum += (uint32_t)((x[c] - zero) * *weights++);
+        }
+    }
+}
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_depthwise_prepare(graph, node, &ember_xnn_type_qs8);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    ember_xnn_depthwise_run(graph, node, &ember_xnn_type_qs8, add);
+}
+
+XNN_KERNEL(depthwise_conv_2d_qs8, NULL, ember_xnn_depthwise_shape,
+           XNN_KIND(DEPTHWISE_CONV_2D));

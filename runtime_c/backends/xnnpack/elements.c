@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elements.h"
+
+bool ember_xnn_is_plain(const ember_xnn_value_t *value) {
+    return value->datatype == XNN_F32 || value->datatype == XNN_F16 ||
+           (value->datatype == XNN_QS8 && xnn_is_scale(value->scale));
+}
+
+void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t step,
+                    uint32_t count, float *to) {
+    const float *floats = from;
+    const uint16_t *halves = from;
+    const int8_t *bytes = from;
+    size_t at = 0;
+    switch (value->datatype) {
+    case XNN_F32:
+        for (uint32_t i = 0; i < count; i++, at += step) {
+            to[i] = floats[at];
+        }
+        break;
+    case XNN_F16:
+        for (uint32_t i = 0; i < count; i++, at += step) {
+            to[i] = ember_f32_from_f16(halves[at]);
+        }
+        break;
+    default:
+        for (uint32_t i = 0; i < count; i++, at += step) {
+            to[i] = (float)(bytes[at] - value->zero) * value->scale;
+        }
+        break;
+    }
+}
+
+static void store_s8(const ember_xnn_node_t *node, int8_t *to, uint32_t count,
+                     const float *from) {
+    const float inverse = 1.0f / node->out[0]->scale;
+    ember_xnn_range_t range;
+    ember_xnn_range(node, &range);
+    for (uint32_t i = 0; i < count; i++) {
+        to[i] = xnn_quantize(from[i] * inverse, &range);
+    }
+}
+
+void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
+                     float *from) {
+    const ember_xnn_value_t *value = node->out[0];
+    if (value->datatype == XNN_QS8) {
+        store_s8(node, to, count, from);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        from[i] = xnn_clamp(from[i], node->low, node->high);
+    }
+    if (value->datatype == XNN_F32) {
+        memcpy(to, from, 4 * (size_t)count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        ((uint16_t *)to)[i] = ember_f16_from_f32(from[i]);
+    }
+}
+
+void ember_xnn_unary_run(const ember_xnn_node_t *node, ember_xnn_unary_fn compute) {
+    const uint32_t numel = node->out[0]->numel;
+    const bool has_parameter = node->kind == XNN_LEAKY_RELU || node->kind == XNN_ELU;
+    const float parameter = has_parameter ? ember_float_from(node->params[0]) : 0.0f;
+    float x[XNN_CHUNK];
+    for (uint32_t at = 0; at < numel; at += XNN_CHUNK) {
+        const uint32_t count = numel - at < XNN_CHUNK ? numel - at : XNN_CHUNK;
+        ember_xnn_load(node->in[0], xnn_at(node->in[0], at), 1, count, x);
+        compute(x, count, parameter);
+        ember_xnn_store(node, xnn_at(node->out[0], at), count, x);
+    }
+}
+
+ember_status_t ember_xnn_unary_prepare(ember_xnn_graph_t *graph,
+                                       ember_xnn_node_t *node) {
+    (void)graph;
+    return ember_xnn_is_plain(node->in[0]) && ember_xnn_is_plain(node->out[0])
+               ? EMBER_OK
+               : EMBER_UNSUPPORTED;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fully connected, int8 quantised while it runs, int4 weights in groups.
+#include "product.h"
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_linear_prepare(graph, node, &ember_xnn_type_qd8_qb4);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    ember_xnn_linear_run(node, &ember_xnn_type_qd8_qb4);
+}
+
+XNN_KERNEL(fully_connected_qd8_qb4, "qp8_f32_qb4w_gemm", ember_xnn_linear_shape,
+           XNN_KIND(FULLY_CONNECTED));

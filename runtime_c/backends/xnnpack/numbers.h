@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers as XNNPACK rounds them, for all boards alike.
+#ifndef EMBER_XNNPACK_NUMBERS_H
+#define EMBER_XNNPACK_NUMBERS_H
+
+#include "graph.h"
+#include "kernels/engine/element.h"
+#include "kernels/engine/mathf.h"
+
+// x in [low, high]; NaN stays.
+static inline float xnn_clamp(float x, float low, float high) {
+    const float y = x < low ? low : x;
+    return y > high ? high : y;
+}
+
+// The integer nearest to x, halves to even, in [low, high]; low for NaN. Bounds are
+// integers below 2^22 in magnitude.
+static inline int32_t xnn_round(float x, float low, float high) {
+    const float magic = 12582912.0f; // 1.5 * 2^23: its last bit counts ones
+    const float y = x > low ? x : low;
+    const float z = y < high ? y : high;
+    return (int32_t)(ember_float_bits(z + magic) - ember_float_bits(magic));
+}
+
+// Parameters of a row of QDS8, behind its elements.
+typedef struct ember_xnn_row {
+    float scale; // of the numbers: number = (element - zero) * scale
+    int32_t zero;
+} ember_xnn_row_t;
+
+static inline ember_xnn_row_t *xnn_rows(const ember_xnn_value_t *value) {
+    const uint32_t elements = (value->numel + 7) & ~(uint32_t)7;
+    return (ember_xnn_row_t *)((uint8_t *)value->data + elements);
+}
+
+// What brings an int32 sum of products to the int8 output, and its bounds.
+typedef struct ember_xnn_range {
+    float low; // of the rounded number before `zero` is added
+    float high;
+    int32_t zero;
+} ember_xnn_range_t;
+
+// Bounds of a node's int8 output. False when its scale is none.
+bool ember_xnn_range(const ember_xnn_node_t *node, ember_xnn_range_t *range);
+
+static inline int8_t xnn_quantize(float x, const ember_xnn_range_t *range) {
+    return (int8_t)(xnn_round(x, range->low, range->high) + range->zero);
+}
+
+// Element `index` of a float value, as float16 has it.
+static inline float xnn_f16(const ember_xnn_value_t *value, size_t index) {
+    if (value->datatype == XNN_F16) {
+        return ember_f32_from_f16(((const uint16_t *)value->constant)[index]);
+    }
+    const float wide = ((const float *)value->constant)[index];
+    return ember_f32_from_f16(ember_f16_from_f32(wide));
+}
+
+// Is this a number that can be a scale: positive, and so is its inverse?
+static inline bool xnn_is_scale(float scale) {
+    return scale > 0.0f && scale < EMBER_INF;
+}
+
+#endif // EMBER_XNNPACK_NUMBERS_H

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A payload while it is read. All of it is untrusted.
+//
+//     0   u32      0
+//     4   "XH00"   without it, the whole payload is a FlatBuffer
+//     8   u16      bytes of this header, 30
+//     10  u32      where the FlatBuffer lies
+//     14  u32      its size, bytes
+//     18  u32      where constants lie
+//     22  u64      their size, bytes
+#ifndef EMBER_XNNPACK_PAYLOAD_H
+#define EMBER_XNNPACK_PAYLOAD_H
+
+#include "flat.h"
+#include "graph.h"
+
+typedef struct ember_xnn_payload {
+    ember_flat_t flat;
+    const uint8_t *root;     // the XNNGraph table
+    ember_bytes_t constants; // behind the FlatBuffer
+    bool headed;             // has a header
+    ember_xnn_graph_t *graph;
+} ember_xnn_payload_t;
+
+EMBER_MUST_USE ember_status_t ember_xnn_open(ember_xnn_payload_t *payload);
+
+// Constant `index`, at least `size` bytes at a multiple of `align`. False when there
+// is none such.
+EMBER_MUST_USE bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t index,
+                                       size_t size, size_t align, const void **data);
+
+// The value that nodes know by `id`, or NULL.
+ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id);
+
+EMBER_MUST_USE ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload);
+EMBER_MUST_USE ember_status_t ember_xnn_read_nodes(ember_xnn_payload_t *payload);
+
+#endif // EMBER_XNNPACK_PAYLOAD_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling over windows of images (n, h, w, c), a chunk of channels at a time.
+#ifndef EMBER_XNNPACK_POOLING_H
+#define EMBER_XNNPACK_POOLING_H
+
+#include "elements.h"
+#include "window.h"
+
+// Numbers of the chunk's channels, which belong to one output pixel.
+typedef struct ember_xnn_pool {
+    float y[XNN_CHUNK];
+    float x[XNN_CHUNK]; // the tap that is looked at
+    uint32_t count;     // channels
+    uint32_t taps;      // before this one
+} ember_xnn_pool_t;
+
+typedef void (*ember_xnn_pool_fn)(ember_xnn_pool_t *pool);
+
+ember_status_t ember_xnn_pool_shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node);
+
+// `take` sees each tap in the image, `finish` ends a pixel; may be NULL.
+void ember_xnn_pool_run(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
+                        ember_xnn_pool_fn take, ember_xnn_pool_fn finish);
+
+#endif // EMBER_XNNPACK_POOLING_H

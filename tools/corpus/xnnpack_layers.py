@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of one layer each, of random sizes, in each configuration of XNNPACK."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
+
+from corpus.case import Exported
+from corpus.exporting import Apply
+from corpus.xnnpack import exported
+
+# Sums of products have XNNPACK's bits. Functions (softmax, exp, ...) are near, and in
+# float16 XNNPACK rounds on the way, where these kernels round once.
+NEAR = {"rtol": 1e-5, "atol": 1e-5}
+NEAR_HALF = {"rtol": 4e-3, "atol": 2e-3}
+
+
+@dataclass
+class Layer:
+    """A module, its inputs, and how it is quantised and compared."""
+
+    module: nn.Module
+    inputs: tuple[torch.Tensor, ...]
+    form: str = "float"
+    tolerance: dict[str, float] = field(default_factory=dict)
+
+    def exported(self) -> Exported:
+        again = tuple(torch.randn_like(x) for x in self.inputs)
+        options = {"form": self.form, **self.tolerance}
+        return exported(self.module, self.inputs, again, **options)
+
+
+def pick(*items: Any) -> Any:
+    return random.choice(items)
+
+
+def activation() -> nn.Module:
+    return pick(nn.Identity(), nn.Identity(), nn.ReLU(), nn.ReLU6())
+
+
+def linear(form: str, half: bool = False) -> Layer:
+    """Rows of one to three dimensions."""
+    group = int(form.partition("_")[2]) if form.startswith("int4_") else 0
+    k = group * pick(1, 2, 3) if group else random.randint(1, 140)
+    if form == "int4":  # what the exporter asks for
+        k = 32 * pick(1, 2, 4)
+    n = random.randint(1, 40)
+    rows = [random.randint(1, 9) for _ in range(pick(1, 1, 2))]
+    module = nn.Sequential(nn.Linear(k, n, bias=pick(True, True, False)), activation())
+    return _floats(Layer(module, (torch.randn(*rows, k),), form), half)
+
+
+def _floats(layer: Layer, half: bool) -> Layer:
+    if half:
+        layer.module = layer.module.half()
+        layer.inputs = tuple(x.half() for x in layer.inputs)
+        layer.tolerance = NEAR_HALF if layer.tolerance else {}
+    return layer
+
+
+def convolution(form: str, half: bool = False, pointwise: bool = False) -> Layer:
+    """Kernels up to 5, strides, dilations, paddings, groups."""
+    kernel = [1, 1] if pointwise else [pick(1, 2, 3, 3, 5) for _ in "hw"]
+    stride = [pick(1, 1, 2, 3) for _ in "hw"]
+    dilation = [1, 1] if pointwise else [pick(1, 1, 2) for _ in "hw"]
+    padding = [random.randint(0, (k - 1) * d) for k, d in zip(kernel, dilation)]  # noqa: B905
+    groups = 1 if pointwise else pick(1, 1, 1, 2)
+    inputs, outputs = groups * random.randint(1, 12), groups * random.randint(2, 20)
+    if groups == inputs:
+        inputs *= 2
+    module = nn.Conv2d(
+        inputs,
+        outputs,
+        kernel,
+        stride,
+        padding,
+        dilation,
+        groups,
+        bias=pick(True, True, False),
+    )
+    return _floats(Layer(_image(module), (_image_of(inputs),), form), half)
+
+
+def depthwise(form: str, half: bool = False) -> Layer:
+    channels, multiplier = random.randint(2, 20), pick(1, 1, 2)
+    module = nn.Conv2d(
+        channels,
+        channels * multiplier,
+        pick(3, 3, 5),
+        pick(1, 2),
+        pick(0, 1),
+        groups=channels,
+        bias=pick(True, False),
+    )
+    layer = Layer(_image(module), (_image_of(channels),), form)
+    if form == "float":  # taps are summed in another order
+        layer.tolerance = {"rtol": 0.0, "atol": 2e-6}
+    return _floats(layer, half)
+
+
+def transposed(form: str, half: bool = False) -> Layer:
+    stride = pick(1, 2)
+    inputs, outputs = random.randint(2, 9), random.randint(2, 9)
+    module = nn.ConvTranspose2d(
+        inputs, outputs, pick(2, 3), stride, pick(0, 1), pick(0, stride - 1)
+    )
+    layer = Layer(_image(module), (_image_of(inputs),), form, NEAR)
+    return _floats(layer, half)
+
+
+def _image(module: nn.Module) -> nn.Module:
+    return nn.Sequential(module, activation()).eval()
+
+
+def _image_of(channels: int) -> torch.Tensor:
+    image = torch.randn(
+        pick(1, 1, 2), channels, random.randint(9, 12), random.randint(9, 13)
+    )
+    return image.to(memory_format=pick(torch.channels_last, torch.contiguous_format))
+
+
+def matmul(half: bool) -> Layer:
+    batch = [random.randint(1, 3) for _ in range(pick(1, 1, 2))]
+    m, k, n = (random.randint(1, 33) for _ in "mkn")
+    inputs = (torch.randn(*batch, m, k), torch.randn(*batch, k, n))
+    return _floats(Layer(Apply(torch.matmul), inputs), half)
+
+
+# ---- nodes without products: name, function, inputs ----------------------------------
+
+_UNARY: dict[str, Callable[..., Any]] = {
+    "abs": torch.abs,
+    "ceil": torch.ceil,
+    "clamp": lambda x: torch.clamp(x, -0.5, 0.75),
+    "elu": lambda x: F.elu(x, 0.7),
+    "exp": torch.exp,
+    "floor": torch.floor,
+    "gelu": F.gelu,
+    "hardswish": F.hardswish,
+    "hardtanh": F.hardtanh,
+    "leaky_relu": lambda x: F.leaky_relu(x, 0.1),
+    "neg": torch.neg,
+    "relu": torch.relu,
+    "sigmoid": torch.sigmoid,
+    "square": lambda x: x**2,
+    "tanh": torch.tanh,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "softmax": lambda x: torch.softmax(x, -1),
+    "permute": lambda x: x.transpose(1, 2) + 1,
+    "view": lambda x: x.flatten(1) * 2,
+    "slice": lambda x: x[:, 1:, ::1] + 1,
+    "pad": lambda x: F.pad(x, (1, 2, 0, 1), value=0.5),
+}
+_POSITIVE: dict[str, Callable[..., Any]] = {
+    "log": torch.log,
+    "rsqrt": torch.rsqrt,
+    "sqrt": torch.sqrt,
+}
+_BINARY: dict[str, Callable[..., Any]] = {
+    "add": torch.add,
+    "div": torch.div,
+    "maximum": torch.maximum,
+    "minimum": torch.minimum,
+    "mul": torch.mul,
+    "sub": torch.sub,
+    "cat2": lambda x, y: torch.cat([x, y], 1),
+    "cat5": lambda x, y: torch.cat([x, y, x, x, y], 2),
+}
+_IMAGE: dict[str, Callable[..., Any]] = {
+    "avg_pool": lambda x: F.avg_pool2d(x, 2),
+    "avg_pool_padded": lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
+    "max_pool": lambda x: F.max_pool2d(x, 3, 2, 1),
+    "mean": lambda x: x.mean((2, 3)),
+    "mean_kept": lambda x: x.mean((2, 3), keepdim=True),
+    "bilinear": lambda x: F.interpolate(x, scale_factor=2.0, mode="bilinear"),
+    "bilinear_corners": lambda x: F.interpolate(
+        x, scale_factor=2.0, mode="bilinear", align_corners=True
+    ),
+}
+NODES = [*_UNARY, *_POSITIVE, *_BINARY, *_IMAGE, "prelu"]
+
+
+def node(name: str, half: bool = False, form: str = "float") -> Layer:
+    shape = [random.randint(2, 9) for _ in range(3)]
+    inputs: tuple[torch.Tensor, ...]
+    if name in _IMAGE:
+        inputs, function = (_image_of(random.randint(2, 9)),), _IMAGE[name]
+    elif name in _BINARY:
+        other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
+        inputs, function = (torch.randn(shape), torch.randn(other)), _BINARY[name]
+    elif name in _POSITIVE:
+        inputs, function = (torch.rand(shape) + 0.1,), _POSITIVE[name]
+    elif name == "prelu":
+        channels = random.randint(2, 9)
+        layer = Layer(nn.PReLU(channels), (_image_of(channels),), form, NEAR)
+        return _floats(layer, half)
+    else:
+        inputs, function = (torch.randn(shape),), _UNARY[name]
+    layer = Layer(Apply(function), inputs, form, NEAR)
+    if name in _POSITIVE:
+        layer = Positive(layer.module, layer.inputs, form, NEAR)
+    return _floats(layer, half)
+
+
+class Positive(Layer):
+    """A layer whose inputs are never negative."""
+
+    def exported(self) -> Exported:
+        options = {"form": self.form, **self.tolerance}
+        return exported(self.module, self.inputs, **options)
+
+
+# The configurations, by name: what makes a random layer of each.
+CONFIGURATIONS: dict[str, Callable[[], Layer]] = {
+    "linear_f32": lambda: linear("float"),
+    "linear_f16": lambda: linear("float", half=True),
+    "linear_qs8": lambda: linear("static"),
+    "linear_qs8_tensor": lambda: linear("static_tensor"),
+    "linear_qd8": lambda: linear("dynamic"),
+    "linear_qc4": lambda: linear("int4"),
+    "linear_qb4_32": lambda: linear("int4_32"),
+    "linear_qb4_128": lambda: linear("int4_128"),
+    "pointwise_f32": lambda: convolution("float", pointwise=True),
+    "pointwise_qs8": lambda: convolution("static", pointwise=True),
+    "pointwise_qs8_tensor": lambda: convolution("static_tensor", pointwise=True),
+    "conv_f32": lambda: convolution("float"),
+    "conv_f16": lambda: convolution("float", half=True),
+    "conv_qs8": lambda: convolution("static"),
+    "conv_qs8_tensor": lambda: convolution("static_tensor"),
+    "conv_qd8": lambda: convolution("dynamic"),
+    "depthwise_f32": lambda: depthwise("float"),
+    "depthwise_f16": lambda: depthwise("float", half=True),
+    "depthwise_qs8": lambda: depthwise("static"),
+    "transposed_f32": lambda: transposed("float"),
+    "matmul_f32": lambda: matmul(half=False),
+    "matmul_f16": lambda: matmul(half=True),
+    **{f"{name}_f32": (lambda name=name: node(name)) for name in NODES},
+    **{f"{name}_f16": (lambda name=name: node(name, half=True)) for name in NODES},
+}

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks lowered to XNNPACK, and a layer of each configuration of its products."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.export import Dim
+
+from corpus.case import Case, Exported
+from corpus.inputs import f32, made, real
+from corpus.networks import (
+    Encoder,
+    Recurrent,
+    mlp,
+    mobilenet_v1,
+    resnet8,
+    settled,
+    torch_encoder,
+)
+from corpus.quantized_networks import SmallCnn
+from corpus.xnnpack import exported
+from corpus.xnnpack_layers import CONFIGURATIONS, NEAR, NEAR_HALF, NODES
+
+# A sum that ends in another last bit can round to the next integer of a layer behind.
+STEP = {"rtol": 1e-3, "atol": 2e-2}
+NODES_F16 = {f"{name}_f16" for name in NODES}
+
+
+def network(
+    name: str,
+    factory: Callable[[], nn.Module],
+    *recipes: Any,
+    committed: bool = True,
+    **options: Any,
+) -> Case:
+    """A network, named xnnpack_<name>; each recipe is a run of one input."""
+
+    def build() -> Exported:
+        samples = [made([recipe]) for recipe in recipes]
+        return exported(Named(settled(factory())), *samples, **options)
+
+    return Case(f"xnnpack_{name}", build, committed)
+
+
+def layer(name: str) -> Case:
+    """A random layer of a configuration, always the same one."""
+
+    def build() -> Exported:
+        random.seed(name)
+        return CONFIGURATIONS[name]().exported()
+
+    return Case(f"xnnpack_layer_{name}", build, name not in NODES_F16)
+
+
+class Named(nn.Module):
+    """Gives parts of an nn.Sequential names that do not begin with a digit: folding
+    batch norms fails on those."""
+
+    def __init__(self, body: nn.Module) -> None:
+        super().__init__()
+        self.body = body
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.body(x)
+
+
+class Interleaved(nn.Module):
+    """Layers that XNNPACK runs around one that it does not: two delegates."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Linear(12, 16)
+        self.last = nn.Linear(16, 5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.last(torch.cumsum(torch.relu(self.first(x)), 1))
+
+
+def small_mlp() -> nn.Module:
+    return mlp(64, 32, 10)
+
+
+_BATCH = Dim("batch", min=1, max=8)
+_STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
+_IMAGE = f32(1, 3, 32, 32)
+
+CASES = [
+    network("mlp", small_mlp, f32(4, 64), f32(4, 64), **NEAR),
+    network("mlp_dynamic", small_mlp, *_STEPS, dynamic=({0: _BATCH},), **NEAR),
+    network(
+        "mlp_inline", small_mlp, f32(4, 64), extract_delegate_segments=False, **NEAR
+    ),
+    network("mlp_f16", lambda: small_mlp().half(), real(torch.float16, 4, 64)),
+    network("mlp_static", small_mlp, f32(4, 64), form="static"),
+    network("mlp_qd8", small_mlp, f32(4, 64), form="dynamic"),
+    network("mlp_int4", small_mlp, f32(4, 64), form="int4_32"),
+    network("two_delegates", Interleaved, f32(3, 12), **NEAR),
+    network("resnet8", lambda: resnet8(4), _IMAGE, **NEAR),
+    network("resnet8_static", lambda: resnet8(4), _IMAGE, form="static", **STEP),
+    network("cnn_static", SmallCnn, f32(2, 2, 8, 8), form="static", **STEP),
+    network("encoder", lambda: Encoder(16, 2), f32(1, 6, 16), **NEAR),
+    network(
+        "encoder_qd8", lambda: Encoder(16, 2), f32(1, 6, 16), form="dynamic", **STEP
+    ),
+    network(
+        "encoder_f16",
+        lambda: Encoder(16, 2).half(),
+        real(torch.float16, 1, 6, 16),
+        **NEAR_HALF,
+    ),
+    network("lstm", lambda: Recurrent(nn.LSTM, 6, 8), f32(1, 5, 6), **NEAR),
+    network(
+        "mobilenet_v1",
+        lambda: mobilenet_v1(0.25),
+        f32(1, 3, 96, 96),
+        committed=False,
+        **NEAR,
+    ),
+    network(
+        "mobilenet_v1_static",
+        lambda: mobilenet_v1(0.25),
+        f32(1, 3, 96, 96),
+        committed=False,
+        form="static",
+        **STEP,
+    ),
+    network(
+        "torch_encoder",
+        lambda: torch_encoder(16, 2),
+        f32(1, 6, 16),
+        committed=False,
+        **NEAR,
+    ),
+    *map(layer, CONFIGURATIONS),
+]
