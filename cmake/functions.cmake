@@ -3,7 +3,7 @@
 #
 #   ember_add_model(<target> <model.pte>... [BOARD <name>] [METHODS <name>...]
 #                   [KERNELS <folder>...] [PROJECT <ember.yaml>] [STACK <bytes>]
-#                   [OPTIMIZE size|speed] [MESSAGES] [CALLER_IO])
+#                   [OPTIMIZE size|balanced|speed] [MESSAGES] [CALLER_IO])
 #     Links the models, the kernels that they need, the runtime and the board's start
 #     code into the executable, which has a main(). Models that cannot run end the
 #     configuration. A changed model configures again; no kernel is compiled for it.

@@ -17,6 +17,7 @@ endif()
 # both, and to the loader on the host.
 set(EMBER_CPU_FLAGS "${EMBER_FLAGS_${EMBER_CPU}} -mthumb -fno-short-enums")
 # The runtime is always compiled by GCC. Its loops shall stay loops, not become calls of
-# strlen and memset; counted loops and conditional instructions are larger.
+# strlen and memset; counted loops, conditional instructions, and addresses that are
+# computed anew for each use are larger.
 set(EMBER_CORE_OPTIONS -fno-tree-loop-distribute-patterns -fno-branch-count-reg
-                       -fno-if-conversion)
+                       -fno-if-conversion -fno-forward-propagate)

@@ -60,6 +60,17 @@ class Sweep:
     results: Callable[[], Any] | None = None
     # Arguments that the call writes too; `results` ends with what they become.
     written: Sequence[int] = ()
+    # Arguments that the program holds; the other tensors are inputs.
+    constants: Sequence[int] = ()
+    exact: bool = False  # floats, too
+
+    def inputs(self) -> dict[int, torch.Tensor]:
+        """The tensors that a run is given, by their place among the arguments."""
+        return {
+            index: value
+            for index, value in enumerate(self.arguments)
+            if isinstance(value, torch.Tensor) and index not in self.constants
+        }
 
     def outputs(self) -> list[torch.Tensor]:
         found = self.results() if self.results else self._functional()
@@ -86,6 +97,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.values: list[Any] = []
+        self.constants = [b""]
         self.at = 0
 
     def add(self, value: Any) -> int:
@@ -102,6 +114,17 @@ class Writer:
                 sizes=tuple(tensor.shape),
                 dim_order=dim_order(tensor),
                 allocation=place,
+            )
+        )
+
+    def constant(self, tensor: torch.Tensor) -> int:
+        self.constants.append(tensor.contiguous().numpy().tobytes())
+        return self.add(
+            program.Tensor(
+                dtype=DType(DTYPES[tensor.dtype][0]),
+                sizes=tuple(tensor.shape),
+                dim_order=tuple(range(tensor.dim())),
+                data_index=len(self.constants) - 1,
             )
         )
 
@@ -124,7 +147,10 @@ class Writer:
 
 def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
     writer = Writer()
-    arguments = [writer.argument(value) for value in sweep.arguments]
+    arguments = [
+        writer.constant(value) if index in sweep.constants else writer.argument(value)
+        for index, value in enumerate(sweep.arguments)
+    ]
     written = [arguments[index] for index in sweep.written]
     outs = [writer.tensor(one) for one in results[: len(results) - len(written)]]
     returned = (
@@ -135,11 +161,7 @@ def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
     method = program.Method(
         name="forward",
         values=tuple(writer.values),
-        inputs=tuple(
-            index
-            for index, value in zip(arguments, sweep.arguments, strict=True)
-            if isinstance(value, torch.Tensor)
-        ),
+        inputs=tuple(arguments[index] for index in sweep.inputs()),
         outputs=(*outs, *written),
         chains=(program.Chain((call,), (), (), None),),
         operators=(program.Operator(name, overload),),
@@ -149,21 +171,26 @@ def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
         containers=None,
     )
     whole = program.Program(
-        methods=(method,), constants=(b"",), mutable_data=(), named_data=(), version=0
+        methods=(method,),
+        constants=tuple(writer.constants),
+        mutable_data=(),
+        named_data=(),
+        version=0,
     )
     return program.write(whole)
 
 
 def case_of(sweep: Sweep) -> Exported:
     results = sweep.outputs()
-    inputs = [value for value in sweep.arguments if isinstance(value, torch.Tensor)]
+    inputs = list(sweep.inputs().values())
     # PyTorch rounds half floats between the steps of an operator, Ember at its end.
     half = any(value.dtype in (F16, BF16) for value in (*results, *inputs))
+    exact = sweep.exact or not any(value.is_floating_point() for value in results)
     return Exported(
         {"model.pte": program_of(sweep, results)},
         [Run("forward", inputs, results)],
-        rtol=3e-2 if half else 1e-4,
-        atol=1e-2 if half else 1e-5,
+        rtol=0 if exact else 3e-2 if half else 1e-4,
+        atol=0 if exact else 1e-2 if half else 1e-5,
     )
 
 

@@ -10,7 +10,8 @@ enum { MOST_MEMORIES = 4 };
 extern const ember_operators_t ember_operators;
 extern const ember_backends_t ember_backends;
 
-static const ember_registry_t registry = {&ember_operators, &ember_backends};
+static const ember_registry_t registry = {&ember_operators, &ember_backends,
+                                          &ember_changing};
 static _Alignas(EMBER_ALIGN) uint8_t room[ROOM_SIZE];
 static ember_arena_t arena = {.data = room, .size = sizeof(room)};
 static ember_program_t program;

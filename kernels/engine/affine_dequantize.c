@@ -102,7 +102,10 @@ static bool find_class(ember_affine_t *affine, ember_affine_form_t form) {
 ember_status_t ember_dequantize_prepare(ember_affine_t *affine, ember_node_t *node,
                                         ember_affine_form_t form) {
     const uint32_t first = form == EMBER_AFFINE_CHANNEL ? 4 : 3;
-    const ember_status_t status = ember_affine_read(affine, node, form, first + 4);
+    // what the cortex_m dialect calls has no dtype of the result
+    const bool told = ember_node_kind(node, first + 3) != EMBER_TENSOR;
+    const uint32_t out = told ? first + 4 : first + 3;
+    const ember_status_t status = ember_affine_read(affine, node, form, out);
     const uint8_t *dtypes = affine->dtypes;
     int64_t low;
     int64_t high;
@@ -114,7 +117,8 @@ ember_status_t ember_dequantize_prepare(ember_affine_t *affine, ember_node_t *no
         return EMBER_UNSUPPORTED;
     }
     const int64_t dtype = ember_node_int(node, first + 2);
-    const int64_t result = ember_node_int_or(node, first + 3, EMBER_F32);
+    const int64_t result =
+        told ? ember_node_int_or(node, first + 3, EMBER_F32) : EMBER_F32;
     if (dtype != dtypes[EMBER_AFFINE_X] || result != dtypes[EMBER_AFFINE_Y]) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "dequantize: the tensors have other dtypes");

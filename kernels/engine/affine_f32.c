@@ -43,7 +43,9 @@ ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t
     const bool simple = read_scale(affine, node) && read_zero_point(affine, node);
     const ember_tensor_t *real = quantize ? &x : &y;
     const ember_tensor_t *integers = quantize ? &y : &x;
-    ember_node_output_like(node, quantize ? 6 : 7, &x, &y);
+    // some are told the dtype of the result, first
+    const bool told = ember_node_kind(node, 6) != EMBER_TENSOR;
+    ember_node_output_like(node, told ? 7 : 6, &x, &y);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

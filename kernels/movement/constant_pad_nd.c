@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // constant_pad_nd: a value around the tensor; negative amounts cut elements off.
-#include "kernels/engine/copy.h"
-#include "kernels/engine/fill.h"
+#include "kernels/movement/pad.h"
 
 enum { SELF, PAD, VALUE, OUT };
-
-typedef struct {
-    ember_copy_t copy;
-    ember_fill_t fill;
-} state_t;
 
 // Pads of the dimensions, the last one first, are pairs (before, after).
 static int32_t pad_of(ember_node_t *node, uint32_t rank, uint32_t d, uint32_t after) {
@@ -25,66 +19,25 @@ static int32_t pad_of(ember_node_t *node, uint32_t rank, uint32_t d, uint32_t af
     return (int32_t)pad;
 }
 
-static void pad_shape(ember_node_t *node, const ember_view_t *self, int32_t *sizes) {
-    const uint32_t count = ember_node_list_count(node, PAD);
-
-    if (count % 2 != 0 || count > 2u * self->rank) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: length of the list");
-    }
-    for (uint32_t d = 0; d < self->rank; d++) {
-        const int64_t size = (int64_t)self->sizes[d] + pad_of(node, self->rank, d, 0) +
-                             pad_of(node, self->rank, d, 1);
-        if (size < 0 || size > INT32_MAX) {
-            ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: bad size");
-        }
-        sizes[d] = (int32_t)size;
-    }
-}
-
-// Cuts both views down to the part of dimension d that is copied.
-static void keep(ember_view_t *self, ember_view_t *out, uint32_t d, int32_t before) {
-    const int64_t from = before < 0 ? -(int64_t)before : 0; // in self
-    const int64_t to = before > 0 ? before : 0;             // in out
-    const int64_t left = self->sizes[d] - from;
-    const int64_t room = out->sizes[d] - to;
-    const int64_t least = left < room ? left : room;
-    const int32_t count = least > 0 ? (int32_t)least : 0;
-
-    ember_view_slice(self, d, count > 0 ? (int32_t)from : 0, count, 1);
-    ember_view_slice(out, d, count > 0 ? (int32_t)to : 0, count, 1);
-}
-
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    state_t *s = state;
-    int32_t sizes[EMBER_MAX_RANK];
-    ember_tensor_t tensor;
-    ember_view_t self, out;
+    const uint32_t count = ember_node_list_count(node, PAD);
+    ember_pad_amounts_t amounts;
+    ember_view_t self;
 
     ember_view_arg(&self, node, SELF);
-    pad_shape(node, &self, sizes);
-    ember_node_output(node, OUT, self.rank, sizes, &tensor);
-    if (ember_node_status(node) != EMBER_OK) {
-        return ember_node_status(node);
+    if (count % 2 != 0 || count > 2u * self.rank) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: length of the list");
     }
-    if (tensor.dtype != self.dtype) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "pad: dtypes differ");
-    }
-    ember_view_tensor(&out, &tensor);
     for (uint32_t d = 0; d < self.rank; d++) {
-        keep(&self, &out, d, pad_of(node, self.rank, d, 0));
+        amounts.before[d] = pad_of(node, self.rank, d, 0);
+        amounts.after[d] = pad_of(node, self.rank, d, 1);
     }
-    const ember_status_t status =
-        ember_fill_prepare(node, &s->fill, &tensor, ember_node_scalar(node, VALUE));
-    return status != EMBER_OK ? status
-                              : ember_copy_prepare(&s->copy, node, &out, &self);
+    return ember_pad_prepare(node, state, OUT, &self, &amounts,
+                             ember_node_scalar(node, VALUE));
 }
 
 static int32_t run(void *state) {
-    state_t *s = state;
-
-    (void)ember_fill_run(&s->fill);
-    ember_copy_run(&s->copy);
-    return EMBER_OK;
+    return ember_pad_run(state);
 }
 
-EMBER_KERNEL(constant_pad_nd, state_t);
+EMBER_KERNEL(constant_pad_nd, ember_pad_t);

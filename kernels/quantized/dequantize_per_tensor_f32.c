@@ -25,7 +25,7 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_affine_f32_prepare(state, node, false);
-    if (status == EMBER_OK &&
+    if (status == EMBER_OK && ember_node_kind(node, 6) != EMBER_TENSOR &&
         ember_node_int_or(node, 6, EMBER_F32) != (int64_t)EMBER_F32) {
         return EMBER_UNSUPPORTED; // for the general kernel to judge
     }

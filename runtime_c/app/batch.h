@@ -13,6 +13,8 @@
 //             files, each from a multiple of 16 in the record. Without program when it
 //             is linked to the runner: then there are no sizes and no files either.
 //             `run_count` RUN records follow.
+//     DEAD    ember_batch_dead_head_t, then its ranges. One for each method, in order,
+//             of a case with the flag POISON; they stand before its RUN records
 //     RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a bundle
 //     END     nothing
 //
@@ -28,7 +30,7 @@
 
 #include <stdint.h>
 
-enum { EMBER_BATCH_VERSION = 1, EMBER_BATCH_ALIGN = 16 };
+enum { EMBER_BATCH_VERSION = 2, EMBER_BATCH_ALIGN = 16 };
 
 enum {
     EMBER_BATCH_HELLO = 1,
@@ -37,6 +39,7 @@ enum {
     EMBER_BATCH_END = 4,
     EMBER_BATCH_OUTPUT = 5,
     EMBER_BATCH_RESULT = 6,
+    EMBER_BATCH_DEAD = 7,
 };
 
 // Where a case failed.
@@ -50,7 +53,8 @@ enum {
     EMBER_BATCH_DONE,
 };
 
-enum { EMBER_BATCH_BUNDLE = 1, EMBER_BATCH_LINKED = 2 }; // flags of a case
+// Flags of a case.
+enum { EMBER_BATCH_BUNDLE = 1, EMBER_BATCH_LINKED = 2, EMBER_BATCH_POISON = 4 };
 
 #define EMBER_BATCH_UNKNOWN UINT64_MAX // bytes
 
@@ -83,6 +87,21 @@ typedef struct ember_batch_run {
     double rtol;     // for the runtime's own check of a bundle
     double atol;
 } ember_batch_run_t;
+
+typedef struct ember_batch_dead_head {
+    uint32_t count; // ranges
+    uint32_t fill;  // the byte that overwrites them
+} ember_batch_dead_head_t;
+
+// Bytes [start, end) of a planned memory that matter to no instruction from `first`
+// to `last`, just before each. The number of instructions stands for the exit.
+typedef struct ember_batch_dead {
+    uint32_t memory_id;
+    uint32_t start;
+    uint32_t end;
+    uint32_t first;
+    uint32_t last;
+} ember_batch_dead_t;
 
 typedef struct ember_batch_output {
     uint32_t index;

@@ -167,7 +167,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     const ember_operator_t *real = real_operator(method, node->instruction);
     ember_status_t status = EMBER_UNSUPPORTED;
 
-    if (method->tracked == 0) { // a load as if nothing could change: ask for the other
+    if (method->parts == NULL) { // a load as if nothing could change: ask for the other
         return EMBER_BAD_PROGRAM;
     }
     put_number(probe.first ? "\n   {\"instruction\": " : ",\n   {\"instruction\": ",
@@ -377,7 +377,7 @@ static void note_volatile(ember_method_t *method) {
     const char *comma = "";
     put(", \"volatile\": [");
     for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        if (method->steps[i].run != ember_run_volatile) {
+        if (method->steps[i].run != ember_volatile_run) {
             continue;
         }
         const ember_operator_t *real = real_operator(method, i);
@@ -402,7 +402,7 @@ static bool probe_method(uint32_t index) {
     if (status == EMBER_OK) {
         const ember_operators_t operators = probing_table(&meta);
         const ember_backends_t backends = probing_backends(&meta);
-        const ember_registry_t registry = {&operators, &backends};
+        const ember_registry_t registry = {&operators, &backends, &ember_changing};
         probe.first = true;
         put(", \"calls\": [");
         status = load(&method, name, &registry, &error);
@@ -446,7 +446,7 @@ static ember_operators_t chosen_table(void) {
 
 static void measure_method(uint32_t index, const ember_operators_t *operators) {
     const ember_arena_t before = room;
-    const ember_registry_t registry = {operators, &ember_backends};
+    const ember_registry_t registry = {operators, &ember_backends, &ember_changing};
     ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
     static ember_method_t method;
     const ember_status_t status = load(&method, method_name(index), &registry, &error);
@@ -457,6 +457,7 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
         put_number(", \"arena\": ", (int64_t)method.arena.peak);
         put_number(", \"temp\": ", (int64_t)method.temp_used);
         put_number(", \"slots\": ", method.slot_count);
+        put_number(", \"changing\": ", method.parts != NULL);
         ember_method_unload(&method);
     }
     put("}");

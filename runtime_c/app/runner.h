@@ -26,6 +26,8 @@ typedef struct test_method {
     ember_method_t method;
     const char *name;
     ember_span_t *planned;
+    ember_batch_dead_head_t dead;
+    ember_batch_dead_t *dead_ranges; // NULL: nothing is overwritten
 } test_method_t;
 
 typedef struct test_case {
@@ -51,6 +53,13 @@ ember_status_t test_case_open(test_case_t *test, const uint8_t *record);
 ember_status_t test_case_load(test_case_t *test);
 
 void test_case_unload(test_case_t *test);
+
+// Whether the dead ranges of a method lie inside its memories.
+ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded);
+
+// Executes a method; before every instruction, and at the end, its dead ranges are
+// overwritten.
+ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded);
 
 // `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need noted, when
 // there is no room.

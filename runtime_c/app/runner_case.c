@@ -187,7 +187,8 @@ static ember_status_t lend(test_case_t *test, ember_method_t *method) {
 
 static ember_status_t load_method(test_case_t *test, uint32_t index,
                                   const ember_method_meta_t *meta) {
-    static const ember_registry_t registry = {&ember_operators, &ember_backends};
+    static const ember_registry_t registry = {&ember_operators, &ember_backends,
+                                              &ember_changing};
     test_method_t *loaded = &test->methods[index];
     ember_status_t status = take_planned(test, loaded, meta);
     uint8_t *data = test_case_take(test, 0);

@@ -38,6 +38,12 @@ static ember_batch_head_t next_record(runner_t *runner) {
     return head;
 }
 
+static void expect_record(runner_t *runner, uint32_t kind) {
+    if (next_record(runner).kind != kind) {
+        ember_port_panic("the stream of cases lacks a record");
+    }
+}
+
 // Goes to the next record, whatever of this one was read.
 static void end_record(const runner_t *runner) {
     if (ember_port_seek(runner->in, runner->at) != 0) {
@@ -73,9 +79,12 @@ static ember_status_t set_inputs(const runner_t *runner, test_case_t *test,
                               : status;
 }
 
-static ember_status_t execute(test_case_t *test, ember_method_t *method) {
+static ember_status_t execute(test_case_t *test, test_method_t *loaded) {
     ember_port_mark_begin(EMBER_MARK_EXECUTE);
-    const ember_status_t status = ember_method_execute(method, &test->error);
+    const ember_status_t status =
+        loaded->dead_ranges != NULL
+            ? test_dead_execute(test, loaded)
+            : ember_method_execute(&loaded->method, &test->error);
     ember_port_mark_end(EMBER_MARK_EXECUTE);
     return status;
 }
@@ -107,7 +116,7 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
     ember_status_t status = set_inputs(runner, test, &run, &expected);
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_EXECUTE;
-        status = execute(test, &test->methods[run.method].method);
+        status = execute(test, &test->methods[run.method]);
     }
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_CHECK;
@@ -138,6 +147,32 @@ static ember_status_t start(const runner_t *runner, test_case_t *test,
     return status;
 }
 
+static ember_status_t read_dead(const runner_t *runner, test_case_t *test,
+                                test_method_t *loaded) {
+    read_exactly(runner, &loaded->dead, sizeof(loaded->dead));
+    const size_t size = loaded->dead.count * sizeof(*loaded->dead_ranges);
+    loaded->dead_ranges = test_case_take(test, size);
+    if (loaded->dead_ranges == NULL) {
+        return ember_fail(&test->error, EMBER_NO_MEMORY,
+                          "case: its dead ranges are larger than the memory");
+    }
+    read_exactly(runner, loaded->dead_ranges, size);
+    return test_dead_check(test, loaded);
+}
+
+static ember_status_t read_all_dead(runner_t *runner, test_case_t *test,
+                                    ember_status_t status) {
+    const bool poisoned = (test->head.flags & EMBER_BATCH_POISON) != 0;
+    for (uint32_t i = 0; poisoned && i < test->head.method_count; i++) {
+        expect_record(runner, EMBER_BATCH_DEAD);
+        if (status == EMBER_OK) {
+            status = read_dead(runner, test, &test->methods[i]);
+        }
+        end_record(runner);
+    }
+    return status;
+}
+
 static void finish(const runner_t *runner, test_case_t *test, ember_status_t status) {
     ember_batch_result_t *result = &test->result;
     const bool failed = status != EMBER_OK;
@@ -162,11 +197,9 @@ static void run_case(runner_t *runner, uint32_t length) {
     read_exactly(runner, &test.head, sizeof(test.head));
     ember_status_t status = start(runner, &test, length);
     end_record(runner);
+    status = read_all_dead(runner, &test, status);
     for (uint32_t i = 0; i < test.head.run_count; i++) {
-        const ember_batch_head_t head = next_record(runner);
-        if (head.kind != EMBER_BATCH_RUN) {
-            ember_port_panic("the stream of cases lacks a run");
-        }
+        expect_record(runner, EMBER_BATCH_RUN);
         if (status == EMBER_OK) {
             test.result.which = i;
             status = run_once(runner, &test);

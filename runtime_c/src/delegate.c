@@ -81,6 +81,7 @@ static int32_t run_delegate(void *state) {
 ember_status_t ember_method_load_delegate(ember_method_t *method,
                                           const ember_field_t *call,
                                           ember_step_t *step) {
+    ember_method_read_all(method, call[CALL_ARGS].at);
     const ember_vector_t all = method->meta.plan[PLAN_DELEGATES].at;
     const uint32_t index = call[CALL_INDEX].number;
     const uint8_t *table = ember_flat_item(&method->flat, all, index);
@@ -120,6 +121,20 @@ bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                                    vector_count(key),
                                    {vector_items(value), vector_count(value)}};
     return true;
+}
+
+void ember_method_unload(ember_method_t *method) {
+    if (method->delegates == NULL) {
+        return;
+    }
+    const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ember_delegate *delegate = &method->delegates[i];
+        if (delegate->backend != NULL && delegate->backend->destroy != NULL) {
+            delegate->backend->destroy(delegate->handle);
+        }
+    }
+    method->delegates = NULL;
 }
 
 ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info, size_t bytes) {

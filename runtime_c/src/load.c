@@ -44,18 +44,12 @@ static ember_status_t find_operators(ember_method_t *method) {
 }
 
 static ember_status_t make_arrays(ember_method_t *method) {
-    const ember_method_meta_t *meta = &method->meta;
-    ember_arena_t *arena = &method->arena;
     // An instruction takes 4 bytes of the file: the product can't wrap.
     method->steps = ember_arena_alloc(
-        arena, meta->instruction_count * sizeof(ember_step_t), sizeof(void *));
-    method->delegates =
-        ember_arena_array(arena, vector_count(meta->plan[PLAN_DELEGATES].at),
-                          sizeof(struct ember_delegate), sizeof(void *));
-    if (method->steps == NULL || method->delegates == NULL) {
-        return ember_method_no_memory(method);
-    }
-    return find_operators(method);
+        &method->arena, method->meta.instruction_count * sizeof(ember_step_t),
+        sizeof(void *));
+    return method->steps != NULL ? find_operators(method)
+                                 : ember_method_no_memory(method);
 }
 
 // Checks inputs or outputs, and notes that one can change.
@@ -68,18 +62,19 @@ static void look_at(ember_method_t *method, ember_vector_t values) {
 }
 
 static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
-                               bool fixed, uint32_t *instruction) {
+                               const ember_changing_t *parts, uint32_t *instruction) {
     ember_status_t status;
     ember_flat_begin(&method->flat, &method->meta.program->flat, &method->error);
     method->credit = method->list_items;
     method->temp_used = 0;
     method->arena = memory->method;
+    method->parts = parts;
     for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
         method->recent[i].index = i + 1; // which would be elsewhere: none
     }
     status = make_arrays(method);
-    if (status == EMBER_OK && !fixed) {
-        status = ember_method_load_values(method);
+    if (status == EMBER_OK && parts != NULL) {
+        status = parts->load_values(method);
     }
     if (status == EMBER_OK) {
         look_at(method, method->meta.plan[PLAN_INPUTS].at);
@@ -101,11 +96,13 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
 
 // Most methods have no value that can change, and to look for one takes as long as all
 // else. So a method is loaded as if it had none; when one turns up, or that fails, it
-// is loaded again. States and delegates are there from the start.
+// is loaded again, with the parts for it. States and delegates are there from the
+// start.
 static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
                            uint32_t *instruction) {
     ember_recent_t recent[RECENT_TENSORS];
     const ember_method_meta_t *meta = &method->meta;
+    const ember_changing_t *parts = method->registry->changing;
     ember_status_t status = take_planned(method, memory);
     if (status != EMBER_OK) {
         return status;
@@ -115,10 +112,16 @@ static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
         vector_count(meta->program->root[PROGRAM_MUTABLE_SEGMENTS].at) > 0 ||
         vector_count(meta->plan[PLAN_DELEGATES].at) > 0;
     if (!method->changes) {
-        status = load_all(method, memory, true, instruction);
+        status = load_all(method, memory, NULL, instruction);
     }
-    if (method->changes || status != EMBER_OK) {
-        status = load_all(method, memory, false, instruction);
+    if (parts != NULL && (method->changes || status != EMBER_OK)) {
+        status = load_all(method, memory, parts, instruction);
+    } else if (method->changes) {
+        *instruction = EMBER_NO_INSTRUCTION;
+        status =
+            fail(method, EMBER_UNSUPPORTED,
+                 "method: something in it can change; this build is for methods in "
+                 "which nothing can");
     }
     method->recent = NULL;
     return status;
@@ -139,22 +142,10 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     }
     status = load(method, memory, &instruction);
     if (status != EMBER_OK) {
-        ember_method_unload(method);
+        if (method->parts != NULL) {
+            method->parts->unload(method);
+        }
         (void)ember_method_fail(method, instruction, status, err);
     }
     return status;
-}
-
-void ember_method_unload(ember_method_t *method) {
-    if (method->delegates == NULL) {
-        return;
-    }
-    const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
-    for (uint32_t i = 0; i < count; i++) {
-        struct ember_delegate *delegate = &method->delegates[i];
-        if (delegate->backend != NULL && delegate->backend->destroy != NULL) {
-            delegate->backend->destroy(delegate->handle);
-        }
-    }
-    method->delegates = NULL;
 }

@@ -2,27 +2,47 @@
 // Which values can change, their slots, and the initial states of buffers.
 #include "method_state.h"
 
+static bool is_marked(const ember_method_t *method, uint32_t index) {
+    return (method->changing[index / 32] >> (index % 32) & 1) != 0;
+}
+
 static void mark(ember_method_t *method, uint32_t index) {
-    if (index < method->meta.value_count) {
+    if (index < method->meta.value_count && !is_marked(method, index)) {
         method->changing[index / 32] |= 1u << (index % 32);
+        method->slot_count++;
     }
 }
 
-// Tensors of dynamic shape, and those whose memory comes later. Copies the initial
-// state of a buffer into its planned memory.
+// Copies the initial state of a buffer into its planned memory.
+static void set_state(ember_method_t *method, const ember_plan_tensor_t *plan) {
+    ember_flat_t *flat = &method->flat;
+    const ember_program_t *program = method->meta.program;
+    const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
+    const uint8_t *offsets = NULL;
+    const size_t list =
+        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
+    if (list < vector_count(lists)) {
+        offsets = ember_flat_item(flat, lists, (uint32_t)list);
+    }
+    const ember_bytes_t data = ember_plan_data(flat, program, plan, offsets);
+    if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
+        memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
+    }
+}
+
+// Tensors of dynamic shape, and those whose memory comes later.
 static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *table) {
     ember_plan_tensor_t plan;
-    ember_bytes_t data;
-    if (!ember_method_place(method, table, &plan, &data)) {
+    if (!ember_method_place(method, table, &plan)) {
         return;
     }
-    const ember_tensor_t *tensor = &plan.tensor;
     const bool planned = plan.allocation != NULL;
-    if (plan.dynamic || (!planned && data.data == NULL)) {
+    const bool has_data = ember_plan_has_data(&plan);
+    if (plan.dynamic || (!planned && !has_data)) {
         mark(method, index);
     }
-    if (planned && data.data != NULL && tensor->numel > 0) {
-        memcpy(tensor->data, data.data, ember_tensor_bytes(tensor));
+    if (planned && has_data) {
+        set_state(method, &plan);
     }
 }
 
@@ -82,23 +102,12 @@ static void mark_instructions(ember_method_t *method) {
     }
 }
 
-static uint32_t count_marks(const ember_method_t *method) {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < (method->meta.value_count + 31) / 32; i++) {
-        for (uint32_t word = method->changing[i]; word != 0; word &= word - 1) {
-            count++;
-        }
-    }
-    return count;
-}
-
 // Memory and shape that a changing tensor starts with.
 static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
                         const uint8_t *table) {
     ember_plan_tensor_t plan;
-    ember_bytes_t data;
     const ember_tensor_t *tensor = &plan.tensor;
-    if (!ember_method_place(method, table, &plan, &data)) {
+    if (!ember_method_place(method, table, &plan)) {
         return true; // which method->flat has noted
     }
     slot->constant = tensor->constant;
@@ -136,22 +145,25 @@ static bool fill_slot(ember_method_t *method, ember_slot_t *slot, uint32_t index
 
 ember_status_t ember_method_load_values(ember_method_t *method) {
     const uint32_t count = method->meta.value_count;
-    method->changing = ember_arena_array(&method->arena, (count + 31) / 32,
-                                         sizeof(uint32_t), sizeof(uint32_t));
-    if (method->changing == NULL) {
+    ember_arena_t *arena = &method->arena;
+    method->delegates =
+        ember_arena_array(arena, vector_count(method->meta.plan[PLAN_DELEGATES].at),
+                          sizeof(struct ember_delegate), sizeof(void *));
+    method->changing =
+        ember_arena_array(arena, (count + 31) / 32, sizeof(uint32_t), sizeof(uint32_t));
+    if (method->delegates == NULL || method->changing == NULL) {
         return ember_method_no_memory(method);
     }
     mark_values(method);
     mark_inputs(method);
     mark_instructions(method);
 
-    method->slot_count = count_marks(method);
     method->slots = ember_arena_array(&method->arena, method->slot_count,
                                       sizeof(ember_slot_t), _Alignof(ember_slot_t));
     bool room = method->slots != NULL;
     uint32_t next = 0;
     for (uint32_t i = 0; room && i < count; i++) {
-        if ((method->changing[i / 32] >> (i % 32) & 1) != 0) {
+        if (is_marked(method, i)) {
             room = fill_slot(method, &method->slots[next++], i);
         }
     }

@@ -61,17 +61,38 @@ typedef struct ember_volatile {
     const ember_operator_t *operation;
     ember_run_fn run;     // of the candidate prepared last
     void *state;          // large enough for every candidate
-    ember_slot_t **slots; // (slot_count,): what its arguments depend on
-    uint32_t slot_count;
-    uint32_t instruction;
     uint64_t prepared_at; // clock; 0: not yet
+    uint32_t instruction;
+    uint32_t slot_count;
+    ember_slot_t *slots[]; // (slot_count,): what its arguments depend on
 } ember_volatile_t;
+
+// What a method needs beyond the rest in which something can change: slots, volatile
+// nodes, delegates, moves and jumps. Only `ember_changing` has it, which is reached by
+// the registry alone: firmware in which nothing can change links none of it.
+struct ember_changing {
+    // Finds what can change, creates the slots, and copies initial states into planned
+    // memory.
+    ember_status_t (*load_values)(ember_method_t *method);
+    // Creates and prepares the step of a kernel call.
+    ember_status_t (*load_call)(ember_node_t *node, const ember_operator_t *operation);
+    // The same of any other instruction.
+    ember_status_t (*load_other)(ember_method_t *method, uint32_t index);
+    uint32_t (*source)(const ember_method_t *method, uint32_t index,
+                       ember_slot_t **slot);
+    // The tensor of a slot, whose table in the program is `table`; false when it is
+    // none.
+    bool (*tensor)(ember_slot_t *slot, const uint8_t *table, ember_tensor_t *tensor);
+    bool (*reshape)(ember_method_t *method, uint32_t index, ember_slot_t *slot,
+                    uint32_t rank, const int32_t *sizes);
+    void (*unload)(ember_method_t *method);
+};
 
 // Reads a Tensor table, and finds the memory that it has without a slot or that its
 // slot starts with: planned or constant. plan->tensor.data stays NULL when there is
-// none, and `data` says where the constant or initial state lies. False when it fails.
+// none. False when it fails.
 EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table,
-                                    ember_plan_tensor_t *plan, ember_bytes_t *data);
+                                    ember_plan_tensor_t *plan);
 
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
@@ -82,6 +103,9 @@ typedef struct ember_recent {
     ember_tensor_t tensor;
 } ember_recent_t;
 
+// Sets a scalar by the bits that its kind has in as_int.
+EMBER_LOCAL void ember_slot_store(ember_slot_t *slot, ember_kind_t kind, int64_t bits);
+
 // Notes that `slot` changed.
 EMBER_LOCAL void ember_slot_touch(ember_slot_t *slot);
 
@@ -90,12 +114,10 @@ EMBER_LOCAL ember_slot_t *ember_method_slot(const ember_method_t *method,
                                             uint32_t index);
 
 // The value that `index` stands for now (MoveCall), and its slot or NULL.
-EMBER_LOCAL uint32_t ember_method_source(const ember_method_t *method, uint32_t index,
-                                         ember_slot_t **slot);
 EMBER_INLINE uint32_t ember_method_resolve(const ember_method_t *method, uint32_t index,
                                            ember_slot_t **slot) {
     *slot = NULL;
-    return method->tracked == 0 ? index : ember_method_source(method, index, slot);
+    return method->parts == NULL ? index : method->parts->source(method, index, slot);
 }
 
 // Value `index` as it is now; EMBER_NONE when it is malformed, which method->flat
@@ -123,17 +145,15 @@ EMBER_LOCAL bool ember_method_reshape(ember_method_t *method, uint32_t index,
                                       ember_slot_t *slot, uint32_t rank,
                                       const int32_t *sizes);
 
-// Tag of instruction `index`, and the fields of its body: CALL_*, MOVE_*, JUMP_* or
-// FREE_*.
-EMBER_LOCAL uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
-                                              ember_field_t *fields);
-
-// Finds what can change, creates the slots, and copies initial states into planned
-// memory.
-EMBER_LOCAL ember_status_t ember_method_load_values(ember_method_t *method);
+// Reads the body of a kernel or delegate call: CALL_*.
+EMBER_LOCAL void ember_method_call(ember_method_t *method, const uint8_t *body,
+                                   ember_field_t *fields);
 
 // Notes that the method's arena is too small; NO_MEMORY.
 EMBER_LOCAL ember_status_t ember_method_no_memory(ember_method_t *method);
+
+// Notes that an instruction names what the method does not have; BAD_PROGRAM.
+EMBER_LOCAL ember_status_t ember_method_bad_index(ember_method_t *method);
 
 // `size` bytes of the arena, aligned for any state; NULL is noted as a failure.
 EMBER_LOCAL void *ember_method_state(ember_method_t *method, size_t size);
@@ -142,10 +162,9 @@ EMBER_LOCAL void *ember_method_state(ember_method_t *method, size_t size);
 EMBER_LOCAL ember_status_t ember_method_load_step(ember_method_t *method,
                                                   uint32_t index);
 
-// Starts the delegate of a DelegateCall if need be, and creates its step.
-EMBER_LOCAL ember_status_t ember_method_load_delegate(ember_method_t *method,
-                                                      const ember_field_t *call,
-                                                      ember_step_t *step);
+// Prepares a call whose arguments can never change, and creates its step.
+EMBER_LOCAL ember_status_t ember_method_load_fixed(ember_node_t *node,
+                                                   const ember_operator_t *operation);
 
 // The entry of an Operator's name and overload, or NULL.
 EMBER_LOCAL const ember_operator_t *
@@ -165,7 +184,32 @@ EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
                                               const ember_operator_t *operation,
                                               void **state);
 
-// Run functions of the runtime's own nodes.
-EMBER_LOCAL int32_t ember_run_volatile(void *state);
+// --- parts of ember_changing -------------------------------------------------------
+
+EMBER_LOCAL ember_status_t ember_method_load_values(ember_method_t *method);
+EMBER_LOCAL ember_status_t ember_volatile_load(ember_node_t *node,
+                                               const ember_operator_t *operation);
+EMBER_LOCAL uint32_t ember_slot_source(const ember_method_t *method, uint32_t index,
+                                       ember_slot_t **slot);
+EMBER_LOCAL bool ember_slot_tensor(ember_slot_t *slot, const uint8_t *table,
+                                   ember_tensor_t *tensor);
+
+// Starts the delegate of a DelegateCall if need be, and creates its step.
+EMBER_LOCAL ember_status_t ember_method_load_delegate(ember_method_t *method,
+                                                      const ember_field_t *call,
+                                                      ember_step_t *step);
+
+// Tag of instruction `index`, and the fields of its body: CALL_*, MOVE_*, JUMP_* or
+// FREE_*.
+EMBER_LOCAL uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
+                                              ember_field_t *fields);
+
+// Notes that an instruction reads value `index`; all of a call, items of lists
+// included.
+EMBER_LOCAL void ember_method_read(ember_method_t *method, uint32_t index);
+EMBER_LOCAL void ember_method_read_all(ember_method_t *method, ember_vector_t args);
+
+// Run function of volatile nodes.
+EMBER_LOCAL int32_t ember_volatile_run(void *state);
 
 #endif // EMBER_METHOD_STATE_H

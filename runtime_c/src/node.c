@@ -282,8 +282,9 @@ static void output(ember_node_t *node, uint32_t index, uint32_t rank,
                    const int32_t *sizes, ember_tensor_t *tensor) {
     ember_slot_t *slot;
     const uint32_t source = ember_method_resolve(node->method, index, &slot);
-    const bool fits = slot == NULL || rank == KEEP_SHAPE || node->status != EMBER_OK ||
-                      ember_method_reshape(node->method, source, slot, rank, sizes);
+    const bool fits =
+        slot == NULL || rank == KEEP_SHAPE || node->status != EMBER_OK ||
+        node->method->parts->reshape(node->method, source, slot, rank, sizes);
     take_tensor(node, index, tensor);
     if (!fits || (rank != KEEP_SHAPE && !ember_tensor_has_shape(tensor, rank, sizes))) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,

@@ -135,11 +135,10 @@ void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *v
     }
 }
 
-// Data from item `index` of an offsets table to the end of its segment.
+// Data from item `index` of the offsets that `fields` holds, to the end of its segment.
 static void segment_data(ember_flat_t *flat, const ember_program_t *program,
-                         const uint8_t *table, uint32_t index, ember_bytes_t *data) {
-    ember_field_t fields[2];
-    ember_flat_read(flat, table, OFFSETS_FIELDS, fields);
+                         const ember_field_t *fields, uint32_t index,
+                         ember_bytes_t *data) {
     const ember_vector_t items = fields[OFFSETS_ITEMS].at;
     if (index >= vector_count(items) ||
         !ember_program_segment(flat, program, fields[OFFSETS_SEGMENT].number, data)) {
@@ -154,32 +153,6 @@ static void segment_data(ember_flat_t *flat, const ember_program_t *program,
     data->size -= at;
 }
 
-// A constant segment with one offset, of the unused index 0, holds no constants.
-static void constant_data(ember_flat_t *flat, const ember_program_t *program,
-                          uint32_t index, ember_bytes_t *data) {
-    const uint8_t *table = program->root[PROGRAM_CONSTANT_SEGMENT].at;
-    ember_field_t fields[2];
-    ember_flat_read(flat, table, OFFSETS_FIELDS, fields);
-    if (vector_count(fields[OFFSETS_ITEMS].at) > 1) {
-        segment_data(flat, program, table, index, data);
-    } else {
-        ember_program_blob(flat, program->root[PROGRAM_CONSTANT_BUFFERS].at, index,
-                           data);
-    }
-}
-
-static void mutable_data(ember_flat_t *flat, const ember_program_t *program,
-                         const ember_plan_tensor_t *plan, uint32_t index,
-                         ember_bytes_t *data) {
-    const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
-    const size_t list =
-        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
-    if (list < vector_count(lists)) {
-        segment_data(flat, program, ember_flat_item(flat, lists, (uint32_t)list), index,
-                     data);
-    }
-}
-
 static void external_data(const ember_program_t *program,
                           const ember_plan_tensor_t *plan, ember_bytes_t *data) {
     const ember_vector_t key = plan->extra[EXTRA_NAME].at;
@@ -190,21 +163,33 @@ static void external_data(const ember_program_t *program,
     }
 }
 
-bool ember_plan_tensor_data(ember_flat_t *flat, const ember_program_t *program,
-                            const ember_plan_tensor_t *plan, ember_bytes_t *data) {
-    const ember_tensor_t *tensor = &plan->tensor;
-    const uint32_t index = plan->buffer;
-    const bool planned = plan->allocation != NULL;
-    *data = (ember_bytes_t){NULL, 0};
-    if (plan->external) {
-        external_data(program, plan, data);
-    } else if (index == 0) {
-        return true;
-    } else if (planned) {
-        mutable_data(flat, program, plan, index, data);
+// A constant segment with one offset, of the unused index 0, holds no constants.
+static void internal_data(ember_flat_t *flat, const ember_program_t *program,
+                          const ember_plan_tensor_t *plan, const uint8_t *offsets,
+                          ember_bytes_t *data) {
+    ember_field_t fields[2];
+    ember_flat_read(flat, offsets, OFFSETS_FIELDS, fields);
+    if (plan->allocation == NULL && vector_count(fields[OFFSETS_ITEMS].at) <= 1) {
+        ember_program_blob(flat, program->root[PROGRAM_CONSTANT_BUFFERS].at,
+                           plan->buffer, data);
     } else {
-        constant_data(flat, program, index, data);
+        segment_data(flat, program, fields, plan->buffer, data);
     }
-    return data->data != NULL && ember_tensor_bytes(tensor) <= data->size &&
-           (planned || ((uintptr_t)data->data & (tensor->element_size - 1u)) == 0);
+}
+
+ember_bytes_t ember_plan_data(ember_flat_t *flat, const ember_program_t *program,
+                              const ember_plan_tensor_t *plan, const uint8_t *offsets) {
+    const uint32_t align = plan->allocation == NULL ? plan->tensor.element_size : 1;
+    ember_bytes_t data = {NULL, 0};
+    if (plan->external) {
+        external_data(program, plan, &data);
+    } else {
+        internal_data(flat, program, plan, offsets, &data);
+    }
+    if (data.data == NULL || ember_tensor_bytes(&plan->tensor) > data.size ||
+        ((uintptr_t)data.data & (align - 1)) != 0) {
+        flat_fail(flat, plan->external ? EMBER_NOT_FOUND : EMBER_BAD_PROGRAM,
+                  "tensor: its data is missing, misaligned or of another shape");
+    }
+    return data;
 }

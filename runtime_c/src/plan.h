@@ -39,12 +39,18 @@ EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
 
-// Where a constant or an initial state lies; NULL when the tensor has none. False when
-// it is missing, truncated, misaligned, or of another shape in its data file.
-EMBER_LOCAL bool ember_plan_tensor_data(ember_flat_t *flat,
-                                        const ember_program_t *program,
-                                        const ember_plan_tensor_t *plan,
-                                        ember_bytes_t *data);
+// Has it data: a constant or, with planned memory, an initial state?
+static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {
+    return plan->external || plan->buffer != 0;
+}
+
+// Where its data lies, by the table `offsets` of the program unless that is elsewhere.
+// Data that is missing, truncated, of another shape in its file, or misaligned as a
+// constant is noted in `flat`.
+EMBER_LOCAL ember_bytes_t ember_plan_data(ember_flat_t *flat,
+                                          const ember_program_t *program,
+                                          const ember_plan_tensor_t *plan,
+                                          const uint8_t *offsets);
 
 // Product of sizes in `numel`; false when a size is negative or the product
 // exceeds INT32_MAX.

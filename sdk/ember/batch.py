@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from ember import program, tensors, values
 from ember.cases import Case, Run, Tensor, Value
 from ember.errors import SdkError
+from ember.poison import Dead, Poison
 from ember.program import Method
 
-VERSION = 1
+VERSION = 2
 BUDGET = 10_000_000  # instructions of one execution
-_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT = 1, 2, 3, 4, 5, 6
-_BUNDLED, _LINKED = 1, 2
+_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD = range(1, 8)
+_BUNDLED, _LINKED, _POISON = 1, 2, 4
 _HEAD = struct.Struct("<II")  # kind, length
 _HELLO_BODY = struct.Struct("<IIQ")
 _CASE_BODY = struct.Struct("<8IQ")
 _RUN_BODY = struct.Struct("<IIdd")
+_DEAD_HEAD = struct.Struct("<II")
+_DEAD_BODY = struct.Struct("<5I")
 _OUTPUT_BODY = struct.Struct("<IIiI")
 _RESULT_BODY = struct.Struct("<IiIIII5Q")
 _END_BODY = struct.Struct("<QQ")
@@ -82,14 +85,24 @@ def stream(records: Sequence[bytes]) -> bytes:
 
 
 def record(
-    case: Case, index: int, *, linked: int | None = None, budget: int = BUDGET
+    case: Case,
+    index: int,
+    *,
+    linked: int | None = None,
+    budget: int = BUDGET,
+    poison: Poison | None = None,
+    fill: int = 0,
 ) -> bytes:
-    """A case and its runs; `linked` is the place of a program inside the runner."""
+    """A case and its runs; `linked` is the place of a program inside the runner.
+
+    With `poison` the byte `fill` overwrites what is dead.
+    """
     methods = case.methods
     names = b"".join(name.encode() + b"\0" for name in methods)
     names += bytes(-len(names) % 4)
     contents = [] if linked is not None else [case.content, *case.data]
     flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
+    flags += _POISON * (poison is not None)
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
     sizes = struct.pack(f"<{len(contents)}I", *(len(one) for one in contents))
@@ -101,7 +114,17 @@ def record(
         _run(case, run, methods.index(run.method), by_name[run.method])
         for run in case.runs
     ]
-    return b"".join([_HEAD.pack(_CASE, len(body)), body, *runs])
+    dead = [_dead(ranges, fill) for ranges in poison or ()]
+    return b"".join([_HEAD.pack(_CASE, len(body)), body, *dead, *runs])
+
+
+def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
+    rows = (
+        _DEAD_BODY.pack(one.memory_id, one.start, one.end, one.first, one.last)
+        for one in ranges
+    )
+    body = b"".join([_DEAD_HEAD.pack(len(ranges), fill), *rows])
+    return _HEAD.pack(_DEAD, len(body)) + body
 
 
 def _padded(content: bytes) -> bytes:

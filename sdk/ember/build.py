@@ -29,6 +29,7 @@ from ember import (
     image,
     libraries,
     linker,
+    memories,
     pack,
     paths,
     plan,
@@ -41,10 +42,12 @@ from ember.boards import Board
 from ember.errors import SdkError, UsageError
 from ember.gaps import Gap
 from ember.libraries import Libraries
+from ember.memories import Spread
 from ember.model import Model
 from ember.program import Method, Tensor
 from ember.rules import Rules
-from ember.selection import Selection
+from ember.steering import Steering
+from ember.uses import Pair
 
 _STAMP = "build.json"
 
@@ -61,6 +64,7 @@ class Options:
     toolchain: str | None = None
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
+    steering: Steering = field(default_factory=Steering)
 
 
 @dataclass(frozen=True)
@@ -140,9 +144,6 @@ def build(
                 _stages(folder, job, selected, made)
                 _write_json(folder / _STAMP, {"key": key})
     return _read(folder, job)
-
-
-Chosen = tuple[Model, Selection]  # of the packed model
 
 
 @dataclass(frozen=True)
@@ -225,25 +226,29 @@ def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, 
     return _plan_facts(_choose(job), job)[1]
 
 
-def _plan_facts(
-    selected: Sequence[Chosen], job: _Job
-) -> tuple[list[plan.Plan], dict[str, Any]]:
+def _plan_facts(selected: Spread, job: _Job) -> tuple[list[plan.Plan], dict[str, Any]]:
     options = job.options
     plans = plan.make_all(
-        selected, job.board, stack=options.stack, caller_io=options.caller_io
+        selected.pairs,
+        job.board,
+        stack=options.stack,
+        caller_io=options.caller_io,
+        homes=selected.homes,
     )
     conflicts = [
         one.conflict
-        for model, _ in selected
+        for model, _ in selected.pairs
         for one in model.replanned.values()
         if one.conflict
     ]
-    return plans, plan.to_json(plans) | {"conflicts": conflicts}
+    facts = {"traffic": selected.facts, "conflicts": conflicts}
+    return plans, plan.to_json(plans) | facts
 
 
-def _choose(job: _Job) -> list[Chosen]:
-    """Each model packed, with its selection; all gaps are told together."""
-    results: list[Chosen] = []
+def _choose(job: _Job) -> Spread:
+    """Each model packed and spread over the memories, with its selection; all gaps
+    are told together."""
+    results: list[Pair] = []
     gaps: list[Gap] = []
     for model, methods in zip(job.models, job.methods, strict=True):
         packed = repack.repack(model, job.options.rules.known)
@@ -261,7 +266,15 @@ def _choose(job: _Job) -> list[Chosen]:
             results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
-    return results
+    options = job.options
+    return memories.spread(
+        results,
+        job.board,
+        options.rules,
+        options.steering,
+        stack=options.stack,
+        caller_io=options.caller_io,
+    )
 
 
 def trace(built: Built) -> Path:
@@ -289,9 +302,7 @@ def _asked(options: Options) -> dict[str, Any]:
 # ---- stages ------------------------------------------------------------------------
 
 
-def _stages(
-    folder: Path, job: _Job, selected: Sequence[Chosen], made: Libraries
-) -> None:
+def _stages(folder: Path, job: _Job, selected: Spread, made: Libraries) -> None:
     _clean(folder)
     chosen, plans = _pack(folder, job, selected)
     board, package = job.board, folder / "4-package"
@@ -319,21 +330,22 @@ def _stages(
 
 
 def _pack(
-    folder: Path, job: _Job, selected: Sequence[Chosen]
+    folder: Path, job: _Job, selected: Spread
 ) -> tuple[dict[str, tuple[str, ...]], list[plan.Plan]]:
     """The first four artefacts; the kernels of all models, and the plans."""
     _write_json(folder / "1-program.json", _program_facts(job))
     rules, board = job.options.rules, job.board
-    packed = [model for model, _ in selected]
-    kernels = [one.kernels for _, one in selected]
+    packed = [model for model, _ in selected.pairs]
+    kernels = [one.kernels for _, one in selected.pairs]
     chosen = selections.merge(kernels, rules.allowed(board))
     _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
     plans, facts = _plan_facts(selected, job)
     _write_json(folder / "3-plan.json", facts)
     package = folder / "4-package"
     package.mkdir()
-    parts = pack.parts(packed, plans)
-    backends = sorted({name for _, one in selected for name in one.backends})
+    changing = [one.changing for _, one in selected.pairs]
+    parts = pack.parts(packed, plans, changing)
+    backends = sorted({name for _, one in selected.pairs for name in one.backends})
     pack.write(package, parts, chosen, backends, rules.known)
     return chosen, plans
 
@@ -346,12 +358,13 @@ def _program_facts(job: _Job) -> Any:
 
 
 def _selection_facts(
-    job: _Job, selected: Sequence[Chosen], chosen: Mapping[str, Sequence[str]]
+    job: _Job, selected: Spread, chosen: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """As one selection; of several models also each by itself."""
-    facts = [{"model": model.name, **one.to_json()} for model, one in selected]
+    pairs = selected.pairs
+    facts = [{"model": model.name, **one.to_json()} for model, one in pairs]
     if len(facts) == 1:
-        return selected[0][1].to_json()
+        return pairs[0][1].to_json()
     return facts[0] | {"operators": chosen, "models": facts}
 
 
@@ -435,7 +448,7 @@ def _key(job: _Job, made: Libraries) -> str:
         [model.name for model in job.models],
         [[one.name for one in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
-        [options.toolchain, options.rules.key()],
+        [options.toolchain, options.rules.key(), options.steering.key()],
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.known))

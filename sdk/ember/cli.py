@@ -27,8 +27,9 @@ VERBS = {
     "pack": "Make what a project of one's own links with its main().",
     "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",
     "cmake-dir": "Print the folder of Ember's CMake package.",
-    "compare": "Show what changed in size between two builds.",
+    "compare": "Show what changed between two builds, or two profiles.",
     "run": "Execute a model once on a board or its emulator.",
+    "profile": "Show what each node and operator of a model costs on a board.",
     "test": "Run test cases on boards and compare with the expected outputs.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",
 }

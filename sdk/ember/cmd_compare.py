@@ -1,4 +1,4 @@
-"""`ember compare`: show what changed in size between two builds."""
+"""`ember compare`: show what changed between two builds, or two profiles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ember import footprint, output
+from ember import footprint, output, profile, report
 from ember.errors import SdkError
 
 _SIZES = Path("5-firmware") / "size.json"
@@ -16,11 +16,35 @@ _SIZES = Path("5-firmware") / "size.json"
 
 def command(
     before: Annotated[
-        Path, typer.Argument(metavar="A", help="Build folder of `ember build`.")
+        Path,
+        typer.Argument(
+            metavar="A", help="Build folder, or the JSON of `ember profile`."
+        ),
     ],
     after: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
     json_to: output.JsonOption = None,
 ) -> None:
+    if before.is_file() and after.is_file():
+        _compare_profiles(profile.read(before), profile.read(after), json_to)
+    else:
+        _compare_sizes(before, after, json_to)
+
+
+def _compare_profiles(
+    before: profile.Profile, after: profile.Profile, json_to: str | None
+) -> None:
+    found = profile.changes(before, after)
+    if json_to != "-":
+        report.show_changes(output.console(), before, after, found)
+    facts = {one.name: list(one.instructions) for one in found}
+    whole = {
+        "execute": [before.execute, after.execute],
+        "load": [before.load, after.load],
+    }
+    output.write_json({"operators": facts} | whole, json_to)
+
+
+def _compare_sizes(before: Path, after: Path, json_to: str | None) -> None:
     found = footprint.changes(_read(before), _read(after))
     if json_to != "-":
         console = output.console()

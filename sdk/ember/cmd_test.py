@@ -19,6 +19,16 @@ from ember.testing import Outcome
 _COLORS = {"passed": "green", "failed": "red", "error": "red"}
 
 
+def _byte(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 0xFF:
+        raise UsageError(f"--poison is a byte such as 0xA5, not '{text}'")
+    return value
+
+
 def command(
     paths: Annotated[
         list[Path],
@@ -40,6 +50,14 @@ def command(
         typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
     ] = None,
     optimize: OptimizeOption = None,
+    poison: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTE",
+            parser=_byte,
+            help="Pack programs; overwrite memory that is dead with it, such as 0xA5.",
+        ),
+    ] = None,
     junit_to: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
     ] = None,
@@ -72,6 +90,7 @@ def command(
             timeout_s=timeout,
             optimize=optimize or libraries.DEFAULT_OPTIMIZE,
             kernels=rules.folders,
+            poison=poison,
         ),
         on_result=show,
     )

@@ -64,6 +64,8 @@ def _of(method: Method, index: int, known: KernelList) -> Effects:
             if not reads:
                 return Effects()
             return Effects(reads, frozenset((target,)), handles=((target, source),))
+        case types.JumpFalseCall(condition=condition):
+            return Effects(reads=frozenset(_tensors(method, (condition,))))
         case _:
             return Effects()
 

@@ -17,6 +17,7 @@ class Isa:
     """One entry of the list."""
 
     title: str
+    width: int = 1  # bytes that one access of a variant moves
     options: Mapping[str, str] = field(default_factory=dict)  # by toolchain
 
 
@@ -35,6 +36,12 @@ def of(kernel: str) -> str | None:
     """The instruction set that `kernel` is a variant for; None: it is portable."""
     last = kernel.rpartition("_")[2]
     return last if last in load() else None
+
+
+def width(kernel: str) -> int:
+    """Bytes that one access of `kernel` moves, if its elements are no larger."""
+    name = of(kernel)
+    return load()[name].width if name else 1
 
 
 def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ from ember.errors import SdkError
 
 FILE = "kernels.yaml"
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+
+
+@dataclass(frozen=True)
+class Times:
+    """How often a kernel accesses an argument: every element, or of every `macs`."""
+
+    times: float
+    macs: bool = False  # per multiply-accumulate of the call, not per element
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,8 @@ class Library:
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, Any], ...]
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
+    # By kernel and argument, where it is not once for every element.
+    accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
 
     def files(self) -> list[Path]:
         """All that its kernels may be made of, sorted."""
@@ -88,7 +99,28 @@ def of(path: Path, data: Any) -> Library:
         sources=tuple(path.parent / one for one in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
         fast=frozenset(top.get("fast", ())),
+        accesses=_accesses(path, top.get("accesses") or {}),
     )
+
+
+_TIMES = re.compile(r"macs(?:/(\d+))?|(\d+(?:\.\d+)?)")
+
+
+def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
+    found: dict[str, dict[str, Times]] = {}
+    for kernel, arguments_of in listed.items():
+        own = found.setdefault(str(kernel), {})
+        for name, text in arguments_of.items():
+            match = _TIMES.fullmatch(str(text))
+            if match is None or match[1] == "0":
+                raise SdkError(
+                    f"{path}: accesses of {name} by {kernel} are '{text}'",
+                    hint="write how often, as 3, or macs, or macs/8",
+                )
+            by_macs = match[2] is None
+            times = 1 / int(match[1] or 1) if by_macs else float(match[2])
+            own[str(name)] = Times(times, by_macs)
+    return found
 
 
 def entry_of(path: Path, fields: Any) -> Entry:
@@ -140,6 +172,12 @@ def arguments(schema: str) -> list[str]:
     """The arguments of "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"."""
     parts = (part.strip() for part in _split(_inside(schema)))
     return [part for part in parts if part and part != "*"]
+
+
+def names(schema: str) -> tuple[str, ...]:
+    """The names of the arguments."""
+    parts = (part.partition("=")[0] for part in arguments(schema))
+    return tuple(part.split()[-1] for part in parts)
 
 
 def roles(schema: str) -> tuple[str, ...]:

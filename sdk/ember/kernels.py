@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +64,9 @@ class KernelList:
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
+    accesses: Mapping[str, Mapping[str, kernel_library.Times]] = field(
+        default_factory=dict
+    )
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
@@ -113,7 +116,11 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
     backends = {one.id: one for one in _backends(own.backends)}
-    return extended(KernelList(found, backends, libraries, own.fast), libraries)
+    accesses = dict(own.accesses)
+    for library in libraries:
+        accesses.update(library.accesses)
+    made = KernelList(found, backends, libraries, own.fast, accesses)
+    return extended(made, libraries)
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:

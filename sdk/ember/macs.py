@@ -30,12 +30,24 @@ def _product(left: int) -> Callable[[list[_Shape]], int]:
     return count
 
 
+def _depthwise(shapes: list[_Shape]) -> int:
+    _, weight, *_, out = shapes  # (1, height, width, channels of the output)
+    return math.prod(out) * math.prod(weight[1:3])
+
+
 _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "aten::addmm.out": _product(1),
     "aten::baddbmm.out": _product(1),
     "aten::bmm.out": _product(0),
     "aten::linear.out": _product(0),
     "aten::mm.out": _product(0),
+    "cortex_m::quantized_batch_matmul.out": _product(0),
+    "cortex_m::quantized_conv2d.out": _convolution,  # weights (out, height, width, in)
+    "cortex_m::quantized_depthwise_conv2d.out": _depthwise,
+    "cortex_m::quantized_linear.out": _product(0),
+    "cortex_m::quantized_transpose_conv2d.out": lambda shapes: (
+        math.prod(shapes[0]) * math.prod(shapes[1][:3])
+    ),
 }
 _TRANSPOSED = 6  # argument of aten::convolution.out
 

@@ -35,6 +35,7 @@ class Part:
 
     model: Model
     plan: Plan
+    changing: bool  # something in a method can change once it is loaded
     name: str = ""
     first: bool = True
 
@@ -63,11 +64,13 @@ class Part:
         }
 
 
-def parts(models: Sequence[Model], plans: Sequence[Plan]) -> list[Part]:
+def parts(
+    models: Sequence[Model], plans: Sequence[Plan], changing: Sequence[bool]
+) -> list[Part]:
     """SdkError when two models have one name."""
-    pairs = list(zip(models, plans, strict=True))
-    if len(pairs) == 1:
-        return [Part(*pairs[0])]
+    found = list(zip(models, plans, changing, strict=True))
+    if len(found) == 1:
+        return [Part(*found[0])]
     names = [model.identifier for model in models]
     for name in names:
         if names.count(name) > 1:
@@ -75,8 +78,8 @@ def parts(models: Sequence[Model], plans: Sequence[Plan]) -> list[Part]:
                 f"two models of the firmware are called {name}", hint="rename one"
             )
     return [
-        Part(model, plan, model.identifier, first=index == 0)
-        for index, (model, plan) in enumerate(pairs)
+        Part(*one, one[0].identifier, first=index == 0)
+        for index, one in enumerate(found)
     ]
 
 
@@ -106,7 +109,9 @@ def write(
         texts[f"{part.model.identifier}_plan.h"] = plan_header(part.model, part.plan)
     texts["manifest.json"] = manifest(items)
     if plan.board.port != "host":
-        texts["linker.ld"] = linker.script(plan.board, stack_bytes=plan.stack)
+        texts["linker.ld"] = linker.script(
+            plan.board, stack_bytes=plan.stack, placement={"stack": plan.stack_memory}
+        )
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
 
@@ -176,7 +181,7 @@ def _section(region: Region, board: Board) -> str:
     section = f".bss.{region.name}"
     if board.port != "host":
         section = f".ember_arena.{region.memory}.{region.name}"
-    return f'__attribute__((aligned({ALIGN}), section("{section}")))'
+    return f'__attribute__((aligned({region.align}), section("{section}")))'
 
 
 def _size_name(region: Region) -> str:
@@ -229,6 +234,7 @@ def model_data(part: Part) -> str:
         lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
     lines += ["extern const ember_operators_t ember_operators;"]
     lines += ["extern const ember_backends_t ember_backends;", ""]
+    changing = "&ember_changing" if part.changing else "0"
     entries = []
     for index, one in enumerate(plan.methods):
         lines += _method_arrays(index, one)
@@ -245,7 +251,7 @@ def model_data(part: Part) -> str:
         f"    .method_count = {len(plan.methods)},",
         "    .methods = methods,",
         f"    .temp = {_span(plan.temp)},",
-        "    .registry = {&ember_operators, &ember_backends},",
+        f"    .registry = {{&ember_operators, &ember_backends, {changing}}},",
         f"    .parts = {{{_parts(model, plan)}}},",
         "};",
         "",

@@ -1,27 +1,27 @@
 """A model and its selection become a plan: how large each memory region is, and where.
 
-The stock plan: activations lie as the program itself planned them; every region goes to
-the first memory of the board that may hold it and has room.
+A region goes to its home (memories.py chose it); without one, to the first memory of
+the board that may hold it and has room.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ember import linker, program
 from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.model import Model
-from ember.program import Method
+from ember.program import Method, Program
 from ember.selection import Selection
 
 ALIGN = 16  # EMBER_ALIGN
 # What the plan leaves for what only the link knows.
 _RESERVED: dict[Role, int] = {"data": 2 * 1024, "code": 64 * 1024}
-_VIEWS = frozenset({"executorch_prim::et_view.default"})
+VIEWS = frozenset({"executorch_prim::et_view.default"})
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,26 @@ class Region:
     size: int
     memory: str
     purpose: str  # for people
+    align: int = ALIGN
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a region goes."""
+
+    memory: str
+    align: int = ALIGN
+
+
+@dataclass(frozen=True)
+class Homes:
+    """What was decided before: see memories.py and steering.py."""
+
+    # By model and name of the region; "weights" is the model, "stack" of the first
+    # model the stack.
+    of: Mapping[tuple[int, str], Home] = field(default_factory=dict)
+    reserve: Mapping[str, int] = field(default_factory=dict)  # bytes, by memory
+    forbid: tuple[str, ...] = ()  # memories
 
 
 @dataclass(frozen=True)
@@ -54,6 +74,7 @@ class Plan:
     model_bytes: int
     constants: dict[str, int]
     activations: dict[str, int]
+    stack_memory: str = ""
     shares_temp: bool = False  # with other models
 
     @property
@@ -74,7 +95,7 @@ class Plan:
         for region in self.regions:
             used[region.memory] += region.size
         used[self.weights] += self.model_bytes
-        used[linker.place(self.board)["stack"]] += self.stack
+        used[self.stack_memory] += self.stack
         return {
             "board": self.board.name,
             "fits": True,
@@ -94,23 +115,41 @@ class Plan:
         }
 
 
+def room(board: Board, reserve: Mapping[str, int] | None = None) -> dict[str, int]:
+    """Bytes of each memory without what only the link knows, and without `reserve`."""
+    free = {memory.name: memory.size for memory in board.memories}
+    where = linker.place(board)
+    for role, size in _RESERVED.items():
+        if board.memory(where[role]).size > 2 * size:
+            free[where[role]] -= size
+    for name, size in (reserve or {}).items():
+        free[name] -= size
+    return free
+
+
 class _Placer:
     """Hands out the room of a board's memories, and keeps what does not fit."""
 
-    def __init__(self, board: Board, stack: int) -> None:
+    def __init__(self, board: Board, stack: int, homes: Homes) -> None:
         self.board = board
         self.stack = stack
-        self.free = {memory.name: memory.size for memory in board.memories}
-        where = linker.place(board, {"stack": stack})
-        self.free[where["stack"]] -= stack
-        for role, size in _RESERVED.items():
-            if board.memory(where[role]).size > 2 * size:
-                self.free[where[role]] -= size
+        self.homes = homes
+        self.model = 0  # whose regions are placed
+        self.free = room(board, homes.reserve)
+        where = Home(linker.place(board, {"stack": stack})["stack"])
+        self.stack_memory = homes.of.get((0, "stack"), where).memory
+        self.free[self.stack_memory] -= stack
         self.problems: list[str] = []
 
-    def place(self, role: Role, size: int, purpose: str) -> str:
+    def place(self, role: Role, size: int, purpose: str, name: str = "") -> str:
         """The memory for `size` bytes; a problem is noted when there is none."""
         candidates = self.board.memories_for(role) or self.board.memories_for("data")
+        home = self.homes.of.get((self.model, name))
+        if home is not None:
+            candidates = (self.board.memory(home.memory),)
+        elif role != "weights":
+            allowed = [one for one in candidates if one.name not in self.homes.forbid]
+            candidates = tuple(allowed) or candidates
         size = -(-size // ALIGN) * ALIGN
         for memory in candidates:
             if size <= self.free[memory.name]:
@@ -128,7 +167,11 @@ class _Placer:
         )
 
     def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
-        return Region(name, role, size, self.place(role, size, purpose), purpose)
+        align = self.homes.of.get((self.model, name), Home("")).align
+        if align > ALIGN:  # nothing else in its last line of a cache
+            size = -(-size // align) * align
+        memory = self.place(role, size, purpose, name)
+        return Region(name, role, size, memory, purpose, align)
 
 
 def make(
@@ -154,22 +197,25 @@ def make_all(
     *,
     stack: int = linker.DEFAULT_STACK,
     caller_io: bool = False,
+    homes: Homes | None = None,
 ) -> list[Plan]:
     """Place several models side by side; they share nothing but scratch."""
-    placer = _Placer(board, stack)
-    weights = [
-        placer.place("weights", _bytes(model), "the model") for model, _ in pairs
-    ]
-    arenas = [_arenas(selection, placer) for _, selection in pairs]
+    placer = _Placer(board, stack, homes or Homes())
+    weights, arenas = [], []
+    for placer.model, (model, selection) in enumerate(pairs):
+        size = model_bytes(model)
+        weights.append(placer.place("weights", size, "the model", "weights"))
+        arenas.append(_arenas(selection, placer))
+    placer.model = 0
     temp = None
     scratch = max(selection.scratch for _, selection in pairs)
     if scratch:
         purpose = "scratch of the largest node"
         temp = placer.region("ember_temp", "temp", scratch, purpose)
-    plans = [
-        _place(model, methods, placer, where, caller_io)
-        for (model, _), methods, where in zip(pairs, arenas, weights, strict=True)
-    ]
+    plans = []
+    for placer.model, (model, _) in enumerate(pairs):
+        methods, where = arenas[placer.model], weights[placer.model]
+        plans.append(_place(model, methods, placer, where, caller_io))
     if len(plans) > 1:
         plans = [
             _named(plan, model.identifier)
@@ -192,7 +238,7 @@ def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
     first = found[0]
     again = [plan.temp.size if plan.temp else 0 for plan in plans[1:]]
     stacks = [plan.stack for plan in plans[1:]]
-    where = linker.place(plans[0].board)["stack"]
+    where = plans[0].stack_memory
     counted: dict[str, int] = dict.fromkeys((m["name"] for m in first["memories"]), 0)
     for one in found:
         for memory in one["memories"]:
@@ -226,7 +272,7 @@ def _named(plan: Plan, prefix: str) -> Plan:
     return replace(plan, methods=methods)
 
 
-def _bytes(model: Model) -> int:
+def model_bytes(model: Model) -> int:
     return len(model.content) + sum(map(len, model.data))
 
 
@@ -238,25 +284,28 @@ def _place(
     caller_io: bool,
 ) -> Plan:
     methods = []
-    prefixes = _prefixes([method for method, _ in arenas])
-    for prefix, (method, arena) in zip(prefixes, arenas, strict=True):
+    names = prefixes([method for method, _ in arenas])
+    for prefix, (method, arena) in zip(names, arenas, strict=True):
         planned = _planned(prefix, method, placer)
+        inputs = unbound_inputs(method, caller_io)
+        outputs = unbound_outputs(method, caller_io)
         methods.append(
             MethodPlan(
                 method,
                 arena,
                 planned,
-                _lent(f"{prefix}_input", method, _inputs(method, caller_io), placer),
-                _lent(f"{prefix}_output", method, _outputs(method, caller_io), placer),
+                _lent(f"{prefix}_input", method, inputs, placer),
+                _lent(f"{prefix}_output", method, outputs, placer),
             )
         )
     return Plan(
         board=placer.board,
         stack=placer.stack,
+        stack_memory=placer.stack_memory,
         methods=tuple(methods),
         temp=None,
         weights=weights,
-        model_bytes=_bytes(model),
+        model_bytes=model_bytes(model),
         constants=_constants(model),
         activations=_activations(model, [method for method, _ in arenas]),
     )
@@ -267,13 +316,20 @@ def _constants(model: Model) -> dict[str, int]:
     constants = model.program.constants
     unused = model.program.unused_constants()
     before = model.stock or model.program
-    held = sum(map(len, constants))
+    copied = _states(model.program) - _states(before)
+    held = sum(map(len, constants)) + copied
     dead = sum(len(constants[index]) for index in unused)
     return {
         "bytes": held - dead,
         "dropped": sum(map(len, before.constants)) - held,
         "unreferenced": dead,
+        "copied": copied,  # to other memory, when a method is loaded
     }
+
+
+def _states(one: Program) -> int:
+    """Bytes that the image holds to fill planned memory with."""
+    return sum(len(piece) for segment in one.mutable_data for piece in segment)
 
 
 def _activations(model: Model, methods: Sequence[Method]) -> dict[str, int]:
@@ -281,13 +337,13 @@ def _activations(model: Model, methods: Sequence[Method]) -> dict[str, int]:
     found = [model.replanned.get(method.name) for method in methods]
     pairs = list(zip(methods, found, strict=True))
     return {
-        "planned": sum(method.planned_bytes for method in methods),
+        "planned": sum(p.planned if p else m.planned_bytes for m, p in pairs),
         "lower_bound": sum(p.lower_bound if p else m.planned_bytes for m, p in pairs),
         "stock": sum(p.stock if p else m.planned_bytes for m, p in pairs),
     }
 
 
-def _prefixes(methods: Sequence[Method]) -> list[str]:
+def prefixes(methods: Sequence[Method]) -> list[str]:
     """A C identifier per method; numbered where names collide."""
     found: list[str] = []
     for index, method in enumerate(methods):
@@ -309,7 +365,7 @@ def _arenas(selection: Selection, placer: _Placer) -> list[tuple[Method, Region]
             ),
         )
         for prefix, method, needs in zip(
-            _prefixes(selection.methods),
+            prefixes(selection.methods),
             selection.methods,
             selection.needs,
             strict=True,
@@ -330,13 +386,14 @@ def _planned(prefix: str, method: Method, placer: _Placer) -> tuple[Region | Non
     return tuple(placed.get(number) for number in ids)
 
 
-def _inputs(method: Method, caller_io: bool) -> list[int | None]:
+def unbound_inputs(method: Method, caller_io: bool) -> list[int | None]:
     """Per input the value that needs memory, or None."""
     seen: set[int] = set()
     return [_unbound(method, index, seen, caller_io) for index in method.inputs]
 
 
-def _outputs(method: Method, caller_io: bool) -> list[int | None]:
+def unbound_outputs(method: Method, caller_io: bool) -> list[int | None]:
+    """The same for outputs."""
     seen = {*method.inputs, *_viewed(method)}
     return [_unbound(method, index, seen, caller_io) for index in method.outputs]
 
@@ -369,5 +426,5 @@ def _lent(
 def _viewed(method: Method) -> Iterable[int]:
     """Values that a view points at other memory."""
     for _, name, call in method.kernel_calls():
-        if name in _VIEWS:
+        if name in VIEWS:
             yield call.args[-1]

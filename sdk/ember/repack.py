@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ember import program
+from ember import plan_check, program
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.program import Method, Program, types
@@ -27,9 +27,11 @@ def repack(model: Model, known: KernelList) -> Model:
         replace(model.program, methods=tuple(plans[one.name].method for one in methods))
     )
     plans = {one.name: replace(plans[one.name], method=one) for one in packed.methods}
+    content = program.write(packed)
+    plan_check.check(model.program, program.parse(content), known)
     return replace(
         model,
-        content=program.write(packed),
+        content=content,
         program=packed,
         stock=model.program,
         replanned=plans,

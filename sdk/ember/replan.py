@@ -12,8 +12,17 @@ from dataclasses import dataclass, replace
 
 from ember import lifetimes, offsets
 from ember.kernels import KernelList
-from ember.lifetimes import ALIGN
+from ember.lifetimes import ALIGN, Storage
 from ember.program import Method, types
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A storage, and where it starts in a planned memory."""
+
+    storage: Storage
+    memory_id: int
+    offset: int
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,8 @@ class Replanned:
     """Sizes in bytes, over all planned memories of the method."""
 
     method: Method
+    packed: tuple[int, ...]  # ids of the memories that are planned anew
+    placed: tuple[Placed, ...]  # all that lies in them
     planned: int
     lower_bound: int
     stock: int
@@ -35,6 +46,7 @@ def replan(
     found = lifetimes.of(method, known)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
+    everything: list[Placed] = []
     bound, proved = 0, True
     for memory in range(1, len(sizes)):
         if memory in keep:
@@ -45,6 +57,7 @@ def replan(
         for storage, offset in zip(group, placed.offsets, strict=True):
             for value, start in storage.values.items():
                 moves[value] = offset + start
+            everything.append(Placed(storage, memory, offset))
         bound += placed.lower_bound
         proved = proved and placed.proved
         sizes[memory] = -(-placed.height // ALIGN) * ALIGN
@@ -54,6 +67,8 @@ def replan(
             values=_values(method, moves, keep),
             planned_sizes=tuple(sizes),
         ),
+        packed=tuple(one for one in range(1, len(sizes)) if one not in keep),
+        placed=tuple(everything),
         planned=sum(sizes),
         lower_bound=bound,
         stock=method.planned_bytes,

@@ -11,6 +11,7 @@ from rich.table import Table
 from ember import footprint, run, values
 from ember.build import Built
 from ember.output import counted, plain, table
+from ember.profile import Change, Profile, Row
 from ember.tensors import Array
 
 _TOP = 5  # values of an output
@@ -116,3 +117,73 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
         console.print(made)
     if len(counts) > _MOST_NODES:
         console.print(f"and {len(counts) - _MOST_NODES} cheaper nodes: see --json")
+
+
+# ---- profiles ----------------------------------------------------------------------
+
+
+def show_profile(console: Console, found: Profile, most: int) -> None:
+    """Operators, then nodes, the costliest first."""
+    console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
+    console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
+    columns = (">calls", ">MACs", ">MAC/1", ">bytes", ">share", f">{found.unit}")
+    made = table("operator", *columns)
+    for row in found.operators:
+        made.add_row(_short(row.name), f"{len(row.nodes):,}", *_costs(row))
+    console.print()
+    console.print(made)
+    made = table(">node", "kernel", *columns[1:])
+    for row in found.nodes[:most]:
+        kernel = row.kernels[0] if row.kernels else _short(row.name)
+        made.add_row(str(row.nodes[0]), kernel, *_costs(row))
+    console.print()
+    console.print(made)
+    if len(found.nodes) > most:
+        console.print(f"and {len(found.nodes) - most} cheaper nodes: see --top")
+
+
+def _short(name: str) -> str:
+    """An operator without its library, and without what most of them end in."""
+    return plain(name.rpartition("::")[2].removesuffix(".out"))
+
+
+def _costs(row: Row) -> tuple[str, ...]:
+    rate = row.macs_per_instruction
+    return (
+        f"{row.macs:,}" if row.macs else "",
+        f"{rate:.2f}" if rate else "",
+        f"{row.moved:,}",
+        f"{row.share:.1%}",
+        f"{row.instructions:,}",
+    )
+
+
+def show_changes(
+    console: Console, before: Profile, after: Profile, changes: list[Change]
+) -> None:
+    """Two profiles side by side."""
+    for mark, side in (("A", before), ("B", after)):
+        console.print(f"{mark}: {plain(side.model)} on {side.board}, {side.unit}")
+    made = table("operator", ">calls", ">A", ">MAC/1", ">B", ">MAC/1", ">B/A")
+    for one in changes:
+        calls = [str(len(row.nodes)) if row else "-" for row in (one.before, one.after)]
+        same = calls[0] == calls[1]
+        shown = calls[0] if same else "/".join(calls)
+        made.add_row(_short(one.name), shown, *_beside(one))
+    made.add_section()
+    ratio = after.execute / before.execute if before.execute else 0.0
+    whole = (f"{before.execute:,}", "", f"{after.execute:,}", "", f"{ratio:.3f}")
+    made.add_row("execute", "", *whole)
+    made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
+    console.print()
+    console.print(made)
+
+
+def _beside(change: Change) -> tuple[str, ...]:
+    old, new = change.instructions
+    rates = [
+        row.macs_per_instruction if row else None
+        for row in (change.before, change.after)
+    ]
+    first, second = (f"{rate:.2f}" if rate else "" for rate in rates)
+    return f"{old:,}", first, f"{new:,}", second, f"{new / old:.3f}" if old else ""

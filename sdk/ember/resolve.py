@@ -61,6 +61,7 @@ class MethodNeeds:
     arena: int  # bytes of the method arena; 0 with gaps
     temp: int  # bytes of scratch
     slots: int  # values that can change
+    changing: bool  # whether it needs the runtime's parts for what can change
 
     @property
     def gaps(self) -> list[Call]:
@@ -154,6 +155,7 @@ def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
         arena=sizes.get("arena", 0),
         temp=sizes.get("temp", 0),
         slots=sizes.get("slots", 0),
+        changing=bool(sizes.get("changing", 1)),
     )
 
 

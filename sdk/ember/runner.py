@@ -17,7 +17,7 @@ from ember.cases import Case
 from ember.kernels import KernelList
 from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
-_APP = ("runner_main.c", "runner_case.c", "values.c", "values_any.c")
+_APP = ("runner_main.c", "runner_case.c", "runner_poison.c", "values.c", "values_any.c")
 _HEADERS = ("runner.h", "batch.h", "values.h")
 _STACK = 32 * 1024
 _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash

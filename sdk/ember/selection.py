@@ -32,6 +32,11 @@ class Selection:
     def scratch(self) -> int:
         return max((needs.temp for needs in self.needs), default=0)
 
+    @property
+    def changing(self) -> bool:
+        """Whether something in a method can change once it is loaded."""
+        return any(needs.changing for needs in self.needs)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "operators": {name: list(items) for name, items in self.kernels.items()},

@@ -19,6 +19,7 @@ from ember import (
     emulator,
     kernels,
     libraries,
+    poison,
     program,
     resolve,
     runner,
@@ -47,11 +48,12 @@ class Outcome:
     path: Path
     max_abs_diff: float | None = None
     instructions: int | None = None  # of all executions (packets on Hexagon)
+    options: str = ""  # of the command line, where they matter
 
     @property
     def again(self) -> str:
         """The command line that runs this case alone."""
-        return f"ember test {self.path} --board {self.board}"
+        return f"ember test {self.path} --board {self.board}{self.options}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Settings:
     budget: int = batch.BUDGET
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     kernels: tuple[Path, ...] = ()  # folders of the user's own
+    poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
 
 
 Report = Callable[[Outcome], None]
@@ -114,8 +117,18 @@ class _Session:
         self.board = board
         self.settings = settings
         self.known = kernels.load(settings.kernels)
+        self.poison: dict[str, poison.Poison] = {}  # by name
 
-    def run(self, ready: Sequence[Case]) -> Iterator[Outcome]:
+    def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
+        ready = [] if self.settings.poison is not None else list(given)
+        if self.settings.poison is not None:
+            for case in given:
+                try:
+                    packed, self.poison[case.name] = poison.poisoned(case, self.known)
+                except SdkError as error:
+                    yield self._error(case, _line(error))
+                else:
+                    ready.append(packed)
         if runner.is_small(self.board):
             yield from self._linked(ready)
             return
@@ -174,6 +187,8 @@ class _Session:
                     index,
                     linked=places[index] if places is not None else None,
                     budget=self.settings.budget,
+                    poison=self.poison.get(case.name),
+                    fill=self.settings.poison or 0,
                 )
                 for index, case in enumerate(group)
             )
@@ -198,8 +213,27 @@ class _Session:
     # ---- verdicts --------------------------------------------------------------------
 
     def _error(self, case: Case, message: str, count: int | None = None) -> Outcome:
+        return self._outcome(case, "error", message, None, count)
+
+    def _outcome(
+        self,
+        case: Case,
+        status: Status,
+        message: str,
+        worst: float | None,
+        count: int | None,
+    ) -> Outcome:
+        byte = self.settings.poison
+        options = "" if byte is None else f" --poison {byte:#x}"
         return Outcome(
-            case.name, self.board.name, "error", message, case.path, None, count
+            case.name,
+            self.board.name,
+            status,
+            message,
+            case.path,
+            worst,
+            count,
+            options,
         )
 
     def _judge(
@@ -218,9 +252,7 @@ class _Session:
             if problem is None and verdict.problem is not None:
                 problem = f"{_where(case, output.run)}{verdict.problem}"
         status: Status = "passed" if problem is None else "failed"
-        return Outcome(
-            case.name, self.board.name, status, problem or "", case.path, worst, count
-        )
+        return self._outcome(case, status, problem or "", worst, count)
 
     def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
         needed = got.needed

@@ -16,6 +16,7 @@ from ember.program import KernelCall, Program
 
 TESTS = Path(__file__).resolve().parents[1]
 COMMITTED = Path(__file__).with_name("cases")
+DIALECT = Path(__file__).with_name("cortex_m")
 EXPORTER = TESTS.parent / "tools" / "export_conformance.py"
 # What the exporter turns into something else, writes only for programs with state, or
 # for what nobody can compare (memory as it was found).
@@ -56,7 +57,7 @@ def programs(folder: Path) -> list[Path]:
 
 def test_committed_programs_call_every_operator() -> None:
     found: set[str] = set()
-    for folder in (TESTS / "cases", COMMITTED):
+    for folder in (TESTS / "cases", COMMITTED, DIALECT):
         for path in programs(folder):
             found |= operators(stored(path))
     listed = set(kernels.load().operators)

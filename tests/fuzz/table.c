@@ -16,7 +16,7 @@ static const ember_backends_t ember_backends = {NULL, 0};
 #endif
 
 static ember_operators_t all;
-ember_registry_t fuzz_registry = {&all, &ember_backends};
+ember_registry_t fuzz_registry = {&all, &ember_backends, &ember_changing};
 
 static int compare(const void *a, const void *b) {
     return strcmp(((const ember_operator_t *)a)->name,

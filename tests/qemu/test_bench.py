@@ -30,8 +30,9 @@ SIZE_BOUNDS = {
     "library": 220_000,
     "add": 2_750,
     "addmm": 2_500,
-    "mlp": 18_432,
-    "ds_cnn": 27_648,
+    "mlp": 16_000,
+    "ds_cnn": 22_000,
+    "balanced": 16_000,
 }
 
 

@@ -27,6 +27,7 @@ from ember.testing import Outcome
 
 CASES = Path(__file__).parents[1] / "cases"
 CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
+DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
 SOME = ("host-asan", "mps2-an385", "mps2-an500", "mps2-an505", "netduinoplus2")
 # On the boards that differ little from the others: models, and the kinds of programs.
@@ -35,13 +36,18 @@ SUBSET = "model or bundle or special"
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
-def run(folders: list[Path], board: str, expression: str = "") -> list[Outcome]:
+def run(
+    folders: list[Path],
+    board: str,
+    expression: str = "",
+    settings: testing.Settings | None = None,
+) -> list[Outcome]:
     name = boards.load(board)
     if not emulator.available(name):
         pytest.skip(f"{name.runner.binary} is not installed")
     wanted = filters.parse(expression)
     found = [one for one in cases.find(folders) if wanted(one.name)]
-    return testing.test(found, [name], jobs=1)
+    return testing.test(found, [name], jobs=1, settings=settings)
 
 
 def check(results: list[Outcome]) -> None:
@@ -49,6 +55,12 @@ def check(results: list[Outcome]) -> None:
     lines = [f"{one.name}: {one.status}: {one.message}" for one in wrong]
     again = [f"  {one.again}" for one in wrong]
     assert not wrong, "\n".join([*lines, "to run one again:", *again])
+
+
+@pytest.mark.parametrize("board", ["mps2-an386", "netduinoplus2"])
+def test_dead_memory_may_hold_anything(board: str) -> None:
+    settings = testing.Settings(poison=0xA5)
+    check(run([CASES], board, "model or special", settings))
 
 
 @pytest.mark.parametrize("board", EVERY)
@@ -63,6 +75,12 @@ def test_all_committed_cases(board: str) -> None:
 def test_every_operator(board: str) -> None:
     """The committed subset of the conformance programs; an385 has no FPU."""
     check(run([CONFORMANCE], board))
+
+
+@pytest.mark.parametrize("board", ["host", "host-mve", "mps3-an547", *SOME])
+def test_int8_layers(board: str) -> None:
+    """The committed part of the cortex_m dialect's calls with random shapes."""
+    check(run([DIALECT], board))
 
 
 @pytest.mark.parametrize("board", SOME)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
-from ember import boards, build, cli, elf, emulator
+from ember import boards, build, cli, elf, emulator, kernels, linkmap
+from ember.rules import Rules
 
 ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests" / "cases"
 PAIR = ROOT / "examples" / "models" / "pair"
 CUSTOM = ROOT / "examples" / "custom_op"
 
@@ -59,13 +62,97 @@ def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
 @pytest.mark.qemu
 @pytest.mark.slow
 @pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
-@pytest.mark.parametrize("name", ["model_resnet8_small", "model_ds_cnn_small"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "resnet8",
+        "ds_cnn",
+        pytest.param("mobilenet_v1", marks=pytest.mark.export),
+    ],
+)
 def test_only_kernels_that_are_called_are_linked(
     name: str, board: str, tmp_path: Path
 ) -> None:
-    built = build.build(ROOT / "tests" / "cases" / name, board, out=tmp_path)
+    case = CASES / f"model_{name}_small"
+    built = build.build(case if case.is_dir() else exported(name), board, out=tmp_path)
     chosen = {one for items in built.selection["operators"].values() for one in items}
-    names = (symbol.name for symbol in elf.read(built.firmware).symbols)
     prefix = "ember_kernel_"
-    linked = {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
+    linked = {one.removeprefix(prefix) for one in symbols(built) if prefix in one}
     assert linked == chosen
+    # Nor anything else of a kernel's file, but the portable one of a variant.
+    every = {one for items in kernels.load().of_all_sets().values() for one in items}
+    engines = {path.stem for path in (ROOT / "kernels" / "engine").glob("*.c")}
+    of_variants = {one.rpartition("_")[0] for one in chosen}
+    pieces = linkmap.pieces(built.firmware.with_suffix(".map"))
+    files = {one.member.partition(".")[0] for one in pieces}
+    assert files & every <= chosen | of_variants | engines
+
+
+def exported(name: str) -> Path:
+    """The whole model, exported where it lacks."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from benchmarks import models
+
+    return models.exported(name)
+
+
+def symbols(built: build.Built) -> set[str]:
+    return {symbol.name for symbol in elf.read(built.firmware).symbols}
+
+
+# What only some models need, and a function of the runtime that is for it.
+PARTS = {
+    "data files": "ember_data_map_open",
+    "memory for the caller": "ember_model_lend",
+    "what can change": "ember_changing",
+    "control flow": "run_jump",
+    "dynamic shapes": "ember_method_reshape",
+    "delegates": "run_delegate",
+    "events": "ember_method_execute_traced",
+    "bundles": "ember_bundle_open",
+    "meaning of a status": "ember_status_text",
+}
+CHANGING = {"what can change", "control flow", "dynamic shapes", "delegates"}
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("case", "needed"),
+    [
+        ("model_mlp_small", set()),
+        ("model_ds_cnn_small", set()),
+        ("special_cond", CHANGING),
+        ("special_dynamic_batch", CHANGING),
+        ("special_ptd", {"data files"}),
+    ],
+)
+def test_parts_of_the_runtime_that_are_linked(
+    case: str, needed: set[str], tmp_path: Path
+) -> None:
+    board = "mps2-an386"
+    built = build.build(CASES / case, board, out=tmp_path)
+    found = symbols(built)
+    assert {part for part, name in PARTS.items() if name in found} == needed
+    sentence = b"method: its arena is too small"
+    assert sentence not in built.firmware.read_bytes()
+    options = build.Options(messages=True)
+    wordy = build.build(CASES / case, board, out=tmp_path / "b", options=options)
+    assert sentence in wordy.firmware.read_bytes()
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+def test_dtypes_that_are_not_used_are_not_linked(board: str, tmp_path: Path) -> None:
+    """add of float32 alone is far smaller than the kernel for every dtype."""
+    sizes = {}
+    for name, pins in {"some": {}, "all": {"aten::add.out": "add"}}.items():
+        options = build.Options(rules=Rules(pins=pins))
+        case = CASES / "op_add"
+        built = build.build(case, board, out=tmp_path / name, options=options)
+        sizes[name] = built.sizes["footprint"]["libraries"]["kernels"]["code"]
+        found = symbols(built)
+        others = {"ember_f32_from_f16", "ember_elements_load", "ember_promotion_add"}
+        assert others & found == (others if name == "all" else set())
+    assert sizes["some"] < 0.6 * sizes["all"]

@@ -48,11 +48,12 @@ def measure(folder: Path) -> list[ModelCost]:
 
 def measure_whole(folder: Path) -> list[ModelCost]:
     """The same of the whole models, which are exported first where they lack."""
-    cases = [_exported(name) for name in WHOLE_MODELS]
+    cases = [exported(name) for name in WHOLE_MODELS]
     return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
 
 
-def _exported(name: str) -> Path:
+def exported(name: str) -> Path:
+    """The case of a whole model, exported where it lacks."""
     case = paths.cache() / "corpus" / f"model_{name}"
     if not (case / "model.pte").is_file():
         tool = paths.root() / "tools" / "export_corpus.py"

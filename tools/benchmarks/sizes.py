@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kernels cost in bytes of code, constants and .data at --optimize size.
+"""What firmware costs in bytes of code, constants and .data, at --optimize size.
 
 library   every kernel with its engines
 add       aten::add.out for all dtypes: the generic kernel and what it calls of the
           engines; so, too, addmm
 mlp       whole firmware without the model, as exported, of a perceptron; so, too,
           ds_cnn
+balanced  the same of the perceptron as `ember build` makes it unless asked otherwise
 """
 
 from __future__ import annotations
@@ -22,13 +23,18 @@ _OPERATORS = {
     "add": ("aten::add.out", "op_add"),
     "addmm": ("aten::addmm.out", "op_addmm"),
 }
-_MODELS = ("mlp", "ds_cnn")
+_MODELS: dict[str, tuple[str, libraries.Optimize]] = {  # case and option
+    "mlp": ("model_mlp_small", "size"),
+    "ds_cnn": ("model_ds_cnn_small", "size"),
+    "balanced": ("model_mlp_small", "balanced"),
+}
 FIGURES = {
     "library": "all kernels",
     "add": "add, all dtypes",
     "addmm": "addmm, all dtypes",
     "mlp": "firmware of mlp",
     "ds_cnn": "firmware of ds_cnn",
+    "balanced": "firmware of mlp, balanced",
 }
 
 Sizes = dict[str, dict[str, int]]
@@ -48,10 +54,9 @@ def _core(board: str, folder: Path) -> dict[str, int]:
         built = build.build(cases / case, board, out=folder / case, options=options)
         row = built.sizes["footprint"]["libraries"]["kernels"]
         found[kernel] = footprint.flash(row)
-    for name in _MODELS:
-        case = f"model_{name}_small"
-        options = build.Options(optimize="size")
-        built = build.build(cases / case, board, out=folder / case, options=options)
+    for name, (case, optimize) in _MODELS.items():
+        options = build.Options(optimize=optimize)
+        built = build.build(cases / case, board, out=folder / name, options=options)
         found[name] = footprint.total(built.sizes["size"])
     return found
 

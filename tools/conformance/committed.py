@@ -77,20 +77,20 @@ def write(out: Path, into: Path) -> list[str]:
     shutil.rmtree(into, ignore_errors=True)
     taken = chosen(candidates(out))
     for one in taken:
-        _write_case(one, into)
+        compact(one.name, one.path, into)
     return [one.name for one in taken]
 
 
-def _write_case(one: Candidate, into: Path) -> None:
-    """A bundled program where that can say it all, a folder elsewhere."""
-    case = cases.read(cases.Found(one.name, one.path))
-    target = into / one.name
+def compact(name: str, path: Path, into: Path) -> None:
+    """Write a case: a bundled program where that can say it all, a folder elsewhere."""
+    case = cases.read(cases.Found(name, path))
+    target = into / name
     target.parent.mkdir(parents=True, exist_ok=True)
     values = [value for run in case.runs for value in (*run.inputs, *run.outputs)]
     if all(_fits_bundle(value) for value in values):
         target.with_suffix(".bpte").write_bytes(_bundled(case))
     else:
-        shutil.copytree(one.path, target)
+        shutil.copytree(path, target)
 
 
 def _fits_bundle(value: cases.Value) -> bool:

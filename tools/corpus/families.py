@@ -6,6 +6,7 @@ from __future__ import annotations
 from corpus import (
     bundles,
     control_flow,
+    cortex_m,
     delegates,
     dynamic,
     more_networks,
@@ -31,6 +32,7 @@ FAMILIES = (
     networks,
     more_networks,
     control_flow,
+    cortex_m,
     dynamic,
     state,
     storage,

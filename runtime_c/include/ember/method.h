@@ -23,10 +23,18 @@ typedef struct ember_memory {
     ember_span_t temp;           // scratch of one node at a time, at EMBER_ALIGN
 } ember_memory_t;
 
-// The kernels and backends of a build, both generated tables.
+// The parts of the runtime for methods in which something can change: tensors of
+// dynamic shape or without planned memory, scalars as inputs or results, buffers with
+// an initial state; and for delegates, moves and jumps.
+typedef struct ember_changing ember_changing_t;
+extern const ember_changing_t ember_changing;
+
+// The kernels and backends of a build, both generated tables, and what it has of the
+// runtime.
 typedef struct ember_registry {
     const ember_operators_t *operators;
     const ember_backends_t *backends; // may be NULL
+    const ember_changing_t *changing; // NULL: for fixed methods; 3 kB less
 } ember_registry_t;
 
 typedef struct ember_step {
@@ -37,27 +45,28 @@ typedef struct ember_step {
 // Fields are the runtime's own; `arena`, `temp_used` may be read.
 typedef struct ember_method {
     ember_method_meta_t meta;
-    ember_flat_t flat;   // reads the program
     ember_step_t *steps; // (instruction_count,)
-    uint32_t *changing;  // bitmap of values that have a slot
-    uint32_t tracked;    // values in it; 0: none can change
-    bool changes;        // found while it is loaded as if none could
-    ember_slot_t *slots; // (slot_count,), by value index
-    uint32_t slot_count;
-    uint64_t clock; // rises whenever a slot changes
     const ember_registry_t *registry;
+    const ember_changing_t *parts;      // NULL: loaded as if nothing could change
     const ember_operator_t **operators; // the plan's operators, resolved
+    struct ember_recent *recent;        // only while the method is loaded
+    ember_slot_t *slots;                // (slot_count,), by value index
+    uint32_t slot_count;
+    uint32_t *changing; // bitmap of values that have a slot
+    uint32_t tracked;   // values in it
     struct ember_delegate *delegates;
+    ember_arena_t arena;
     const ember_span_t *planned;
     uint32_t planned_count;
     ember_span_t temp;
-    size_t temp_used; // bytes of scratch that the largest node asked for
-    ember_arena_t arena;
+    size_t temp_used;    // bytes of scratch that the largest node asked for
     uint32_t list_items; // items of lists that one load, or one node prepared again,
     uint32_t credit;     //   may visit, and those left
-    struct ember_recent *recent; // only while the method is loaded
-    uint32_t budget;             // instructions one execute may take; 0: no limit
-    ember_error_t error;         // of the node being prepared
+    uint32_t budget;     // instructions one execute may take; 0: no limit
+    bool changes;        // found while it is loaded as if nothing could
+    uint64_t clock;      // rises whenever a slot changes
+    ember_error_t error; // of the node being prepared
+    ember_flat_t flat;   // reads the program
 } ember_method_t;
 
 // Loads the method called `name` and prepares every one of its nodes.
@@ -68,7 +77,8 @@ typedef struct ember_method {
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   the program contradicts itself; `err` says where
-//   EMBER_UNSUPPORTED   no kernel or backend in this build takes one of the nodes
+//   EMBER_UNSUPPORTED   no kernel or backend in this build takes one of the nodes, or
+//                       something can change and the registry has no `changing`
 //   EMBER_NO_MEMORY     an arena or a planned buffer is smaller than needed
 //   EMBER_NOT_FOUND     no such method, or a key that no data file has
 //   EMBER_BACKEND       a backend refused its delegate

@@ -1,4 +1,4 @@
-"""The C half: first fit and exhaustive search, compiled at first use."""
+"""The C half: first fit, exhaustive search, memories; compiled at first use."""
 
 from __future__ import annotations
 
@@ -42,6 +42,11 @@ def _library() -> ctypes.CDLL:
     library.ember_offsets_first_fit.argtypes = (
         *(ctypes.POINTER(_Problem), ctypes.POINTER(_Index)),
         *(ctypes.c_int, ctypes.POINTER(_Bytes)),
+    )
+    library.ember_offsets_spread.argtypes = (
+        *(ctypes.POINTER(_Problem), ctypes.POINTER(_Index), _Index),
+        *(ctypes.POINTER(_Bytes), ctypes.POINTER(_Bytes), _Bytes),
+        ctypes.POINTER(_Index),
     )
     return library
 
@@ -94,3 +99,24 @@ class Problem:
         if result == _FOUND:
             return list(offsets)[:-1]
         return bool(result != _IMPOSSIBLE)
+
+    def spread(
+        self,
+        order: Sequence[int],
+        capacities: Sequence[int],
+        costs: Sequence[Sequence[int | None]],
+        steps: int,
+    ) -> list[int]:
+        """A memory for each buffer, by what it costs there; None: it may not.
+
+        The last memory takes all that may lie there.
+        """
+        where = _indices([0] * len(self.buffers))
+        cells = [-1 if cost is None else cost for row in costs for cost in row]
+        made = _library().ember_offsets_spread(
+            *(ctypes.byref(self._c), _indices(order), len(capacities)),
+            *(_bytes(capacities), _bytes(cells), steps, where),
+        )
+        if made != _FOUND:
+            raise SdkError("no memory for placing buffers")
+        return list(where)[:-1]

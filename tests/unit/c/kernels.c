@@ -15,7 +15,7 @@ static const ember_operator_t items[] = {
     {"executorch_prim::et_copy_index.tensor", copies, 3, 4, 0},
 };
 static const ember_operators_t operators = {items, 2};
-static const ember_registry_t registry = {&operators, NULL};
+static const ember_registry_t registry = {&operators, NULL, &ember_changing};
 
 static void start(subject_t *subject, const char *name) {
     CHECK_EQ(subject_open(subject, name), EMBER_OK);

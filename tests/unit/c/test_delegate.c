@@ -74,7 +74,7 @@ static const ember_backend_t other_backend = {"ToyBackend2", toy_init, toy_execu
                                               NULL};
 static const ember_backend_t *const items[] = {&other_backend, &toy_backend};
 static const ember_backends_t backends = {items, 2};
-static const ember_registry_t registry = {&toy_operators, &backends};
+static const ember_registry_t registry = {&toy_operators, &backends, &ember_changing};
 
 static ember_status_t load(subject_t *subject, const char *name) {
     event_count = 0;

@@ -7,7 +7,7 @@
 extern const ember_backend_t ember_backend_example;
 static const ember_backend_t *const items[] = {&ember_backend_example};
 static const ember_backends_t backends = {items, 1};
-static const ember_registry_t registry = {&toy_operators, &backends};
+static const ember_registry_t registry = {&toy_operators, &backends, &ember_changing};
 
 static ember_status_t load(subject_t *subject, const char *name) {
     CHECK_EQ(subject_open(subject, name), EMBER_OK);

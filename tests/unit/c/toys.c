@@ -401,4 +401,4 @@ static const ember_operator_t operators[] = {
 
 const ember_operators_t toy_operators = {operators,
                                          sizeof(operators) / sizeof(operators[0])};
-const ember_registry_t toy_registry = {&toy_operators, NULL};
+const ember_registry_t toy_registry = {&toy_operators, NULL, &ember_changing};

@@ -51,7 +51,9 @@ HELLO = struct.pack("<IIIIQ", 1, 16, batch.VERSION, 4, 1000)
 END = struct.pack("<IIQQ", 4, 16, 64, 32)
 
 
-@pytest.mark.parametrize("name", ["HELLO", "CASE", "RUN", "END", "OUTPUT", "RESULT"])
+@pytest.mark.parametrize(
+    "name", ["HELLO", "CASE", "RUN", "END", "OUTPUT", "RESULT", "DEAD"]
+)
 def test_record_kinds_are_those_of_the_header(name: str) -> None:
     match = re.search(rf"EMBER_BATCH_{name} = (\d+)", header())
     assert match is not None

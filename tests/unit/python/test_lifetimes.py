@@ -114,6 +114,14 @@ def test_a_condition_that_is_an_input_may_go_either_way() -> None:
     assert 1 not in fixed[1].points
 
 
+def test_a_jump_reads_its_condition() -> None:
+    flag = types.Tensor(DType.BOOL, (), (), 0, types.Allocation(1, 64))
+    values = [tensor(0), tensor(16), tensor(32), flag]
+    calls = [relu(0, 3), relu(0, 1), types.JumpFalseCall(3, 4), relu(1, 2), relu(1, 2)]
+    storages = by_value(method(values, calls, (0,), (2,)))
+    assert storages[3].points == {0, 1, 2}
+
+
 def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
     path = CASES / "special_cond_two" / "model.pte"
     one = program.parse(path.read_bytes(), str(path)).methods[0]

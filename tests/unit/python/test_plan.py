@@ -42,7 +42,7 @@ def make(path: Path, on: boards.Board, **options: Any) -> plan.Plan:
     """A plan for made-up needs: 100 bytes of arena, 64 of scratch."""
     one = model.read(path)
     (method,) = one.program.methods
-    needs = MethodNeeds(0, (), (), arena=100, temp=64, slots=0)
+    needs = MethodNeeds(0, (), (), arena=100, temp=64, slots=0, changing=False)
     chosen = selection.Selection((method,), (needs,), {}, (), {})
     return plan.make(one, chosen, on, **options)
 
@@ -118,9 +118,9 @@ def test_generated_c_names_every_size(data: Path) -> None:
     header = pack.plan_header(one, made)
     assert "#define EMBER_FORWARD_ARENA_BYTES 100 // ram" in header
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header
-    text = pack.model_data(pack.Part(one, made))
+    text = pack.model_data(pack.Part(one, made, changing=False))
     assert 'section(".ember_arena.ram.forward_arena")' in text
-    assert ".balign" in pack.image_assembly(pack.Part(one, made))
+    assert ".balign" in pack.image_assembly(pack.Part(one, made, changing=False))
 
 
 def test_method_names_are_escaped() -> None:

@@ -41,7 +41,7 @@ static const ember_operator_t operator_items[] = {
     {"aten::add.out", candidates, 4, 5, 0},
 };
 static const ember_operators_t operators = {operator_items, 1};
-static const ember_registry_t registry = {&operators, &backends};
+static const ember_registry_t registry = {&operators, &backends, &ember_changing};
 
 // ---- the firmware -----------------------------------------------------------------
 

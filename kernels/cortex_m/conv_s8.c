@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of the dialect's convolutions. Contract: conv_s8.h.
+#include "kernels/cortex_m/conv_s8.h"
+
+enum { X, W, BIAS, STRIDE, PADDING, OUT_PADDING };     // the last of transposed ones
+enum { Y_OFFSET = 1, MULTIPLIERS, SHIFTS, LOW, HIGH }; // from the offset of x on
+enum { N, C, H, W_, RANK };                            // of images
+enum { LIMIT = 1 << 28 }; // larger parameters would only overflow sums
+
+// Reads a list of two items, or of one that stands for both.
+static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *height,
+                      int32_t *width) {
+    int32_t items[2] = {0, 0};
+    const uint32_t count = ember_node_ints(node, arg, items, 2);
+
+    if (count < 1 || count > 2) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: length of a list");
+        return;
+    }
+    *height = items[0];
+    *width = items[count - 1];
+    if (*height < low || *width < low || *height > LIMIT || *width > LIMIT) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: bad parameter");
+    }
+}
+
+// Length of the output of an axis; -1 when its parameters are out of range.
+static int32_t out_length(const ember_conv_s8_axis_t *axis, bool transposed,
+                          int32_t out_padding) {
+    const int64_t reach = (int64_t)axis->dilation * (axis->kernel - 1);
+    const int64_t span = axis->in + 2 * (int64_t)axis->padding;
+    int64_t length;
+
+    if (axis->kernel < 1 || axis->in < 1 || span > LIMIT || reach > LIMIT) {
+        return -1;
+    }
+    if (transposed) {
+        const int64_t steps = (axis->in - (int64_t)1) * axis->stride;
+        length = steps - 2 * (int64_t)axis->padding + reach + out_padding + 1;
+    } else {
+        length = reach < span ? (span - reach - 1) / axis->stride + 1 : -1;
+    }
+    return length > LIMIT ? -1 : (int32_t)length;
+}
+
+static bool is_channels_last(const ember_tensor_t *tensor) {
+    static const uint8_t order[RANK] = {N, H, W_, C};
+    ember_tensor_t alike = *tensor;
+
+    alike.dim_order = order;
+    return tensor->rank == RANK && ember_tensor_same_order(tensor, &alike);
+}
+
+// Whether `tensor` is a constant (count,) of int32.
+static bool is_constants(const ember_tensor_t *tensor, int32_t count) {
+    return tensor->constant && tensor->dtype == EMBER_S32 && tensor->rank == 1 &&
+           tensor->numel == (uint32_t)count;
+}
+
+static bool all_within(const int32_t *items, int32_t count, int32_t low, int32_t high) {
+    for (int32_t i = 0; items != NULL && i < count; i++) {
+        if (items[i] < low || items[i] > high) {
+            return false;
+        }
+    }
+    return true;
+}
+
+ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales, ember_node_t *node,
+                                    uint32_t bias, uint32_t multipliers,
+                                    int32_t filters) {
+    ember_tensor_t by, shifts, added;
+    const bool biased = ember_node_optional_tensor(node, bias, &added);
+
+    ember_node_tensor(node, multipliers, &by);
+    ember_node_tensor(node, multipliers + 1, &shifts);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!is_constants(&by, filters) || !is_constants(&shifts, filters) ||
+        !all_within(by.data, filters, 0, INT32_MAX) ||
+        !all_within(shifts.data, filters, EMBER_REQUANTIZE_SHIFT_MIN,
+                    EMBER_REQUANTIZE_SHIFT_MAX)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: multipliers");
+    }
+    if (biased && (added.dtype != EMBER_S32 || added.numel != (uint32_t)filters ||
+                   !ember_tensor_is_contiguous(&added))) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: bias");
+    }
+    scales->bias = added.data;
+    scales->multipliers = by.data;
+    scales->shifts = shifts.data;
+    return EMBER_OK;
+}
+
+// Channels and filters, from the sizes of image and weights.
+static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
+                         const ember_tensor_t *w, bool depthwise) {
+    conv->batches = x->sizes[N];
+    conv->channels = x->sizes[C];
+    conv->filters = w->sizes[depthwise ? 3 : 0];
+    conv->depth = w->sizes[depthwise ? 0 : 3];
+    conv->height.in = x->sizes[H];
+    conv->width.in = x->sizes[W_];
+    conv->height.kernel = w->sizes[1];
+    conv->width.kernel = w->sizes[2];
+    if (conv->depth < 1 || conv->channels % conv->depth != 0) {
+        return false;
+    }
+    const int32_t groups = conv->channels / conv->depth;
+    return (!depthwise || conv->depth == 1) && groups > 0 && conv->filters > 0 &&
+           conv->filters % groups == 0;
+}
+
+static ember_status_t set_output(ember_conv_s8_t *conv, ember_node_t *node,
+                                 uint32_t out) {
+    const int32_t sizes[RANK] = {conv->batches, conv->filters, conv->height.out,
+                                 conv->width.out};
+    ember_tensor_t y;
+
+    ember_node_output(node, out, RANK, sizes, &y);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (y.dtype != EMBER_S8 || !is_channels_last(&y)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: output's layout");
+    }
+    conv->y = y.data;
+    return EMBER_OK;
+}
+
+static bool set_geometry(ember_conv_s8_t *conv, ember_node_t *node,
+                         const ember_conv_s8_places_t *places) {
+    ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    int32_t out_padding[2] = {0, 0};
+
+    read_pair(node, STRIDE, 1, &height->stride, &width->stride);
+    read_pair(node, PADDING, 0, &height->padding, &width->padding);
+    read_pair(node, places->dilation, 1, &height->dilation, &width->dilation);
+    if (places->transposed) {
+        read_pair(node, OUT_PADDING, 0, &out_padding[0], &out_padding[1]);
+    }
+    if (ember_node_status(node) != EMBER_OK) {
+        return false;
+    }
+    height->out = out_length(height, places->transposed, out_padding[0]);
+    width->out = out_length(width, places->transposed, out_padding[1]);
+    return height->out >= 0 && width->out >= 0;
+}
+
+ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
+                                  const ember_conv_s8_places_t *places) {
+    ember_tensor_t x, w;
+    const uint32_t at = places->offset;
+
+    ember_node_tensor(node, X, &x);
+    ember_node_tensor(node, W, &w);
+    conv->x_offset = (int16_t)ember_zero_point_arg(node, at);
+    conv->scales.zero_point = (int16_t)ember_zero_point_arg(node, at + Y_OFFSET);
+    conv->scales.limits = ember_limits_s8_args(node, at + LOW, at + HIGH);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (x.dtype != EMBER_S8 || w.dtype != EMBER_S8 || w.rank != RANK ||
+        !is_channels_last(&x) || !ember_tensor_is_contiguous(&w)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: layout");
+    }
+    if (!set_channels(conv, &x, &w, places->depthwise) ||
+        !set_geometry(conv, node, places)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "cortex_m: sizes or parameters do not fit");
+    }
+    conv->x = x.data;
+    conv->w = w.data;
+    const ember_status_t status = ember_scales_s8_args(&conv->scales, node, BIAS,
+                                                       at + MULTIPLIERS, conv->filters);
+    return status != EMBER_OK ? status : set_output(conv, node, places->out);
+}
+
+ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv, ember_node_t *node) {
+    const ember_conv_s8_places_t places = {.dilation = 5, .offset = 6, .out = 13};
+    return ember_conv_s8_args(conv, node, &places);
+}
+
+ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv, ember_node_t *node) {
+    const ember_conv_s8_places_t places = {
+        .dilation = 5, .offset = 7, .out = 14, .depthwise = true};
+    const ember_status_t status = ember_conv_s8_args(conv, node, &places);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    const int64_t each = ember_node_int_in(node, places.offset - 1u, 1, conv->filters);
+    if (each * conv->channels != conv->filters) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: depth multiplier");
+    }
+    return EMBER_OK;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of the convolutions of the cortex_m dialect, checked.
+//
+// Images are (n, h, w, c) in memory. What the exporter reserved as scratch is for other
+// kernels and is not read. The sums of weights that fast kernels need they make
+// themselves, so that a program runs whatever core it was exported for.
+//
+// Every position that the geometry can produce, inside the image or not, fits an
+// int32_t.
+#ifndef EMBER_KERNELS_CORTEX_M_CONV_S8_H
+#define EMBER_KERNELS_CORTEX_M_CONV_S8_H
+
+#include "kernels/cortex_m/requantize.h"
+
+typedef struct ember_conv_s8_axis {
+    int32_t in; // elements, as all here
+    int32_t out;
+    int32_t kernel;
+    int32_t stride;
+    int32_t padding;
+    int32_t dilation;
+} ember_conv_s8_axis_t;
+
+// What scales the sums of each filter.
+typedef struct ember_scales_s8 {
+    const int32_t *bias;        // (filters,) or NULL
+    const int32_t *multipliers; // (filters,)
+    const int32_t *shifts;      // (filters,)
+    int16_t zero_point;         // of the output
+    ember_limits_s8_t limits;
+} ember_scales_s8_t;
+
+typedef struct ember_conv_s8 {
+    const int8_t *x; // (batches, height.in, width.in, channels)
+    const int8_t *w; // (filters, height.kernel, width.kernel, depth); depthwise:
+                     // (height.kernel, width.kernel, filters)
+    int8_t *y;       // (batches, height.out, width.out, filters)
+    ember_scales_s8_t scales;
+    int32_t batches;
+    int32_t channels;
+    int32_t filters;
+    int32_t depth; // channels that a filter sees; depthwise: 1
+    ember_conv_s8_axis_t height;
+    ember_conv_s8_axis_t width;
+    int16_t x_offset; // added to elements of x; -128 .. 128
+} ember_conv_s8_t;
+
+// Where the parameters stand in a call.
+typedef struct ember_conv_s8_places {
+    uint8_t dilation;
+    uint8_t offset; // of x; behind it: of y, multipliers, shifts, least, greatest
+    uint8_t out;
+    bool depthwise;
+    bool transposed;
+} ember_conv_s8_places_t;
+
+// Read a call and set the shape of its output. `transposed`: positions scatter.
+EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
+                                                 ember_node_t *node,
+                                                 const ember_conv_s8_places_t *places);
+EMBER_MUST_USE ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv,
+                                                       ember_node_t *node);
+EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv,
+                                                           ember_node_t *node);
+
+// Reads bias, multipliers and shifts of `filters` filters. UNSUPPORTED unless the last
+// two are constants within the range of requantize.h.
+EMBER_MUST_USE ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales,
+                                                   ember_node_t *node, uint32_t bias,
+                                                   uint32_t multipliers,
+                                                   int32_t filters);
+
+// Taps [first, past) of output `at` that lie inside the image; first <= past.
+typedef struct ember_taps_s8 {
+    int32_t first;
+    int32_t past;
+} ember_taps_s8_t;
+
+static inline ember_taps_s8_t ember_taps_s8(const ember_conv_s8_axis_t *axis,
+                                            int32_t at) {
+    const int32_t from = at * axis->stride - axis->padding;
+    const int32_t step = axis->dilation;
+    ember_taps_s8_t taps = {from < 0 ? -from : 0, axis->in - from};
+
+    if (step != 1) {
+        taps.first = (taps.first + step - 1) / step;
+        taps.past = taps.past > 0 ? (taps.past - 1) / step + 1 : 0;
+    }
+    taps.past = taps.past < axis->kernel ? taps.past : axis->kernel;
+    taps.past = taps.past > 0 ? taps.past : 0;
+    taps.first = taps.first < taps.past ? taps.first : taps.past;
+    return taps;
+}
+
+// One output of filter `f` from the sum of its products.
+static inline int8_t ember_scaled_s8(const ember_scales_s8_t *scales, int32_t f,
+                                     uint32_t sum) {
+    const ember_requantize_t by = {scales->multipliers[f], scales->shifts[f]};
+    const uint32_t bias = scales->bias == NULL ? 0 : (uint32_t)scales->bias[f];
+    return ember_requantize_s8((int32_t)(sum + bias), by, scales->zero_point,
+                               scales->limits);
+}
+
+#endif // EMBER_KERNELS_CORTEX_M_CONV_S8_H

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's linear and batch_matmul: rows of one matrix times rows of another,
+//
+//     c[n, i, j] = scaled(bias[j] + sum over k of (a[n, i, k] + a_offset) *
+//                                                 (b[n, j, k] + b_offset))
+#ifndef EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
+#define EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
+
+#include "kernels/cortex_m/requantize.h"
+
+typedef struct ember_matmul_s8 {
+    const int8_t *a;     // (batches, rows, inner)
+    const int8_t *b;     // (batches, columns, inner); linear: (columns, inner)
+    const int32_t *bias; // (columns,) or NULL
+    int8_t *c;           // (batches, rows, columns)
+    ember_requantize_t by;
+    int32_t batches;
+    int32_t rows;
+    int32_t inner;
+    int32_t columns;
+    int16_t a_offset; // -128 .. 128
+    int16_t b_offset;
+    int16_t c_offset;
+    ember_limits_s8_t limits;
+} ember_matmul_s8_t;
+
+// Read a call and set the shape of its output. A linear of a program for Helium has
+// sums of its weights, times the offset of a, in its bias: a_offset is 0 then.
+EMBER_MUST_USE ember_status_t ember_matmul_s8_linear(ember_matmul_s8_t *matmul,
+                                                     ember_node_t *node);
+EMBER_MUST_USE ember_status_t ember_matmul_s8_bmm(ember_matmul_s8_t *matmul,
+                                                  ember_node_t *node);
+
+// Computes, in plain C.
+void ember_matmul_s8_run(const ember_matmul_s8_t *matmul);
+
+#endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_H

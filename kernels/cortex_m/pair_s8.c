@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of two int8 operands. Contract: pair_s8.h.
+#include "kernels/cortex_m/pair_s8.h"
+
+#include "kernels/engine/strided.h"
+
+enum { OPERANDS = 3, COLUMNS = OPERANDS + 1 }; // of a walk's table: size, y, a, b
+
+static bool all_s8(const ember_tensor_t *const *tensors) {
+    return tensors[0]->dtype == EMBER_S8 && tensors[1]->dtype == EMBER_S8 &&
+           tensors[2]->dtype == EMBER_S8;
+}
+
+// The walk's one or two dimensions as rows; false when it has more.
+static bool set_rows(ember_pair_s8_t *pair, const int32_t *table, uint32_t dims) {
+    const int32_t *inner = table + (dims - 1) * COLUMNS;
+    pair->rows = dims == 2 ? (uint32_t)table[0] : 1;
+    pair->count = (uint32_t)inner[0];
+    pair->a.row = dims == 2 ? table[2] : 0;
+    pair->b.row = dims == 2 ? table[3] : 0;
+    pair->a.step = inner[2];
+    pair->b.step = inner[3];
+    return dims == 1 || dims == 2;
+}
+
+ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
+                                     uint32_t a, uint32_t b) {
+    ember_tensor_t tensors[OPERANDS];
+    const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
+    int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
+    int32_t sizes[EMBER_MAX_RANK];
+    uint32_t rank = 0;
+    const uint32_t count = ember_node_arg_count(node);
+
+    ember_node_tensor(node, a, &tensors[1]);
+    ember_node_tensor(node, b, &tensors[2]);
+    if (!ember_broadcast_shape(operands + 1, 2, sizes, &rank)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "int8 operands: the shapes do not broadcast");
+    }
+    ember_node_output(node, count < 2 ? 0 : count - 2, rank, sizes, &tensors[0]);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!all_s8(operands)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: dtype");
+    }
+    *pair = (ember_pair_s8_t){.y = tensors[0].data};
+    pair->a.x = tensors[1].data;
+    pair->b.x = tensors[2].data;
+    if (tensors[0].numel == 0) {
+        return EMBER_OK;
+    }
+    if (!set_rows(pair, table, ember_walk_fill(operands, OPERANDS, table))) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: dim orders");
+    }
+    return EMBER_OK;
+}
+
+void ember_pair_s8_run(const ember_pair_s8_t *pair, ember_pair_row_fn row,
+                       const void *state) {
+    const int8_t *a = pair->a.x;
+    const int8_t *b = pair->b.x;
+    int8_t *y = pair->y;
+
+    for (uint32_t i = 0; i < pair->rows; i++) {
+        row(state, a, b, y, pair->count);
+        a += pair->a.row;
+        b += pair->b.row;
+        y += pair->count;
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows of int8 images. Contract: pool_s8.h.
+#include "kernels/cortex_m/pool_s8.h"
+
+enum { X, KERNEL, STRIDE, PADDING };
+enum { LIMIT = 1 << 28 }; // larger parameters than any image would only overflow sums
+
+// One number for both dimensions, or one for each, in [low, LIMIT].
+static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pair) {
+    int32_t items[2] = {low, low};
+    const uint32_t count = ember_node_ints(node, arg, items, 2);
+    pair[0] = items[0];
+    pair[1] = items[count == 2 ? 1 : 0];
+    if (count == 0 || pair[0] < low || pair[1] < low || pair[0] > LIMIT ||
+        pair[1] > LIMIT) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: bad parameter");
+        pair[0] = low;
+        pair[1] = low;
+    }
+}
+
+// Windows along a dimension; -1 when the parameters do not fit: padding is at most half
+// a window, so that each one has a part of the image.
+static int32_t windows(int32_t size, int32_t kernel, int32_t stride, int32_t padding) {
+    const int64_t room = (int64_t)size + 2 * (int64_t)padding - kernel;
+    if (size < 1 || size > LIMIT || room < 0 || padding > kernel / 2) {
+        return -1;
+    }
+    return (int32_t)((uint32_t)room / (uint32_t)stride) + 1;
+}
+
+static void image_of(ember_image_s8_t *image, const ember_tensor_t *tensor) {
+    int32_t strides[EMBER_MAX_RANK];
+    ember_tensor_strides(tensor, strides);
+    image->height = tensor->sizes[2];
+    image->width = tensor->sizes[3];
+    image->batch = strides[0];
+    image->channel = tensor->sizes[1] == 1 ? 1 : strides[1];
+    image->row = strides[2];
+    image->column = strides[3];
+}
+
+ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
+                                     uint32_t out) {
+    ember_tensor_t x;
+    ember_tensor_t y;
+    int32_t sizes[4];
+
+    ember_node_tensor(node, X, &x);
+    read_pair(node, KERNEL, 1, pool->kernel);
+    read_pair(node, STRIDE, 1, pool->stride);
+    read_pair(node, PADDING, 0, pool->padding);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (x.rank != 4) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: rank");
+    }
+    for (uint32_t d = 0; d < 2; d++) {
+        sizes[d] = x.sizes[d];
+        sizes[2 + d] =
+            windows(x.sizes[2 + d], pool->kernel[d], pool->stride[d], pool->padding[d]);
+    }
+    if (sizes[2] < 0 || sizes[3] < 0) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "pool: sizes or parameters do not fit");
+    }
+    ember_node_output(node, out, 4, sizes, &y);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (x.dtype != EMBER_S8 || y.dtype != EMBER_S8) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: not int8");
+    }
+    pool->x = x.data;
+    pool->y = y.data;
+    pool->batches = y.numel > 0 ? sizes[0] : 0;
+    pool->channels = sizes[1];
+    image_of(&pool->in, &x);
+    image_of(&pool->out, &y);
+    return EMBER_OK;
+}
+
+// Cuts window `at` of a dimension to the image: [*first, past).
+static int32_t cut(int32_t at, int32_t size, const ember_pool_s8_t *pool, uint32_t d,
+                   int32_t *first) {
+    const int32_t start = at * pool->stride[d] - pool->padding[d];
+    const int32_t past = start + pool->kernel[d];
+    *first = start > 0 ? start : 0;
+    return (past < size ? past : size) - *first;
+}
+
+static void run_row(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
+                    const void *state, const int8_t *x, int8_t *y, int32_t rows) {
+    ember_window_s8_t window = {.rows = rows};
+    int32_t first;
+
+    for (int32_t i = 0; i < pool->out.width; i++) {
+        window.columns = cut(i, pool->in.width, pool, 1, &first);
+        window.x = x + first * pool->in.column;
+        one(state, window, y);
+        y += pool->out.column;
+    }
+}
+
+void ember_pool_s8_run(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
+                       const void *state) {
+    int32_t first;
+
+    for (int32_t n = 0; n < pool->batches; n++) {
+        for (int32_t i = 0; i < pool->out.height; i++) {
+            const int32_t rows = cut(i, pool->in.height, pool, 0, &first);
+            run_row(pool, one, state,
+                    pool->x + n * pool->in.batch + first * pool->in.row,
+                    pool->y + n * pool->out.batch + i * pool->out.row, rows);
+        }
+    }
+}

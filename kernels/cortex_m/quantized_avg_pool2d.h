@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_avg_pool2d: the mean of each window, padding left out.
+//
+// The reference computes in float32: the sum of (x - zero) * scale, over the elements
+// of a row and row by row, divided by their number and by the scale, rounded, halves to
+// even. That is the rounded mean of integers, unless it lies close to the middle of
+// two: how it was rounded on the way decides, then, and it is computed as written.
+#ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
+#define EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
+
+#include "kernels/cortex_m/pool_s8.h"
+
+typedef struct ember_avg_pool_s8 {
+    ember_pool_s8_t pool;
+    float scale;
+    int32_t zero;
+    int32_t doubt; // a mean this many parts of 2 * elements from the middle is close
+} ember_avg_pool_s8_t;
+
+EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node,
+                                                        void *state);
+
+// The result for one channel of a window, from the sum of its elements; `x` is the
+// channel's first one.
+int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
+                              const int8_t *x, int32_t sum);
+
+#endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H

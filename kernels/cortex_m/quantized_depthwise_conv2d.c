@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// cortex_m::quantized_depthwise_conv2d.out
+#include "kernels/cortex_m/conv_s8_run.h"
+
+static int32_t run(void *state) {
+    ember_conv_s8_run(state, true);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_conv_s8_depthwise_args(state, node);
+}
+
+EMBER_KERNEL(quantized_depthwise_conv2d, ember_conv_s8_t);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_max_pool2d: the largest element of each window, limited.
+#ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
+#define EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
+
+#include "kernels/cortex_m/pool_s8.h"
+#include "kernels/cortex_m/requantize.h"
+
+typedef struct ember_max_pool_s8 {
+    ember_pool_s8_t pool;
+    ember_limits_s8_t limits;
+} ember_max_pool_s8_t;
+
+EMBER_MUST_USE ember_status_t ember_max_pool_s8_prepare(ember_node_t *node,
+                                                        void *state);
+
+#endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_mul: y = requantize((a - zero) * (b - zero)) + zero, int8.
+#ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
+#define EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
+
+#include "kernels/cortex_m/pair_s8.h"
+#include "kernels/cortex_m/requantize.h"
+
+typedef struct ember_mul_s8 {
+    ember_pair_s8_t pair;
+    ember_requantize_t y;
+    int16_t a_zero;
+    int16_t b_zero;
+    int16_t y_zero;
+} ember_mul_s8_t;
+
+EMBER_MUST_USE ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state);
+
+#endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H

@@ -1,0 +1,307 @@
+"""Packed models and a board become models that are spread over its memories.
+
+Every storage, constant and block of working memory goes where its accesses cost least,
+as far as there is room: how often it is accessed (traffic.py) times what the board says
+of an access. Constants are used where the model lies unless a copy, made when a method
+is loaded, pays. Of several methods the one with most traffic comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ember import plan
+from ember.boards import Board, Memory, Role
+from ember.model import Model
+from ember.offsets import Buffer
+from ember.offsets import spread as search
+from ember.plan import Home, Homes
+from ember.relocate import Ids
+from ember.replan import Placed
+from ember.rules import Rules
+from ember.steering import Steering
+from ember.traffic import Traffic
+from ember.uses import Pair, Region, Use
+
+_STACK_PART = 8  # one access in so many is the stack's
+_EVEN = 64  # costs are kept in whole numbers, above ties
+_SLACK = 1024  # bytes that a file may grow by when constants become states
+_FREE_PART = 4  # copies leave a quarter of the application's memory alone
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Models and their selections, with the memory of each of their regions."""
+
+    pairs: list[Pair]
+    homes: Homes = field(default_factory=Homes)
+    facts: dict[str, Any] = field(default_factory=dict)  # for the plan's JSON
+
+
+def spread(
+    pairs: Sequence[Pair],
+    board: Board,
+    rules: Rules,
+    steering: Steering,
+    *,
+    stack: int,
+    caller_io: bool,
+) -> Spread:
+    """`pairs` over the memories of `board`; as they are where there is no choice.
+
+    SdkError when `steering` names what the board or a model does not have.
+    """
+    steering.check(board, [model for model, _ in pairs])
+    choice = [one for one in board.memories if one.writable]
+    if len(choice) < 2 and not steering and len(board.memories) < 2:
+        return Spread(list(pairs))
+    return _Spreader(list(pairs), board, rules, steering, stack, caller_io).made()
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is to be placed: a block, a storage of a method, or a constant of one."""
+
+    buffer: Buffer
+    traffic: Traffic
+    allowed: frozenset[str]  # memories
+    home: Region | None = None  # of a block
+    storage: Placed | None = None
+    constant: int | None = None  # its data
+
+
+class _Spreader:
+    def __init__(
+        self,
+        pairs: list[Pair],
+        board: Board,
+        rules: Rules,
+        steering: Steering,
+        stack: int,
+        caller_io: bool,
+    ) -> None:
+        self.pairs = pairs
+        self.board = board
+        self.rules = rules
+        self.steering = steering
+        self.stack = stack
+        self.caller_io = caller_io
+        self.memories = board.memories
+        self.room = plan.room(board, steering.reserve)
+        self.homes: dict[Region, Home] = {}
+        self.costs: dict[str, dict[str, int]] = {
+            one.name: {"accessed": 0, "cycles": 0} for one in self.memories
+        }
+
+    def made(self) -> Spread:
+        for number, (model, _) in enumerate(self.pairs):
+            self._home_of_model(number, model)
+        found = [
+            Use(model, chosen, number, self.rules)
+            for number, (model, chosen) in enumerate(self.pairs)
+        ]
+        methods = [(use, name) for use in found for name in use.traffic]
+        methods.sort(key=lambda one: -one[0].total(one[1]))
+        blocks = self._blocks(found)
+        for use, name in methods:
+            self._method(use, name, blocks)
+            blocks = []
+        pairs = [use.pair(self.board, self.rules) for use in found]
+        asked = self.steering
+        homes = Homes(self.homes, asked.reserve, asked.forbid)
+        return Spread(pairs, homes, {"memories": self.costs})
+
+    # ---- what there is -----------------------------------------------------------
+
+    def _allowed(self, role: Role, wishes: Iterable[str]) -> frozenset[str]:
+        """Memories for a role that are neither forbidden nor excluded by a wish."""
+        holds = self.board.memories_for(role) or self.board.memories_for("data")
+        found = {one.name for one in holds} - set(self.steering.forbid)
+        for wish in wishes:
+            found &= set(self.steering.place.get(wish, found))
+        return frozenset(found)
+
+    def _home_of_model(self, number: int, model: Model) -> None:
+        size = plan.model_bytes(model) + _SLACK
+        allowed = self._allowed("weights", ())
+        wish = self.steering.place.get("constants", ())
+        preferred = [one for one in wish if one in allowed]
+        able = [one for one in self.memories if one.name in (preferred or allowed)]
+        for memory in sorted(able, key=lambda one: one.cycles(4)):
+            if self.room[memory.name] >= size:
+                self.room[memory.name] -= size
+                self.homes[number, "weights"] = Home(memory.name)
+                return
+
+    def _blocks(self, uses: Sequence[Use]) -> list[Part]:
+        """Stack, scratch, arenas, and what the program leaves to the caller."""
+        total = sum(use.total(name) for use in uses for name in use.traffic)
+        of_stack = Traffic(
+            {4: total // _STACK_PART // 8}, {4: total // _STACK_PART // 8}
+        )
+        parts = [self._block("stack", "stack", (0, "stack"), self.stack, of_stack)]
+        scratch = max(chosen.scratch for _, chosen in self.pairs)
+        used = Traffic()
+        for use in uses:
+            used.add(use.scratch)
+        parts.append(self._block("temp", "scratch", (0, "ember_temp"), scratch, used))
+        for use in uses:
+            for name, role, wish, size, accesses in use.blocks(self.caller_io):
+                parts.append(self._block(role, wish, name, size, accesses))
+        return [one for one in parts if one.buffer.size > 0]
+
+    def _block(
+        self,
+        role: Role,
+        wish: str,
+        home: Region,
+        size: int,
+        accesses: Traffic,
+    ) -> Part:
+        align = self.steering.align_of(wish)
+        buffer = Buffer(-(-size // align) * align, frozenset({0}), align)
+        return Part(buffer, accesses, self._allowed(role, (wish,)), home)
+
+    def _storages(self, use: Use, name: str) -> list[Part]:
+        replanned = use.replanned(name)
+        method = replanned.method
+        found = []
+        for one in replanned.placed:
+            wishes = self.steering.wishes(use.model, method, one.storage.values)
+            align = max(self.steering.align_of(wish) for wish in wishes[:1])
+            size = -(-one.storage.size // align) * align
+            buffer = Buffer(size, one.storage.points, align)
+            accesses = Traffic()
+            for value in one.storage.values:
+                accesses.add(use.traffic[name].get(value, Traffic()))
+            allowed = self._allowed("planned", wishes)
+            found.append(Part(buffer, accesses, allowed, storage=one))
+        return found
+
+    def _constants(self, use: Use, name: str, points: frozenset[int]) -> list[Part]:
+        """Constants that may be copied: those that only kernels of this method read."""
+        home = self._memory_of(use)
+        if home is None:
+            return []
+        align = self.steering.align_of("constants")
+        wishes = ("constants",) if home not in self._wished("constants") else ()
+        found = []
+        for index, accesses in use.constants(name).items():
+            size = len(use.model.program.constants[index])
+            buffer = Buffer(-(-size // align) * align, points, align)
+            allowed = self._allowed("planned", wishes)
+            found.append(Part(buffer, accesses, allowed, constant=index))
+        return found
+
+    def _memory_of(self, use: Use) -> str | None:
+        """Of the model's bytes."""
+        home = self.homes.get((use.number, "weights"))
+        return home.memory if home else None
+
+    def _wished(self, wish: str) -> frozenset[str]:
+        return frozenset(self.steering.place.get(wish, (m.name for m in self.memories)))
+
+    # ---- where it goes -----------------------------------------------------------
+
+    def _method(self, use: Use, name: str, blocks: list[Part]) -> None:
+        """Place one method's storages and constants, with `blocks`."""
+        storages = self._storages(use, name)
+        points = frozenset[int]().union(*(one.buffer.points for one in storages))
+        constants = self._constants(use, name, points or frozenset({0}))
+        blocks = [
+            replace(one, buffer=replace(one.buffer, points=points or frozenset({0})))
+            for one in blocks
+        ]
+        parts = [*blocks, *storages, *constants]
+        home = self._memory_of(use) or ""
+        found = min(
+            (self._solved(parts, home, copies=copies) for copies in (False, True)),
+            key=lambda one: (sum(m is None for m in one.where), one.cost),
+        )
+        if any(memory is None for memory in found.where):
+            return  # the plan says what has no room, and by how much
+        self._keep(use, name, parts, found)
+
+    def _solved(
+        self, parts: Sequence[Part], home: str, *, copies: bool
+    ) -> search.Spread:
+        """With `copies`, constants may also lie in the application's memory, but then
+        a part of it stays free."""
+        data = self.board.memories_for("data")[0].name
+        room = dict(self.room)
+        if copies:
+            room[data] -= room[data] // _FREE_PART
+        items = []
+        for one in parts:
+            allowed = one.allowed
+            costs: list[int | None]
+            if one.constant is not None and not copies:
+                allowed = allowed - {data}
+            costs = [
+                _cost(one.traffic, memory, 1 + position)
+                if memory.name in allowed
+                else None
+                for position, memory in enumerate(self.memories)
+            ]
+            stays = one.constant is not None and home in self._wished("constants")
+            costs.append(_cost(one.traffic, self.board.memory(home)) if stays else None)
+            items.append(search.Item(one.buffer, tuple(costs), one.storage is None))
+        capacities = [max(0, room[memory.name]) for memory in self.memories]
+        return search.spread(items, [*capacities, 1 << 50])
+
+    def _keep(
+        self, use: Use, name: str, parts: Sequence[Part], found: search.Spread
+    ) -> None:
+        """Note where everything goes, and move it there."""
+        storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory
+        copies: dict[int, list[Part]] = {}
+        for one, memory, offset in zip(parts, found.where, found.offsets, strict=True):
+            assert memory is not None
+            if memory == len(self.memories):  # a constant, where the model lies
+                self._note(one, self.board.memory(self._memory_of(use) or ""))
+                continue
+            self._note(one, self.memories[memory])
+            if one.storage is not None:
+                storages.setdefault(memory, []).append((one, offset))
+            elif one.constant is not None:
+                copies.setdefault(memory, []).append(one)
+            else:
+                assert one.home is not None
+                self._settle(one.home, memory, one.buffer.size, [one])
+        ids = Ids(use.replanned(name))
+        for memory, group in sorted(storages.items()):
+            pairs = [(one.storage, offset) for one, offset in group if one.storage]
+            height = found.packed[memory].height
+            home = use.home_of(name, ids.add_storages(pairs, height))
+            self._settle(home, memory, height, [one for one, _ in group])
+        for memory, copied in sorted(copies.items()):
+            sizes = {n: one.buffer.size for one in copied if (n := one.constant)}
+            home = use.home_of(name, ids.add_copies(sizes))
+            self._settle(home, memory, sum(sizes.values()), copied)
+        use.move(name, ids.places())
+
+    def _settle(
+        self, home: Region, memory: int, size: int, parts: Sequence[Part]
+    ) -> None:
+        name = self.memories[memory].name
+        align = max(one.buffer.align for one in parts)
+        self.homes[home] = Home(name, align)
+        self.room[name] -= -(-size // align) * align
+
+    def _note(self, one: Part, memory: Memory) -> None:
+        table = self.costs[memory.name]
+        table["accessed"] += one.traffic.bytes
+        table["cycles"] += round(_cycles(one.traffic, memory))
+
+
+def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:
+    """What lying there costs; `position` decides where it is the same."""
+    return round(_cycles(accesses, memory) * _EVEN) * _EVEN + position
+
+
+def _cycles(accesses: Traffic, memory: Memory) -> float:
+    reads = sum(n * memory.cycles(w) for w, n in accesses.reads.items())
+    writes = sum(n * memory.cycles(w, write=True) for w, n in accesses.writes.items())
+    return reads + writes

@@ -1,0 +1,114 @@
+"""Which definitions the bytes of one memory may hold: ranges, no tensors."""
+
+from __future__ import annotations
+
+import heapq
+from bisect import bisect_left, bisect_right
+
+Definition = tuple[str | int, ...]  # how, and by which instruction and value
+# What wrote a byte, and the address at which that write began.
+Token = tuple[Definition, int]
+Tokens = frozenset[Token]
+# Ranges relative to the start of what is read, without gaps.
+Content = tuple[tuple[int, int, Tokens], ...]
+
+_NEVER: Definition = ("nothing",)
+NOTHING: Tokens = frozenset({(_NEVER, 0)})  # since the memory was lent
+
+
+class ByteMap:
+    """`tokens[n]` is what the bytes from `starts[n]` up to the next start may hold."""
+
+    def __init__(self) -> None:
+        self.starts = [0]
+        self.tokens = [NOTHING]
+
+    def copy(self) -> ByteMap:
+        made = ByteMap()
+        made.starts, made.tokens = self.starts[:], self.tokens[:]
+        return made
+
+    def read(self, start: int, end: int) -> Content:
+        """The content of [start, end), with addresses relative to `start`."""
+        found: list[tuple[int, int, Tokens]] = []
+        at = bisect_right(self.starts, start) - 1
+        while start < end and at < len(self.starts) and self.starts[at] < end:
+            low = max(self.starts[at], start) - start
+            stop = self.starts[at + 1] if at + 1 < len(self.starts) else end
+            high = min(stop, end) - start
+            tokens = self.tokens[at]
+            if tokens is not NOTHING:
+                tokens = frozenset(
+                    (what, 0 if what == _NEVER else origin - start)
+                    for what, origin in tokens
+                )
+            if found and found[-1][2] == tokens:
+                low = found.pop()[0]
+            found.append((low, high, tokens))
+            at += 1
+        return tuple(found)
+
+    def write(self, start: int, content: Content) -> None:
+        """The bytes from `start` on hold `content`, as read() gave it."""
+        for low, high, tokens in content:
+            moved = frozenset(
+                (what, 0 if what == _NEVER else origin + start)
+                for what, origin in tokens
+            )
+            self._put(start + low, start + high, moved)
+
+    def add(self, start: int, content: Content) -> None:
+        """The bytes may also hold `content`."""
+        end = start + (content[-1][1] if content else 0)
+        self.write(start, union(self.read(start, end), content))
+
+    def _put(self, start: int, end: int, tokens: Tokens) -> None:
+        if start >= end:
+            return
+        first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
+        ends_here = last < len(self.starts) and self.starts[last] == end
+        starts, now = [start], [tokens]
+        if not ends_here:
+            starts.append(end)
+            now.append(self.tokens[last - 1])
+        self.starts[first:last] = starts
+        self.tokens[first:last] = now
+
+    def join(self, other: ByteMap) -> bool:
+        """Also hold what `other` holds; whether that is more."""
+        if self.starts == other.starts and self.tokens == other.tokens:
+            return False
+        starts: list[int] = []
+        tokens: list[Tokens] = []
+        grown = False
+        mine = theirs = 0
+        for start in dict.fromkeys(heapq.merge(self.starts, other.starts)):
+            mine = _at(self.starts, mine, start)
+            theirs = _at(other.starts, theirs, start)
+            both = self.tokens[mine] | other.tokens[theirs]
+            grown = grown or len(both) > len(self.tokens[mine])
+            if not tokens or tokens[-1] != both:
+                starts.append(start)
+                tokens.append(both)
+        self.starts, self.tokens = starts, tokens
+        return grown
+
+
+def _at(starts: list[int], index: int, start: int) -> int:
+    """The range that holds `start`, looking from `index` on."""
+    while index + 1 < len(starts) and starts[index + 1] <= start:
+        index += 1
+    return index
+
+
+def union(one: Content, other: Content) -> Content:
+    """What bytes hold that may hold either; both are of the same length."""
+    made = ByteMap()
+    made._put(0, one[-1][1] if one else 0, frozenset())
+    for low, high, tokens in one:
+        made._put(low, high, tokens)
+    theirs = ByteMap()
+    for low, high, tokens in other:
+        theirs._put(low, high, tokens)
+    made.join(theirs)
+    return made.read(0, one[-1][1] if one else 0)

@@ -1,0 +1,174 @@
+"""A model while its methods are placed: what they access, and what may move.
+
+It starts as the packed model with its selection, and ends as the model in whose methods
+everything has moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ember import plan, plan_check, program, selection, traffic
+from ember.boards import Board, Role
+from ember.model import Model
+from ember.program import Method, types
+from ember.relocate import Places, relocate
+from ember.replan import Replanned
+from ember.rules import Rules
+from ember.selection import Selection
+from ember.traffic import Traffic
+
+Pair = tuple[Model, Selection]
+Region = tuple[int, str]  # the number of its model, and its name
+Block = tuple[Region, Role, str, int, Traffic]  # region, role, class, bytes, accesses
+
+
+class Use:
+    """A model while its methods are placed."""
+
+    def __init__(
+        self, model: Model, chosen: Selection, number: int, rules: Rules
+    ) -> None:
+        self.model = model
+        self.packed = model.program
+        self.chosen = chosen
+        self.number = number
+        self.known = rules.known
+        self.scratch = Traffic()
+        self.copied = False
+        self.traffic: dict[str, dict[int, Traffic]] = {}
+        for method, needs in zip(chosen.methods, chosen.needs, strict=True):
+            kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
+            self.traffic[method.name] = traffic.of(method, self.known, kernels)
+            for call in needs.calls:
+                self.scratch.add(
+                    traffic.of_scratch(call.scratch, call.kernel, self.known)
+                )
+
+    def total(self, name: str) -> int:
+        return sum(one.bytes for one in self.traffic[name].values())
+
+    def prefix(self, name: str) -> str:
+        names = [method.name for method in self.chosen.methods]
+        return plan.prefixes(self.chosen.methods)[names.index(name)]
+
+    def replanned(self, name: str) -> Replanned:
+        return self.model.replanned[name]
+
+    def home_of(self, name: str, number: int) -> Region:
+        """Of a planned memory of a method, by its id."""
+        return self.number, f"{self.prefix(name)}_planned_{number}"
+
+    def blocks(self, caller_io: bool) -> Iterable[Block]:
+        """What is one piece: arenas, what the program leaves to the caller, and
+        memories that stay as they are."""
+        for method, needs in zip(self.chosen.methods, self.chosen.needs, strict=True):
+            home = (self.number, f"{self.prefix(method.name)}_arena")
+            size = max(needs.arena + _growth(method), plan.ALIGN)
+            yield home, "method", "arena", size, traffic.words(needs.arena)
+            yield from self._lent(
+                method, "input", plan.unbound_inputs(method, caller_io)
+            )
+            outputs = plan.unbound_outputs(method, caller_io)
+            yield from self._lent(method, "output", outputs)
+            replanned = self.replanned(method.name)
+            for number, size in enumerate(method.planned_sizes):
+                if number > 0 and number not in replanned.packed:
+                    home = self.home_of(method.name, number)
+                    used = traffic.words(size)
+                    yield home, "planned", "activations", size, used
+
+    def _lent(
+        self, method: Method, kind: str, values: Sequence[int | None]
+    ) -> Iterable[Block]:
+        for number, index in enumerate(values):
+            if index is None:
+                continue
+            value = method.values[index]
+            assert isinstance(value, program.Tensor)
+            home = (self.number, f"{self.prefix(method.name)}_{kind}_{number}")
+            used = self.traffic[method.name].get(index, Traffic())
+            yield home, "io", f"{kind}s", max(value.nbytes, 1), used
+
+    def constants(self, name: str) -> dict[int, Traffic]:
+        """By data, those that nothing but kernels of the method touches."""
+        found: dict[int, Traffic] = {}
+        taken: set[int] = set()
+        for method in self.model.program.methods:
+            read = _read_by_kernels(method) if method.name == name else frozenset()
+            for value in method.used_values():
+                one = method.values[value]
+                if not isinstance(one, types.Tensor) or not one.is_constant:
+                    continue
+                accesses = self.traffic.get(name, {}).get(value)
+                if value in read and accesses and one.nbytes > 0:
+                    found.setdefault(one.data_index, Traffic()).add(accesses)
+                else:
+                    taken.add(one.data_index)
+        return {index: one for index, one in found.items() if index not in taken}
+
+    def move(self, name: str, places: Places) -> None:
+        """Give a method new places."""
+        changed = relocate(self.model.program, name, places)
+        method = changed.method(name)
+        assert method is not None
+        replanned = replace(
+            self.model.replanned[name],
+            method=method,
+            packed=tuple(sorted({one.memory_id for one in places.placed})),
+            placed=places.placed,
+        )
+        self.copied = self.copied or bool(places.copies)
+        self.model = replace(
+            self.model,
+            program=changed,
+            replanned={**self.model.replanned, name: replanned},
+        )
+
+    def pair(self, board: Board, rules: Rules) -> Pair:
+        """The model with its new bytes, and a selection of its new methods."""
+        content = program.write(self.model.program)
+        plan_check.check(self.packed, program.parse(content), self.known)
+        model = replace(self.model, content=content)
+        methods = [model.method(one.name) for one in self.chosen.methods]
+        if not self.copied:
+            return model, replace(self.chosen, methods=tuple(methods))
+        again = selection.choose(
+            *(model.program, model.content, model.data, board, methods, model.name),
+            rules,
+        )
+        return model, again
+
+
+def _read_by_kernels(method: Method) -> frozenset[int]:
+    """Values that are arguments of kernels, and of nothing else."""
+    read: set[int] = set()
+    other = {*method.inputs, *method.outputs}
+    for one in method.instructions:
+        match one:
+            case types.KernelCall(op_index=op, args=args):
+                name = method.operators[op].full_name
+                target = other if name in plan.VIEWS else read
+                target.update(args)
+            case types.DelegateCall(args=args):
+                other.update(args)
+            case types.MoveCall(source, target_value):
+                other.update((source, target_value))
+            case _:
+                pass
+    lists = types.TensorList | types.OptionalTensorList
+    for value in tuple(other):
+        held = method.values[value]
+        if isinstance(held, lists):
+            other.update(held.items)
+    for value in tuple(read):
+        held = method.values[value]
+        if isinstance(held, lists):
+            read.update(held.items)
+    return frozenset(read - other)
+
+
+def _growth(method: Method) -> int:
+    """Bytes that a method arena grows by when the method has initial states."""
+    return 4 * -(-len(method.values) // 32) + plan.ALIGN

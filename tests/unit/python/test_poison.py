@@ -1,0 +1,102 @@
+"""Dead memory is overwritten while cases run: a right plan gives right outputs."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import boards, cases, cli, kernels, poison, testing
+from ember.cases import Case
+from ember.kernels import KernelList
+from ember.poison import Dead, Poison
+from ember.program import JumpFalseCall
+
+CASES = Path(__file__).resolve().parents[2] / "cases"
+
+
+def read(name: str) -> Case:
+    return cases.read(cases.find([CASES / name])[0])
+
+
+def outcomes(folder: Path, fill: int) -> list[testing.Outcome]:
+    settings = testing.Settings(poison=fill)
+    found = cases.find([folder])
+    return testing.test(found, [boards.load("host")], jobs=1, settings=settings)
+
+
+@pytest.mark.parametrize("fill", [0xA5, 0xFF])  # 0xFF is NaN
+def test_every_committed_case_with_its_dead_memory_overwritten(fill: int) -> None:
+    wrong = [one for one in outcomes(CASES, fill) if one.status != "passed"]
+    assert [f"{one.again}: {one.message}" for one in wrong] == []
+
+
+@pytest.mark.parametrize("name", ["model_lenet_small", "special_cond", "special_scan"])
+def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
+    case, (dead,) = poison.poisoned(read(name), kernels.load())
+    (method,) = case.program.methods
+    end = len(method.instructions)
+    for at in range(end + 1):
+        ranges = sorted(
+            (one.start, one.end) for one in dead if one.first <= at <= one.last
+        )
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(ranges))
+        total = sum(stop - start for start, stop in ranges)
+        assert total < method.planned_sizes[1]
+    inputs = [method.values[index] for index in method.inputs]
+    covered = [(one.start, one.end) for one in dead if one.first <= 0 <= one.last]
+    for value in inputs:
+        start = value.allocation.offset  # type: ignore[union-attr]
+        assert not any(a < start + value.nbytes and start < b for a, b in covered)  # type: ignore[union-attr]
+
+
+def spoiled(case: Case, known: KernelList, where: str) -> tuple[Case, Poison]:
+    """As poisoned(), with all memory overwritten before one instruction too."""
+    made, dead = ORIGINAL(case, known)
+    (method,) = made.program.methods
+    end = len(method.instructions)
+    jump = [
+        index
+        for index, one in enumerate(method.instructions)
+        if isinstance(one, JumpFalseCall)
+    ]
+    at = {"first": 0, "exit": end, "jump": jump[0] if jump else 1}[where]
+    extra = Dead(1, 0, method.planned_sizes[1], at, at)
+    return made, tuple((*one, extra) for one in dead)
+
+
+ORIGINAL = poison.poisoned
+
+
+@pytest.mark.parametrize("where", ["first", "exit", "jump"])
+@pytest.mark.parametrize("name", ["model_lenet_small", "special_cond_two"])
+def test_living_memory_that_is_overwritten_makes_a_case_fail(
+    name: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(poison, "poisoned", lambda c, k: spoiled(c, k, where))
+    (outcome,) = outcomes(CASES / name, 0xFF)
+    assert outcome.status == "failed"
+    assert outcome.again.endswith("--board host --poison 0xff")
+
+
+def test_ranges_outside_of_the_memory_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def outside(case: Case, known: KernelList) -> tuple[Case, Poison]:
+        made, (dead,) = ORIGINAL(case, known)
+        return made, ((*dead, replace(dead[0], end=1 << 30)),)
+
+    monkeypatch.setattr(poison, "poisoned", outside)
+    (outcome,) = outcomes(CASES / "op_add", 0xFF)
+    assert (outcome.status, "outside of planned memory" in outcome.message) == (
+        "error",
+        True,
+    )
+
+
+@pytest.mark.parametrize("text", ["256", "-1", "NaN"])
+def test_the_option_takes_a_byte(text: str) -> None:
+    arguments = ["test", str(CASES / "op_add"), "--board", "host", "--poison", text]
+    assert cli.main(arguments) == 2

@@ -1,0 +1,76 @@
+"""`ember profile` and `ember compare` of two profiles."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ember import cli, profile
+
+pytestmark = pytest.mark.qemu
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def profiled(model: Path, name: str) -> dict:
+    words = ["profile", str(model), "--board", "mps2-an386", "--json", name]
+    assert cli.main(words) == 0
+    return json.loads(Path(name).read_text())
+
+
+def test_costs_are_sorted_and_add_up(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = profiled(data / "mlp.pte", "mlp.json")
+    for key in ("nodes", "operators"):
+        counts = [row["instructions"] for row in found[key]]
+        assert counts == sorted(counts, reverse=True)
+        assert sum(row["share"] for row in found[key]) == pytest.approx(1)
+    nodes, operators = found["nodes"], found["operators"]
+    assert (
+        sum(row["macs"] for row in nodes) == sum(row["macs"] for row in operators) > 0
+    )
+    total = sum(row["instructions"] for row in nodes)
+    assert total == pytest.approx(found["execute"], rel=0.02)
+    product = next(row for row in nodes if row["macs"])
+    rate = product["macs"] / product["instructions"]
+    assert product["macs_per_instruction"] == rate
+    shown = capsys.readouterr().out
+    assert "MAC/1" in shown
+    assert f"{found['execute']:,}" in shown
+
+
+def test_bytes_count_each_tensor_once(data: Path) -> None:
+    (node,) = profiled(data / "add.pte", "add.json")["nodes"]
+    assert node["name"] == "aten::add.out"
+    assert node["moved"] == 3 * 6 * 4  # two inputs and an output of (2, 3) floats
+    assert node["macs_per_instruction"] is None
+
+
+def test_two_profiles_side_by_side(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    add, mlp = (profiled(data / f"{name}.pte", name) for name in ("add", "mlp"))
+    capsys.readouterr()
+    assert cli.main(["compare", "add", "mlp", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["execute"] == [add["execute"], mlp["execute"]]
+    assert found["operators"]["aten::add.out"] == [add["nodes"][0]["instructions"], 0]
+    assert cli.main(["compare", "add", "mlp"]) == 0
+    assert "A: add on mps2-an386" in capsys.readouterr().out
+    same = profile.read(Path("add"))
+    assert profile.to_json(same) == add
+
+
+def test_what_is_no_profile(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("empty.json").write_text("{}")
+    assert cli.main(["compare", "empty.json", "empty.json"]) == 1
+    assert "empty.json is no profile" in capsys.readouterr().err
+    words = ["profile", str(data / "add.pte"), "--board", "host"]
+    assert cli.main(words) == 1
+    assert "host cannot count instructions" in capsys.readouterr().err

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks that ExecuTorch's Cortex-M flow quantises and lowers, for three targets.
+
+The expected outputs are those of the dialect's reference operators in Python, so they
+are exact. A model's weights and inputs are the same for every target.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge
+from torch import nn
+from torch.export import export
+
+from corpus import networks
+from corpus.case import Case, Exported, Run
+from corpus.exporting import program_files
+from corpus.inputs import Recipe, channels_last, f32, made
+
+TARGETS = ("m55", "m4", "m0")
+# What the flow's own tests keep whole; the list is new each time, to_edge extends it.
+KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
+
+
+class LstmCell(nn.Module):
+    """An LSTM written out over a few steps: linears, sums and activations."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.new = nn.ModuleList(nn.Linear(inputs, hidden) for _ in range(4))
+        self.old = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(4))
+        self.head = nn.Linear(hidden, 4)
+
+    def forward(
+        self, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor
+    ) -> torch.Tensor:
+        for step in range(x.shape[1]):
+            gates = [
+                n(x[:, step]) + o(h) for n, o in zip(self.new, self.old, strict=True)
+            ]
+            taken, kept, given = (torch.sigmoid(gate) for gate in gates[:3])
+            c = kept * c + taken * torch.tanh(gates[3])
+            h = given * torch.tanh(c)
+        return self.head(h)
+
+
+class GruCell(nn.Module):
+    """A GRU written out over a few steps."""
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.new = nn.ModuleList(nn.Linear(inputs, hidden) for _ in range(3))
+        self.old = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(3))
+        self.head = nn.Linear(hidden, 4)
+
+    def forward(self, x: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+        for step in range(x.shape[1]):
+            now = [layer(x[:, step]) for layer in self.new]
+            past = [layer(h) for layer in self.old]
+            kept = torch.sigmoid(now[0] + past[0])
+            fresh = torch.tanh(now[1] + torch.sigmoid(now[2] + past[2]) * past[1])
+            h = fresh + kept * (h - fresh)
+        return self.head(h)
+
+
+class Inverted(nn.Module):
+    """The block of MobileNetV2: widen, filter each channel, narrow, add."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int, widen: int) -> None:
+        super().__init__()
+        wide = inputs * widen
+        self.body = nn.Sequential(
+            *(activated(nn.Conv2d(inputs, wide, 1, bias=False)) if widen > 1 else []),
+            *activated(nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False)),
+            nn.Conv2d(wide, outputs, 1, bias=False),
+            nn.BatchNorm2d(outputs),
+        )
+        self.added = stride == 1 and inputs == outputs
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.body(x)
+        return x + y if self.added else y
+
+
+def activated(convolution: nn.Conv2d) -> list[nn.Module]:
+    """A convolution with batch norm and ReLU6."""
+    return [convolution, nn.BatchNorm2d(convolution.out_channels), nn.ReLU6()]
+
+
+# Widening, output channels at width 1, repeats and first stride of each stage.
+STAGES = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)
+
+
+def mobilenet_v2(
+    width: float = 0.35, classes: int = 10, stages: Sequence[Any] = STAGES
+) -> nn.Module:
+    """MobileNetV2 with channels rounded to eights."""
+
+    def scaled(channels: int) -> int:
+        return max(8, int(channels * width + 4) // 8 * 8)
+
+    channels = scaled(32)
+    parts = activated(nn.Conv2d(3, channels, 3, 2, 1, bias=False))
+    for widen, outputs, repeats, stride in stages:
+        for repeat in range(repeats):
+            step = stride if repeat == 0 else 1
+            parts.append(Inverted(channels, scaled(outputs), step, widen))
+            channels = scaled(outputs)
+    parts += activated(nn.Conv2d(channels, 4 * channels, 1, bias=False))
+    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * channels, classes)]
+    return nn.Sequential(*parts, *head)
+
+
+def quantised(model: nn.Module, calibration: Sequence[tuple[Any, ...]]) -> nn.Module:
+    """Quantise a model to int8 with the Cortex-M quantizer."""
+    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    graph = export(model.eval(), calibration[0], strict=True)
+    prepared = prepare_pt2e(graph.module(check_guards=False), CortexMQuantizer())
+    for sample in calibration:
+        prepared(*sample)
+    return convert_pt2e(prepared)
+
+
+def lowered(
+    model: nn.Module, sample: tuple[Any, ...], target: str
+) -> EdgeProgramManager:
+    """Take a quantised model to the dialect of a target, m55 for example."""
+    from executorch.backends.cortex_m import target_config
+    from executorch.backends.cortex_m.passes import cortex_m_pass_manager
+
+    config = EdgeCompileConfig(
+        preserve_ops=[getattr(torch.ops.aten, name).default for name in KEPT],
+        _check_ir_validity=False,
+        _core_aten_ops_exception_list=[torch.ops.aten.max_pool2d.default],
+    )
+    edge = to_edge(export(model, sample), compile_config=config)
+    passes = cortex_m_pass_manager.CortexMPassManager(
+        edge.exported_program(),
+        target_config=target_config.CortexMTargetConfig.from_target_string(
+            f"cortex-{target}"
+        ),
+    )
+    # there is no public way to put a program back
+    edge._edge_programs["forward"] = passes.transform()
+    return edge
+
+
+def exported(
+    model: nn.Module,
+    calibration: Sequence[tuple[Any, ...]],
+    samples: Sequence[tuple[Any, ...]],
+    target: str,
+) -> Exported:
+    """Quantise and lower a model; expect what the dialect's reference computes."""
+    edge = lowered(quantised(model, calibration), samples[0], target)
+    reference = edge.exported_program().module()
+    runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]
+    return Exported(program_files(edge.to_executorch()), runs, rtol=0, atol=0)
+
+
+def network(
+    name: str,
+    factory: Callable[[], nn.Module],
+    *recipes: Recipe,
+    committed: tuple[str, ...] = (),
+) -> list[Case]:
+    """Cases named int8_<name>_<target>, one for each target."""
+
+    def build(target: str) -> Exported:
+        torch.manual_seed(zlib.crc32(name.encode()))
+        model = networks.settled(factory())
+        samples = [made(recipes) for _ in range(5)]
+        if any(x.dim() == 4 for x in samples[0]):
+            model = model.to(memory_format=torch.channels_last)
+        return exported(model, samples[:4], samples[3:], target)
+
+    return [
+        Case(
+            f"int8_{name}_{target}",
+            lambda target=target: build(target),
+            target in committed,
+        )
+        for target in TARGETS
+    ]
+
+
+CASES = [
+    *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
+    *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
+    *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),
+    *network("autoencoder", networks.autoencoder, f32(1, 640)),
+    *network("mobilenet_v2", mobilenet_v2, channels_last(f32(1, 3, 64, 64))),
+    *network("lstm", lambda: LstmCell(16, 32), f32(1, 8, 16), f32(1, 32), f32(1, 32)),
+    *network("lstm_torch", lambda: networks.Recurrent(nn.LSTM, 16, 32), f32(1, 8, 16)),
+    *network("gru", lambda: GruCell(16, 32), f32(1, 8, 16), f32(1, 32)),
+]
