@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, cases, filters, junit, libraries, output, testing
+from ember import boards, cases, filters, junit, output, testing
 from ember import project as projects
 from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
@@ -66,7 +66,7 @@ def command(
     json_to: output.JsonOption = None,
 ) -> int:
     clock = testing.Clock()
-    rules = projects.load(project, own_kernels).rules
+    plans = projects.load(project, own_kernels)
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
     found = cases.find(paths)
     wanted = filters.parse(expression)
@@ -74,6 +74,8 @@ def command(
     if not kept:
         raise UsageError(f"-k '{expression}' leaves none of {len(found)} cases")
     console = output.console(json_to)
+    if plans.rules.calls:
+        console.print("pins of single calls are not followed: pin their operators")
 
     def show(tested: Outcome) -> None:
         color = _COLORS[tested.status]
@@ -88,8 +90,8 @@ def command(
         jobs=jobs,
         settings=testing.Settings(
             timeout_s=timeout,
-            optimize=optimize or libraries.DEFAULT_OPTIMIZE,
-            kernels=rules.folders,
+            optimize=optimize or plans.optimize,
+            rules=plans.rules,
             poison=poison,
         ),
         on_result=show,

@@ -16,6 +16,7 @@ from ember.boards import Board
 from ember.cases import Case
 from ember.kernels import KernelList
 from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
+from ember.rules import Rules
 
 _APP = ("runner_main.c", "runner_case.c", "runner_poison.c", "values.c", "values_any.c")
 _HEADERS = ("runner.h", "batch.h", "values.h")
@@ -39,39 +40,41 @@ def is_small(board: Board) -> bool:
 def general(
     board: Board,
     optimize: Optimize = DEFAULT_OPTIMIZE,
-    known: KernelList | None = None,
+    rules: Rules | None = None,
 ) -> Path:
-    """The runner with every kernel and backend there is, built unless it is cached."""
-    known = known or kernels.load()
+    """The runner with every kernel that `rules` allow and every backend, built unless
+    it is cached.
+    """
+    rules = rules or Rules()
     made = libraries.build(board, messages=True, optimize=optimize)
-    chosen = known.all(board.isa, smallest=optimize == "size")
-    return _cached(made, known, chosen, tuple(known.backends), ())
+    backends = tuple(rules.known.backends)
+    return _cached(made, rules.known, rules.allowed(board), backends, ())
 
 
 def special(
     board: Board,
     cases: Sequence[Case],
     optimize: Optimize = DEFAULT_OPTIMIZE,
-    known: KernelList | None = None,
+    rules: Rules | None = None,
 ) -> tuple[Path, list[int]]:
     """A runner with what `cases` need, their programs in its flash.
 
     Also the place of each case's program, for batch.record(). SdkError when they do
     not fit together.
     """
-    known = known or kernels.load()
-    chosen, backends = needs(cases, board, known, smallest=optimize == "size")
+    rules = rules or Rules()
+    chosen, backends = needs(cases, board, rules)
     blobs: list[bytes] = []
     places: list[int] = []
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
     made = libraries.build(board, messages=True, optimize=optimize)
-    return _cached(made, known, chosen, backends, blobs), places
+    return _cached(made, rules.known, chosen, backends, blobs), places
 
 
 def needs(
-    cases: Sequence[Case], board: Board, known: KernelList, *, smallest: bool = False
+    cases: Sequence[Case], board: Board, rules: Rules
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
     """Every candidate of the operators that `cases` call, and their backends."""
     used: set[str] = set()
@@ -80,9 +83,9 @@ def needs(
         for method in case.program.methods:
             used.update(method.operator_names)
             delegates.update(one.id for one in method.delegates)
-    offered = known.all(board.isa, smallest=smallest)
+    offered = rules.allowed(board)
     operators = {name: one for name, one in offered.items() if name in used}
-    return operators, tuple(sorted(delegates & set(known.backends)))
+    return operators, tuple(sorted(delegates & set(rules.known.backends)))
 
 
 def _cached(

@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
@@ -31,6 +31,7 @@ from ember.emulator import Mark, RunResult
 from ember.errors import SdkError
 from ember.linker import DoesNotFitError
 from ember.program import Method
+from ember.rules import Rules
 
 Status = Literal["passed", "failed", "error"]
 _MOST_BYTES = 128 * 1024 * 1024  # of one stream
@@ -62,7 +63,7 @@ class Settings:
     count: bool = True
     budget: int = batch.BUDGET
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
-    kernels: tuple[Path, ...] = ()  # folders of the user's own
+    rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
 
 
@@ -116,7 +117,8 @@ class _Session:
     def __init__(self, board: Board, settings: Settings) -> None:
         self.board = board
         self.settings = settings
-        self.known = kernels.load(settings.kernels)
+        smallest = settings.optimize == "size"
+        self.rules = replace(settings.rules, smallest=smallest)
         self.poison: dict[str, poison.Poison] = {}  # by name
 
     def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
@@ -124,7 +126,9 @@ class _Session:
         if self.settings.poison is not None:
             for case in given:
                 try:
-                    packed, self.poison[case.name] = poison.poisoned(case, self.known)
+                    packed, self.poison[case.name] = poison.poisoned(
+                        case, self.rules.known
+                    )
                 except SdkError as error:
                     yield self._error(case, _line(error))
                 else:
@@ -132,7 +136,7 @@ class _Session:
         if runner.is_small(self.board):
             yield from self._linked(ready)
             return
-        firmware = runner.general(self.board, self.settings.optimize, self.known)
+        firmware = runner.general(self.board, self.settings.optimize, self.rules)
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
 
@@ -143,7 +147,7 @@ class _Session:
             group = waiting.pop(0)
             try:
                 firmware, places = runner.special(
-                    self.board, group, self.settings.optimize, self.known
+                    self.board, group, self.settings.optimize, self.rules
                 )
             except DoesNotFitError as error:
                 if len(group) == 1:

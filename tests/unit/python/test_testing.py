@@ -13,8 +13,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from ember import cli, filters, runner
+from ember import boards, cases, cli, filters, paths, runner
 from ember.errors import UsageError
+from ember.rules import Rules
 
 # Speaks the protocol of runtime_c/app/batch.h; does with each case what the next word
 # of plan.json says.
@@ -225,6 +226,29 @@ def test_junit_counts_and_names(bench: Bench) -> None:
     assert bad[0].tag == "failure"
     assert error[0].tag == "error"
     assert "--board host" in (error[0].text or "")
+
+
+def test_rules_of_a_project_are_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = paths.root() / "tests" / "cases" / "op_add"
+    found = [cases.read(one) for one in cases.find([case])]
+    m55 = boards.load("mps3-an547")
+    free, _ = runner.needs(found, m55, Rules())
+    assert "add_f32_mve" in free["aten::add.out"]
+    bound, _ = runner.needs(found, m55, Rules(forbid=("mve",)))
+    assert bound["aten::add.out"] == tuple(
+        one for one in free["aten::add.out"] if not one.endswith("_mve")
+    )
+    pinned, _ = runner.needs(found, m55, Rules(pins={"aten::add.out": "add"}))
+    assert pinned["aten::add.out"] == ("add",)
+    project = tmp_path / "ember.yaml"
+    project.write_text("pin: {aten::add.out: sub, a/forward/0: add}\n")
+    words = ["test", str(case), "--board", "host", "--project", str(project)]
+    assert cli.main(words) == 1
+    said = capsys.readouterr()
+    assert "aten::add.out is pinned to sub" in said.err
+    assert "pins of single calls are not followed" in said.out
 
 
 def test_k_chooses_by_name(bench: Bench) -> None:
