@@ -20,8 +20,7 @@ static void log_hex(const char *name, uintptr_t value) {
     ember_port_log(at);
 }
 
-_Noreturn void ember_port_fault(const char *kind, uintptr_t address, uintptr_t pc,
-                                uintptr_t lr) {
+static void log_fault(const char *kind, uintptr_t address, uintptr_t pc, uintptr_t lr) {
     if (!faulted) {
         faulted = 1;
         ember_port_log("\nEMBER FAULT kind=");
@@ -31,6 +30,11 @@ _Noreturn void ember_port_fault(const char *kind, uintptr_t address, uintptr_t p
         log_hex(" lr=0x", lr);
         ember_port_log("\n");
     }
+}
+
+_Noreturn void ember_port_fault(const char *kind, uintptr_t address, uintptr_t pc,
+                                uintptr_t lr) {
+    log_fault(kind, address, pc, lr);
     ember_port_exit(EMBER_EXIT_FAULT);
 }
 
@@ -58,10 +62,12 @@ size_t ember_port_stack_touched(const uint32_t *start, const uint32_t *end) {
     return (size_t)(end - word) * sizeof *word;
 }
 
-void ember_port_stack_check(const uint32_t *start) {
-    if (!faulted && *start != EMBER_STACK_PAINT) {
-        ember_port_fault("stack-overflow", (uintptr_t)start, 0, 0);
+int ember_port_stack_check(const uint32_t *start, int code) {
+    if (faulted || *start == EMBER_STACK_PAINT) {
+        return code;
     }
+    log_fault("stack-overflow", (uintptr_t)start, 0, 0);
+    return EMBER_EXIT_FAULT;
 }
 
 size_t ember_port_drop_name(char *line) {

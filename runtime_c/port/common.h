@@ -19,9 +19,10 @@ _Noreturn void ember_port_fault(const char *kind, uintptr_t address, uintptr_t p
 void ember_port_stack_paint(uint32_t *start, const uint32_t *end);
 size_t ember_port_stack_touched(const uint32_t *start, const uint32_t *end);
 
-// In ports that own their stack: ends the program in a stack-overflow fault when
-// the lowest word of the stack has been written.
-void ember_port_stack_check(const uint32_t *start);
+// In ports that own their stack: the exit status of a program that ends with `code`.
+// When the lowest word of the stack has been written that is a stack-overflow fault,
+// which is logged.
+int ember_port_stack_check(const uint32_t *start, int code);
 
 // Drops the first word (the program's name) from `line`. The new length.
 size_t ember_port_drop_name(char *line);

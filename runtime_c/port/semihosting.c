@@ -38,9 +38,9 @@ void ember_port_log(const char *text) {
 }
 
 _Noreturn void ember_port_exit(int code) {
-    const uintptr_t block[] = {ADP_STOPPED_APPLICATION_EXIT, (uintptr_t)code};
+    const uintptr_t block[] = {ADP_STOPPED_APPLICATION_EXIT,
+                               (uintptr_t)ember_semihosting_leaving(code)};
 
-    ember_semihosting_leaving();
     for (;;) {
         (void)ember_semihosting_call(SYS_EXIT_EXTENDED, block);
     }

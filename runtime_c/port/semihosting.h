@@ -8,7 +8,8 @@
 
 uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument);
 
-// Called by ember_port_exit() before the end; the port checks its stack there.
-void ember_semihosting_leaving(void);
+// Called by ember_port_exit() before the end with `code`, for the exit status; the port
+// checks its stack there.
+int ember_semihosting_leaving(int code);
 
 #endif // EMBER_PORT_SEMIHOSTING_H

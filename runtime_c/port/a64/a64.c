@@ -76,8 +76,8 @@ uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument) {
     return x0;
 }
 
-void ember_semihosting_leaving(void) {
-    ember_port_stack_check(__ember_stack_start);
+int ember_semihosting_leaving(int code) {
+    return ember_port_stack_check(__ember_stack_start, code);
 }
 
 void *ember_port_workspace(size_t *size) {

@@ -221,8 +221,8 @@ uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument) {
     return r0;
 }
 
-void ember_semihosting_leaving(void) {
-    ember_port_stack_check(stack_floor());
+int ember_semihosting_leaving(int code) {
+    return ember_port_stack_check(stack_floor(), code);
 }
 
 void *ember_port_workspace(size_t *size) {

@@ -97,9 +97,10 @@ void ember_port_log(const char *text) {
 }
 
 _Noreturn void ember_port_exit(int code) {
-    ember_port_stack_check(__ember_stack_start);
+    const int status = ember_port_stack_check(__ember_stack_start, code);
+
     for (;;) {
-        (void)linux_call(SYS_EXIT_GROUP, code, 0, 0, 0, 0);
+        (void)linux_call(SYS_EXIT_GROUP, status, 0, 0, 0, 0);
     }
 }
 
