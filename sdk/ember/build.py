@@ -4,7 +4,7 @@
 2-selection.json  the kernel of each call
 3-plan.json       the memory of each region
 4-package/        image and generated C (pack.py)
-5-firmware/       firmware.elf, .bin, .hex, firmware.map, size.json
+5-firmware/       firmware.elf, .bin, .hex, firmware.map, size.json, certificate.json
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ import itertools
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ember import (
     boards,
+    certificate,
     describe,
+    firmware,
     footprint,
     image,
     libraries,
@@ -44,8 +46,9 @@ from ember.gaps import Gap
 from ember.libraries import Libraries
 from ember.memories import Spread
 from ember.model import Model
-from ember.program import Method, Tensor
+from ember.program import Method
 from ember.rules import Rules
+from ember.stack.bound import Bound
 from ember.steering import Steering
 from ember.uses import Pair
 
@@ -60,7 +63,7 @@ class Options:
     app: Path | None = None  # a main() of the user's own
     messages: bool = False  # keep error sentences and kernel names
     caller_io: bool = False
-    stack: int = linker.DEFAULT_STACK
+    stack: int | None = None  # bytes; None: as many as the code may need
     toolchain: str | None = None
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
@@ -77,6 +80,7 @@ class Built:
     folder: Path
     selection: dict[str, Any]
     plan: dict[str, Any]
+    certificate: dict[str, Any]
     sizes: dict[str, Any]  # size, memory
     images: tuple[Path, ...]  # flashable files
     options: Options = field(default_factory=Options)
@@ -130,18 +134,18 @@ def build(
     job = _job(found, board, options, app)
     name = "_".join(model.name for model in found)
     folder = (out or Path("build") / board.name / name).absolute()
-    selected = None
+    pairs = None
     if not libraries.built_key(board, **_asked(options)):
         # Gaps are told before a compiler runs for nothing.
-        selected = _choose(job)
+        pairs = _choose(job)
     made = libraries.build(board, **_asked(options))
     key = _key(job, made)
     if not _is_built(folder, key):
-        selected = selected or _choose(job)
+        pairs = pairs or _choose(job)
         paths.writable_folder(folder, "choose another one with --out")
         with _locked(folder):
             if not _is_built(folder, key):
-                _stages(folder, job, selected, made)
+                _stages(folder, job, pairs, made)
                 _write_json(folder / _STAMP, {"key": key})
     return _read(folder, job)
 
@@ -194,7 +198,7 @@ def package(
     board = boards.load(board_name)
     found = tuple(models.read(path) for path in files)
     job = _job(found, board, options, None)
-    selected = _choose(job)
+    pairs = _choose(job)
     made = libraries.build(board, **_asked(options))
     key = _key(job, made)
     paths.writable_folder(folder)
@@ -202,7 +206,8 @@ def package(
     with _locked(folder):
         if not _is_built(folder, key):
             _clean(folder)
-            chosen = _pack(folder, job, selected)[0]
+            stack = options.stack or linker.DEFAULT_STACK
+            chosen = _pack(folder, job, pairs, stack).chosen
             shutil.rmtree(objects, ignore_errors=True)
             objects.mkdir()
             sources = [paths.runtime() / "app" / "model.c", *pack.sources(place)]
@@ -223,16 +228,18 @@ def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, 
     """What 3-plan.json of a build would say; nothing is written."""
     found = tuple(models.read(path) for path in files)
     job = _job(found, board, options, None)
-    return _plan_facts(_choose(job), job)[1]
+    stack = options.stack or linker.DEFAULT_STACK
+    return _plan_facts(_spread(job, _choose(job), stack), job, stack)[1]
 
 
-def _plan_facts(selected: Spread, job: _Job) -> tuple[list[plan.Plan], dict[str, Any]]:
-    options = job.options
+def _plan_facts(
+    selected: Spread, job: _Job, stack: int
+) -> tuple[list[plan.Plan], dict[str, Any]]:
     plans = plan.make_all(
         selected.pairs,
         job.board,
-        stack=options.stack,
-        caller_io=options.caller_io,
+        stack=stack,
+        caller_io=job.options.caller_io,
         homes=selected.homes,
     )
     conflicts = [
@@ -245,9 +252,8 @@ def _plan_facts(selected: Spread, job: _Job) -> tuple[list[plan.Plan], dict[str,
     return plans, plan.to_json(plans) | facts
 
 
-def _choose(job: _Job) -> Spread:
-    """Each model packed and spread over the memories, with its selection; all gaps
-    are told together."""
+def _choose(job: _Job) -> list[Pair]:
+    """Each model packed, with its selection; all gaps are told together."""
     results: list[Pair] = []
     gaps: list[Gap] = []
     for model, methods in zip(job.models, job.methods, strict=True):
@@ -266,13 +272,18 @@ def _choose(job: _Job) -> Spread:
             results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
+    return results
+
+
+def _spread(job: _Job, pairs: Sequence[Pair], stack: int) -> Spread:
+    """The models over the memories of the board."""
     options = job.options
     return memories.spread(
-        results,
+        pairs,
         job.board,
         options.rules,
         options.steering,
-        stack=options.stack,
+        stack=stack,
         caller_io=options.caller_io,
     )
 
@@ -284,10 +295,22 @@ def trace(built: Built) -> Path:
             made = libraries.build(built.board, **_asked(built.options))
             known, chosen = built.options.rules.known, built.selection["operators"]
             kernels = user_kernels.objects(made, known, chosen)
-            package = built.folder / "4-package"
-            methods = itertools.chain(*built.chosen)
-            _link(package, built.traced, made, kernels, methods, None, traced=True)
+            _link_traced(built, made, kernels)
     return built.traced
+
+
+def _link_traced(built: Built, made: Libraries, kernels: Sequence[Path]) -> None:
+    package = built.folder / "4-package"
+    methods = tuple(itertools.chain(*built.chosen))
+    sources = firmware.Sources(package, methods, None, traced=True)
+    with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:
+        compiled = sources.compile(made, Path(place))
+        objects = firmware.objects(made, [*compiled, *kernels])
+        script = package / "linker.ld"
+        needed = certificate.stack_size(made, objects.graph, None)[0]
+        if objects.graph is not None and needed > built.plan["stack"]:
+            script = firmware.script_with_stack(package, needed)
+        objects.link(built.traced, script)
 
 
 def _asked(options: Options) -> dict[str, Any]:
@@ -302,26 +325,32 @@ def _asked(options: Options) -> dict[str, Any]:
 # ---- stages ------------------------------------------------------------------------
 
 
-def _stages(folder: Path, job: _Job, selected: Spread, made: Libraries) -> None:
+def _stages(folder: Path, job: _Job, pairs: Sequence[Pair], made: Libraries) -> None:
     _clean(folder)
-    chosen, plans = _pack(folder, job, selected)
-    board, package = job.board, folder / "4-package"
     target = folder / "5-firmware"
     target.mkdir()
-    firmware = target / "firmware.elf"
-    kernels = user_kernels.objects(made, job.options.rules.known, chosen)
-    _link(package, firmware, made, kernels, itertools.chain(*job.methods), job.app)
-    images = image.write_images(firmware, board)
+    with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:
+        packed, objects = _with_stack(folder, job, pairs, made, Path(place))
+        elf_file = target / "firmware.elf"
+        planned = certificate.planned(packed.plans, objects.members, packed.bound)
+        objects.link(elf_file, folder / "4-package" / "linker.ld")
+        certificate.linked(planned, elf_file, objects.graph).write(target)
+    _write_sizes(target, job, packed, made)
+
+
+def _write_sizes(target: Path, job: _Job, packed: _Packed, made: Libraries) -> None:
+    elf_file, plans = target / "firmware.elf", packed.plans
+    images = image.write_images(elf_file, job.board)
     regions = {region.name: region.size for one in plans for region in one.regions}
     model_bytes = sum(one.model_bytes for one in plans)
-    found = image.sizes(firmware, board, model_bytes, sum(regions.values()))
+    found = image.sizes(elf_file, job.board, model_bytes, sum(regions.values()))
     _write_json(
         target / "size.json",
         {
             "size": found.to_json(),
             "memory": found.memories_json(),
             "footprint": footprint.of_map(
-                firmware.with_suffix(".map"), chosen, made.objects, job.app
+                elf_file.with_suffix(".map"), packed.chosen, made.objects, job.app
             ),
             "method_arena": plan.to_json(plans)["method_arena"],
             "images": [path.name for path in images],
@@ -329,25 +358,58 @@ def _stages(folder: Path, job: _Job, selected: Spread, made: Libraries) -> None:
     )
 
 
-def _pack(
-    folder: Path, job: _Job, selected: Spread
-) -> tuple[dict[str, tuple[str, ...]], list[plan.Plan]]:
-    """The first four artefacts; the kernels of all models, and the plans."""
+@dataclass(frozen=True)
+class _Packed:
+    """Models with their place in the board's memories."""
+
+    chosen: dict[str, tuple[str, ...]]  # the kernels of all models
+    plans: list[plan.Plan]
+    bound: Bound | None = None  # of the stack
+
+
+def _with_stack(
+    folder: Path, job: _Job, pairs: Sequence[Pair], made: Libraries, place: Path
+) -> tuple[_Packed, firmware.Objects]:
+    """Plan, pack and compile, with the stack that the compiled code needs.
+
+    What is linked says how much that is, and where memory is left may change what is
+    linked; so it starts with a small stack, which only grows.
+    """
+    sources = firmware.Sources(
+        folder / "4-package", tuple(itertools.chain(*job.methods)), job.app
+    )
+    known, wish = job.options.rules.known, job.options.stack
+    stack = wish or certificate.first_stack(job.board)
+    compiled = b""
+    while True:
+        packed = _pack(folder, job, pairs, stack)
+        if compiled != sources.digest():
+            compiled = sources.digest()
+            own = user_kernels.objects(made, known, packed.chosen)
+            objects = firmware.objects(made, [*sources.compile(made, place), *own])
+            needed, bound = certificate.stack_size(made, objects.graph, wish)
+        if needed <= stack:
+            return replace(packed, bound=bound), objects
+        stack = needed
+
+
+def _pack(folder: Path, job: _Job, pairs: Sequence[Pair], stack: int) -> _Packed:
+    """The first four artefacts."""
+    selected = _spread(job, pairs, stack)
     _write_json(folder / "1-program.json", _program_facts(job))
-    rules, board = job.options.rules, job.board
-    packed = [model for model, _ in selected.pairs]
     kernels = [one.kernels for _, one in selected.pairs]
-    chosen = selections.merge(kernels, rules.allowed(board))
+    chosen = selections.merge(kernels, job.options.rules.allowed(job.board))
     _write_json(folder / "2-selection.json", _selection_facts(job, selected, chosen))
-    plans, facts = _plan_facts(selected, job)
+    plans, facts = _plan_facts(selected, job, stack)
     _write_json(folder / "3-plan.json", facts)
     package = folder / "4-package"
+    shutil.rmtree(package, ignore_errors=True)
     package.mkdir()
     changing = [one.changing for _, one in selected.pairs]
-    parts = pack.parts(packed, plans, changing)
+    parts = pack.parts([model for model, _ in selected.pairs], plans, changing)
     backends = sorted({name for _, one in selected.pairs for name in one.backends})
-    pack.write(package, parts, chosen, backends, rules.known)
-    return chosen, plans
+    pack.write(package, parts, chosen, backends, job.options.rules.known)
+    return _Packed(chosen, plans)
 
 
 def _program_facts(job: _Job) -> Any:
@@ -366,50 +428,6 @@ def _selection_facts(
     if len(facts) == 1:
         return pairs[0][1].to_json()
     return facts[0] | {"operators": chosen, "models": facts}
-
-
-def _link(
-    package: Path,
-    firmware: Path,
-    made: Libraries,
-    kernels: Sequence[Path],
-    methods: Iterable[Method],
-    app: Path | None,
-    *,
-    traced: bool = False,
-) -> None:
-    """Compile the package and an application's main, and link `firmware`.
-
-    `kernels` are objects of the user's own.
-    """
-    folder = paths.runtime() / "app"
-    names = ["model.c"]
-    if app is None:
-        names += ["run_main.c", "values.c", _values_of(methods)]
-        names.append("trace_on.c" if traced else "trace_off.c")
-    sources = [folder / name for name in names]
-    sources += pack.sources(package)
-    sources += [app] if app else []
-    options = [f"-I{package}"]
-    options += [f"-I{app.parent}"] if app else []
-    script = package / "linker.ld"
-    with tempfile.TemporaryDirectory(prefix="ember-objects-") as objects:
-        compiled = made.compile(
-            sources, Path(objects), options, given=[app] if app else []
-        )
-        made.link(
-            [*compiled, *kernels],
-            firmware,
-            script=script if script.is_file() else None,
-            map_file=firmware.with_suffix(".map"),
-        )
-
-
-def _values_of(methods: Iterable[Method]) -> str:
-    """The file of the application that reads inputs of the methods' kinds."""
-    values = [one.values[index] for one in methods for index in one.inputs]
-    fixed = all(isinstance(one, Tensor) and not one.is_dynamic for one in values)
-    return "values_fixed.c" if fixed else "values_any.c"
 
 
 def _clean(folder: Path) -> None:
@@ -491,6 +509,7 @@ def _read(folder: Path, job: _Job) -> Built:
         folder=folder,
         selection=_read_json(folder / "2-selection.json"),
         plan=_read_json(folder / "3-plan.json"),
+        certificate=_read_json(folder / "5-firmware" / certificate.FILE),
         sizes=sizes,
         images=tuple(folder / "5-firmware" / name for name in sizes["images"]),
         options=job.options,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ember import budget as budgets
-from ember import build, footprint, libraries, linker, output, report
+from ember import build, footprint, libraries, output, report
 from ember import project as projects
 from ember.options import KernelsOption, ProjectOption
 
@@ -34,7 +34,10 @@ MessagesOption = Annotated[
     bool, typer.Option("--messages", help="Keep the runtime's error sentences.")
 ]
 StackOption = Annotated[
-    int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
+    int | None,
+    typer.Option(
+        metavar="BYTES", min=256, help="Size of the stack; else what code may need."
+    ),
 ]
 OptimizeOption = Annotated[
     libraries.Optimize | None,
@@ -75,7 +78,7 @@ def command(
         ),
     ] = False,
     messages: MessagesOption = False,
-    stack: StackOption = linker.DEFAULT_STACK,
+    stack: StackOption = None,
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
@@ -115,6 +118,7 @@ def command(
             "firmware": str(built.firmware),
             "images": [str(path) for path in built.images],
             **{key: built.sizes[key] for key in _SIZES},
+            "certificate": built.certificate,
         },
         json_to,
     )

@@ -13,7 +13,6 @@ from ember.cmd_build import (
     BoardOption,
     MessagesOption,
     OptimizeOption,
-    StackOption,
     ToolchainOption,
 )
 from ember.options import KernelsOption, ProjectOption
@@ -39,7 +38,9 @@ def command(
         ),
     ] = False,
     messages: MessagesOption = False,
-    stack: StackOption = linker.DEFAULT_STACK,
+    stack: Annotated[
+        int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
+    ] = linker.DEFAULT_STACK,
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ember import linker, once, output, report
+from ember import once, output, report
 from ember.cmd_build import (
     BoardOption,
     DataOption,
@@ -24,7 +24,7 @@ def command(
     out: OutOption = None,
     data: DataOption = None,
     messages: MessagesOption = False,
-    stack: StackOption = linker.DEFAULT_STACK,
+    stack: StackOption = None,
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import bisect
 import functools
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ember.errors import SdkError
 
-SHT_SYMTAB, SHT_NOBITS = 2, 8
+SHT_SYMTAB, SHT_RELA, SHT_NOBITS, SHT_REL = 2, 4, 8, 9
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
-STT_NOTYPE, STT_OBJECT, STT_FUNC = 0, 1, 2
+SHN_ABS, SHN_RESERVED = 0xFFF1, 0xFF00
+STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_SECTION = 0, 1, 2, 3
+STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
+EM_ARM, EM_HEXAGON, EM_AARCH64 = 40, 164, 183
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,8 @@ class Section:
     offset: int
     size: int
     link: int
+    info: int
+    alignment: int
 
     @property
     def in_memory(self) -> bool:
@@ -40,14 +45,16 @@ class Symbol:
     address: int
     size: int
     kind: int  # STT_*
-    section: int
+    section: int  # SHN_*; 0: undefined
+    binding: int = STB_GLOBAL
 
 
 @dataclass(frozen=True)
 class Elf:
-    """A linked program; little endian, 32 or 64 bits."""
+    """A linked program, or an object; little endian, 32 or 64 bits."""
 
     path: Path
+    machine: int  # EM_*
     bits: int
     entry: int
     sections: tuple[Section, ...]
@@ -100,6 +107,11 @@ def read(path: Path) -> Elf:
         data = path.read_bytes()
     except OSError as error:
         raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    return parse(path, data)
+
+
+def parse(path: Path, data: bytes) -> Elf:
+    """The ELF file with the content `data`; `path` is for messages."""
     if data[:4] != b"\x7fELF" or data[5:6] != b"\x01":
         raise SdkError(f"{path} is not a little-endian ELF file")
     try:
@@ -115,17 +127,18 @@ def _read(path: Path, data: bytes) -> Elf:
     layout = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
     raw = [struct.unpack_from(layout, data, table + i * item) for i in range(count)]
     names = raw[names_index][4]
-    sections = tuple(
-        Section(_text(data, names + row[0]), row[1], row[2], *row[3:7]) for row in raw
-    )
+    sections = tuple(Section(_text(data, names + row[0]), *row[1:9]) for row in raw)
     symbols: list[Symbol] = []
     for section in sections:
         if section.kind == SHT_SYMTAB:
-            symbols += _symbols(data, section, sections[section.link].offset, wide)
-    return Elf(path, 64 if wide else 32, entry, sections, tuple(symbols))
+            found = symbol_table(data, section, sections[section.link].offset, wide)
+            symbols += [_linked(one) for one in found if _is_linked(one)]
+    bits = 64 if wide else 32
+    return Elf(path, head[1], bits, entry, sections, tuple(symbols))
 
 
-def _symbols(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol]:
+def symbol_table(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol]:
+    """Every entry of a symbol table, in its order; `names` is where its strings lie."""
     layout = struct.Struct("<IBBHQQ" if wide else "<IIIBBH")
     found: list[Symbol] = []
     for row in layout.iter_unpack(data[table.offset : table.offset + table.size]):
@@ -133,13 +146,18 @@ def _symbols(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol
             name, info, _, section, address, size = row
         else:
             name, address, size, info, _, section = row
-        if section and section < 0xFF00:
-            text = _text(data, names + name)
-            found.append(Symbol(text, address, size, info & 15, section))
-        elif section == 0xFFF1:  # absolute, as linker scripts make them
-            text = _text(data, names + name)
-            found.append(Symbol(text, address, size, info & 15, 0))
+        text = _text(data, names + name)
+        found.append(Symbol(text, address, size, info & 15, section, info >> 4))
     return found
+
+
+def _is_linked(symbol: Symbol) -> bool:
+    return 0 < symbol.section < SHN_RESERVED or symbol.section == SHN_ABS
+
+
+def _linked(symbol: Symbol) -> Symbol:
+    """Absolute ones, as linker scripts make them, are in no section."""
+    return replace(symbol, section=0) if symbol.section == SHN_ABS else symbol
 
 
 def _text(data: bytes, at: int) -> str:

@@ -60,6 +60,21 @@ class Libraries:
         """Names the content of the libraries; changes when anything in them does."""
         return self.folder.name
 
+    @property
+    def all_archives(self) -> list[Path]:
+        """Ours and the system's, in the linker's order."""
+        found = [
+            _system_archive(self.compiler, self.flags, word[2:])
+            if word.startswith("-l")
+            else Path(word)
+            for word in self.system
+        ]
+        return [*self.archives, *found]
+
+    @property
+    def uses_lld(self) -> bool:
+        return any("lld" in word for word in (self.link_rule, *self.link_flags))
+
     def compile(
         self,
         sources: Sequence[Path],
@@ -136,6 +151,14 @@ class Libraries:
         except _ToolError as error:
             too_big = linker.overflow(error.output, self.board)
             raise (too_big or error) from None
+
+
+@functools.cache
+def _system_archive(compiler: str, flags: tuple[str, ...], name: str) -> Path:
+    """The file that a compiler takes for -l`name`."""
+    words = [compiler, *flags, f"-print-file-name=lib{name}.a"]
+    done = subprocess.run(words, check=False, capture_output=True, encoding="utf-8")
+    return Path(done.stdout.strip())
 
 
 class _ToolError(SdkError):

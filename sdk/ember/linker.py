@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from ember.boards import ROLES_NEEDED, Board, Memory, Role
 from ember.errors import SdkError, problem_list
 
-DEFAULT_STACK = 8 * 1024
+DEFAULT_STACK = 8 * 1024  # where nothing is known of what code needs
+LEAST_STACK = 512
 _STACK_ALIGN = 32
 _PAGE = 64 * 1024  # of the emulated processes: segments must not share one
 _PLACED: tuple[Role, ...] = (*ROLES_NEEDED, "weights")
@@ -57,10 +58,21 @@ def script(
     return _Script(board, stack_bytes, where).text()
 
 
+def with_stack(text: str, size: int) -> str:
+    """The script `text` with a stack of `size` bytes."""
+    pattern = r"(__ember_stack_start = \.;\s+\. \+= )\d+;"
+    return re.sub(pattern, rf"\g<1>{stack_bytes(size)};", text)
+
+
+def stack_bytes(wanted: int) -> int:
+    """The stack that a script reserves."""
+    return -(-wanted // _STACK_ALIGN) * _STACK_ALIGN
+
+
 class _Script:
-    def __init__(self, board: Board, stack_bytes: int, where: Placement) -> None:
+    def __init__(self, board: Board, stack: int, where: Placement) -> None:
         self.board = board
-        self.stack_bytes = -(-stack_bytes // _STACK_ALIGN) * _STACK_ALIGN
+        self.stack_bytes = stack_bytes(stack)
         self.where = where
         self.process = board.port == "linux_user"
         # Data starts in the read-only memory and is copied at boot, unless one loader

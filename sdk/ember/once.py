@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, build, inputs, libraries, linker, run
+from ember import boards, build, inputs, libraries, run
 from ember import model as models
 from ember import project as projects
 
@@ -40,7 +40,7 @@ class Order:
     out: Path | None = None
     data: Sequence[Path] = ()
     messages: bool = False
-    stack: int = linker.DEFAULT_STACK
+    stack: int | None = None  # bytes; None: as many as the code may need
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
     timeout: float | None = None

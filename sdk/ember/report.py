@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,10 @@ _MOST_NODES = 30
 _KINDS = ("code", "rodata", "data", "bss", "model", "arena", "stack")
 
 
-def show_build(console: Console, built: Built) -> None:
-    """The firmware: what is in it, and how full each memory is."""
+def show_build(
+    console: Console, built: Built, used: Mapping[str, int] | None = None
+) -> None:
+    """The firmware: what is in it, and how full each memory is; `used` by a run."""
     for model, chosen in zip(built.models, built.chosen, strict=True):
         methods = ", ".join(plain(method.name) for method in chosen)
         console.print(
@@ -33,9 +36,38 @@ def show_build(console: Console, built: Built) -> None:
     console.print()
     console.print(footprint_table(built.sizes["footprint"]))
     console.print()
-    console.print(
-        f"method arena {counted(built.sizes['method_arena'], 'byte')},"
-        f" scratch {counted(built.plan['scratch'], 'byte')}"
+    console.print(certificate_table(built.certificate, used))
+    console.print(_stack_line(built.certificate["stack"]))
+
+
+def certificate_table(
+    certificate: dict[str, Any], used: Mapping[str, int] | None
+) -> Table:
+    """Bytes by memory and purpose: planned, as linked, and what a run used."""
+    made = table(
+        "memory", "purpose", ">planned", ">linked", *([">used"] if used else [])
+    )
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row in certificate["rows"]:
+        total = rows.setdefault((row["memory"], row["purpose"]), [0, 0, 0])
+        total[0] += row["planned"]
+        total[1] += row["linked"]
+        total[2] += (used or {}).get(row["place"], 0)
+    for (memory, purpose), (planned, linked, most) in sorted(rows.items()):
+        if planned or linked:
+            last = [f"{most:,}" if most else ""] if used else []
+            made.add_row(memory, purpose, f"{planned:,}", f"{linked:,}", *last)
+    return made
+
+
+def _stack_line(stack: dict[str, Any]) -> str:
+    if stack["bound"] is None:
+        return "no bound of the stack is known for this board"
+    deepest = stack["path"][-1]["function"]
+    return (
+        f"stack bound {counted(stack['bound'], 'byte')}: calls"
+        f" {stack['calls']:,}, down to {plain(deepest)}, exception"
+        f" {stack['exception']:,}"
     )
 
 
@@ -71,10 +103,7 @@ def show_run(console: Console, log: run.RunLog) -> None:
     for index, (value, array) in enumerate(zip(log.outputs, log.arrays(), strict=True)):
         console.print(f"output {index}: {_output(value, array)}")
     console.print()
-    show_build(console, log.built)
-    bound = log.built.plan["stack"]
-    used = "unknown" if log.stack_used is None else f"{log.stack_used:,}"
-    console.print(f"stack {used} of {counted(bound, 'byte')} used")
+    show_build(console, log.built, log.used)
     if log.execute is None or log.load is None:
         console.print(f"{log.built.board.name} cannot count instructions")
         return

@@ -66,6 +66,7 @@ class RunLog:
     nodes: tuple[Node, ...]
     stack_used: int | None
     arena: int  # bytes of the method arena that loading took
+    scratch: int  # bytes that the largest node asked for
     seconds: float
 
     def arrays(self) -> list[Array | Value]:
@@ -82,8 +83,20 @@ class RunLog:
                 found.append(value)
         return found
 
+    @property
+    def used(self) -> dict[str, int]:
+        """The most that was used of a row of the certificate, by its place."""
+        regions = self.built.plan["regions"]
+        arenas = [one["name"] for one in regions if one["role"] == "method"]
+        found = {arenas[self.built.methods.index(self.method)]: self.arena}
+        found |= {one["name"]: self.scratch for one in regions if one["role"] == "temp"}
+        if self.stack_used is not None:
+            found[".ember_stack"] = self.stack_used
+        return found
+
     def to_json(self) -> dict[str, Any]:
         sizes = self.built.sizes
+        stack = self.built.certificate["stack"]
         return {
             "board": self.built.board.name,
             "model": self.built.model.name,
@@ -105,7 +118,15 @@ class RunLog:
             ],
             "size": sizes["size"],
             "memory": sizes["memory"],
-            "stack": {"bound": self.built.plan["stack"], "used": self.stack_used},
+            "stack": {
+                "bound": stack["bound"],
+                "reserved": stack["reserved"],
+                "used": self.stack_used,
+            },
+            "certificate": [
+                {**row, "used": self.used.get(row["place"])}
+                for row in self.built.certificate["rows"]
+            ],
             "method_arena": sizes["method_arena"],
             "seconds": round(self.seconds, 3),
         }
@@ -170,6 +191,7 @@ def run(
         nodes=tuple(_nodes(built, method, executed)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
+        scratch=report.temp_used,
         seconds=result.seconds,
     )
 
@@ -179,6 +201,7 @@ class _Report:
     stack_size: int
     stack_used: int
     arena_peak: int
+    temp_used: int
     rest: bytes  # outputs, then the trace
 
 
@@ -219,8 +242,13 @@ def _read_report(built: Built, data: bytes) -> _Report:
             hint=None if length else "--messages keeps the runtime's sentences",
         )
     at += length + -length % 4
-    size, used, _, peak, _, _ = _MEMORY.unpack_from(data, at)
-    return _Report(size, used, peak, data[at + _MEMORY.size :])
+    size, used, _, peak, _, scratch = _MEMORY.unpack_from(data, at)
+    bound = built.certificate["stack"]["bound"]
+    if bound is not None and used > bound:
+        raise SdkError(
+            f"{who}: the stack took {used} bytes, more than its bound {bound}"
+        )
+    return _Report(size, used, peak, scratch, data[at + _MEMORY.size :])
 
 
 def _region(marks: Sequence[Mark], word: int) -> int | None:

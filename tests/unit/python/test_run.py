@@ -62,7 +62,7 @@ def test_outputs(board: str, data: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert facts["unit"] is None
     assert set(facts["size"]) >= {"code", "rodata", "data", "bss", "model"}
     assert facts["memory"][0].keys() == {"name", "capacity", "used"}
-    assert facts["stack"].keys() == {"bound", "used"}
+    assert facts["stack"].keys() == {"bound", "reserved", "used"}
     assert facts["method_arena"] > 0
 
 

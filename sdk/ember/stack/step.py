@@ -1,0 +1,42 @@
+"""What one instruction does to the stack pointer, and where it goes on.
+
+A decoder (thumb.py, a64.py, hexagon.py) gives a Step for the bytes at an offset; it
+knows nothing of relocations. `sets` are registers and what they hold afterwards, of the
+values before:
+
+    ("add", register, n)        ("sum", register, register)   ("diff", ...)
+    ("const", n)                ("high", register, n)  its upper half is replaced
+    ("literal", offset)         the word at `offset` of the section
+    ("load", register, n)       a pointer in memory, n bytes behind the register's value
+    ("align", register, n)      rounded down to a multiple of n
+    ("shift", register, n)      to the left
+    None                        nobody knows
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Any, NamedTuple
+
+Expression = tuple[Any, ...] | None
+
+
+class Flow(Enum):
+    NEXT = auto()
+    JUMP = auto()  # to `target`
+    BRANCH = auto()  # to `target`, or on
+    CALL = auto()  # of `target`
+    POINTER_CALL = auto()
+    POINTER_JUMP = auto()  # by register `target`
+    TABLE = auto()  # a jump over a table that follows; entries of `target` bytes
+    RETURN = auto()
+    IT = auto()  # which of the next instructions are executed: `target`, or the others
+    STOP = auto()
+
+
+class Step(NamedTuple):
+    size: int
+    sets: tuple[tuple[int, Expression], ...] = ()
+    flow: Flow = Flow.NEXT
+    target: Any = None
+    conditional: bool = False  # may also do nothing
