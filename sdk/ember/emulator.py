@@ -188,7 +188,7 @@ def _execute(
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        timed_out = not _wait(process, limit, progress)
+        timed_out = not _wait(process, reader, limit, progress)
         if timed_out:
             _stop(process)
     except BaseException:
@@ -200,6 +200,7 @@ def _execute(
 
 def _wait(
     process: subprocess.Popen[str],
+    reader: threading.Thread,
     limit: float,
     progress: Callable[[], object] | None,
 ) -> bool:
@@ -208,17 +209,29 @@ def _wait(
     deadline = time.monotonic() + limit
     while True:
         left = deadline - time.monotonic()
-        try:
-            process.wait(max(left if progress is None else min(left, _LOOK_S), 0))
-        except subprocess.TimeoutExpired:
-            now = progress() if progress is not None else None
-            if now != seen:
-                seen = now
-                deadline = time.monotonic() + limit
-            elif time.monotonic() >= deadline:
-                return False
-        else:
+        if _ends(process, reader, left if progress is None else min(left, _LOOK_S)):
             return True
+        now = progress() if progress is not None else None
+        if now != seen:
+            seen = now
+            deadline = time.monotonic() + limit
+        elif time.monotonic() >= deadline:
+            return False
+
+
+def _ends(
+    process: subprocess.Popen[str], reader: threading.Thread, seconds: float
+) -> bool:
+    """Whether it ends within that. Its output ends with it and wakes us at once;
+    Popen.wait() sleeps for up to 50 ms at a time.
+    """
+    deadline = time.monotonic() + seconds
+    reader.join(max(seconds, 0))
+    try:
+        process.wait(max(deadline - time.monotonic(), 0))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

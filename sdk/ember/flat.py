@@ -10,13 +10,11 @@ or fills the memory. A failure names its field: `Program.execution_plan[0].value
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import flatbuffers
-from flatbuffers import number_types as numbers
 
 from ember.errors import SdkError
 
@@ -28,16 +26,23 @@ Record = dict[str, Any]
 @dataclass(frozen=True)
 class Scalar:
     name: str
-    flags: Any  # of flatbuffers.number_types: width, limits, packer
+    code: str  # the letter of the struct module
+
+    @functools.cached_property
+    def packer(self) -> struct.Struct:
+        return struct.Struct(f"<{self.code}")
 
     @property
     def width(self) -> int:
-        return int(self.flags.bytewidth)
+        return self.packer.size
 
     @property
-    def code(self) -> str:
-        """The letter of the struct module."""
-        return str(self.flags.packer_type.format)[-1]
+    def flags(self) -> Any:
+        """What the package flatbuffers, which only writing needs, says of the kind."""
+        from flatbuffers import number_types
+
+        name = self.name if self is not F64 else "float64"
+        return getattr(number_types, f"{name.capitalize()}Flags")
 
 
 @dataclass(frozen=True)
@@ -99,14 +104,14 @@ class Table:
         object.__setattr__(self, "slot_count", next_slot)
 
 
-BOOL = Scalar("bool", numbers.BoolFlags)
-I8 = Scalar("int8", numbers.Int8Flags)
-U8 = Scalar("uint8", numbers.Uint8Flags)
-I32 = Scalar("int32", numbers.Int32Flags)
-U32 = Scalar("uint32", numbers.Uint32Flags)
-I64 = Scalar("int64", numbers.Int64Flags)
-U64 = Scalar("uint64", numbers.Uint64Flags)
-F64 = Scalar("double", numbers.Float64Flags)
+BOOL = Scalar("bool", "?")
+I8 = Scalar("int8", "b")
+U8 = Scalar("uint8", "B")
+I32 = Scalar("int32", "i")
+U32 = Scalar("uint32", "I")
+I64 = Scalar("int64", "q")
+U64 = Scalar("uint64", "Q")
+F64 = Scalar("double", "d")
 TEXT = Text()
 
 # ---- reading -----------------------------------------------------------------------
@@ -255,9 +260,7 @@ class _Reader:
 
     def _scalar(self, kind: Scalar, at: int) -> int | float | bool:
         self._need(at, kind.width, kind.width, f"a {kind.name}")
-        value: int | float | bool = kind.flags.packer_type.unpack_from(self._data, at)[
-            0
-        ]
+        value: int | float | bool = kind.packer.unpack_from(self._data, at)[0]
         return value
 
     def _union(self, kind: Union, at: int, tag_at: int, offset: int) -> Any:
@@ -344,6 +347,8 @@ def write(
 
     `aligns` overrides the forced alignment of byte vectors, by "Table.field".
     """
+    import flatbuffers
+
     builder = flatbuffers.Builder(1024)
     writer = _Writer(builder, aligns or {})
     try:
@@ -460,13 +465,19 @@ def _checked(one: Field, value: Any) -> tuple[Scalar, Any, Any]:
     assert isinstance(kind, Scalar)
     if isinstance(one.type, Enum) and value not in one.type.members:
         raise FlatError(f"{value} is not a {one.type.name}")
-    if not numbers.valid_number(value, kind.flags):
+    if not _fits(value, kind):
         raise FlatError(f"{value} does not fit a {kind.name}")
     if kind is F64:
         # -0.0 equals the default 0.0, but must not vanish.
         same = struct.pack("<d", value) == struct.pack("<d", one.default)
         return kind, value, value if same else None
     return kind, value, one.default
+
+
+def _fits(value: Any, kind: Scalar) -> bool:
+    from flatbuffers import number_types
+
+    return bool(number_types.valid_number(value, kind.flags))
 
 
 def _packed(kind: Scalar, values: Sequence[Any]) -> bytes:

@@ -19,9 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
 from ember import isa, linker, paths, tools
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
@@ -338,6 +335,9 @@ def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
     if not sys.stderr.isatty():
         yield from lines
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=None)

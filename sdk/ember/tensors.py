@@ -5,14 +5,17 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ember import schema
 
-Array = npt.NDArray[Any]
+if TYPE_CHECKING:  # many commands need no arrays
+    import numpy as np
+    import numpy.typing as npt
+
+    Array: TypeAlias = npt.NDArray[Any]
+else:
+    Array = Any
 
 
 class DType(enum.IntEnum):
@@ -50,12 +53,15 @@ class DType(enum.IntEnum):
     @property
     def itemsize(self) -> int:
         """Bytes of one element as ExecuTorch counts them."""
-        return self.numpy.itemsize
+        bits = _numpy_name(self).lstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(bits) // 8 if bits else 1
 
     @property
     def numpy(self) -> np.dtype[Any]:
         """The numpy type of the same bits; bfloat16 is uint16, float8 is uint8."""
-        return np.dtype(_NUMPY.get(self, self.label)).newbyteorder("<")
+        import numpy as np
+
+        return np.dtype(_numpy_name(self)).newbyteorder("<")
 
     @property
     def is_float(self) -> bool:
@@ -80,6 +86,10 @@ _NUMPY = {
     DType.FLOAT8_E5M2FNUZ: "uint8",
     DType.FLOAT8_E4M3FNUZ: "uint8",
 }
+
+
+def _numpy_name(dtype: DType) -> str:
+    return _NUMPY.get(dtype, dtype.label)
 
 
 def nbytes(dtype: DType, sizes: Sequence[int]) -> int:
@@ -109,6 +119,8 @@ def from_bytes(
     data: bytes, dtype: DType, sizes: Sequence[int], dim_order: Sequence[int]
 ) -> Array:
     """The logical array, in PyTorch's shape, of a tensor stored in `dim_order`."""
+    import numpy as np
+
     stored = np.frombuffer(data, dtype.numpy, count=math.prod(sizes))
     in_order = stored.reshape([sizes[dim] for dim in dim_order])
     return in_order.transpose(np.argsort(dim_order)) if len(sizes) else in_order
@@ -118,6 +130,8 @@ def to_bytes(
     array: Array, dtype: DType, dim_order: Sequence[int] | None = None
 ) -> bytes:
     """The bytes of a logical array, laid out in `dim_order` (contiguous by default)."""
+    import numpy as np
+
     if dim_order is not None and array.ndim:
         array = array.transpose(tuple(dim_order))
     return np.ascontiguousarray(array, dtype.numpy).tobytes()
