@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from ember import program, tensors, values
 from ember.cases import Case, Run, Tensor, Value
 from ember.errors import SdkError
-from ember.poison import Dead, Poison
 from ember.program import Method
 
 VERSION = 2
@@ -73,6 +72,21 @@ class Answer:
     finished: bool
     stack_size: int = 0
     stack_used: int = 0
+
+
+@dataclass(frozen=True)
+class Dead:
+    """Bytes [start, end) of a planned memory, just before the instructions from
+    `first` to `last`; the number of instructions is the exit."""
+
+    memory_id: int
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
 
 
 # ---- to the runner -----------------------------------------------------------------

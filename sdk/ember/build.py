@@ -18,7 +18,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,10 @@ from ember import (
     linker,
     memories,
     pack,
+    passes,
     paths,
     plan,
+    program,
     repack,
     user_kernels,
 )
@@ -68,6 +70,7 @@ class Options:
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
     steering: Steering = field(default_factory=Steering)
+    passes: tuple[str, ...] = passes.NAMES  # of packing
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,15 @@ class Built:
     @property
     def name(self) -> str:
         return "_".join(model.name for model in self.models)
+
+    def packed(self, name: str) -> Method:
+        """A method of the first model as the firmware has it."""
+        folder = self.folder / "4-package"
+        if len(self.models) > 1:
+            folder /= self.model.identifier
+        found = program.read(folder / "model.pte").method(name)
+        assert found is not None
+        return found
 
     @property
     def firmware(self) -> Path:
@@ -248,7 +260,12 @@ def _plan_facts(
         for one in model.replanned.values()
         if one.conflict
     ]
-    facts = {"traffic": selected.facts, "conflicts": conflicts}
+    done = [
+        {"model": model.name, **asdict(one)}
+        for model, _ in selected.pairs
+        for one in model.passes
+    ]
+    facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     return plans, plan.to_json(plans) | facts
 
 
@@ -257,7 +274,8 @@ def _choose(job: _Job) -> list[Pair]:
     results: list[Pair] = []
     gaps: list[Gap] = []
     for model, methods in zip(job.models, job.methods, strict=True):
-        packed = repack.repack(model, job.options.rules.known)
+        options = job.options
+        packed = repack.repack(model, options.rules.known, options.passes, job.board)
         found = selections.examine(
             packed.program,
             packed.content,
@@ -265,7 +283,8 @@ def _choose(job: _Job) -> list[Pair]:
             job.board,
             [packed.method(one.name) for one in methods],
             packed.name,
-            job.options.rules,
+            options.rules,
+            packed.origins,
         )
         gaps += found.gaps
         if found.selection is not None:
@@ -467,6 +486,7 @@ def _key(job: _Job, made: Libraries) -> str:
         [[one.name for one in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
         [options.toolchain, options.rules.key(), options.steering.key()],
+        options.passes,
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.known))

@@ -10,7 +10,13 @@ import typer
 from ember import budget as budgets
 from ember import build, footprint, libraries, output, report
 from ember import project as projects
-from ember.options import KernelsOption, ProjectOption
+from ember.options import (
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+    passes_of,
+)
 
 _SIZES = ("size", "memory", "footprint", "method_arena")
 ModelArgument = Annotated[
@@ -80,6 +86,8 @@ def command(
     messages: MessagesOption = False,
     stack: StackOption = None,
     optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -100,6 +108,7 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
+        passes=passes_of(only_passes, no_pass, plans.passes),
     )
     paths = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -15,7 +15,13 @@ from ember.cmd_build import (
     OptimizeOption,
     ToolchainOption,
 )
-from ember.options import KernelsOption, ProjectOption
+from ember.options import (
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+    passes_of,
+)
 
 
 def command(
@@ -42,6 +48,8 @@ def command(
         int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
     ] = linker.DEFAULT_STACK,
     optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -55,6 +63,7 @@ def command(
         toolchain=toolchain,
         optimize=optimize or plans.optimize,
         rules=plans.rules,
+        passes=passes_of(only_passes, no_pass, plans.passes),
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -15,7 +15,13 @@ from ember.cmd_build import BoardOption, ModelArgument
 from ember.errors import SdkError, UsageError
 from ember.offsets import csv_file
 from ember.offsets.placement import MANY_STEPS
-from ember.options import KernelsOption, ProjectOption
+from ember.options import (
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+    passes_of,
+)
 from ember.output import counted, plain
 
 
@@ -32,6 +38,8 @@ def command(
         int | None,
         typer.Option(metavar="BYTES", min=0, help="What the buffers must fit into."),
     ] = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -45,7 +53,10 @@ def command(
     else:
         plans = projects.load(project, kernels)
         paths = plans.models_or([model] if model else [])
-        options = build.Options(rules=plans.rules)
+        options = build.Options(
+            rules=plans.rules,
+            passes=passes_of(only_passes, no_pass, plans.passes),
+        )
         facts = _model(paths, plans.board_or(board), options)
     if json_to != "-":
         _show(output.console(), facts)
@@ -100,6 +111,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
         " more that nothing uses are left out"
     )
+    report.show_passes(console, facts["passes"])
     for text in facts["conflicts"]:
         console.print(f"[yellow]repaired:[/] {plain(text)}")
 

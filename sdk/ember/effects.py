@@ -44,6 +44,19 @@ def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
     return tuple(_of(method, index, known) for index in range(len(method.instructions)))
 
 
+def variable(method: Method) -> frozenset[int]:
+    """Values that may change: inputs, results of calls, targets of moves."""
+    found = set(method.inputs)
+    for one in method.instructions:
+        if isinstance(one, types.KernelCall):
+            found.update(one.args[-1:])
+        elif isinstance(one, types.DelegateCall):
+            found.update(one.args)
+        elif isinstance(one, types.MoveCall):
+            found.add(one.move_to)
+    return frozenset(found)
+
+
 def _of(method: Method, index: int, known: KernelList) -> Effects:
     instruction = method.instructions[index]
     match instruction:

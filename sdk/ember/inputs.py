@@ -139,7 +139,7 @@ class CaseRun:
 
 def of_case(path: Path, method: str | None = None) -> CaseRun | None:
     """The first run of a case folder or .bpte (of `method`); None for other models."""
-    if not _is_case(path):
+    if not is_case(path):
         return None
     case = cases.read(cases.Found(path.name, path))
     for one in case.runs:
@@ -148,7 +148,8 @@ def of_case(path: Path, method: str | None = None) -> CaseRun | None:
     return None
 
 
-def _is_case(path: Path) -> bool:
+def is_case(path: Path) -> bool:
+    """Whether inputs come with the model in `path`."""
     if path.is_dir():
         return (path / cases.CASE_FILE).is_file() or (path / cases.BUNDLE).is_file()
     return files.kind_of(files.read(path)) is files.Kind.BUNDLE

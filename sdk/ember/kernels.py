@@ -40,6 +40,11 @@ class Operator:
         """Arguments of a call by the schema, the trailing return value not counted."""
         return len(kernel_library.arguments(self.schema))
 
+    @property
+    def is_random(self) -> bool:
+        """Whether its results depend on the index of a call and on how often it ran."""
+        return any(one.parent.name == "random" for one in self.sources)
+
     def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
         """The candidates for a core with the instruction sets of these names."""
         return isa.usable(self.kernels, sets)

@@ -59,7 +59,7 @@ class _Analysis:
         self.method = method
         self.effects = list(effects.of(method, known))
         self.count = len(self.effects)
-        self.variable = self._variable()
+        self.variable = effects.variable(method)
         self.successors = [self._after(index) for index in range(self.count)]
         self.predecessors = _reversed(self.successors)
         self.given = self._given()
@@ -80,18 +80,6 @@ class _Analysis:
         if isinstance(condition, types.Bool) and one.condition not in self.variable:
             return (index + 1,) if condition.value else (one.target,)
         return tuple({index + 1, one.target})
-
-    def _variable(self) -> frozenset[int]:
-        """Values that may change: inputs, results of calls, targets of moves."""
-        found = set(self.method.inputs)
-        for one in self.method.instructions:
-            if isinstance(one, types.KernelCall):
-                found.update(one.args[-1:])
-            elif isinstance(one, types.DelegateCall):
-                found.update(one.args)
-            elif isinstance(one, types.MoveCall):
-                found.add(one.move_to)
-        return frozenset(found)
 
     # ---- values and memory -------------------------------------------------------
 

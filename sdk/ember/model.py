@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ember import bundle, files, program, tensor_data
 from ember.errors import SdkError
+from ember.passes.outcome import Outcome
 from ember.program import Method, Program
 from ember.replan import Replanned
 
@@ -25,6 +26,9 @@ class Model:
     program: Program
     stock: Program | None = None  # as it was read, of a packed model
     replanned: Mapping[str, Replanned] = field(default_factory=dict)  # by method
+    # By method: the index that each instruction had in the program as it was read.
+    origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    passes: tuple[Outcome, ...] = ()
 
     @property
     def identifier(self) -> str:

@@ -62,6 +62,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         toolchain=order.toolchain,
         optimize=order.optimize or plans.optimize,
         rules=plans.rules,
+        passes=plans.passes,
     )
     # Wrong inputs are told before the first compiler starts.
     boards.load(target)

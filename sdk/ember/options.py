@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from ember import passes
 
 KernelsOption = Annotated[
     list[Path] | None,
@@ -21,3 +24,23 @@ ProjectOption = Annotated[
         "--project", metavar="FILE", help="Not ember.yaml of the current folder."
     ),
 ]
+PassesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--passes",
+        metavar="NAME,...",
+        help=f"Only these of {', '.join(passes.NAMES)}; '' for none.",
+    ),
+]
+NoPassOption = Annotated[
+    list[str] | None,
+    typer.Option("--no-pass", metavar="NAME", help="Not this pass; repeatable."),
+]
+
+
+def passes_of(
+    only: str | None, but: Sequence[str] | None, planned: Sequence[str]
+) -> tuple[str, ...]:
+    """The passes that a command line asks for; the project's where it says nothing."""
+    names = planned if only is None else [one for one in only.split(",") if one]
+    return passes.wanted(names, but or ())

@@ -15,6 +15,8 @@ from ember.resolve import Call, MethodNeeds
 from ember.rules import Rules
 
 Allowed = Mapping[str, Sequence[str]]
+# By method: the index that each instruction had before passes moved it.
+Origins = Mapping[str, Sequence[int]]
 
 
 def of_calls(
@@ -23,10 +25,11 @@ def of_calls(
     methods: Sequence[Method],
     needs: Sequence[MethodNeeds],
     allowed: Allowed,
+    origins: Origins,
 ) -> dict[str, tuple[str, ...]]:
     """`allowed` in the order that gives each pinned call of `model` its kernel."""
     found = {op: tuple(items) for op, items in allowed.items()}
-    calls = _calls(methods, needs)
+    calls = _calls(methods, needs, origins)
     wanted = {
         (method, index): kernel
         for (name, method, index), kernel in rules.calls.items()
@@ -50,14 +53,19 @@ def of_calls(
 
 
 def _calls(
-    methods: Sequence[Method], needs: Sequence[MethodNeeds]
+    methods: Sequence[Method], needs: Sequence[MethodNeeds], origins: Origins
 ) -> dict[tuple[str, int], tuple[str, Call]]:
-    """Operator and call by method and instruction."""
+    """Operator and call by method and instruction, as the user knows it."""
     return {
-        (method.name, call.instruction): (op, call)
+        (method.name, _origin(origins, method, call)): (op, call)
         for method, need in zip(methods, needs, strict=True)
         for (_, op, _), call in zip(method.kernel_calls(), need.calls, strict=True)
     }
+
+
+def _origin(origins: Origins, method: Method, call: Call) -> int:
+    own = origins.get(method.name)
+    return call.instruction if own is None else own[call.instruction]
 
 
 def _of(
@@ -68,7 +76,8 @@ def _of(
     if place not in calls:
         raise SdkError(
             f"{_text(model, place)} is pinned, but is no kernel call",
-            hint="see the indices in `ember select --explain`",
+            hint="see the indices in `ember select --explain`; a pass may have removed"
+            " the call: see --no-pass",
         )
     return calls[place]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ember import linker, program
+from ember import linker, program, trim
 from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.model import Model
@@ -312,16 +312,16 @@ def _place(
 
 
 def _constants(model: Model) -> dict[str, int]:
-    """Bytes in the image, taken out of it, and in it for nothing."""
+    """Bytes in the image, taken out as unused or equal, and in it for nothing."""
     constants = model.program.constants
     unused = model.program.unused_constants()
     before = model.stock or model.program
     copied = _states(model.program) - _states(before)
-    held = sum(map(len, constants)) + copied
+    needed = sum(map(len, trim.trimmed(before).constants))
     dead = sum(len(constants[index]) for index in unused)
     return {
-        "bytes": held - dead,
-        "dropped": sum(map(len, before.constants)) - held,
+        "bytes": sum(map(len, constants)) + copied - dead,
+        "dropped": sum(map(len, before.constants)) - needed,
         "unreferenced": dead,
         "copied": copied,  # to other memory, when a method is loaded
     }

@@ -7,30 +7,16 @@ if the plan is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ember import bundle
+from ember.batch import Dead, Poison
 from ember.cases import Case
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.program import Method, types
 from ember.repack import repack
 from ember.replan import Placed, Replanned
-
-
-@dataclass(frozen=True)
-class Dead:
-    """Bytes [start, end) of a planned memory, just before the instructions from
-    `first` to `last`; the number of instructions is the exit."""
-
-    memory_id: int
-    start: int
-    end: int
-    first: int
-    last: int
-
-
-Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
 
 
 def poisoned(case: Case, known: KernelList) -> tuple[Case, Poison]:

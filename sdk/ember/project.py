@@ -8,6 +8,7 @@ pin:
   model/forward/3: add_f32  # the call at instruction 3 of a method of a model
 forbid: [mve]               # variants for these instruction sets are not used
 optimize: size              # or balanced, speed: what kernels are chosen for
+passes: [fold]              # only these passes of packing; all without this line
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
 """
@@ -20,12 +21,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import kernel_library
+from ember import kernel_library, passes
 from ember.errors import SdkError, UsageError, problem_list
 from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
 
 FILE = Path("ember.yaml")
+_FIELDS = ("models", "board", "kernels", "pin", "forbid", "optimize", "passes")
 _CALL_PARTS = 3
 
 
@@ -35,6 +37,7 @@ class Project:
     board: str | None = None
     rules: Rules = field(default_factory=Rules)
     optimize: Optimize = DEFAULT_OPTIMIZE
+    passes: tuple[str, ...] = passes.NAMES
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
         """The models of a command line; without any the project's."""
@@ -103,14 +106,24 @@ class _Reader:
         optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
         if optimize not in get_args(Optimize):
             self.problems.append("optimize: it is none of size, balanced, speed")
+        chosen = self._passes()
         for name in self.data:
-            known = ("models", "board", "kernels", "pin", "forbid", "optimize")
-            near = get_close_matches(str(name), known, n=1)
+            near = get_close_matches(str(name), _FIELDS, n=1)
             meant = f": did you mean {near[0]}?" if near else ""
             self.problems.append(f"{name} is no field{meant}")
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
-        return Project(models, board, Rules(folders, pins, calls, forbid), optimize)
+        rules = Rules(folders, pins, calls, forbid)
+        return Project(models, board, rules, optimize, chosen)
+
+    def _passes(self) -> tuple[str, ...]:
+        if "passes" not in self.data:
+            return passes.NAMES
+        try:
+            return passes.wanted(self._texts("passes"))
+        except UsageError as error:
+            self.problems.append(f"passes: {error.what}; {error.hint}")
+            return ()
 
     def _texts(self, name: str) -> list[str]:
         items = self.data.pop(name, None) or []

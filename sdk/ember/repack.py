@@ -1,29 +1,46 @@
-"""A model becomes a smaller one: memory planned anew, unused and equal constants gone.
+"""A model becomes a smaller one: passes, memory planned anew, nothing unused.
 
 What it writes is a valid ET12 program that computes the same, here and in ExecuTorch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ember import plan_check, program
+from ember import plan_check, program, trim
+from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.program import Method, Program, types
+from ember.passes.improve import improve
+from ember.program import Program
 from ember.replan import replan
 
 
-def repack(model: Model, known: KernelList) -> Model:
-    """`model` packed; as it is when it calls an operator that is not in `known`,
-    which choosing kernels then tells with every other gap."""
+def repack(
+    model: Model,
+    known: KernelList,
+    passes: Sequence[str] = (),
+    board: Board | None = None,
+) -> Model:
+    """`model` packed, after `passes` for a board; as it is when it calls an operator
+    that is not in `known`, which choosing kernels then tells with every other gap."""
     methods = model.program.methods
     if any(name not in known.operators for m in methods for name in m.operator_names):
         return model
     keep = _shared(model.program)
+    packed = _packed(model, known, keep)
+    improved = improve(packed, known, passes, board, keep)
+    if improved.draft.program is not packed.program:
+        again = replace(packed, program=improved.draft.program)
+        packed = _with_stock(_packed(again, known, keep), packed)
+    return replace(packed, origins=improved.draft.origins, passes=improved.outcomes)
+
+
+def _packed(model: Model, known: KernelList, keep: frozenset[int]) -> Model:
+    methods = model.program.methods
     plans = {one.name: replan(one, known, keep) for one in methods}
-    packed = _without_waste(
+    packed = trim.trimmed(
         replace(model.program, methods=tuple(plans[one.name].method for one in methods))
     )
     plans = {one.name: replace(plans[one.name], method=one) for one in packed.methods}
@@ -38,45 +55,22 @@ def repack(model: Model, known: KernelList) -> Model:
     )
 
 
+def _with_stock(model: Model, before: Model) -> Model:
+    """What was found in the program as it was read, of a model packed again."""
+    plans = {
+        name: replace(
+            one,
+            stock=before.replanned[name].stock,
+            conflict=before.replanned[name].conflict,
+        )
+        for name, one in model.replanned.items()
+    }
+    return replace(model, stock=before.stock, replanned=plans)
+
+
 def _shared(one: Program) -> frozenset[int]:
     """Of several methods the memories but the first: they may share state in them."""
     if len(one.methods) == 1:
         return frozenset()
     most = max(len(method.planned_sizes) for method in one.methods)
     return frozenset(range(2, most))
-
-
-def _without_waste(one: Program) -> Program:
-    """Without values and constants that nothing uses; equal constants become one."""
-    used = replace(one, methods=tuple(map(_without_values, one.methods)))
-    places: dict[bytes, int] = {}
-    moved = {0: 0}
-    for index in sorted(used.used_constants()):
-        moved[index] = places.setdefault(one.constants[index], len(places) + 1)
-    methods = tuple(_with_constants(method, moved) for method in used.methods)
-    return replace(used, methods=methods, constants=(b"", *places))
-
-
-def _without_values(method: Method) -> Method:
-    used = method.used_values()
-    return replace(
-        method,
-        values=tuple(
-            value
-            if index in used or not isinstance(value, types.Tensor)
-            else types.Null()
-            for index, value in enumerate(method.values)
-        ),
-    )
-
-
-def _with_constants(method: Method, moved: Mapping[int, int]) -> Method:
-    return replace(
-        method,
-        values=tuple(
-            replace(value, data_index=moved[value.data_index])
-            if isinstance(value, types.Tensor) and value.is_constant
-            else value
-            for value in method.values
-        ),
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ def show_build(
     console.print()
     console.print(certificate_table(built.certificate, used))
     console.print(_stack_line(built.certificate["stack"]))
+    show_passes(console, built.plan["passes"])
 
 
 def certificate_table(
@@ -69,6 +70,28 @@ def _stack_line(stack: dict[str, Any]) -> str:
         f" {stack['calls']:,}, down to {plain(deepest)}, exception"
         f" {stack['exception']:,}"
     )
+
+
+def show_passes(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
+    """What each pass of packing brought, where it did; and what was dropped."""
+    for one in found:
+        if one["status"] == "used":
+            console.print(f"pass {one['name']}: {', '.join(_effects(one))}")
+        elif one["status"] == "dropped":
+            reason = plain(one["reason"])
+            console.print(f"[yellow]pass {one['name']} is left out:[/] {reason}")
+
+
+def _effects(one: Mapping[str, Any]) -> Iterator[str]:
+    for count, what in (
+        (one["planned"], "byte of memory"),
+        (one["constants"], "byte of constants"),
+        (one["instructions"], "instruction"),
+    ):
+        noun = what if abs(count) == 1 else what.replace("byte", "bytes", 1)
+        noun += "s" if what == "instruction" and abs(count) != 1 else ""
+        if count:
+            yield f"{abs(count):,} {noun} {'less' if count > 0 else 'more'}"
 
 
 def size_table(sizes: dict[str, int]) -> Table:

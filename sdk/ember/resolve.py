@@ -91,7 +91,7 @@ def resolve(
     """
     if len(data) > MOST_DATA_FILES:
         raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
-    tool = _tool(8 if board.pointer_bytes == 8 else 4, known or kernels.load())
+    tool = _tool(computer(board).name, known or kernels.load())
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
     limits = [" ".join([op, *items]) + "\n" for op, items in allowed.items()]
     with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
@@ -173,13 +173,15 @@ _SOURCES = ("resolve_main.c", "resolve_limits.c")
 
 def is_ready(board: Board, known: KernelList) -> bool:
     """Whether the loader is compiled, so that resolve() starts no compiler."""
-    host = _host(8 if board.pointer_bytes == 8 else 4)
+    host = computer(board)
     key = libraries.built_key(host, messages=True)
     return key is not None and _place(host, key, known).is_file()
 
 
-def _host(pointer_bytes: int) -> Board:
-    return boards.load("host" if pointer_bytes == 8 else "arm-user")
+def computer(board: Board | None) -> Board:
+    """This computer with pointers as wide as the board's."""
+    narrow = board is not None and board.pointer_bytes != 8
+    return boards.load("arm-user" if narrow else "host")
 
 
 @functools.cache
@@ -201,13 +203,13 @@ def _place(board: Board, key: str, known: KernelList) -> Path:
 
 
 @functools.cache
-def _tool(pointer_bytes: int, known: KernelList) -> _Tool:
+def _tool(name: str, known: KernelList) -> _Tool:
     """The loader as a program of this computer, compiled unless the cache has it.
 
     It has the kernels for every instruction set; models stand for instructions that
     this computer lacks, but only `prepare` is called here.
     """
-    board = _host(pointer_bytes)
+    board = boards.load(name)
     built = libraries.build(board, messages=True)
     path = _place(board, built.key, known)
     if not path.is_file():

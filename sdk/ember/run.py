@@ -48,6 +48,7 @@ class Node:
     """An instruction of the method, and what it took in this run."""
 
     index: int
+    origin: int  # its index in the program as it was read, before passes
     op: str
     kernel: str | None
     instructions: int | None  # of all its executions
@@ -108,6 +109,7 @@ class RunLog:
             "nodes": [
                 {
                     "index": node.index,
+                    "origin": node.origin,
                     "op": node.op,
                     "kernel": node.kernel,
                     "instructions": node.instructions,
@@ -188,7 +190,7 @@ def run(
         load=_region(result.marks, _LOAD),
         execute=_region(result.marks, _EXECUTE),
         unit=built.board.runner.counts,
-        nodes=tuple(_nodes(built, method, executed)),
+        nodes=tuple(_nodes(built, built.packed(method.name), executed)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
         scratch=report.temp_used,
@@ -273,11 +275,8 @@ def _executed(marks: Sequence[Mark], report: _Report) -> list[tuple[int, int]]:
 def _nodes(
     built: Built, method: Method, executed: Sequence[tuple[int, int]] | None
 ) -> Iterable[Node]:
-    kernels = next(
-        {call["index"]: call["kernel"] for call in one["calls"]}
-        for one in built.selection["methods"]
-        if one["name"] == method.name
-    )
+    (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
+    kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[int]] = {}
     for index, count in executed or ():
@@ -288,6 +287,7 @@ def _nodes(
         known = executed is not None
         yield Node(
             index=index,
+            origin=facts["origins"][index],
             op=op,
             kernel=kernels.get(index),
             instructions=sum(counts) if known else None,

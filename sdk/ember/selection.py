@@ -12,6 +12,7 @@ from ember.errors import SdkError, problem_list
 from ember.gaps import Gap
 from ember.kernels import KernelList
 from ember.opinfo import OpInfo
+from ember.pins import Origins
 from ember.program import Method, Program
 from ember.rules import Rules
 from ember.tensors import DType
@@ -27,6 +28,8 @@ class Selection:
     backends: tuple[str, ...]  # ids
     sizes: dict[str, int]  # bytes of the runtime's structs
     known: KernelList = field(default_factory=lambda: Rules().known)  # chosen from
+    # By method, where passes moved instructions: the index that each one had before.
+    origins: Origins = field(default_factory=dict)
 
     @property
     def scratch(self) -> int:
@@ -37,6 +40,10 @@ class Selection:
         """Whether something in a method can change once it is loaded."""
         return any(needs.changing for needs in self.needs)
 
+    def _origins(self, method: Method) -> list[int]:
+        own = self.origins.get(method.name)
+        return list(range(len(method.instructions)) if own is None else own)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "operators": {name: list(items) for name, items in self.kernels.items()},
@@ -46,6 +53,7 @@ class Selection:
                     "name": method.name,
                     "arena": needs.arena,
                     "scratch": needs.temp,
+                    "origins": self._origins(method),
                     "calls": [
                         {
                             "index": call.instruction,
@@ -111,10 +119,12 @@ def examine(
     methods: Sequence[Method],
     name: str,
     rules: Rules | None = None,
+    origins: Origins | None = None,
 ) -> Examined:
     """As choose(), with gaps as a result. Where they show without the loader, and it
-    is not compiled yet, they are told before it is.
+    is not compiled yet, they are told before it is. Pins name calls by `origins`.
     """
+    origins = origins or {}
     rules = rules or Rules()
     known = rules.known
     allowed = rules.allowed(board)
@@ -142,7 +152,7 @@ def examine(
         found.sort(key=lambda gap: (order[gap.method], gap.instruction))
         return Examined(None, tuple(found))
     if rules.calls:
-        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed)
+        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed, origins)
         answer = resolved(allowed)
     selection = Selection(
         methods=tuple(methods),
@@ -151,6 +161,7 @@ def examine(
         backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
         sizes=dict(answer.sizes),
         known=known,
+        origins=origins,
     )
     return Examined(selection, ())
 

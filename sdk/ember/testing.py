@@ -119,7 +119,7 @@ class _Session:
         self.settings = settings
         smallest = settings.optimize == "size"
         self.rules = replace(settings.rules, smallest=smallest)
-        self.poison: dict[str, poison.Poison] = {}  # by name
+        self.poison: dict[str, batch.Poison] = {}  # by name
 
     def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
         ready = [] if self.settings.poison is not None else list(given)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ember.errors import SdkError, problem_list
 from ember.kernels import KernelList
 from ember.plan_check.execution import Execution, Moves
-from ember.program import Method, Program
+from ember.program import KernelCall, Method, Program
 
 
 def check(before: Program, after: Program, known: KernelList) -> None:
@@ -64,7 +64,9 @@ def _of_method(
 
 
 def _skeleton(method: Method) -> object:
-    return method.operator_names, method.instructions, method.inputs, method.outputs
+    calls = {index: (name, call.args) for index, name, call in method.kernel_calls()}
+    others = [one for one in method.instructions if not isinstance(one, KernelCall)]
+    return calls, others, method.inputs, method.outputs
 
 
 def _outside(method: Method) -> Iterator[str]:

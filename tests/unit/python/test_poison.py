@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ember import boards, cases, cli, kernels, poison, testing
+from ember.batch import Dead, Poison
 from ember.cases import Case
 from ember.kernels import KernelList
-from ember.poison import Dead, Poison
 from ember.program import JumpFalseCall
 
 CASES = Path(__file__).resolve().parents[2] / "cases"

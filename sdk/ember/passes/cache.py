@@ -1,0 +1,92 @@
+"""What passes found is kept in the cache folder, by the content it depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from ember import paths, program
+from ember.errors import SdkError
+from ember.passes.edit import Draft
+from ember.passes.execute import Computer, Scenario
+from ember.passes.outcome import Outcome
+
+_KEPT = 64  # entries
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program, and a file of facts beside it."""
+
+    place: Path  # without suffix
+
+    @staticmethod
+    def of(
+        here: Computer,
+        start: Draft,
+        runs: Sequence[Scenario],
+        names: Sequence[str],
+        keep: frozenset[int],
+    ) -> Entry:
+        digest = hashlib.sha256(here.firmware().name.encode())
+        digest.update(_code())
+        for record in here.records([(start.program, one) for one in runs]):
+            digest.update(hashlib.sha256(record).digest())
+        digest.update(json.dumps([list(names), sorted(keep)]).encode())
+        folder = paths.writable_folder(paths.cache() / "passes")
+        return Entry(folder / digest.hexdigest()[:32])
+
+    def read(self) -> tuple[Draft, tuple[Outcome, ...]] | None:
+        try:
+            facts = json.loads(self._facts.read_text(encoding="utf-8"))
+            one = program.read(self._program)
+            origins = {name: tuple(own) for name, own in facts["origins"].items()}
+            outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
+        except (OSError, SdkError, ValueError, KeyError, TypeError):
+            return None
+        return Draft(one, origins), outcomes
+
+    def write(self, draft: Draft, outcomes: Sequence[Outcome]) -> None:
+        facts = {
+            "origins": draft.origins,
+            "outcomes": [asdict(one) for one in outcomes],
+        }
+        _write(self._program, program.write(draft.program))
+        _write(self._facts, json.dumps(facts).encode())
+        _forget_old(self.place.parent)
+
+    @property
+    def _program(self) -> Path:
+        return self.place.with_suffix(".pte")
+
+    @property
+    def _facts(self) -> Path:
+        return self.place.with_suffix(".json")
+
+
+def _code() -> bytes:
+    """A hash of what decides about programs."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """At once, for others may read."""
+    number, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(number, "wb") as file:
+        file.write(content)
+    os.replace(name, path)  # noqa: PTH105 - atomic, also over another's
+
+
+def _forget_old(folder: Path) -> None:
+    made = sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime)
+    for old in made[:-_KEPT]:
+        old.with_suffix(".pte").unlink(missing_ok=True)
+        old.unlink(missing_ok=True)

@@ -1,0 +1,74 @@
+"""A method and decisions about its instructions become another method.
+
+Value indices never change: inputs, outputs and lists keep their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ember.program import Method, Program, types
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A program under way, and where its instructions came from."""
+
+    program: Program
+    origins: Mapping[str, tuple[int, ...]]  # by method: old index of each instruction
+
+    def with_method(self, index: int, method: Method, order: Sequence[int]) -> Draft:
+        """Method `index` replaced; instruction k of the new one was `order[k]`."""
+        methods = list(self.program.methods)
+        before = self.origins[methods[index].name]
+        methods[index] = method
+        origins = {**self.origins, method.name: tuple(before[one] for one in order)}
+        return Draft(replace(self.program, methods=tuple(methods)), origins)
+
+
+def draft(program: Program) -> Draft:
+    numbers = {one.name: tuple(range(len(one.instructions))) for one in program.methods}
+    return Draft(program, numbers)
+
+
+def reordered(method: Method, order: Sequence[int]) -> Method:
+    """The instructions `order` of a method with one chain, in that order.
+
+    A jump to an instruction that is left out goes to the next one that is kept; what
+    jumps lead to must not change places.
+    """
+    (chain,) = method.chains
+    kept = sorted(order)
+    place = {
+        old: sum(one < old for one in kept)
+        for old in {
+            one.target
+            for one in chain.instructions
+            if isinstance(one, types.JumpFalseCall)
+        }
+    }
+
+    def moved(one: types.Instruction) -> types.Instruction:
+        if isinstance(one, types.JumpFalseCall):
+            return replace(one, target=place[one.target])
+        return one
+
+    trace = chain.stacktrace
+    chain = replace(
+        chain,
+        instructions=tuple(moved(chain.instructions[old]) for old in order),
+        stacktrace=None if trace is None else tuple(trace[old] for old in order),
+    )
+    return replace(method, chains=(chain,))
+
+
+def without(method: Method, gone: frozenset[int]) -> tuple[Method, tuple[int, ...]]:
+    """The method without those instructions, and the indices of the others."""
+    kept = tuple(n for n in range(len(method.instructions)) if n not in gone)
+    return reordered(method, kept), kept
+
+
+def with_values(method: Method, changed: Mapping[int, types.Value]) -> Method:
+    values = enumerate(method.values)
+    return replace(method, values=tuple(changed.get(n, one) for n, one in values))

@@ -1,0 +1,328 @@
+"""Passes of packing: what they change, and that they never change a result."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import batch, boards, cases, kernels, passes, program, testing
+from ember import model as models
+from ember.errors import UsageError
+from ember.model import Model
+from ember.passes import edit, execute, fold, improve
+from ember.passes.execute import Computer
+from ember.program import Method, Program, types
+from ember.repack import repack
+from ember.tensors import DType
+
+ROOT = Path(__file__).resolve().parents[3]
+CASES = ROOT / "tests" / "cases"
+KNOWN = kernels.load()
+
+
+def here() -> Computer:
+    return Computer(boards.load("host"), KNOWN)
+
+
+def packed(name: str, only: tuple[str, ...] = passes.NAMES) -> Model:
+    return repack(models.read(CASES / name), KNOWN, only)
+
+
+def tensor(
+    offset: int | None, sizes: tuple[int, ...] = (2, 3), data: int = 0
+) -> types.Tensor:
+    place = None if offset is None else types.Allocation(1, offset)
+    order = tuple(range(len(sizes)))
+    return types.Tensor(DType.FLOAT32, sizes, order, data, place)
+
+
+OPERATORS = {
+    "permute": types.Operator("aten::permute_copy", "out"),
+    "add": types.Operator("aten::add", "out"),
+    "full": types.Operator("aten::full", "out"),
+    "rand": types.Operator("aten::rand", "out"),
+    "cat": types.Operator("aten::cat", "out"),
+    "relu": types.Operator("aten::relu", "out"),
+    "mul": types.Operator("aten::mul", "out"),
+}
+NUMBERS = {name: number for number, name in enumerate(OPERATORS)}
+
+
+def call(name: str, *args: int) -> types.KernelCall:
+    return types.KernelCall(NUMBERS[name], (*args, args[-1]))
+
+
+def one_method(
+    values: list[types.Value],
+    calls: list[types.Instruction],
+    inputs: tuple[int, ...],
+    outputs: tuple[int, ...],
+    constants: tuple[bytes, ...] = (),
+    size: int = 1024,
+) -> Model:
+    method = Method(
+        "forward",
+        tuple(values),
+        inputs,
+        outputs,
+        (types.Chain(tuple(calls)),),
+        tuple(OPERATORS.values()),
+        planned_sizes=(0, size),
+    )
+    one = Program((method,), (b"", *constants))
+    assert program.problems(one) == []
+    return Model("made", Path("made.pte"), program.write(one), (), one)
+
+
+WEIGHT = np.arange(6, dtype=np.float32)
+ONE, PERMUTED = types.Int(1), types.IntList((4, 5))
+
+
+def linear(*, shown: bool = False) -> Model:
+    """y = x + permute(w), w a constant of 3 by 2; the transposed may be an output."""
+    values: list[types.Value] = [
+        tensor(0),
+        tensor(None, (3, 2), 1),
+        tensor(64),
+        tensor(128),
+        types.Int(1),
+        types.Int(0),
+        PERMUTED,
+        ONE,
+    ]
+    calls: list[types.Instruction] = [
+        call("permute", 1, 6, 2),
+        call("add", 0, 2, 7, 3),
+    ]
+    return one_method(
+        values, calls, (0,), (3, 2) if shown else (3,), (WEIGHT.tobytes(),)
+    )
+
+
+def names_of(one: Method) -> list[str]:
+    return [op for _, op, _ in one.kernel_calls()]
+
+
+def test_a_transposed_weight_is_folded() -> None:
+    made = repack(linear(), KNOWN, ("fold",))
+    (method,) = made.program.methods
+    assert names_of(method) == ["aten::add.out"]
+    assert made.origins == {"forward": (1,)}
+    assert made.program.constants[1:] == (WEIGHT.reshape(3, 2).T.tobytes(),)
+    assert made.program.unused_constants() == ()
+    assert method.planned_bytes == 64
+    (outcome,) = made.passes
+    assert (outcome.status, outcome.instructions, outcome.constants) == ("used", 1, 0)
+
+
+def test_no_pass_changes_nothing() -> None:
+    made = repack(linear(), KNOWN)
+    assert len(made.program.methods[0].instructions) == 2
+    assert made.passes == ()
+    assert made.origins == {"forward": (0, 1)}
+
+
+def test_an_output_is_not_folded() -> None:
+    made = repack(linear(shown=True), KNOWN, ("fold",))
+    assert len(made.program.methods[0].instructions) == 2
+    assert [one.status for one in made.passes] == ["idle"]
+
+
+def full(count: int, *, random: bool = False) -> Model:
+    """y = relu(x) + full([count], 1.5), or a random tensor."""
+    values: list[types.Value] = [
+        tensor(0, (count,)),
+        types.Int(count),
+        types.IntList((1,)),
+        types.Double(1.5),
+        tensor(4 * count, (count,)),
+        types.Int(1),
+        tensor(8 * count, (count,)),
+        tensor(12 * count, (count,)),
+    ]
+    calls: list[types.Instruction] = [
+        call("rand", 2, 4) if random else call("full", 2, 3, 4),
+        call("relu", 0, 6),
+        call("add", 6, 4, 5, 7),
+    ]
+    return one_method(values, calls, (0,), (7,), (), 16 * count)
+
+
+def test_constants_may_grow_by_the_memory_that_is_saved() -> None:
+    made = repack(full(64), KNOWN, ("fold",))
+    (outcome,) = made.passes
+    assert outcome.status == "used"
+    assert -outcome.constants <= outcome.planned
+    assert len(made.program.methods[0].instructions) == 2
+
+
+def test_constants_do_not_grow_for_nothing() -> None:
+    model = full(64)
+    (method,) = model.program.methods
+    # The peak is elsewhere: two large tensors that have nothing to do with it.
+    values = [*method.values, tensor(1024, (1024,)), tensor(8192, (1024,))]
+    calls = [*method.instructions, call("relu", 8, 9)]
+    method = replace(
+        method,
+        values=tuple(values),
+        inputs=(0, 8),
+        outputs=(7, 9),
+        chains=(types.Chain(tuple(calls)),),
+        planned_sizes=(0, 16384),
+    )
+    large = replace(model, program=replace(model.program, methods=(method,)))
+    grown = repack(large, KNOWN, ("fold",))
+    before = repack(large, KNOWN)
+    saved = before.program.methods[0].planned_bytes
+    saved -= grown.program.methods[0].planned_bytes
+    assert sum(map(len, grown.program.constants)) <= saved
+
+
+def test_random_numbers_stay() -> None:
+    made = repack(full(8, random=True), KNOWN, ("fold",))
+    assert len(made.program.methods[0].instructions) == 3
+    assert made.passes == ()
+
+
+def test_kernels_of_the_user_are_not_folded(tmp_path: Path) -> None:
+    (tmp_path / "kernels.yaml").write_text(
+        "- {op: aten::permute_copy.out, kernels: [my_permute]}\n"
+    )
+    source = (ROOT / "kernels/movement/permute_copy.c").read_text()
+    source = source.replace("EMBER_KERNEL(permute_copy", "EMBER_KERNEL(my_permute")
+    (tmp_path / "my_permute.c").write_text(source)
+    known = kernels.load((tmp_path,))
+    draft = edit.draft(linear().program)
+    assert fold.apply(draft, Computer(boards.load("host"), known), frozenset()) == []
+
+
+def test_kept_memories_stay() -> None:
+    draft = edit.draft(linear().program)
+    assert fold.apply(draft, here(), frozenset({1})) == []
+
+
+def test_jumps_follow_what_is_left() -> None:
+    model = linear()
+    (method,) = model.program.methods
+    calls: list[types.Instruction] = [
+        types.JumpFalseCall(8, 3),
+        call("permute", 1, 6, 2),
+        call("add", 0, 2, 7, 3),
+        call("relu", 0, 9),
+    ]
+    method = replace(
+        method,
+        values=(*method.values, types.Bool(True), tensor(256)),
+        inputs=(0, 8),
+        outputs=(9,),
+        chains=(types.Chain(tuple(calls)),),
+    )
+    after, kept = edit.without(method, frozenset({1}))
+    assert kept == (0, 2, 3)
+    assert after.instructions[0] == types.JumpFalseCall(8, 2)
+    assert edit.without(method, frozenset({3}))[0].instructions[0] == calls[0]
+
+
+# ---- every committed program -------------------------------------------------------
+
+
+def test_committed_programs_compute_the_same_after_all_passes(tmp_path: Path) -> None:
+    dropped, unused, used = [], [], 0
+    for path in sorted(CASES.glob("*/model.pte")):
+        folder = tmp_path / path.parent.name
+        shutil.copytree(path.parent, folder)
+        made = repack(models.read(path.parent), KNOWN, passes.NAMES)
+        (folder / "model.pte").write_bytes(made.content)
+        assert program.problems(made.program) == []
+        dropped += [path.parent.name for one in made.passes if one.status == "dropped"]
+        used += any(one.status == "used" for one in made.passes)
+        unused += made.program.unused_constants()
+        for plan in made.replanned.values():
+            assert plan.planned == plan.lower_bound <= plan.stock
+    assert (dropped, unused) == ([], [])
+    assert used > 60
+    found = cases.find([tmp_path])
+    outcomes = testing.test(found, [boards.load("host")], jobs=1)
+    assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
+    assert len(outcomes) > 400
+
+
+# ---- a pass that is wrong ----------------------------------------------------------
+
+
+def spoiled(
+    draft: edit.Draft, computer: Computer, keep: frozenset[int]
+) -> list[edit.Draft]:
+    """As fold, with one bit of a constant wrong."""
+    found = []
+    for one in fold.apply(draft, computer, keep):
+        *others, last = one.program.constants
+        last = bytes([last[0], last[1], last[2] ^ 1, *last[3:]])
+        program_ = replace(one.program, constants=(*others, last))
+        found.append(replace(one, program=program_))
+    return found
+
+
+def test_a_pass_that_changes_a_result_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
+    monkeypatch.setattr(improve.cache.Entry, "read", lambda self: None)
+    monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
+    made = repack(linear(), KNOWN, ("fold",))
+    assert [(one.status, one.reason) for one in made.passes] == [
+        ("dropped", "the results are not the same")
+    ]
+    assert len(made.program.methods[0].instructions) == 2
+
+
+def test_a_program_that_cannot_run_here_is_not_changed() -> None:
+    values: list[types.Value] = [*linear().program.methods[0].values]
+    values[6] = types.IntList((4, 4))  # permutes a dimension twice
+    model = linear()
+    (method,) = model.program.methods
+    broken = replace(method, values=tuple(values))
+    draft = edit.draft(replace(model.program, methods=(broken,)))
+    assert fold.apply(draft, here(), frozenset()) == []
+
+
+def test_programs_are_compared_by_all_their_runs() -> None:
+    old = linear().program
+    other = replace(old, constants=(b"", np.ones(6, np.float32).tobytes()))
+    runs = execute.scenarios(linear())
+    assert execute.compare(here(), old, old, runs) == "same"
+    assert execute.compare(here(), old, other, runs) == "different"
+
+
+def test_random_inputs_have_every_type() -> None:
+    numbers = np.random.default_rng(0)
+    for dtype in DType:
+        array = execute.random(dtype, (2, 3), numbers)
+        assert array.shape == (2, 3)
+        assert array.dtype == dtype.numpy
+
+
+def test_what_was_found_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = repack(linear(), KNOWN, ("fold",))
+
+    def never(*_: object) -> list[batch.Result]:
+        raise AssertionError("nothing needs to run")
+
+    monkeypatch.setattr(Computer, "run", never)
+    again = repack(linear(), KNOWN, ("fold",))
+    assert again.content == first.content
+    assert (again.origins, again.passes) == (first.origins, first.passes)
+
+
+def test_names_of_passes_are_checked() -> None:
+    assert passes.wanted(["fold"]) == ("fold",)
+    assert passes.wanted(passes.NAMES, ["fold"]) == passes.NAMES[1:]
+    with pytest.raises(UsageError, match="there is no pass 'folt'"):
+        passes.wanted(["folt"])
+    assert set(passes.NAMES) == set(improve.ALL)
