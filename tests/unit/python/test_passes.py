@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Passes of packing: what they change, and that they never change a result."""
 
 from __future__ import annotations
