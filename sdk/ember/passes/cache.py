@@ -86,7 +86,12 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _forget_old(folder: Path) -> None:
-    made = sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime)
-    for old in made[:-_KEPT]:
+    def age(one: Path) -> float:
+        try:
+            return one.stat().st_mtime
+        except FileNotFoundError:  # another process forgot it
+            return 0
+
+    for old in sorted(folder.glob("*.json"), key=age)[:-_KEPT]:
         old.with_suffix(".pte").unlink(missing_ok=True)
         old.unlink(missing_ok=True)
