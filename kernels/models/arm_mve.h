@@ -160,4 +160,6 @@ static inline uint32x4_t vmulq_n_u32(uint32x4_t a, uint32_t b) {
     return a * b;
 }
 
+#include "arm_mve_integer.h"
+
 #endif // EMBER_MODELS_ARM_MVE_H

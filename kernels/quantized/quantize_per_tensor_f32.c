@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_per_tensor: float32 to int8 or uint8 in one memory layout.
-#include "kernels/engine/affine_f32.h"
+// quantize_per_tensor, portable. Contract: quantize_per_tensor_f32.h.
+#include "kernels/quantized/quantize_per_tensor_f32.h"
+
 #include "kernels/engine/mathf.h"
 
 // 1.5 * 2^23: added to a number in [-2^22, 2^22), the adder rounds it to an integer,
 // halves to even, and the bits of the sum count that integer.
 #define COUNTER      12582912.0f
 #define COUNTER_BITS 0x4b400000
+#define FACTOR_MIN   0x1p-126f  // a normal number
+#define FACTOR_MAX   0x1p120f   // denormal numbers times it round to 0
 #define FAR          4000000.0f // of a zero point: the ranges stay in [-2^22, 2^22)
-
-typedef struct quantize {
-    ember_affine_f32_t affine;
-    float low; // the range
-    float high;
-} quantize_t;
 
 static inline bool is_nan(float x) {
     return (ember_float_bits(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
 // Clamps before rounding: the range is of integers, so that changes nothing.
-static void run_near(const quantize_t *s, float factor, float zero_point) {
+static void run_near(const ember_quantize_f32_t *s, float factor, float zero_point) {
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;
     const uint32_t count = s->affine.count;
@@ -37,7 +34,7 @@ static void run_near(const quantize_t *s, float factor, float zero_point) {
     }
 }
 
-static void run_far(const quantize_t *s, float factor, float zero_point) {
+static void run_far(const ember_quantize_f32_t *s, float factor, float zero_point) {
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;
     const uint32_t count = s->affine.count;
@@ -48,8 +45,8 @@ static void run_far(const quantize_t *s, float factor, float zero_point) {
     }
 }
 
-static int32_t run(void *state) {
-    const quantize_t *s = state;
+int32_t ember_quantize_f32_run(void *state) {
+    const ember_quantize_f32_t *s = state;
     float factor;
     float zero_point;
     ember_affine_f32_read(&s->affine, &factor, &zero_point);
@@ -61,8 +58,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    quantize_t *s = state;
+ember_status_t ember_quantize_f32_prepare(ember_node_t *node, void *state) {
+    ember_quantize_f32_t *s = state;
     int64_t low = 0;
     int64_t high = 0;
     const ember_status_t status = ember_affine_f32_prepare(&s->affine, node, true);
@@ -80,4 +77,28 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return ember_node_status(node);
 }
 
-EMBER_KERNEL(quantize_per_tensor_f32, quantize_t);
+bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s) {
+    const ember_affine_f32_t *affine = &s->affine;
+    const float zero = affine->zero_point;
+    return affine->scale == NULL && affine->zero == NULL &&
+           affine->integers == EMBER_S8 && s->low == (float)INT8_MIN &&
+           s->high == (float)INT8_MAX && zero >= (float)INT8_MIN &&
+           zero <= (float)INT8_MAX && affine->factor >= FACTOR_MIN &&
+           affine->factor <= FACTOR_MAX;
+}
+
+bool ember_quantize_f32_apart(const ember_quantize_f32_t *s) {
+    const uintptr_t x = (uintptr_t)s->affine.x;
+    const uintptr_t y = (uintptr_t)s->affine.y;
+    return y >= x + s->affine.count * sizeof(float) || x >= y + s->affine.count;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_quantize_f32_prepare(node, state);
+}
+
+static int32_t run(void *state) {
+    return ember_quantize_f32_run(state);
+}
+
+EMBER_KERNEL(quantize_per_tensor_f32, ember_quantize_f32_t);

@@ -77,7 +77,7 @@ def test_every_operator(board: str) -> None:
     check(run([CONFORMANCE], board))
 
 
-@pytest.mark.parametrize("board", ["host", "host-mve", "mps3-an547", *SOME])
+@pytest.mark.parametrize("board", ["host", "host-dsp", "host-mve", "mps3-an547", *SOME])
 def test_int8_layers(board: str) -> None:
     """The committed part of the cortex_m dialect's calls with random shapes."""
     check(run([DIALECT], board))

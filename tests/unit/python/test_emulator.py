@@ -134,7 +134,7 @@ FAULTS = {
 def test_a_fault_ends_in_one_sentence(probe, target, job):
     result = probe(target, job)
     bare, sanitized = FAULTS[job]
-    said = sanitized if target[0] in ("host-asan", "host-mve") else bare
+    said = sanitized if target[0] in ("host-asan", "host-dsp", "host-mve") else bare
     assert result.fault is not None
     assert result.fault.startswith(f"fault on {target[0]}: ")
     assert said in result.fault

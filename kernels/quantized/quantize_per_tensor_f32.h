@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantize_per_tensor: float32 to int8 or uint8 in one memory layout.
+#ifndef EMBER_KERNELS_QUANTIZED_QUANTIZE_PER_TENSOR_F32_H
+#define EMBER_KERNELS_QUANTIZED_QUANTIZE_PER_TENSOR_F32_H
+
+#include "kernels/engine/affine_f32.h"
+
+typedef struct ember_quantize_f32 {
+    ember_affine_f32_t affine;
+    float low; // the range
+    float high;
+} ember_quantize_f32_t;
+
+EMBER_MUST_USE ember_status_t ember_quantize_f32_prepare(ember_node_t *node,
+                                                         void *state);
+int32_t ember_quantize_f32_run(void *state);
+
+// For variants: whether scale and zero point are numbers of an int8 tensor whose range
+// is that of int8, and such that denormal numbers of x or of the scale are zeros.
+bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s);
+
+// Whether y lies apart from x, so that a block can be done again.
+bool ember_quantize_f32_apart(const ember_quantize_f32_t *s);
+
+#endif // EMBER_KERNELS_QUANTIZED_QUANTIZE_PER_TENSOR_F32_H
