@@ -13,6 +13,7 @@
 // First every call is prepared by a probe that notes what happens and goes on after a
 // failure, so that all gaps are found at once. Without gaps the methods are then loaded
 // with a table of the chosen kernels only, for the exact size of their arenas.
+#include "../backends/xnnpack/describe.h"
 #include "../src/method_state.h"
 
 #include "ember/data.h"
@@ -444,6 +445,33 @@ static ember_operators_t chosen_table(void) {
     return (ember_operators_t){items, count};
 }
 
+// The kernels of the nodes of each delegate that has such.
+static void put_delegates(const ember_method_t *method) {
+    const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
+    const char *comma = "";
+    put(", \"delegates\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ember_delegate *delegate = &method->delegates[i];
+        ember_xnnpack_choice_t choice;
+        if (delegate->backend == NULL ||
+            strcmp(delegate->backend->id, "XnnpackBackend") != 0) {
+            continue;
+        }
+        put(comma);
+        put_number("{\"index\": ", i);
+        put(", \"nodes\": [");
+        for (uint32_t k = 0; ember_xnnpack_describe(delegate->handle, k, &choice);
+             k++) {
+            put_text(k > 0 ? ", {\"kernel\": " : "{\"kernel\": ", choice.kernel);
+            put_text(", \"variant\": ", choice.variant);
+            put("}");
+        }
+        put("]}");
+        comma = ", ";
+    }
+    put("]");
+}
+
 static void measure_method(uint32_t index, const ember_operators_t *operators) {
     const ember_arena_t before = room;
     const ember_registry_t registry = {operators, &ember_backends, &ember_changing};
@@ -458,6 +486,7 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
         put_number(", \"temp\": ", (int64_t)method.temp_used);
         put_number(", \"slots\": ", method.slot_count);
         put_number(", \"changing\": ", method.parts != NULL);
+        put_delegates(&method);
         ember_method_unload(&method);
     }
     put("}");

@@ -40,6 +40,7 @@ from ember import (
     repack,
     user_kernels,
 )
+from ember import kernels as kernel_list
 from ember import model as models
 from ember import selection as selections
 from ember.boards import Board
@@ -427,7 +428,9 @@ def _pack(folder: Path, job: _Job, pairs: Sequence[Pair], stack: int) -> _Packed
     changing = [one.changing for _, one in selected.pairs]
     parts = pack.parts([model for model, _ in selected.pairs], plans, changing)
     backends = sorted({name for _, one in selected.pairs for name in one.backends})
-    pack.write(package, parts, chosen, backends, job.options.rules.known)
+    nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
+    table = kernel_list.backend_table(backends, job.board.isa, nodes)
+    pack.write(package, parts, chosen, table, job.options.rules.known)
     return _Packed(chosen, plans)
 
 

@@ -75,7 +75,7 @@ def command(
     paths.writable_folder(out)
     files = {
         "operators.c": kernels.operator_table(chosen, known),
-        "backends.c": kernels.backend_table(known.backends),
+        "backends.c": kernels.backend_table(known.backends, target.isa),
     }
     script = None
     if target.port != "host":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +11,24 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ember import bundle, describe, files, output, program, selection, tensor_data
+from ember import (
+    boards,
+    bundle,
+    describe,
+    files,
+    kernels,
+    output,
+    program,
+    resolve,
+    selection,
+    tensor_data,
+)
+from ember.boards import Board
 from ember.describe import Facts
 from ember.errors import SdkError
 from ember.output import counted, plain
 
+_ENDS, _MOST_ENDS = ("inputs", "outputs"), 2  # of a node
 _MOST_ROWS = 20  # of constants and tensors, unless every value was asked for
 
 
@@ -26,15 +40,20 @@ def command(
     values: Annotated[
         bool, typer.Option("--values", help="Show every value and instruction.")
     ] = False,
+    board: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Show kernels of delegates' nodes on it."),
+    ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
-    facts = {"file": str(file), **_facts(file, method, values)}
+    target = boards.load(board) if board else None
+    facts = {"file": str(file), **_facts(file, method, values, target)}
     if json_to != "-":
         _show(output.console(), facts, all_rows=values)
     output.write_json(facts, json_to)
 
 
-def _facts(file: Path, method: str | None, values: bool) -> Facts:
+def _facts(file: Path, method: str | None, values: bool, board: Board | None) -> Facts:
     data = files.read(file)
     kind = files.expect_known(data, str(file))
     if kind is files.Kind.DATA:
@@ -42,19 +61,42 @@ def _facts(file: Path, method: str | None, values: bool) -> Facts:
     if kind is files.Kind.BUNDLE:
         bundled = bundle.parse(data, str(file))
         inside = program.parse(bundled.program, f"{file}, its program")
-        shown = _program(file, bundled.program, inside, method, values)
+        shown = _program(file, bundled.program, inside, method, values, board)
         return describe.bundle(bundled) | {"program": shown}
     one = program.parse(data, str(file))
-    return _program(file, data, one, method, values)
+    return _program(file, data, one, method, values, board)
 
 
 def _program(
-    file: Path, content: bytes, one: program.Program, method: str | None, values: bool
+    file: Path,
+    content: bytes,
+    one: program.Program,
+    method: str | None,
+    values: bool,
+    board: Board | None,
 ) -> Facts:
     methods = _methods(one, method)
     facts = describe.program(one, methods, values=values)
+    if board is not None and any(each.delegates for each in methods):
+        _add_kernels(
+            facts, selection.look_at(one, content, methods, file, board), board
+        )
     found = selection.look(one, content, methods, file.stem)
     return facts | {"missing": [gap.to_json() for gap in found]}
+
+
+def _add_kernels(
+    facts: Facts, needs: Sequence[resolve.MethodNeeds], board: Board
+) -> None:
+    """What runs each node of the delegates on the board, and why."""
+    for method, need in zip(facts["methods"], needs, strict=True):
+        for index, nodes in need.nodes.items():
+            shown = method["delegates"][index]
+            backend = kernels.load().backends[shown["id"]]
+            for node, chosen in zip(shown["nodes"], nodes, strict=True):
+                node["kernel"] = chosen.kernel
+                node["variant"] = chosen.variant
+                node["why"] = "; ".join(backend.reasons(chosen.kernel, board.isa))
 
 
 def _methods(one: program.Program, name: str | None) -> tuple[program.Method, ...]:
@@ -198,6 +240,21 @@ def _show_delegates(console: Console, delegates: list[Facts]) -> None:
             one["location"],
             plain(specs) or "-",
         )
+    _print(console, table)
+    for one in delegates:
+        _show_nodes(console, one["index"], one.get("nodes", []))
+
+
+def _show_nodes(console: Console, index: int, nodes: list[Facts]) -> None:
+    known = any("kernel" in one for one in nodes)
+    more = ("variant", "kernel", "why") if known else ()
+    table = output.table(
+        f">node of delegate {index}", "kind", "inputs", "output", *more
+    )
+    for number, one in enumerate(nodes):
+        ends = (" ".join(one[k][:_MOST_ENDS]) for k in _ENDS)  # without a bias
+        cells = [str(number), one["kind"], *ends]
+        table.add_row(*map(plain, cells), *(plain(one.get(k) or "-") for k in more))
     _print(console, table)
 
 

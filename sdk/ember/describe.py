@@ -11,7 +11,9 @@ from typing import Any
 
 from ember import bundle as bundles
 from ember import program as programs
+from ember import xnnpack
 from ember.bundle import Bundle
+from ember.errors import SdkError
 from ember.program import Method, Program, Tensor
 from ember.tensor_data import TensorData
 
@@ -171,7 +173,25 @@ def _delegates(one: Method) -> list[Facts]:
                 for spec in each.compile_specs
             ],
         }
+        | ({"nodes": _nodes(each.data)} if each.id == xnnpack.BACKEND else {})
         for index, each in enumerate(one.delegates)
+    ]
+
+
+def _nodes(payload: bytes) -> list[Facts]:
+    """The nodes of an XNNPACK delegate; none when its payload is malformed."""
+    try:
+        graph = xnnpack.parse(payload)
+    except SdkError:
+        return []
+    return [
+        {
+            "kind": node.kind,
+            "inputs": [value.text for value in node.inputs],
+            "outputs": [value.text for value in node.outputs],
+            "range": node.range,
+        }
+        for node in graph.nodes
     ]
 
 

@@ -107,10 +107,12 @@ class Table:
 BOOL = Scalar("bool", "?")
 I8 = Scalar("int8", "b")
 U8 = Scalar("uint8", "B")
+I16 = Scalar("int16", "h")
 I32 = Scalar("int32", "i")
 U32 = Scalar("uint32", "I")
 I64 = Scalar("int64", "q")
 U64 = Scalar("uint64", "Q")
+F32 = Scalar("float", "f")
 F64 = Scalar("double", "d")
 TEXT = Text()
 

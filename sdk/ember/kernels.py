@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,23 @@ class Backend:
     source: str  # without .c; it defines ember_backend_<source>
     # Of nodes, tried in this order; each is a file <source>/<kernel>.c.
     kernels: tuple[str, ...] = ()
+
+    def reasons(self, kernel: str, sets: Sequence[str]) -> list[str]:
+        """Why a core with these instruction sets runs a node by `kernel`: what became
+        of the variants that are tried before it.
+        """
+        own = isa.of(kernel)
+        base = kernel.removesuffix(f"_{own}") if own else kernel
+        before = self.kernels[: self.kernels.index(kernel)]
+        found = []
+        for name in (f"{base}_{one}" for one in isa.load()):
+            if name in before:
+                one = isa.of(name)
+                usable = one in sets
+                found.append(f"not for {name}" if usable else f"the board has no {one}")
+        if own:
+            found.append(f"the board has {own}")
+        return found or ["portable"]
 
 
 @dataclass(frozen=True, eq=False)  # a key of caches by identity
@@ -240,9 +257,11 @@ def operator_table(
     return "\n".join(lines) + "\n"
 
 
-def backend_table(ids: Iterable[str], sets: Sequence[str] = ()) -> str:
+def backend_table(
+    ids: Iterable[str], sets: Sequence[str] = (), nodes: Container[str] | None = None
+) -> str:
     """C text of `ember_backends` with the backends called `ids`, and of the tables of
-    their kernels for a core with the instruction sets of these names.
+    their kernels for a core with the instruction `sets`: of `nodes` only, unless None.
     """
     chosen = [load().backends[name] for name in sorted(ids)]
     sources = [one.source for one in chosen]
@@ -255,24 +274,26 @@ def backend_table(ids: Iterable[str], sets: Sequence[str] = ()) -> str:
             f"static const ember_backend_t *const items[] = {{{items}0}};",
             "extern const ember_backends_t ember_backends;",
             f"const ember_backends_t ember_backends = {{items, {len(sources)}}};",
-            *(line for one in chosen for line in _node_kernels(one, sets)),
+            *(line for one in chosen for line in _node_kernels(one, sets, nodes)),
             "",
         ]
     )
 
 
-def _node_kernels(backend: Backend, sets: Sequence[str]) -> list[str]:
+def _node_kernels(
+    backend: Backend, sets: Sequence[str], nodes: Container[str] | None
+) -> list[str]:
     """The table ember_<source>_kernels of a backend that has kernels for nodes."""
     if not backend.kernels:
         return []
-    names = [
-        f"ember_{backend.source}_{one}" for one in isa.usable(backend.kernels, sets)
-    ]
-    kind = f"const struct ember_{backend.source}_kernel"
+    prefix = f"ember_{backend.source}"
+    kind = f"const struct {prefix}_kernel"
+    usable = isa.usable(backend.kernels, sets)
+    names = [f"{prefix}_{one}" for one in usable if nodes is None or one in nodes]
     return [
         *(f"extern {kind} {name};" for name in names),
-        f"extern {kind} *const ember_{backend.source}_kernels[];",
-        f"{kind} *const ember_{backend.source}_kernels[] = {{",
+        f"extern {kind} *const {prefix}_kernels[];",
+        f"{kind} *const {prefix}_kernels[] = {{",
         *(f"    &{name}," for name in names),
         "    0,",
         "};",

@@ -87,19 +87,19 @@ def write(
     folder: Path,
     items: Sequence[Part],
     chosen: Mapping[str, Sequence[str]],
-    backends: Sequence[str],
+    backends: str,
     known: kernels.KernelList,
 ) -> None:
     """Write the package of the models into `folder`, which exists.
 
-    `chosen` are the kernels of all of them.
+    `chosen` are the kernels of all of them, `backends` the C text of their backends.
     """
     plan = items[0].plan
     texts = {
         "models.c": models_table(items),
         "ember_models.h": models_header(items),
         "operators.c": kernels.operator_table(chosen, known),
-        "backends.c": kernels.backend_table(backends, plan.board.isa),
+        "backends.c": backends,
     }
     for part in items:
         for name, content in part.files.items():

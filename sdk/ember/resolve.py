@@ -12,7 +12,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,14 @@ class Call:
 
 
 @dataclass(frozen=True)
+class NodeKernel:
+    """What runs a node of a delegate's graph."""
+
+    kernel: str
+    variant: str  # pf32_gemm, ...; empty where there is no such name
+
+
+@dataclass(frozen=True)
 class MethodNeeds:
     index: int
     calls: tuple[Call, ...]
@@ -62,6 +70,8 @@ class MethodNeeds:
     temp: int  # bytes of scratch
     slots: int  # values that can change
     changing: bool  # whether it needs the runtime's parts for what can change
+    nodes: Mapping[int, tuple[NodeKernel, ...]] = field(default_factory=dict)
+    # of delegates, by their index
 
     @property
     def gaps(self) -> list[Call]:
@@ -132,7 +142,7 @@ def _check(item: Mapping[str, Any]) -> None:
         raise SdkError(f"the loader refuses the program{where}: {item['message']}")
 
 
-def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
+def _method(item: Mapping[str, Any], sizes: Mapping[str, Any]) -> MethodNeeds:
     volatile = set(item.get("volatile", ()))
     calls = tuple(
         Call(
@@ -156,6 +166,10 @@ def _method(item: Mapping[str, Any], sizes: Mapping[str, int]) -> MethodNeeds:
         temp=sizes.get("temp", 0),
         slots=sizes.get("slots", 0),
         changing=bool(sizes.get("changing", 1)),
+        nodes={
+            one["index"]: tuple(NodeKernel(**node) for node in one["nodes"])
+            for one in sizes.get("delegates", ())
+        },
     )
 
 

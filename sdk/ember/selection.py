@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from ember import boards, gaps, kernels, pins, program, resolve
@@ -44,6 +45,16 @@ class Selection:
         own = self.origins.get(method.name)
         return list(range(len(method.instructions)) if own is None else own)
 
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Kernels of the nodes of delegates."""
+        return frozenset(
+            node.kernel
+            for needs in self.needs
+            for nodes in needs.nodes.values()
+            for node in nodes
+        )
+
     def to_json(self) -> dict[str, Any]:
         return {
             "operators": {name: list(items) for name, items in self.kernels.items()},
@@ -65,6 +76,10 @@ class Selection:
                             "candidates": [vars(one) for one in call.candidates],
                         }
                         for call in needs.calls
+                    ],
+                    "delegates": [
+                        {"index": index, "nodes": [vars(one) for one in nodes]}
+                        for index, nodes in needs.nodes.items()
                     ],
                 }
                 for method, needs in zip(self.methods, self.needs, strict=True)
@@ -178,6 +193,14 @@ def look(
     except SdkError:  # data files are missing: only the names can be looked at
         pass
     return tuple(gap for method in methods for gap in gaps.static(name, method, known))
+
+
+def look_at(
+    model: Program, content: bytes, methods: Sequence[Method], file: Path, board: Board
+) -> tuple[resolve.MethodNeeds, ...]:
+    """What `methods` need on a board; .ptd files beside `file` are its data."""
+    data = [path.read_bytes() for path in sorted(file.parent.glob("*.ptd"))]
+    return choose(model, content, data, board, methods, file.stem).needs
 
 
 def merge(

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ember import schema
+from ember import schema, xnnpack, xnnpack_schema
 from ember.flat import Enum, Scalar, Table, Text, Union, Vector
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
@@ -45,7 +45,26 @@ def walk(data: bytes) -> list[Position]:
     """Every position of a program, data file or bundle, its header first."""
     found = list(_header(data))
     found += _Walk(data).table(root_of(data), struct.unpack_from("<I", data, 0)[0], "")
+    at = data.find(b"XH00")
+    while at >= 0:
+        found += _payload(data[at - 4 :], at - 4)
+        at = data.find(b"XH00", at + 4)
     return found
+
+
+def _payload(data: bytes, start: int) -> Iterator[Position]:
+    """The header and FlatBuffer of an XNNPACK delegate, `start` bytes into the file."""
+    path = f"$payload{start}"
+    yield Position(f"{path}.magic", start + 4, 4, "header")
+    yield Position(f"{path}.length", start + 8, 2, "header")
+    for index, at in enumerate((10, 14, 18)):
+        yield Position(f"{path}.field{index}", start + at, 4, "header")
+    yield Position(f"{path}.size", start + 22, 8, "header")
+    offset, size = xnnpack.flatbuffer(data)
+    inside = data[offset : offset + size]
+    root = struct.unpack_from("<I", inside, 0)[0]
+    for one in _Walk(inside).table(xnnpack_schema.GRAPH, root, path):
+        yield replace(one, at=one.at + start + offset)
 
 
 def _header(data: bytes) -> Iterator[Position]:

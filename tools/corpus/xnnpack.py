@@ -32,25 +32,26 @@ def quantised(module: nn.Module, sample: tuple[Any, ...], form: str) -> nn.Modul
     """The module in one of FORMS."""
     if form == "float":
         return module
-    if form.startswith("int4"):
-        return in_groups(module, int(form.partition("_")[2] or 0))
-    channels = form != "static_tensor"
-    dynamic = form == "dynamic"
-    return pt2e(module, sample, is_per_channel=channels, is_dynamic=dynamic)
+    if form.startswith("int4_"):
+        return in_groups(module, int(form.partition("_")[2]))
+    options = {"is_per_channel": form != "static_tensor"}
+    options["is_dynamic"] = not form.startswith("static")
+    if form == "int4":
+        options |= {"weight_qmin": -8, "weight_qmax": 7}
+    return pt2e(module, sample, **options)
 
 
 def in_groups(module: nn.Module, size: int) -> nn.Module:
-    """Linear layers with int4 weights; `size` elements share a scale, 0: a row."""
-    from torchao.quantization.granularity import PerAxis, PerGroup
+    """Linear layers with int4 weights; `size` elements share a scale."""
+    from torchao.quantization.granularity import PerGroup
     from torchao.quantization.quant_api import (
         Int8DynamicActivationIntxWeightConfig,
         quantize_,
     )
 
     module = copy.deepcopy(module)
-    shared = PerGroup(size) if size else PerAxis(0)
     config = Int8DynamicActivationIntxWeightConfig(
-        weight_dtype=torch.int4, weight_granularity=shared
+        weight_dtype=torch.int4, weight_granularity=PerGroup(size)
     )
     quantize_(module, config)
     return module

@@ -1,0 +1,71 @@
+"""Payloads of XNNPACK delegates: what the SDK reads, shows and links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ember import boards, cli, kernels, model, program, selection, xnnpack
+from ember.errors import SdkError
+
+CASES = Path(__file__).parents[2] / "cases"
+MODELS = sorted(CASES.glob("xnnpack_*/model.pte"))
+
+
+def payloads(path: Path) -> list[bytes]:
+    methods = program.read(path).methods
+    return [each.data for method in methods for each in method.delegates]
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: str(path.parent.name))
+def test_graphs_are_read(path: Path) -> None:
+    for payload in payloads(path):
+        graph = xnnpack.parse(payload)
+        assert graph.nodes
+        assert all(node.outputs for node in graph.nodes)
+        ends = [one.external for one in graph.values if one.external is not None]
+        assert sorted(ends) == list(range(len(ends)))
+
+
+def test_configurations_are_what_they_are_called() -> None:
+    def weights(name: str) -> str:
+        found = payloads(CASES / f"xnnpack_layer_linear_{name}/model.pte")
+        nodes = [node for one in found for node in xnnpack.parse(one).nodes]
+        return next(n for n in nodes if n.kind == "FullyConnected").inputs[1].datatype
+
+    names = {"f32": "float32", "f16": "float16", "qs8": "qcint8", "qs8_tensor": "qint8"}
+    names |= {"qd8": "qcint8", "qc4": "qcint4", "qb4_32": "qbint4", "qb4_128": "qbint4"}
+    assert {name: weights(name) for name in names} == names
+
+
+def test_damaged_payloads_are_refused() -> None:
+    (payload,) = payloads(CASES / "xnnpack_mlp_static/model.pte")
+    for size in range(0, len(payload) - 8, 7):
+        with pytest.raises(SdkError):
+            xnnpack.parse(payload[:size])
+
+
+def test_inspect_shows_kernels_of_nodes(capsys: pytest.CaptureFixture[str]) -> None:
+    path = CASES / "xnnpack_mlp_static/model.pte"
+    assert cli.main(["inspect", str(path), "--board", "host", "--json", "-"]) == 0
+    (delegate,) = json.loads(capsys.readouterr().out)["methods"][0]["delegates"]
+    found = [(one["kind"], one["variant"], one["kernel"]) for one in delegate["nodes"]]
+    assert found == [
+        ("Convert", "", "convert"),
+        ("FullyConnected", "pqs8_qc8w_gemm", "fully_connected_qs8"),
+        ("FullyConnected", "pqs8_qc8w_gemm", "fully_connected_qs8"),
+        ("Convert", "", "convert"),
+    ]
+
+
+def test_only_the_nodes_in_use_are_linked() -> None:
+    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    host = boards.load("host")
+    methods = one.program.methods
+    chosen = selection.choose(one.program, one.content, (), host, methods, "mlp")
+    assert chosen.nodes == {"fully_connected_f32"}
+    table = kernels.backend_table(chosen.backends, host.isa, chosen.nodes)
+    assert "ember_xnnpack_fully_connected_f32" in table
+    assert "ember_xnnpack_softmax" not in table
