@@ -182,15 +182,24 @@ def names(schema: str) -> tuple[str, ...]:
 
 def roles(schema: str) -> tuple[str, ...]:
     """Of each argument: "reads", or of a tensor that is annotated as written, as in
-    `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another."""
+    `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another. A tensor
+    called `scratch` is memory that a kernel may overwrite: "writes"."""
     found = []
     keyword = False
     for part in map(str.strip, _split(_inside(schema))):
         keyword = keyword or part == "*"
         if part and part != "*":
-            written = "!)" in part.split(" ")[0]
-            found.append(("writes" if keyword else "updates") if written else "reads")
+            found.append(_role(part, keyword))
     return tuple(found)
+
+
+def _role(argument: str, keyword: bool) -> str:
+    kind, _, name = argument.partition(" ")
+    if name == "scratch":
+        return "writes"
+    if "!)" in kind:
+        return "writes" if keyword else "updates"
+    return "reads"
 
 
 def _inside(schema: str) -> str:

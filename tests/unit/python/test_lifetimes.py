@@ -9,7 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import boards, cases, kernels, lifetimes, offsets, program, testing
+from ember import (
+    boards,
+    cases,
+    kernel_library,
+    kernels,
+    lifetimes,
+    offsets,
+    program,
+    testing,
+)
 from ember import model as models
 from ember.errors import SdkError
 from ember.lifetimes import Storage
@@ -205,3 +214,8 @@ def test_executorch_runs_packed_programs(tmp_path: Path) -> None:
         outputs = runtime.load_program(file).load_method("forward").execute(inputs)
         for got, wanted in zip(outputs, run.outputs, strict=False):
             assert np.allclose(got.numpy(), wanted.array, 1e-4, 1e-5)
+
+
+def test_scratch_is_written_whatever_its_schema_says():
+    schema = "(Tensor input, Tensor scratch, *, Tensor(a!) out) -> Tensor(a!)"
+    assert kernel_library.roles(schema) == ("reads", "writes", "writes")
