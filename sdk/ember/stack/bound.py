@@ -142,9 +142,9 @@ class Graph:
         try:
             frame = self.code.frame(place)
         except UnknownStackError as error:
-            function = error.function or self.code.name(place)
+            name = self.code.name(place)
             raise StackError(
-                f"the stack that '{function}' needs is not known: {error}",
+                f"the stack that '{name}' needs is not known: {error}",
                 hint=self._reached_by(),
             ) from None
         self.reached[place] = frame

@@ -9,7 +9,7 @@ engines below it take the address of, an application's what it does.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ember import elf
@@ -33,6 +33,17 @@ _CHANGING = dict(
 )
 _KERNEL = {0: "prepare", 1: "run"}
 _BACKEND = {1: "init", 2: "execute", 3: "destroy"}
+_DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
+    "ember_kernel_": _KERNEL,
+    "ember_backend_": _BACKEND,
+    "ember_changing": _CHANGING,
+}
+_PART = "ember_xnnpack_"  # descriptors below a backend's
+# Who calls what the tables of models name.
+_MODEL = {
+    "ember_model_open_of": "ember_model_attach",
+    "ember_model_load_of": "ember_model_lend",
+}
 _WORDS: Mapping[str, int] = {
     "step": 0,
     "read": 0,
@@ -91,17 +102,34 @@ class Callee:
     owner: str | None = None  # the kernel or backend whose pointers it may use
 
 
+@dataclass(frozen=True)
+class _Descriptor:
+    """A constant of functions: a kernel, a backend, a part of one."""
+
+    name: str
+    object: Object
+    section: int
+    offset: int
+
+    @property
+    def key(self) -> tuple[Object, int]:
+        return self.object, self.section
+
+
 class Calls:
     """The functions that each call through a pointer may reach."""
 
     def __init__(self, code: Objects, kept: Iterable[tuple[Object, int]]) -> None:
         self.code = code
         self.kept = list(kept)
-        self._of_owner: dict[str, tuple[Place, ...]] = {}
         self.roles: dict[str, list[Callee]] = {}
-        self._find_descriptors("ember_kernel_", _KERNEL)
-        self._find_descriptors("ember_backend_", _BACKEND)
-        self._find_descriptors("ember_changing", _CHANGING)
+        self._of_owner: dict[str, list[Callee]] = {}
+        self._parts = {one.key: one for one in self._descriptors(_PART)}
+        for prefix, words in _DESCRIPTORS.items():
+            for one in self._descriptors(prefix):
+                self._add_roles(one, words)
+                if not is_core(one.object):
+                    self._add_owner(one)
         self._find_own()
 
     def of(
@@ -114,9 +142,11 @@ class Calls:
         if is_core(caller.object):
             return self._of_core(self.code.name(caller).partition(".")[0], field_at)
         if owner is not None:
-            return [Callee(place, owner) for place in self._of_owner[owner]]
+            return self._of_owner[owner]
         # Where nobody takes an address, all the pointers are NULL.
-        return [Callee(place) for place in self._of_application]
+        model = _MODEL.get(self.code.name(caller))
+        found = self._of_application if model is None else self._of_models
+        return [one for one in found if model in (None, self.code.name(one.place))]
 
     def _of_core(self, name: str, field_at: int | None) -> list[Callee] | None:
         roles = _CORE.get(name, ())
@@ -132,34 +162,62 @@ class Calls:
         if role in ("step", "volatile"):
             found += self.roles.get("run", [])
         if role in ("callback", "find", "read"):
-            found += [Callee(place) for place in self._of_application]
+            found += self._of_application
         return found
 
-    def _find_descriptors(self, prefix: str, words: Mapping[int, str]) -> None:
-        size = self.code.machine.pointer_bytes
+    # ---- what there is -----------------------------------------------------------
+
+    def _descriptors(self, prefix: str) -> Iterator[_Descriptor]:
         for one, section in self.kept:
-            for at, name in one.labels.get(section, []):
-                if not name.startswith(prefix) or _is_code(one, section):
-                    continue
-                if not is_core(one):
-                    self._of_owner[name] = self._taken_by(one, section)
-                for word, role in words.items():
-                    place = self._pointer(one, section, at + word * size)
-                    if place is not None:
-                        callee = Callee(place, None if is_core(one) else name)
-                        self.roles.setdefault(role, []).append(callee)
+            if not _is_code(one, section):
+                for at, name in one.labels.get(section, []):
+                    if name.startswith(prefix):
+                        yield _Descriptor(name, one, section, at)
+
+    def _add_roles(self, found: _Descriptor, words: Mapping[int, str]) -> None:
+        owner = None if is_core(found.object) else found.name
+        for word, role in words.items():
+            at = found.offset + word * self.code.machine.pointer_bytes
+            place = self._pointer(found.object, found.section, at)
+            if place is not None:
+                self.roles.setdefault(role, []).append(Callee(place, owner))
+
+    def _add_owner(self, found: _Descriptor) -> None:
+        """Functions whose address is taken below a descriptor, not by itself.
+
+        Parts of it have pointers of their own, and may use the others.
+        """
+        below = self._taken_below(found)
+        parts = [self._parts[key] for key in below if key in self._parts]
+        own = {
+            place: None
+            for key in below
+            if key not in self._parts and key != found.key
+            for place in self._taken(*key)
+        }
+        callees = [Callee(place, found.name) for place in own]
+        for part in parts:
+            callees += [Callee(place, part.name) for place in self._taken(*part.key)]
+            self._of_owner[part.name] = [
+                Callee(place, part.name) for place in {**own, **self._below_part(part)}
+            ]
+        self._of_owner[found.name] = callees
+
+    def _taken_below(self, found: _Descriptor) -> dict[tuple[Object, int], None]:
+        return self.code.members.reached([found.key], core=False, last=self._parts)
+
+    def _below_part(self, part: _Descriptor) -> dict[Place, None]:
+        others = {key for key in self._parts if key != part.key}
+        below = self.code.members.reached([part.key], core=False, last=others)
+        return {
+            place: None
+            for key in below
+            if key not in self._parts
+            for place in self._taken(*key)
+        }
 
     def _pointer(self, one: Object, section: int, at: int) -> Place | None:
         return self.code.function(self.code.address(one, section, at))
-
-    def _taken_by(self, one: Object, section: int) -> tuple[Place, ...]:
-        """Functions whose address is taken below a descriptor, not by itself."""
-        below = self.code.members.reached([(one, section)], core=False)
-        found: dict[Place, None] = {}
-        for key in below:
-            if key != (one, section):
-                found |= self._taken(*key)
-        return tuple(found)
 
     def _taken(self, one: Object, section: int) -> dict[Place, None]:
         found: dict[Place, None] = {}
@@ -178,14 +236,28 @@ class Calls:
                     self.roles.setdefault(role, []).append(Callee(place))
 
     @functools.cached_property
-    def _of_application(self) -> tuple[Place, ...]:
-        """What objects outside of libraries take the address of, but no vectors."""
+    def _of_application(self) -> list[Callee]:
+        return [one for one in self._of_objects if one not in self._of_models]
+
+    @functools.cached_property
+    def _of_models(self) -> list[Callee]:
+        """Parts of the models' code that their tables name."""
+        names = _MODEL.values()
+        return [one for one in self._of_objects if self.code.name(one.place) in names]
+
+    @functools.cached_property
+    def _of_objects(self) -> list[Callee]:
+        """What objects outside of libraries take the address of.
+
+        The vectors do not count, nor do kernels.
+        """
         found: dict[Place, None] = {}
         for one, section in self.kept:
             name = one.section(section).name
-            if one.archive is None and not name.startswith(".ember_vectors"):
+            kernel = any(name.startswith("ember_kernel_") for name in one.defined)
+            if not (one.archive or kernel or name.startswith(".ember_vectors")):
                 found |= self._taken(one, section)
-        return tuple(found)
+        return [Callee(place) for place in found]
 
 
 def _is_at(role: str, word: int) -> bool:

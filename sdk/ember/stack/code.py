@@ -96,9 +96,6 @@ class Objects:
             self._busy.add(place)
             try:
                 found = walk(self.code(place.object, place.section), place.offset)
-            except UnknownStackError as error:
-                error.function = error.function or self.name(place)
-                raise
             finally:
                 self._busy.discard(place)
             self._frames[place] = found
@@ -111,10 +108,13 @@ class Objects:
         return found
 
     def returns(self, place: Place | None) -> bool:
-        """A function that is being walked is thought to."""
+        """Whether a function does; one that is being walked is thought to."""
         if place is None or place in self._busy:
             return True
-        return self.frame(place).returns
+        try:
+            return self.frame(place).returns
+        except UnknownStackError:  # it is said when it is asked for by itself
+            return True
 
     def address(self, one: Object, section: int, at: int) -> Value:
         """What the word or instruction at `at` refers to by a relocation."""
@@ -195,10 +195,11 @@ class ObjectCode:
         if place is None:
             return None, None
         inside = place.object is self.object and place.section == self.section
-        key = place.section, place.offset
-        if inside and key not in self.object.functions and self.is_code(place.offset):
-            return place.offset, place
-        return None, place
+        inside = inside and self.is_code(place.offset)
+        return (place.offset if inside else None), place
+
+    def is_function(self, at: int) -> bool:
+        return (self.section, at) in self.object.functions
 
     def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
         found = self.owner.members.definition(self.object, relocation.symbol)

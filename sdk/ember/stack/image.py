@@ -88,14 +88,10 @@ class _ImageCode:
         self.stack_register = source.stack_register
         self.kept_registers = source.kept_registers
         self.is_code, self.next_code = source.is_code, source.next_code
+        self.is_function = source.is_function
         self.data = image.content(address, len(source.data))
         self._decode = objects.machine.decode
         self._image, self._address = image, address
-        self._starts = {
-            offset
-            for section, offset in place.object.functions
-            if section == place.section
-        }
 
     def decode(self, at: int) -> Step:
         return self._decode(self.data, at)
@@ -107,8 +103,8 @@ class _ImageCode:
         return None
 
     def goes_to(self, at: int, target: int) -> tuple[int | None, int]:
-        inside = self.is_code(target) and target not in self._starts
-        return (target if inside else None), self._address + target
+        inside = target if self.is_code(target) else None
+        return inside, self._address + target
 
     def function_of(self, value: Value) -> int | None:
         if value is None or value[0] != "const":

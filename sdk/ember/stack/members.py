@@ -6,7 +6,7 @@ It does what GNU ld and lld do with archives in a group and with --gc-sections.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -143,13 +143,22 @@ class Members:
                     yield one, index
 
     def reached(
-        self, work: Iterable[tuple[Object, int]], *, core: bool = True
+        self,
+        work: Iterable[tuple[Object, int]],
+        *,
+        core: bool = True,
+        last: Container[tuple[Object, int]] = (),
     ) -> dict[tuple[Object, int], None]:
-        """Sections that `work` refers to, at any depth; with or without the core's."""
+        """Sections that `work` refers to, at any depth; with or without the core's.
+
+        What sections of `last` refer to does not count.
+        """
         found = dict.fromkeys(work)
         waiting = list(found)
         while waiting:
             one, index = waiting.pop()
+            if (one, index) in last:
+                continue
             for relocation in one.relocations.get(index, {}).values():
                 place = self.definition(one, relocation.symbol)
                 if place is None or (not core and is_core(place.object)):

@@ -21,8 +21,6 @@ _MOST_CHANGES = 64  # of the depth at one instruction, before it is said to grow
 class UnknownStackError(Exception):
     """The reason why a function's use of the stack is not known."""
 
-    function: str | None = None  # its name
-
 
 class Code(Protocol):
     """Instructions of one section, whose functions refer to others."""
@@ -43,7 +41,10 @@ class Code(Protocol):
         """The address that the instruction at `at` loads a part of; None: a number."""
 
     def goes_to(self, at: int, target: int) -> tuple[int | None, Target]:
-        """The function that a branch at `at` leads to; its offset in this one."""
+        """The place that a branch at `at` leads to, and its offset in this section."""
+
+    def is_function(self, at: int) -> bool:
+        """Whether a function begins at `at`."""
 
     def function_of(self, value: Value) -> Target | None:
         """The function at an address."""
@@ -189,10 +190,10 @@ class _Walk:
 
     def _jump(self, now: _Now) -> None:
         offset, target = self.code.goes_to(now.at, now.step.target)
-        if offset is not None:
-            self._reach((offset, ()), now.after)
-        else:
+        if offset is None or (offset != self.start and self.code.is_function(offset)):
             self._leave(target, now.after)
+        else:
+            self._reach((offset, ()), now.after)
 
     def _branch(self, now: _Now) -> None:
         self._jump(now)

@@ -1,0 +1,286 @@
+"""Frames out of instructions against compilers' records; bounds of small programs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ember import paths
+from ember.stack import objects
+from ember.stack.bound import Bound, Graph, StackError
+from ember.stack.code import Objects, machine
+from ember.stack.members import Members, Place
+from ember.stack.walk import UnknownStackError
+
+GCC, CLANG = "arm-none-eabi-gcc", "clang-19"
+CORES = {
+    "m0": [GCC, "-mcpu=cortex-m0", "-mfloat-abi=soft"],
+    "m3": [GCC, "-mcpu=cortex-m3", "-mfloat-abi=soft"],
+    "m4": [GCC, "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"],
+    "m33": [GCC, "-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"],
+    "m4-clang": [
+        CLANG,
+        "--target=arm-none-eabi",
+        "-mcpu=cortex-m4",
+        "-mfloat-abi=hard",
+    ],
+    "m55-clang": [
+        CLANG,
+        "--target=arm-none-eabi",
+        "-mcpu=cortex-m55",
+        "-mfloat-abi=hard",
+    ],
+}
+FLAGS = ["-mthumb", "-ffunction-sections", "-fomit-frame-pointer", "-fstack-usage"]
+needs_arm = pytest.mark.skipif(
+    not (shutil.which(GCC) and shutil.which(CLANG)), reason="no compilers for Arm"
+)
+pytestmark = needs_arm
+
+# Large and small frames, vectors of registers, a table, floats, an aligned array.
+FRAMES = """
+void use(void *p, ...);
+int small(int a) { return a + 1; }
+int calls(int a) { int b[4]; use(b); return b[a]; }
+int large(int a) { char b[70000]; use(b); return b[a]; }
+int middle(int a) { char b[1500]; use(b); return b[a]; }
+int many(int a, int b, int c, int d, int e, int f) {
+    int x[3]; use(x, a, b, c, d, e, f); return x[a] + b * c + d * e + f; }
+float floats(float *p, int n) {
+    float a = p[0], b = p[1], c = p[2], d = p[3], e = p[4], f = p[5], g = p[6];
+    for (int i = 0; i < n; i++) { use(p); a += b * c; b += c * d; c += d * e;
+        d += e * f; e += f * g; f += g * a; g += a * b; }
+    return a + b + c + d + e + f + g; }
+int table(int a) {
+    int x[5];
+    switch (a) {
+    case 0: use(x); return 1; case 1: use(x, 1); return x[2];
+    case 2: use(x, 2); return 9; case 3: use(x, 3); return x[4];
+    case 4: use(x, 4); return 7; case 5: use(x, 5); return 11; case 6: use(x); }
+    return 3; }
+"""
+
+
+def compiled(folder: Path, core: str, source: str | Path, *words: str) -> Path:
+    if isinstance(source, str):
+        (folder / "source.c").write_text(source)
+        source = folder / "source.c"
+    made = folder / f"{source.stem}.o"
+    command = [*CORES[core], *FLAGS, "-Os", *words, "-c", source, "-o", made]
+    subprocess.run(command, check=True, capture_output=True, cwd=folder)
+    return made
+
+
+def recorded(made: Path) -> dict[str, int]:
+    """The compiler's own records of frames of a fixed size."""
+    found = {}
+    for line in made.with_suffix(".su").read_text().splitlines():
+        place, size, kind = line.split("\t")
+        if kind == "static":
+            found[place.rsplit(":", 1)[-1]] = int(size)
+    return found
+
+
+def frames(made: Path) -> dict[str, int]:
+    one = objects.read(made)
+    kind = machine(one.file.machine)
+    assert kind is not None
+    members = Members([made], [], "none", gnu=True)
+    members._defined = _Everything(members)
+    code = Objects(members, kind)
+    found = {}
+    for (section, offset), name in members.objects[0].functions.items():
+        found[name] = code.frame(Place(members.objects[0], section, offset)).own[""]
+    return found
+
+
+class _Everything(dict):
+    """Whatever is called is there: some function of the object itself."""
+
+    def __init__(self, members: Members) -> None:
+        super().__init__()
+        one = members.objects[0]
+        self.any = next((one, s) for s in one.symbols if s.name in one.defined)
+
+    def get(self, name: str, default: object = None) -> object:
+        return super().get(name, self.any)
+
+
+@pytest.mark.parametrize("core", CORES)
+@pytest.mark.parametrize("option", ["-Os", "-O2", "-O0"])
+def test_frames_are_those_of_the_compiler(
+    tmp_path: Path, core: str, option: str
+) -> None:
+    made = compiled(tmp_path, core, FRAMES, option)
+    expected = recorded(made)
+    assert len(expected) == 7
+    assert frames(made) == expected
+
+
+SOURCES = [
+    "kernels/engine/reduce.c",
+    "kernels/engine/copy.c",
+    "kernels/engine/map.c",
+    "kernels/engine/sort.c",
+    "kernels/engine/matmul.c",
+    "kernels/conv/convolution_f32.c",
+    "kernels/elementwise/pow.c",
+    "runtime_c/ember_core.c",
+]
+
+
+@pytest.mark.parametrize("core", ["m3", "m4", "m4-clang", "m55-clang"])
+def test_frames_of_the_runtime_are_those_of_the_compiler(
+    tmp_path: Path, core: str
+) -> None:
+    root = paths.root()
+    words = [f"-I{root}", f"-I{root / 'runtime_c' / 'include'}", "-std=c11"]
+    words += ["-isystem", "/usr/include/newlib", "-DEMBER_ERROR_STRINGS=0"]
+    compared = 0
+    for name in SOURCES:
+        if not (root / name).is_file():
+            continue
+        made = compiled(tmp_path, core, root / name, *words)
+        found = frames(made)
+        for function, size in recorded(made).items():
+            same = [
+                n for n in found if n.partition(".")[0] == function.partition(".")[0]
+            ]
+            if same == [function]:
+                assert (function, found[function]) == (function, size)
+                compared += 1
+    assert compared > 100
+
+
+KEEP = "#define KEEP __attribute__((noinline))\n"
+
+
+# ---- programs ------------------------------------------------------------------------
+
+
+def bound(folder: Path, source: str, core: str = "m4", entry: str = "entry") -> Bound:
+    made = compiled(folder, core, source)
+    graph = Graph(Members([made], [], entry, gnu=True))
+    return graph.bound([], 0, "")
+
+
+def sizes(folder: Path, names: Sequence[str]) -> int:
+    records = recorded(folder / "source.o")
+    return sum(records[name] for name in names)
+
+
+def test_the_deepest_path(tmp_path: Path) -> None:
+    found = bound(
+        tmp_path,
+        KEEP
+        + """
+        KEEP int leaf(volatile char *p) { volatile char b[99]; b[*p] = 1; return b[1]; }
+        KEEP int wide(volatile char *p) { volatile char b[60]; b[*p] = 1; return b[1]; }
+        KEEP int deep(volatile char *p) { volatile char b[8]; b[1] = 1; *p = 2;
+            return leaf(b) + leaf(p); }
+        int entry(void) { volatile char b[4]; return deep(b) + wide(b); }
+        """,
+    )
+    assert [link.function for link in found.path] == ["entry", "deep", "leaf"]
+    assert found.bytes == sizes(tmp_path, ["entry", "deep", "leaf"])
+
+
+def test_calls_by_pointer_reach_what_has_its_address_taken(tmp_path: Path) -> None:
+    found = bound(
+        tmp_path,
+        """
+        int one(int a) { volatile char b[200]; b[a] = 1; return b[2]; }
+        int two(int a) { volatile char b[300]; b[a] = 1; return b[2]; }
+        int other(int a) { volatile char b[900]; b[a] = 1; return b[2]; }
+        int (*const table[])(int) = {one, two};
+        int entry(int a) { return table[a](a) + 1; }
+        """,
+    )
+    assert [link.function for link in found.path] == ["entry", "two"]
+
+
+def test_a_cycle_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StackError, match="first > second > first") as error:
+        bound(
+            tmp_path,
+            KEEP
+            + """
+            int second(int a);
+            KEEP int first(int a) { return a ? second(a - 1) * 3 : 1; }
+            KEEP int second(int a) { return first(a / 2) * 5; }
+            int entry(int a) { return first(a) + 1; }
+            """,
+        )
+    assert "may call itself" in str(error.value)
+
+
+UNKNOWN = {
+    "an array of variable length": """
+        void use(char *);
+        KEEP int grows(int n) { char b[n]; use(b); return b[1]; }
+        """,
+    "assembly that sets sp": """
+        void use(char *);
+        KEEP int grows(int n) { __asm volatile("mov sp, %0" : : "r"(n * 7)); return n; }
+        """,
+    "assembly in a loop": """
+        void use(char *);
+        __attribute__((naked)) int grows(int n) {
+            __asm volatile("1: push {r0, r1}\\n subs r0, #1\\n bne 1b\\n bx lr"); }
+        """,
+}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+@pytest.mark.parametrize("core", ["m3", "m4-clang"])
+def test_an_unknown_frame_is_named(tmp_path: Path, kind: str, core: str) -> None:
+    source = KEEP + UNKNOWN[kind]
+    source += "KEEP void use(char *p) { p[0] = 1; p[3] = 2; }"
+    source += "int entry(int n) { return grows(n) + 1; }"
+    with pytest.raises(StackError, match="'grows' needs is not known") as error:
+        bound(tmp_path, source, core)
+    assert error.value.hint == "it is reached by entry > grows"
+
+
+def test_a_function_that_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StackError, match="'nowhere', which is not there"):
+        bound(tmp_path, "int nowhere(int); int entry(int a) { return nowhere(a) + 1; }")
+
+
+def test_what_follows_a_call_without_return_is_not_walked(tmp_path: Path) -> None:
+    found = bound(
+        tmp_path,
+        KEEP
+        + """
+        KEEP _Noreturn void stop(int a) { for (;;) { __asm volatile("" : : "r"(a)); } }
+        KEEP int check(int a) { if (a > 3) { stop(a); } return a * 2; }
+        int entry(int a) { return check(a) + check(a + 1); }
+        """,
+    )
+    assert found.bytes == sizes(tmp_path, ["entry", "check", "stop"])
+
+
+def test_another_stack_must_be_large_enough(tmp_path: Path) -> None:
+    source = """
+        int handle(int a) { volatile char b[120]; b[a] = 1; return b[2]; }
+        char other[SIZE] __attribute__((aligned(8)));
+        __attribute__((naked)) void entry(void) {
+            __asm volatile("ldr r1, =other + %c0\\n mov sp, r1\\n b handle\\n .ltorg"
+                           : : "i"(sizeof other)); }
+        """
+    found = bound(tmp_path, source.replace("SIZE", "160"))
+    assert found.bytes == 0
+    assert found.others == {"other": (sizes(tmp_path, ["handle"]), 160)}
+    with pytest.raises(StackError, match="'other' has 96 bytes, and its handlers need"):
+        bound(tmp_path, source.replace("SIZE", "96"))
+
+
+def test_walking_stops_at_what_it_does_not_know(tmp_path: Path) -> None:
+    made = compiled(tmp_path, "m4", KEEP + UNKNOWN["assembly that sets sp"])
+    with pytest.raises(UnknownStackError, match=re.escape("stack pointer")):
+        frames(made)
