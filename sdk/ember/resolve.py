@@ -182,7 +182,8 @@ class _Tool:
     path: Path
 
 
-_SOURCES = ("resolve_main.c", "resolve_limits.c")
+def _sources(pattern: str) -> list[Path]:
+    return sorted((paths.runtime() / "app").glob(pattern))
 
 
 def is_ready(board: Board, known: KernelList) -> bool:
@@ -208,8 +209,8 @@ def _tables(known: KernelList) -> tuple[str, str]:
 
 def _place(board: Board, key: str, known: KernelList) -> Path:
     digest = hashlib.sha256(key.encode())
-    for name in _SOURCES:
-        digest.update((paths.runtime() / "app" / name).read_bytes())
+    for path in _sources("resolve_*.[ch]"):
+        digest.update(path.name.encode() + path.read_bytes())
     digest.update("".join(_tables(known)).encode())
     digest.update(user_kernels.digest(known))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
@@ -239,8 +240,7 @@ def _build(built: libraries.Libraries, folder: Path, known: KernelList) -> None:
     table, backends = _tables(known)
     (folder / "operators.c").write_text(table, encoding="utf-8")
     (folder / "backends.c").write_text(backends, encoding="utf-8")
-    sources = [paths.runtime() / "app" / name for name in _SOURCES]
-    sources += [folder / "operators.c", folder / "backends.c"]
+    sources = [*_sources("resolve_*.c"), folder / "operators.c", folder / "backends.c"]
     objects = built.compile(sources, folder)
     objects += user_kernels.objects(built, known, known.of_all_sets())
     script = None
