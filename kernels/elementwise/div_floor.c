@@ -6,21 +6,7 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-// The quotient is formed without the remainder first, so that rounding cannot lift
-// it over an integer.
-static float floor_f32(float a, float b) {
-    if (b == 0.0f) {
-        return a / b;
-    }
-    const float r = ember_fmodf(a, b);
-    float q = (a - r) / b;
-    q -= r != 0.0f && (r < 0.0f) != (b < 0.0f) ? 1.0f : 0.0f;
-    const float whole = ember_floorf(q);
-    return q == 0.0f          ? ember_copysignf(0.0f, a / b)
-           : q - whole > 0.5f ? whole + 1.0f
-                              : whole;
-}
-
+// As ember_floor_dividef.
 static double floor_f64(double a, double b) {
     if (b == 0.0) {
         return a / b;
@@ -39,7 +25,7 @@ static int64_t floor_s64(int64_t a, int64_t b) {
     return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
 
-EMBER_ROW2(f32, float, floor_f32(a, b))
+EMBER_ROW2(f32, float, ember_floor_dividef(a, b))
 EMBER_ROW2(f64, double, floor_f64(a, b))
 EMBER_ROW2(s64, int64_t, floor_s64(a, b))
 

@@ -6,11 +6,6 @@
 #include "kernels/engine/mathf.h"
 
 // The remainder with the sign of the divisor; integers by zero give 0.
-static float mod_f32(float a, float b) {
-    const float r = ember_fmodf(a, b);
-    return r != 0.0f && (r < 0.0f) != (b < 0.0f) ? r + b : r;
-}
-
 static double mod_f64(double a, double b) {
     const double r = fmod(a, b);
     return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;
@@ -21,7 +16,7 @@ static int64_t mod_s64(int64_t a, int64_t b) {
     return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
-EMBER_ROW2(f32, float, mod_f32(a, b))
+EMBER_ROW2(f32, float, ember_remainderf(a, b))
 EMBER_ROW2(f64, double, mod_f64(a, b))
 EMBER_ROW2(s64, int64_t, mod_s64(a, b))
 

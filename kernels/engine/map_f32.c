@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/map_f32.h"
 
+#include "kernels/engine/scalar.h"
 #include "kernels/engine/strided.h"
 
 static uint32_t out_arg(const ember_node_t *node) {
@@ -26,6 +27,20 @@ ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state) {
     }
     *s = (ember_map_f32_1_t){a.data, y.data, y.numel};
     return EMBER_OK;
+}
+
+ember_status_t ember_map_f32_scalar_prepare(ember_node_t *node, void *state) {
+    ember_map_f32_scalar_t *s = state;
+    ember_map_f32_1_t one;
+    if (ember_node_kind(node, 1) == EMBER_TENSOR) {
+        return EMBER_UNSUPPORTED;
+    }
+    const ember_status_t status = ember_map_f32_1_prepare(node, &one);
+    if (status == EMBER_OK) {
+        const float b = ember_scalar_f32(ember_scalar_arg(node, 1));
+        *s = (ember_map_f32_scalar_t){one.a, one.y, one.count, b};
+    }
+    return status;
 }
 
 static bool read_floats(ember_node_t *node, ember_tensor_t *a, ember_tensor_t *b) {
@@ -125,6 +140,27 @@ ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node, void *state) 
     s->b = b.data;
     s->y = y.data;
     return EMBER_OK;
+}
+
+ember_status_t ember_map_f32_either_prepare(ember_node_t *node, void *state) {
+    ember_map_f32_broadcast_t *s = state;
+    ember_map_f32_scalar_t one;
+    if (ember_node_kind(node, 1) == EMBER_TENSOR) {
+        return ember_map_f32_broadcast_prepare(node, state);
+    }
+    const ember_status_t status = ember_map_f32_scalar_prepare(node, &one);
+    if (status == EMBER_OK) {
+        *s = (ember_map_f32_broadcast_t){
+            .a = one.a,
+            .b = &s->number,
+            .y = one.y,
+            .outer = 1,
+            .count = 1,
+            .inner = one.count,
+            .number = one.b,
+        };
+    }
+    return status;
 }
 
 void ember_map_f32_broadcast_run(const ember_map_f32_broadcast_t *state,

@@ -31,13 +31,27 @@ typedef struct ember_map_f32_broadcast {
     uint32_t count;
     uint32_t inner;
     bool swapped; // `a` is the repeated one
+    float number; // what b points to when it is a Scalar
 } ember_map_f32_broadcast_t;
+
+// y = f(a, b) where b is a Scalar.
+typedef struct ember_map_f32_scalar {
+    const float *a; // (count,)
+    float *y;       // (count,); may be a
+    uint32_t count; // elements
+    float b;
+} ember_map_f32_scalar_t;
 
 // The output is the last argument before the return value.
 EMBER_MUST_USE ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state);
 EMBER_MUST_USE ember_status_t ember_map_f32_2_prepare(ember_node_t *node, void *state);
 EMBER_MUST_USE ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node,
                                                               void *state);
+EMBER_MUST_USE ember_status_t ember_map_f32_scalar_prepare(ember_node_t *node,
+                                                           void *state);
+// As _broadcast_prepare, but b may be a Scalar, too.
+EMBER_MUST_USE ember_status_t ember_map_f32_either_prepare(ember_node_t *node,
+                                                           void *state);
 
 // Whole kernels. The expression's operands are a and b.
 #define EMBER_MAP_F32_1(NAME, EXPRESSION)                                              \
@@ -65,6 +79,18 @@ EMBER_MUST_USE ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node
         return EMBER_OK;                                                               \
     }                                                                                  \
     EMBER_KERNEL(NAME, ember_map_f32_2_t)
+
+#define EMBER_MAP_F32_SCALAR(NAME, EXPRESSION)                                         \
+    static int32_t run(void *state) {                                                  \
+        const ember_map_f32_scalar_t *s = state;                                       \
+        const float b = s->b;                                                          \
+        for (uint32_t i = 0; i < s->count; i++) {                                      \
+            const float a = s->a[i];                                                   \
+            s->y[i] = EXPRESSION;                                                      \
+        }                                                                              \
+        return EMBER_OK;                                                               \
+    }                                                                                  \
+    EMBER_KERNEL(NAME, ember_map_f32_scalar_t)
 
 // FUNCTION(y, a, a_step, b, b_step, count) computes a run of elements; a step is
 // 0 or 1.

@@ -46,8 +46,10 @@ float ember_gelu_tanhf(float x); // its tanh approximation, as PyTorch spells it
 float ember_floorf(float x);
 float ember_ceilf(float x);
 float ember_truncf(float x);
-float ember_roundf(float x);         // halves to even
-float ember_fmodf(float x, float y); // exact; sign of x
+float ember_roundf(float x);                 // halves to even
+float ember_fmodf(float x, float y);         // exact; sign of x
+float ember_remainderf(float x, float y);    // the same with the sign of y, as Python
+float ember_floor_dividef(float x, float y); // x / y rounded down, as Python's //
 
 static inline uint32_t ember_float_bits(float x) {
     uint32_t bits;

@@ -48,3 +48,23 @@ float ember_fmodf(float x, float y) {
     }
     return ember_copysignf(rest, x);
 }
+
+float ember_remainderf(float x, float y) {
+    const float rest = ember_fmodf(x, y);
+    return rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
+}
+
+// The quotient is formed without the remainder first, so that rounding cannot lift
+// it over an integer.
+float ember_floor_dividef(float x, float y) {
+    if (y == 0.0f) {
+        return x / y;
+    }
+    const float rest = ember_fmodf(x, y);
+    float q = (x - rest) / y;
+    q -= rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? 1.0f : 0.0f;
+    const float whole = ember_floorf(q);
+    return q == 0.0f          ? ember_copysignf(0.0f, x / y)
+           : q - whole > 0.5f ? whole + 1.0f
+                              : whole;
+}

@@ -99,3 +99,19 @@ def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
         assert not any(isa.of(kernel) for kernel in smallest[name])
     listed = {kernel for one in known.operators.values() for kernel in one.kernels}
     assert known.fast <= listed
+
+
+# Element-wise operators that only the kernel for every dtype takes, in float32 too:
+# rare ones, those that give bools, and those that copy or fill.
+GENERAL = re.compile(
+    r"aten::(bitwise_|logical_|(eq|ge|gt|is\w+|le|lt|ne|logit|round|clamp)\."
+    r"((Scalar|Tensor|decimals)_)?out|pow\.Scalar_out|masked_fill|glu|_to_copy|"
+    r"_conj_physical|arange|empty|fill|full|ones|zeros|scalar_tensor)|"
+    r"dim_order_ops::|et_copy::|cortex_m::"
+)
+
+
+def test_float32_alone_needs_no_other_dtype() -> None:
+    for entry in ENTRIES:
+        if entry["in"] == "elementwise" and not GENERAL.match(entry["op"]):
+            assert any("f32" in kernel for kernel in entry["kernels"]), entry["op"]

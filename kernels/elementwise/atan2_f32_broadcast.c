@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = the angle of the point (b, a), float32; one operand is repeated along the other,
+// or b is a number.
+#include "kernels/engine/map_f32.h"
+#include "kernels/engine/mathf.h"
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_map_f32_either_prepare(node, state);
+}
+
+EMBER_MAP_F32_BROADCAST(atan2_f32_broadcast, ember_atan2f(a, b));
