@@ -359,7 +359,8 @@ def _stages(folder: Path, job: _Job, pairs: Sequence[Pair], made: Libraries) -> 
         packed, objects = _with_stack(folder, job, pairs, made, Path(place))
         elf_file = target / "firmware.elf"
         planned = certificate.planned(packed.plans, objects.members, packed.bound)
-        objects.link(elf_file, folder / "4-package" / "linker.ld")
+        script = folder / "4-package" / "linker.ld"
+        objects.link(elf_file, script if script.is_file() else None)
         certificate.linked(planned, elf_file, objects.graph).write(target)
     _write_sizes(target, job, packed, made)
 

@@ -107,7 +107,8 @@ def test_recursion_of_an_application_is_named(
 ) -> None:
     text = (
         "static int other(int n);\n"
-        "static __attribute__((noinline)) int more(int n) { return 3 * other(n / 2); }\n"
+        "static __attribute__((noinline)) int more(int n)"
+        " { return 3 * other(n / 2); }\n"
         "static __attribute__((noinline)) int other(int n)"
         " { return n ? 5 * more(n - 1) : 1; }\n"
     )
