@@ -54,6 +54,14 @@ def _bytes(value: Any) -> Any:
     return value
 
 
+def size_of(value: Any) -> int:
+    """Bytes of a size as it is written, such as 64K; ValueError says what is wrong."""
+    size = _bytes(value)
+    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
+        raise ValueError(f"'{value}' is not a size: write 65536, 64K or 4M")
+    return size
+
+
 Size = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
 
 

@@ -27,6 +27,7 @@ from ember.stack.members import Members
 
 _PURPOSES: Mapping[Role, str] = {
     "planned": "activations",
+    "weights": "copies of constants",
     "temp": "scratch",
     "method": "method arena",
     "io": "inputs and outputs",

@@ -109,6 +109,7 @@ def command(
         optimize=optimize or plans.optimize,
         rules=plans.rules,
         passes=passes_of(only_passes, no_pass, plans.passes),
+        steering=plans.steering,
     )
     paths = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -64,6 +64,7 @@ def command(
         optimize=optimize or plans.optimize,
         rules=plans.rules,
         passes=passes_of(only_passes, no_pass, plans.passes),
+        steering=plans.steering,
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -41,8 +41,7 @@ class Effects:
 
 def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
     """Of every instruction. SdkError names an operator that is not known."""
-    calls = enumerate(method.instructions)
-    return tuple(_of(method, index, one, known) for index, one in calls)
+    return tuple(_of(method, index, known) for index in range(len(method.instructions)))
 
 
 def variable(method: Method) -> frozenset[int]:
@@ -58,9 +57,8 @@ def variable(method: Method) -> frozenset[int]:
     return frozenset(found)
 
 
-def _of(
-    method: Method, index: int, instruction: types.Instruction, known: KernelList
-) -> Effects:
+def _of(method: Method, index: int, known: KernelList) -> Effects:
+    instruction = method.instructions[index]
     match instruction:
         case types.KernelCall(op_index=op, args=args):
             name = method.operators[op].full_name

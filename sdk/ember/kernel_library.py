@@ -29,8 +29,9 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
 class Times:
     """How often a kernel accesses an argument: every element, or of every `macs`."""
 
-    times: float
+    times: float = 1
     macs: bool = False  # per multiply-accumulate of the call, not per element
+    constant: bool = False  # read at prepare too: it must stay a constant
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,14 @@ def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
     for kernel, arguments_of in listed.items():
         own = found.setdefault(str(kernel), {})
         for name, text in arguments_of.items():
+            if text == "constant":
+                own[str(name)] = Times(constant=True)
+                continue
             match = _TIMES.fullmatch(str(text))
             if match is None or match[1] == "0":
                 raise SdkError(
                     f"{path}: accesses of {name} by {kernel} are '{text}'",
-                    hint="write how often, as 3, or macs, or macs/8",
+                    hint="write how often, as 3, macs or macs/8; or constant",
                 )
             by_macs = match[2] is None
             times = 1 / int(match[1] or 1) if by_macs else float(match[2])

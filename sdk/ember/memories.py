@@ -14,6 +14,7 @@ from typing import Any
 
 from ember import plan
 from ember.boards import Board, Memory, Role
+from ember.errors import SdkError, problem_list
 from ember.model import Model
 from ember.offsets import Buffer
 from ember.offsets import spread as search
@@ -23,7 +24,7 @@ from ember.replan import Placed
 from ember.rules import Rules
 from ember.steering import Steering
 from ember.traffic import Traffic
-from ember.uses import Pair, Region, Use
+from ember.uses import Pair, RefusedError, Region, Use
 
 _STACK_PART = 8  # one access in so many is the stack's
 _EVEN = 64  # costs are kept in whole numbers, above ties
@@ -57,13 +58,21 @@ def spread(
     choice = [one for one in board.memories if one.writable]
     if len(choice) < 2 and not steering and len(board.memories) < 2:
         return Spread(list(pairs))
-    return _Spreader(list(pairs), board, rules, steering, stack, caller_io).made()
+    refused = frozenset[tuple[int, int]]()
+    while True:
+        spreader = _Spreader(list(pairs), board, rules, steering, stack, caller_io)
+        spreader.refused = refused
+        try:
+            return spreader.made()
+        except RefusedError as error:
+            refused |= error.constants
 
 
 @dataclass(frozen=True)
 class Part:
     """What is to be placed: a block, a storage of a method, or a constant of one."""
 
+    name: str  # for people
     buffer: Buffer
     traffic: Traffic
     allowed: frozenset[str]  # memories
@@ -89,6 +98,7 @@ class _Spreader:
         self.stack = stack
         self.caller_io = caller_io
         self.memories = board.memories
+        self.refused = frozenset[tuple[int, int]]()  # constants that stay
         self.room = plan.room(board, steering.reserve)
         self.homes: dict[Region, Home] = {}
         self.costs: dict[str, dict[str, int]] = {
@@ -162,7 +172,8 @@ class _Spreader:
     ) -> Part:
         align = self.steering.align_of(wish)
         buffer = Buffer(-(-size // align) * align, frozenset({0}), align)
-        return Part(buffer, accesses, self._allowed(role, (wish,)), home)
+        allowed = self._allowed(role, (wish,))
+        return Part(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
 
     def _storages(self, use: Use, name: str) -> list[Part]:
         replanned = use.replanned(name)
@@ -177,22 +188,24 @@ class _Spreader:
             for value in one.storage.values:
                 accesses.add(use.traffic[name].get(value, Traffic()))
             allowed = self._allowed("planned", wishes)
-            found.append(Part(buffer, accesses, allowed, storage=one))
+            title = f"{wishes[0]} (value {min(one.storage.values)} of {name})"
+            found.append(Part(title, buffer, accesses, allowed, storage=one))
         return found
 
     def _constants(self, use: Use, name: str, points: frozenset[int]) -> list[Part]:
         """Constants that may be copied: those that only kernels of this method read."""
-        home = self._memory_of(use)
-        if home is None:
+        if self._memory_of(use) is None:
             return []
         align = self.steering.align_of("constants")
-        wishes = ("constants",) if home not in self._wished("constants") else ()
         found = []
         for index, accesses in use.constants(name).items():
+            if (use.number, index) in self.refused:
+                continue
             size = len(use.model.program.constants[index])
             buffer = Buffer(-(-size // align) * align, points, align)
-            allowed = self._allowed("planned", wishes)
-            found.append(Part(buffer, accesses, allowed, constant=index))
+            allowed = self._allowed("planned", ("constants",))
+            title = f"constants (number {index})"
+            found.append(Part(title, buffer, accesses, allowed, constant=index))
         return found
 
     def _memory_of(self, use: Use) -> str | None:
@@ -221,8 +234,24 @@ class _Spreader:
             key=lambda one: (sum(m is None for m in one.where), one.cost),
         )
         if any(memory is None for memory in found.where):
+            if self.steering:
+                raise self._no_room(parts, found)
             return  # the plan says what has no room, and by how much
         self._keep(use, name, parts, found)
+
+    def _no_room(self, parts: Sequence[Part], found: search.Spread) -> SdkError:
+        problems = [
+            f"{one.name} needs {one.buffer.size} bytes, for which"
+            f" {' and '.join(sorted(one.allowed)) or 'no memory'} has no room"
+            for one, memory in zip(parts, found.where, strict=True)
+            if memory is None
+        ]
+        names = ", ".join(model.name for model, _ in self.pairs)
+        what = f"{names} does not fit {self.board.name} under the project's rules"
+        return SdkError(
+            problem_list(what, problems),
+            hint="in `memory:` of ember.yaml, allow more memories or reserve less",
+        )
 
     def _solved(
         self, parts: Sequence[Part], home: str, *, copies: bool

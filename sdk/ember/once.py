@@ -63,6 +63,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         optimize=order.optimize or plans.optimize,
         rules=plans.rules,
         passes=plans.passes,
+        steering=plans.steering,
     )
     # Wrong inputs are told before the first compiler starts.
     boards.load(target)

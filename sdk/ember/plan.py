@@ -21,6 +21,8 @@ from ember.selection import Selection
 ALIGN = 16  # EMBER_ALIGN
 # What the plan leaves for what only the link knows.
 _RESERVED: dict[Role, int] = {"data": 2 * 1024, "code": 64 * 1024}
+_PLANNED: Role = "planned"
+_WEIGHTS: Role = "weights"
 VIEWS = frozenset({"executorch_prim::et_view.default"})
 
 
@@ -84,7 +86,7 @@ class Plan:
         for one in self.methods:
             found.append(one.arena)
             found += [r for r in (*one.planned, *one.inputs, *one.outputs) if r]
-        return found
+        return list({region.name: region for region in found}.values())
 
     @property
     def method_arena(self) -> int:
@@ -127,40 +129,6 @@ def room(board: Board, reserve: Mapping[str, int] | None = None) -> dict[str, in
     return free
 
 
-@dataclass(frozen=True)
-class Shortage:
-    """Memory that does not fit where it belongs; sizes are bytes."""
-
-    purpose: str
-    memory: str
-    capacity: int
-    free: int
-    needed: int
-
-    @property
-    def over(self) -> int:
-        return self.needed - self.free
-
-    def __str__(self) -> str:
-        return (
-            f"{self.purpose} needs {self.needed} bytes, {self.over} more than memory"
-            f" {self.memory} has left ({self.free} of {self.capacity})"
-        )
-
-
-class NoRoomError(SdkError):
-    """Models do not fit a board."""
-
-    def __init__(self, names: str, board: Board, shortages: Sequence[Shortage]) -> None:
-        super().__init__(
-            problem_list(
-                f"{names} does not fit {board.name}", list(map(str, shortages))
-            ),
-            hint="see `ember plan` for what makes the peak, and which boards would fit",
-        )
-        self.shortages = tuple(shortages)
-
-
 class _Placer:
     """Hands out the room of a board's memories, and keeps what does not fit."""
 
@@ -173,7 +141,7 @@ class _Placer:
         where = Home(linker.place(board, {"stack": stack})["stack"])
         self.stack_memory = homes.of.get((0, "stack"), where).memory
         self.free[self.stack_memory] -= stack
-        self.shortages: list[Shortage] = []
+        self.problems: list[str] = []
 
     def place(self, role: Role, size: int, purpose: str, name: str = "") -> str:
         """The memory for `size` bytes; a problem is noted when there is none."""
@@ -190,12 +158,15 @@ class _Placer:
                 self.free[memory.name] -= size
                 return memory.name
         roomiest = max(candidates, key=lambda memory: self.free[memory.name])
-        self.shortages.append(self._shortage(purpose, size, roomiest))
+        self.problems.append(self._problem(purpose, size, roomiest))
         return roomiest.name
 
-    def _shortage(self, purpose: str, size: int, memory: Memory) -> Shortage:
+    def _problem(self, purpose: str, size: int, memory: Memory) -> str:
         free = max(self.free[memory.name], 0)
-        return Shortage(purpose, memory.name, memory.size, free, size)
+        return (
+            f"{purpose} needs {size} bytes, {size - free} more than memory"
+            f" {memory.name} has left ({free} of {memory.size})"
+        )
 
     def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
         align = self.homes.of.get((self.model, name), Home("")).align
@@ -253,8 +224,11 @@ def make_all(
             for plan, (model, _) in zip(plans, pairs, strict=True)
         ]
     names = ", ".join(model.name for model, _ in pairs)
-    if placer.shortages:
-        raise NoRoomError(names, board, placer.shortages)
+    if placer.problems:
+        raise SdkError(
+            problem_list(f"{names} does not fit {board.name}", placer.problems),
+            hint="use a smaller model or a board with more memory: see `ember boards`",
+        )
     return [replace(plan, temp=temp, shares_temp=len(plans) > 1) for plan in plans]
 
 
@@ -313,8 +287,16 @@ def _place(
 ) -> Plan:
     methods = []
     names = prefixes([method for method, _ in arenas])
+    shared = {
+        number: placer.region(
+            f"shared_planned_{number}", "planned", size, f"planned memory {number}"
+        )
+        for number, size in shared_memories(model, [one for one, _ in arenas]).items()
+    }
     for prefix, (method, arena) in zip(names, arenas, strict=True):
-        planned = _planned(prefix, method, placer)
+        replanned = model.replanned.get(method.name)
+        copied = replanned.copied if replanned else ()
+        planned = _planned(prefix, method, placer, shared, copied)
         inputs = unbound_inputs(method, caller_io)
         outputs = unbound_outputs(method, caller_io)
         methods.append(
@@ -401,16 +383,37 @@ def _arenas(selection: Selection, placer: _Placer) -> list[tuple[Method, Region]
     ]
 
 
-def _planned(prefix: str, method: Method, placer: _Placer) -> tuple[Region | None, ...]:
-    """One region per planned memory; the largest is placed first."""
+def shared_memories(model: Model, methods: Sequence[Method]) -> dict[int, int]:
+    """Bytes, by id, of memories in which several methods of a model keep state."""
+    found: dict[int, int] = {}
+    for method in methods if len(methods) > 1 else ():
+        replanned = model.replanned.get(method.name)
+        own = (*replanned.packed, *replanned.copied) if replanned else ()
+        for number, size in enumerate(method.planned_sizes):
+            if replanned and number > 0 and number not in own and size:
+                found[number] = max(found.get(number, 0), size)
+    return found
+
+
+def _planned(
+    prefix: str,
+    method: Method,
+    placer: _Placer,
+    shared: Mapping[int, Region],
+    copied: Sequence[int],
+) -> tuple[Region | None, ...]:
+    """One region per planned memory; the largest is placed first. Those of the ids
+    in `copied` are for copies of constants."""
     ids = range(1, len(method.planned_sizes))
-    placed: dict[int, Region] = {}
+    placed = dict(shared)
     for number in sorted(ids, key=lambda one: (-method.planned_sizes[one], one)):
         size = method.planned_sizes[number]
-        if size > 0:
-            purpose = f"planned memory {number} of {method.name}"
+        if size > 0 and number not in shared:
             name = f"{prefix}_planned_{number}"
-            placed[number] = placer.region(name, "planned", size, purpose)
+            purpose, role = f"planned memory {number} of {method.name}", _PLANNED
+            if number in copied:
+                purpose, role = f"copies of constants of {method.name}", _WEIGHTS
+            placed[number] = placer.region(name, role, size, purpose)
     return tuple(placed.get(number) for number in ids)
 
 

@@ -9,25 +9,30 @@ pin:
 forbid: [mve]               # variants for these instruction sets are not used
 optimize: size              # or balanced, speed: what kernels are chosen for
 passes: [fold]              # only these passes of packing; all without this line
+memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import kernel_library, passes
+from ember import boards, kernel_library, passes
 from ember.errors import SdkError, UsageError, problem_list
 from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
+from ember.steering import ALIGN, CLASSES, MOST_ALIGN, Steering
 
 FILE = Path("ember.yaml")
-_FIELDS = ("models", "board", "kernels", "pin", "forbid", "optimize", "passes")
+_FIELDS = (
+    *("models", "board", "kernels", "pin", "forbid", "optimize"),
+    *("passes", "memory"),
+)
 _CALL_PARTS = 3
 
 
@@ -38,6 +43,7 @@ class Project:
     rules: Rules = field(default_factory=Rules)
     optimize: Optimize = DEFAULT_OPTIMIZE
     passes: tuple[str, ...] = passes.NAMES
+    steering: Steering = field(default_factory=Steering)
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
         """The models of a command line; without any the project's."""
@@ -107,14 +113,12 @@ class _Reader:
         if optimize not in get_args(Optimize):
             self.problems.append("optimize: it is none of size, balanced, speed")
         chosen = self._passes()
-        for name in self.data:
-            near = get_close_matches(str(name), _FIELDS, n=1)
-            meant = f": did you mean {near[0]}?" if near else ""
-            self.problems.append(f"{name} is no field{meant}")
+        steering = self._steering()
+        self._unknown("", self.data, _FIELDS)
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
         rules = Rules(folders, pins, calls, forbid)
-        return Project(models, board, rules, optimize, chosen)
+        return Project(models, board, rules, optimize, chosen, steering)
 
     def _passes(self) -> tuple[str, ...]:
         if "passes" not in self.data:
@@ -124,6 +128,63 @@ class _Reader:
         except UsageError as error:
             self.problems.append(f"passes: {error.what}; {error.hint}")
             return ()
+
+    def _unknown(self, where: str, left: Iterable[Any], known: Sequence[str]) -> None:
+        for name in left:
+            near = get_close_matches(str(name), known, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            self.problems.append(f"{where}{name} is no field{meant}")
+
+    def _steering(self) -> Steering:
+        given = self._mapping("memory", self.data.pop("memory", None))
+        place = self._mapping("memory.place", given.pop("place", None))
+        reserve = self._mapping("memory.reserve", given.pop("reserve", None))
+        align = given.pop("align", None)
+        if not isinstance(align, dict):
+            every = ALIGN if align is None else self._align(align)
+            align = dict.fromkeys(CLASSES, every) if every != ALIGN else {}
+        found = Steering(
+            place={
+                str(word): tuple(self._list(f"memory.place: {word}", one))
+                for word, one in place.items()
+            },
+            reserve={str(name): self._size(name, one) for name, one in reserve.items()},
+            forbid=tuple(self._list("memory.forbid", given.pop("forbid", None) or [])),
+            align={str(name): self._align(one) for name, one in align.items()},
+        )
+        self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
+        known = ("place", "reserve", "forbid", "align")
+        self._unknown("memory: ", given, known)
+        return found
+
+    def _mapping(self, where: str, given: Any) -> dict[Any, Any]:
+        if given is not None and not isinstance(given, dict):
+            self.problems.append(f"{where}: it is no mapping")
+        return dict(given) if isinstance(given, dict) else {}
+
+    def _list(self, where: str, given: Any) -> list[str]:
+        items = [given] if isinstance(given, str) else given
+        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+            return items
+        self.problems.append(f"{where}: name a memory, or a list of them")
+        return []
+
+    def _size(self, name: Any, given: Any) -> int:
+        try:
+            size = boards.size_of(given)
+        except ValueError as error:
+            self.problems.append(f"memory.reserve: {name}: {error}")
+            return 0
+        return size
+
+    def _align(self, given: Any) -> int:
+        good = isinstance(given, int) and ALIGN <= given <= MOST_ALIGN
+        if good and given & (given - 1) == 0:
+            return int(given)
+        self.problems.append(
+            f"memory.align: {given!r} is no power of two from {ALIGN} to {MOST_ALIGN}"
+        )
+        return ALIGN
 
     def _texts(self, name: str) -> list[str]:
         items = self.data.pop(name, None) or []

@@ -23,6 +23,11 @@ class Places:
     placed: tuple[Placed, ...]
     copies: Mapping[int, types.Allocation] = field(default_factory=dict)  # by data
 
+    @property
+    def copied(self) -> tuple[int, ...]:
+        """Ids of the memories with copies of constants."""
+        return tuple(sorted({one.memory_id for one in self.copies.values()}))
+
 
 class Ids:
     """Hands out memory ids: those of memories that are not planned anew stay."""

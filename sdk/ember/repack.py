@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ember import plan_check, program, trim
+from ember import lifetimes, plan_check, program, trim
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
@@ -28,7 +28,7 @@ def repack(
     methods = model.program.methods
     if any(name not in known.operators for m in methods for name in m.operator_names):
         return model
-    keep = _shared(model.program)
+    keep = _shared(model.program, known)
     packed = _packed(model, known, keep)
     improved = improve(packed, known, passes, board, keep)
     if improved.draft.program is not packed.program:
@@ -68,9 +68,14 @@ def _with_stock(model: Model, before: Model) -> Model:
     return replace(model, stock=before.stock, replanned=plans)
 
 
-def _shared(one: Program) -> frozenset[int]:
-    """Of several methods the memories but the first: they may share state in them."""
+def _shared(one: Program, known: KernelList) -> frozenset[int]:
+    """Of several methods the memories, but the first, in which one keeps state: the
+    others may share it."""
     if len(one.methods) == 1:
         return frozenset()
-    most = max(len(method.planned_sizes) for method in one.methods)
-    return frozenset(range(2, most))
+    return frozenset(
+        storage.memory_id
+        for method in one.methods
+        for storage in lifetimes.of(method, known).storages
+        if storage.is_state and storage.memory_id > 1
+    )

@@ -37,20 +37,14 @@ class Replanned:
     stock: int
     proved: bool  # nothing smaller is possible
     conflict: str | None  # what the program's own plan destroys
+    copied: tuple[int, ...] = ()  # ids of memories with copies of constants
 
 
 def replan(
-    method: Method,
-    known: KernelList,
-    keep: frozenset[int] = frozenset(),
-    *,
-    check: bool = True,
+    method: Method, known: KernelList, keep: frozenset[int] = frozenset()
 ) -> Replanned:
-    """The method with its memories packed, but for those with the ids of `keep`.
-
-    Without `check` the method's own plan is taken to be right.
-    """
-    found = lifetimes.of(method, known, check=check)
+    """The method with its memories packed, but for those with the ids of `keep`."""
+    found = lifetimes.of(method, known)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
     everything: list[Placed] = []

@@ -104,6 +104,10 @@ class Steering:
                     yield from _unable(board, word, one, role)
             if set(memories) <= set(self.forbid):
                 yield f"place: {word} may only lie in memories that are forbidden"
+        for role in dict.fromkeys(CLASSES.values()):
+            holders = {one.name for one in board.memories_for(role)}
+            if holders and holders <= set(self.forbid):
+                yield f"forbid: no memory is left that holds {role}"
 
     def _of_words(self, models: Sequence[Model]) -> Iterator[str]:
         for word in self.place:

@@ -26,12 +26,14 @@ class Traffic:
 
     reads: dict[int, int] = field(default_factory=dict)
     writes: dict[int, int] = field(default_factory=dict)
+    fixed: bool = False  # its kernel takes it as a constant only
 
     def note(self, kind: str, width: int, count: int) -> None:
         table: dict[int, int] = getattr(self, kind)
         table[width] = table.get(width, 0) + count
 
     def add(self, other: Traffic) -> None:
+        self.fixed = self.fixed or other.fixed
         for kind in ("reads", "writes"):
             for width, count in getattr(other, kind).items():
                 self.note(kind, width, count)
@@ -65,13 +67,29 @@ def of(
                 width, count = rules.accesses(value)
                 traffic = found.setdefault(value, Traffic())
                 traffic.note(kind, width, count * rounds[index])
+                traffic.fixed = traffic.fixed or rules.is_fixed(value)
     return found
 
 
-def of_scratch(size: int, kernel: str | None, known: KernelList) -> Traffic:
-    """Of the scratch of one call: every word is written, and read again."""
-    times = known.accesses.get(kernel or "", {}).get("scratch")
-    return words(size, max(1, round(times.times)) if times and not times.macs else 1)
+def of_scratch(
+    method: Method, known: KernelList, kernel: str, index: int, size: int
+) -> Traffic:
+    """Of `size` bytes of scratch in one call: filled, and read as the kernel does."""
+    found = words(size)
+    rule = known.accesses.get(kernel, {}).get("scratch")
+    if rule is not None:
+        all_macs = _macs(method, index)
+        count = rule.times * (all_macs if rule.macs else size / _WORD)
+        width = max(_WORD, isa.width(kernel))
+        found.reads = {width: math.ceil(count * _WORD / width)}
+    return found
+
+
+def _macs(method: Method, index: int) -> int:
+    call = method.instructions[index]
+    if not isinstance(call, types.KernelCall):
+        return 0
+    return macs.of_call(method, method.operators[call.op_index].full_name, call) or 0
 
 
 class _Rules:
@@ -83,12 +101,11 @@ class _Rules:
         self.method = method
         self.kernel = kernel
         self.rules: dict[int, kernel_library.Times] = {}
-        self.macs = 0
+        self.macs = _macs(method, index)
         call = method.instructions[index]
         if not isinstance(call, types.KernelCall):
             return
         name = method.operators[call.op_index].full_name
-        self.macs = macs.of_call(method, name, call) or 0
         listed = known.accesses.get(kernel or "", {})
         names = kernel_library.names(known.operators[name].schema)
         for argument, value in zip(names, call.args, strict=False):
@@ -102,6 +119,10 @@ class _Rules:
             yield from one.items
         else:
             yield value
+
+    def is_fixed(self, value: int) -> bool:
+        rule = self.rules.get(value)
+        return rule is not None and rule.constant
 
     def accesses(self, value: int) -> tuple[int, int]:
         """Width in bytes, and how many."""

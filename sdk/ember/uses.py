@@ -6,22 +6,31 @@ everything has moved.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ember import plan, plan_check, program, selection, traffic
+from ember import effects, plan, plan_check, program, selection, traffic
 from ember.boards import Board, Role
 from ember.model import Model
 from ember.program import Method, types
 from ember.relocate import Places, relocate
 from ember.replan import Replanned
 from ember.rules import Rules
-from ember.selection import Selection
+from ember.selection import Examined, Selection
 from ember.traffic import Traffic
+from ember.trim import trimmed
 
 Pair = tuple[Model, Selection]
 Region = tuple[int, str]  # the number of its model, and its name
 Block = tuple[Region, Role, str, int, Traffic]  # region, role, class, bytes, accesses
+
+
+class RefusedError(Exception):
+    """Kernels do not take some constants as copies: (number of the model, data)."""
+
+    def __init__(self, constants: frozenset[tuple[int, int]]) -> None:
+        super().__init__(constants)
+        self.constants = constants
 
 
 class Use:
@@ -36,15 +45,23 @@ class Use:
         self.number = number
         self.known = rules.known
         self.scratch = Traffic()
-        self.copied = False
+        self.copied: dict[str, dict[int, int]] = {}  # constants, by method and value
         self.traffic: dict[str, dict[int, Traffic]] = {}
         for method, needs in zip(chosen.methods, chosen.needs, strict=True):
             kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
+            sizes = {call.instruction: call.scratch for call in needs.calls}
             self.traffic[method.name] = traffic.of(method, self.known, kernels)
-            for call in needs.calls:
+            for index, kernel in kernels.items():
+                size = sizes[index]
                 self.scratch.add(
-                    traffic.of_scratch(call.scratch, call.kernel, self.known)
+                    traffic.of_scratch(method, self.known, kernel, index, size)
                 )
+
+    def _method(self, name: str) -> Method:
+        """As it was packed."""
+        found = self.packed.method(name)
+        assert found is not None
+        return found
 
     def total(self, name: str) -> int:
         return sum(one.bytes for one in self.traffic[name].values())
@@ -72,12 +89,20 @@ class Use:
             )
             outputs = plan.unbound_outputs(method, caller_io)
             yield from self._lent(method, "output", outputs)
-            replanned = self.replanned(method.name)
-            for number, size in enumerate(method.planned_sizes):
-                if number > 0 and number not in replanned.packed:
-                    home = self.home_of(method.name, number)
-                    used = traffic.words(size)
-                    yield home, "planned", "activations", size, used
+            yield from self._kept(method)
+        shared = plan.shared_memories(self.model, self.chosen.methods)
+        for number, size in shared.items():
+            home = (self.number, f"shared_planned_{number}")
+            yield home, "planned", "activations", size, traffic.words(size)
+
+    def _kept(self, method: Method) -> Iterable[Block]:
+        """Memories of a method alone that are not planned anew."""
+        shared = plan.shared_memories(self.model, self.chosen.methods)
+        for number, size in enumerate(method.planned_sizes):
+            packed = self.replanned(method.name).packed
+            if number > 0 and number not in packed and number not in shared:
+                home = self.home_of(method.name, number)
+                yield home, "planned", "activations", size, traffic.words(size)
 
     def _lent(
         self, method: Method, kind: str, values: Sequence[int | None]
@@ -102,7 +127,7 @@ class Use:
                 if not isinstance(one, types.Tensor) or not one.is_constant:
                     continue
                 accesses = self.traffic.get(name, {}).get(value)
-                if value in read and accesses and one.nbytes > 0:
+                if value in read and accesses and not accesses.fixed and one.nbytes > 0:
                     found.setdefault(one.data_index, Traffic()).add(accesses)
                 else:
                     taken.add(one.data_index)
@@ -118,8 +143,13 @@ class Use:
             method=method,
             packed=tuple(sorted({one.memory_id for one in places.placed})),
             placed=places.placed,
+            copied=places.copied,
         )
-        self.copied = self.copied or bool(places.copies)
+        self.copied[name] = {
+            value: one.data_index
+            for value, one in self._method(name).tensors
+            if one.is_constant and one.data_index in places.copies
+        }
         self.model = replace(
             self.model,
             program=changed,
@@ -128,17 +158,49 @@ class Use:
 
     def pair(self, board: Board, rules: Rules) -> Pair:
         """The model with its new bytes, and a selection of its new methods."""
-        content = program.write(self.model.program)
+        made = trimmed(self.model.program)
+        content = program.write(made)
         plan_check.check(self.packed, program.parse(content), self.known)
-        model = replace(self.model, content=content)
+        replanned = {
+            one.name: replace(self.model.replanned[one.name], method=one)
+            for one in made.methods
+        }
+        model = replace(self.model, content=content, program=made, replanned=replanned)
         methods = [model.method(one.name) for one in self.chosen.methods]
-        if not self.copied:
+        if not any(self.copied.values()):
             return model, replace(self.chosen, methods=tuple(methods))
-        again = selection.choose(
+        examined = selection.examine(
             *(model.program, model.content, model.data, board, methods, model.name),
             rules,
         )
-        return model, again
+        refused = frozenset(self._refused(examined))
+        if refused:
+            raise RefusedError(refused)
+        if examined.selection is None:
+            raise selection.missing(examined.gaps)
+        return model, examined.selection
+
+    def _refused(self, examined: Examined) -> Iterator[tuple[int, int]]:
+        """Constants of calls whose kernel no longer takes them, now that they move."""
+        lost = {(gap.method, gap.instruction) for gap in examined.gaps}
+        if examined.selection is not None:
+            for method, old, new in zip(
+                self.chosen.methods,
+                self.chosen.needs,
+                examined.selection.needs,
+                strict=True,
+            ):
+                lost |= {
+                    (method.name, before.instruction)
+                    for before, after in zip(old.calls, new.calls, strict=True)
+                    if before.kernel != after.kernel
+                }
+        for name, instruction in lost:
+            touched = effects.of(self._method(name), self.known)[instruction].touched
+            for value in touched:
+                data = self.copied.get(name, {}).get(value)
+                if data is not None:
+                    yield self.number, data
 
 
 def _read_by_kernels(method: Method) -> frozenset[int]:

@@ -14,7 +14,7 @@ from ember import resolve, trim
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.passes import cache, execute, fold, join
+from ember.passes import cache, execute, fold
 from ember.passes.edit import Draft, draft
 from ember.passes.execute import Computer
 from ember.passes.outcome import Outcome
@@ -22,11 +22,7 @@ from ember.program import Method, Program
 from ember.replan import replan
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
-ALL: Mapping[str, Propose] = {
-    "fold": fold.apply,
-    "view": join.views,
-    "concat": join.concat,
-}
+ALL: Mapping[str, Propose] = {"fold": fold.apply}
 _REASONS = {
     "different": "the results are not the same",
     "unknown": "this computer cannot run the program to compare results",
@@ -118,10 +114,7 @@ class _Work:
 
     def _packed(self, one: Draft) -> Draft:
         """The draft as it would be written."""
-        plans = [
-            replan(method, self.here.known, self.keep, check=False)
-            for method in one.program.methods
-        ]
+        plans = [replan(m, self.here.known, self.keep) for m in one.program.methods]
         made = replace(one.program, methods=tuple(plan.method for plan in plans))
         return replace(one, program=trim.trimmed(made))
 

@@ -3,8 +3,7 @@
 The runtime's own calls are few, and of known kinds: a kernel is prepared and run, a
 backend is started. They are listed here by the function that makes them; one that is
 not listed is an error. A kernel's own pointers can only hold what the kernel and the
-engines below it take the address of, an application's what it does. A backend whose
-graphs have kernels for nodes calls these, and each of them is a kernel of its own.
+engines below it take the address of, an application's what it does.
 """
 
 from __future__ import annotations
@@ -132,11 +131,6 @@ class Calls:
                 if not is_core(one.object):
                     self._add_owner(one)
         self._find_own()
-        self._nodes = {
-            owner: self._find_nodes(owner.replace("backend_", "", 1) + "_")
-            for owner in list(self._of_owner)
-            if owner.startswith("ember_backend_")
-        }
 
     def of(
         self, caller: Place, owner: str | None, field_at: int | None
@@ -147,8 +141,6 @@ class Calls:
         """
         if is_core(caller.object):
             return self._of_core(self.code.name(caller).partition(".")[0], field_at)
-        if self._nodes.get(owner or ""):
-            return self._nodes[owner or ""]
         if owner is not None:
             return self._of_owner[owner]
         # Where nobody takes an address, all the pointers are NULL.
@@ -223,18 +215,6 @@ class Calls:
             if key not in self._parts
             for place in self._taken(*key)
         }
-
-    def _find_nodes(self, prefix: str) -> list[Callee]:
-        """The functions of kernels of nodes; their descriptors have this prefix."""
-        found = []
-        for one, section in self.kept:
-            for _, name in one.labels.get(section, []):
-                table = name == f"{prefix}kernels"
-                if name.startswith(prefix) and not table and not _is_code(one, section):
-                    self._of_owner[name] = self._taken_by(one, section)
-                    places = self._taken(one, section)
-                    found += [Callee(place, name) for place in places]
-        return found
 
     def _pointer(self, one: Object, section: int, at: int) -> Place | None:
         return self.code.function(self.code.address(one, section, at))

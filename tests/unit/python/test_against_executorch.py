@@ -10,6 +10,7 @@ import pytest
 
 from ember import bundle, program, tensor_data
 from ember.program import Program, Tensor
+from ember.relocate import Places, relocate
 
 pytestmark = pytest.mark.export
 
@@ -112,6 +113,26 @@ def test_same_outputs(path: Path, options: dict[str, Any]) -> None:
             results.append(module.run_method(method.name, inputs))
         for one, other in zip(*results, strict=True):
             assert torch.equal(one, other)
+
+
+def test_copied_constants(data: Path) -> None:
+    """Constants that are copied to planned memory, which the wheel's runtime fills."""
+    original = program.read(data / "conv.pte")
+    (method,) = original.methods
+    places, at = {}, 0
+    for index in sorted(original.used_constants()):
+        places[index] = program.types.Allocation(len(method.planned_sizes), at)
+        at += -(-len(original.constants[index]) // 16) * 16
+    sizes = (*method.planned_sizes, at)
+    copied = relocate(original, method.name, Places(sizes, (), places))
+    assert not copied.used_constants()
+    inputs = _inputs(method)
+    results = [
+        runtime._load_for_executorch_from_buffer(one).run_method(method.name, inputs)
+        for one in (program.write(original), program.write(copied))
+    ]
+    for one, other in zip(*results, strict=True):
+        assert torch.equal(one, other)
 
 
 def test_external_data(data: Path, tmp_path: Path) -> None:

@@ -98,6 +98,9 @@ def memory(**changes):
         ({"isa": ["sse"]}, "kernels/isa.yaml has no sse"),
         ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),
         ({"memories": [memory(size=0)]}, "memories.0.size"),
+        ({"memories": [memory(read_cycles="fast")]}, "write cycles, as 3, or by"),
+        ({"memories": [memory(read_cycles={3: 1})]}, "3 is not the width of an access"),
+        ({"memories": [memory(write_cycles={4: 0})]}, "0 cycles are not above 0"),
         ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),
         ({"memories": [memory(holds=["code"])]}, "no memory holds vectors"),
         ({"memories": [memory(access="rx")]}, "cannot hold data"),
@@ -113,6 +116,17 @@ def test_a_wrong_description_is_refused_by_the_name_of_the_field(
     with pytest.raises(SdkError) as error:
         boards.read(described(tmp_path, **changes))
     assert said in error.value.what
+
+
+def test_cycles_of_an_access():
+    def one(**changes):
+        return boards.Memory.model_validate(memory(**changes))
+
+    wide = one(read_cycles={4: 3, 16: 9}, write_cycles=5)
+    assert [wide.cycles(width) for width in (1, 4, 8, 16, 32)] == [3, 3, 9, 9, 18]
+    assert [wide.cycles(width, write=True) for width in (1, 4, 16)] == [5, 5, 20]
+    assert one(read_cycles=2).cycles(8, write=True) == 4
+    assert [one(kind=kind).cycles(4) for kind in ("tcm", "flash", "dram")] == [1, 3, 8]
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):

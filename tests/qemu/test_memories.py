@@ -1,0 +1,110 @@
+"""A model that no small memory holds: split over a board's memories, outputs right."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ember import build, inputs, run
+from ember import project as projects
+from ember.errors import SdkError
+
+pytestmark = [pytest.mark.qemu, pytest.mark.export]
+ROOT = Path(__file__).resolve().parents[2]
+K = 1024
+
+
+@pytest.fixture(scope="module")
+def mobilenet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MobileNetV1 0.25 in float32, with PyTorch's outputs."""
+    pytest.importorskip("executorch.exir", reason="pip install '.[export]'")
+    out = tmp_path_factory.mktemp("corpus")
+    subprocess.run(
+        [
+            *(sys.executable, ROOT / "tools" / "export_corpus.py"),
+            *("-k", "^model_mobilenet_v1$", "--out", out),
+        ],
+        check=True,
+        capture_output=True,
+        env=os.environ,
+    )
+    return out / "model_mobilenet_v1"
+
+
+def built_for(case: Path, board: str, out: Path, rules: str = "") -> build.Built:
+    project = out / "ember.yaml"
+    project.write_text(rules)
+    options = build.Options(steering=projects.load(project).steering)
+    return build.build(case, board, out=out / "build", options=options)
+
+
+def check_outputs(built: build.Built, case: Path) -> run.RunLog:
+    facts = json.loads((case / "case.json").read_text())
+    one = inputs.of_case(case)
+    assert one is not None
+    log = run.run(built, inputs.lay_out(built.methods[0], one.given))
+    names = facts["runs"][0]["outputs"]
+    for made, name in zip(log.arrays(), names, strict=True):
+        want = np.load(case / name)
+        np.testing.assert_allclose(made, want, rtol=facts["rtol"], atol=facts["atol"])
+    return log
+
+
+def planned(built: build.Built) -> dict[str, int]:
+    """Bytes of activations by memory."""
+    regions = [one for one in built.plan["regions"] if one["role"] == "planned"]
+    assert len({one["memory"] for one in regions}) == len(regions)
+    return {one["memory"]: one["bytes"] for one in regions}
+
+
+def used(built: build.Built) -> dict[str, Any]:
+    return {one["name"]: one["used"] for one in built.plan["memories"]}
+
+
+def test_an505_splits_activations_over_32_k_and_4_m(
+    mobilenet: Path, tmp_path: Path
+) -> None:
+    built = built_for(mobilenet, "mps2-an505", tmp_path)
+    check_outputs(built, mobilenet)
+    found = planned(built)
+    assert set(found) == {"sram", "data"}
+    assert 28 * K < used(built)["sram"] <= 32 * K
+    assert found["data"] > 32 * K
+    # A small part of the activations, and most of the accesses.
+    traffic = built.plan["traffic"]["memories"]
+    assert traffic["sram"]["accessed"] > traffic["data"]["accessed"]
+
+
+def test_an547_uses_tcm_sram_and_ddr(mobilenet: Path, tmp_path: Path) -> None:
+    rules = "memory: {reserve: {dtcm: 300K}, place: {constants: ddr}, align: 32}\n"
+    built = built_for(mobilenet, "mps3-an547", tmp_path, rules)
+    check_outputs(built, mobilenet)
+    assert set(planned(built)) == {"dtcm", "sram"}
+    assert used(built)["dtcm"] <= 212 * K
+    assert used(built)["ddr"] >= built.plan["constants"]["bytes"]
+    assert used(built)["bram"] == used(built)["itcm"] == 0
+
+
+def test_copies_of_constants_are_right(mobilenet: Path, tmp_path: Path) -> None:
+    built = built_for(mobilenet, "mps3-an547", tmp_path)
+    log = check_outputs(built, mobilenet)
+    assert built.plan["constants"]["copied"] > 64 * K
+    assert log.arena == built.sizes["method_arena"]
+
+
+def test_netduinoplus2_is_refused_with_the_bytes(
+    mobilenet: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(SdkError) as error:
+        built_for(mobilenet, "netduinoplus2", tmp_path)
+    text = error.value.what
+    assert "model_mobilenet_v1 does not fit netduinoplus2" in text
+    assert "planned memory 1 of forward needs 294912 bytes" in text
+    assert "more than memory ram has left" in text
