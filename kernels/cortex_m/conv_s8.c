@@ -93,6 +93,11 @@ ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales, ember_node_t *nod
     return EMBER_OK;
 }
 
+bool ember_shifts_within(const ember_scales_s8_t *scales, int32_t filters, int32_t low,
+                         int32_t high) {
+    return all_within(scales->shifts, filters, low, high);
+}
+
 // Channels and filters, from the sizes of image and weights.
 static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
                          const ember_tensor_t *w, bool depthwise) {

@@ -70,6 +70,10 @@ EMBER_MUST_USE ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales,
                                                    uint32_t multipliers,
                                                    int32_t filters);
 
+// Whether the shifts, as far as they are there to be read, lie in [low, high].
+bool ember_shifts_within(const ember_scales_s8_t *scales, int32_t filters, int32_t low,
+                         int32_t high);
+
 // Taps [first, past) of output `at` that lie inside the image; first <= past.
 typedef struct ember_taps_s8 {
     int32_t first;

@@ -56,5 +56,5 @@ def cmake_options(isa: Iterable[str], toolchain: str, cpu: str) -> dict[str, str
     for name, one in load().items():
         if toolchain in one.options:
             given = one.options[toolchain].format(cpu=cpu)
-            options[f"EMBER_VARIANT_FLAGS_{name}"] = given
+            options[f"EMBER_VARIANT_FLAGS_{name}"] = ";".join(given.split())
     return options

@@ -57,7 +57,6 @@ def of(method: Method, known: KernelList) -> Lifetimes:
 class _Analysis:
     def __init__(self, method: Method, known: KernelList) -> None:
         self.method = method
-        self.places = {value: _place(one) for value, one in method.tensors}
         self.effects = list(effects.of(method, known))
         self.count = len(self.effects)
         self.variable = effects.variable(method)
@@ -91,7 +90,11 @@ class _Analysis:
 
     def place(self, value: int) -> tuple[int, int, int] | None:
         """Memory, first byte and end of what is planned; None when nothing is."""
-        return self.places[value]
+        tensor = self.tensor(value)
+        if tensor.allocation is None:
+            return None
+        start = tensor.allocation.offset
+        return tensor.allocation.memory_id, start, start + tensor.nbytes
 
     def _given(self) -> frozenset[int]:
         """Tensors that have content before the first instruction."""
@@ -368,13 +371,6 @@ class _Analysis:
                             f" overwrites value {victim}, which is needed later"
                         )
         return None
-
-
-def _place(tensor: types.Tensor) -> tuple[int, int, int] | None:
-    if tensor.allocation is None:
-        return None
-    start = tensor.allocation.offset
-    return tensor.allocation.memory_id, start, start + tensor.nbytes
 
 
 class _Copies:

@@ -6,7 +6,6 @@ Sizes are in bytes, shapes in elements, outermost dimension first.
 
 from __future__ import annotations
 
-import functools
 import math
 import struct
 from collections.abc import Iterator
@@ -306,7 +305,7 @@ class Method:
     planned_devices: tuple[PlannedDevice, ...] = ()
     containers: Containers | None = None
 
-    @functools.cached_property
+    @property
     def instructions(self) -> tuple[Instruction, ...]:
         """Of all chains in a row; exporters write exactly one chain."""
         return tuple(one for chain in self.chains for one in chain.instructions)

@@ -151,7 +151,7 @@ class _Walk:
             if address is not None:
                 return address
         if kind == "const":
-            return ("const", first) if first is not None else None
+            return "const", first
         second = expression[2]
         if kind == "load":
             base = state.get(first)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions with the DSP instructions as products of columns: the elements under the
+// taps of four neighbouring outputs are copied to scratch as int16, side by side, their
+// offset added, and then multiplied with one filter after the other.
+#ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
+#define EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
+
+#include "kernels/cortex_m/conv_s8.h"
+
+enum { EMBER_COLUMNS_DSP = 4 };
+
+typedef struct ember_columns_dsp {
+    ember_conv_s8_t conv;
+    const int8_t *w; // (filters, inner)
+    int8_t *turned;  // (filters, inner): where weights are turned to; NULL: nowhere
+    int8_t *copy;    // (inner,) one column; NULL: columns lie in the image
+    uint32_t *words; // (fours of a column, even or odd, column) pairs of int16
+    int32_t inner;   // elements of a column
+} ember_columns_dsp_t;
+
+// Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
+// when it is not for these kernels. `turn`: the weights are (inner, filters) and are
+// turned in every run.
+EMBER_MUST_USE ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
+                                                        ember_node_t *node, bool turn);
+void ember_columns_dsp_run(const ember_columns_dsp_t *s);
+
+#endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as products of columns. Contract: columns_mve.h.
+#include "kernels/cortex_m/columns_mve.h"
+
+#include <stddef.h>
+
+#include "kernels/cortex_m/products_mve.h"
+
+enum { MOST = 1 << 20 }; // elements
+
+// Columns that wait until there are enough, and where the outputs of the first belong.
+typedef struct {
+    const int8_t *columns[EMBER_COLUMNS_MVE];
+    int32_t count;
+    int8_t *y;
+    int32_t y_steps[EMBER_COLUMNS_MVE - 1]; // from the first to the others
+} waiting_t;
+
+// A column more is there.
+INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
+    if (++waiting->count == EMBER_COLUMNS_MVE) {
+        ember_columns_mve_three(s, waiting->columns, waiting->y, waiting->y_steps);
+        waiting->y += EMBER_COLUMNS_MVE * (ptrdiff_t)s->conv.filters;
+        waiting->count = 0;
+    }
+}
+
+// The last columns; of one that lacks, the first is taken again.
+static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
+    waiting_t last = *waiting;
+
+    for (int32_t n = last.count; n < EMBER_COLUMNS_MVE && last.count > 0; n++) {
+        last.columns[n] = last.columns[0];
+        last.y_steps[n - 1] = 0;
+    }
+    if (last.count > 0) {
+        ember_columns_mve_three(s, last.columns, last.y, last.y_steps);
+    }
+}
+
+// Columns that lie in the image, `step` apart.
+static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
+                       int32_t step, waiting_t *waiting) {
+    for (; count > 0; count--) {
+        waiting->columns[waiting->count] = x;
+        add_column(s, waiting);
+        x += step;
+    }
+}
+
+// `rows` rows of `row` bytes, `pitch` apart, become one column.
+static __attribute__((noinline)) void
+copy_rows(int8_t *to, const int8_t *from, int32_t rows, int32_t row, int32_t pitch) {
+    do {
+        int8_t *at = to;
+        const int8_t *x = from;
+        int32_t left = row;
+        do {
+            const mve_pred16_t lanes = vctp8q((uint32_t)left);
+            vstrbq_p_s8(at, vldrbq_z_s8(x, lanes), lanes);
+            at += EMBER_LANES_S8;
+            x += EMBER_LANES_S8;
+            left -= EMBER_LANES_S8;
+        } while (left > 0);
+        to += row;
+        from += pitch;
+        rows--;
+    } while (rows > 0);
+}
+
+// Copies `count` columns whose taps all lie inside the image, `step` apart.
+static void run_inner(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
+                      int32_t step, waiting_t *waiting) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const int32_t row = conv->width.kernel * conv->depth;
+    const int32_t pitch = conv->width.in * conv->depth * conv->height.dilation;
+    const int32_t rows = conv->height.kernel;
+
+    for (; count > 0; count--) {
+        copy_rows(s->copies + waiting->count * s->pitch, x, rows, row, pitch);
+        add_column(s, waiting);
+        x += step;
+    }
+}
+
+// Copies `count` columns from that of output `ox` on, some of whose taps may lie beside
+// the image; `x` is where the row under the first of the taps `down` begins.
+static void run_edge(const ember_columns_mve_t *s, const int8_t *x, int32_t ox,
+                     int32_t count, ember_taps_s8_t down, waiting_t *waiting) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ember_conv_s8_axis_t *width = &conv->width;
+    const int32_t row = width->kernel * conv->depth;
+    const int32_t pitch = width->in * conv->depth * conv->height.dilation;
+
+    for (const int32_t end = ox + count; ox < end; ox++) {
+        const ember_taps_s8_t across = ember_taps_s8(width, ox);
+        const int32_t first = ox * width->stride - width->padding;
+        int8_t *copy = s->copies + waiting->count * s->pitch;
+        ember_fill_mve(copy, (int8_t)-conv->x_offset, s->inner);
+        for (int32_t ky = down.first; ky < down.past; ky++) {
+            const int8_t *from = x + (ptrdiff_t)(ky - down.first) * pitch;
+            int8_t *to = copy + ky * row + across.first * conv->depth;
+            int32_t at = first + across.first * width->dilation;
+            if (width->dilation == 1) {
+                ember_copy_mve(to, from + (ptrdiff_t)at * conv->depth,
+                               (across.past - across.first) * conv->depth);
+                continue;
+            }
+            for (int32_t kx = across.first; kx < across.past; kx++) {
+                ember_copy_mve(to, from + (ptrdiff_t)at * conv->depth, conv->depth);
+                at += width->dilation;
+                to += conv->depth;
+            }
+        }
+        add_column(s, waiting);
+    }
+}
+
+static void run_copied(const ember_columns_mve_t *s, const int8_t *x,
+                       waiting_t *waiting) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ember_conv_s8_axis_t *height = &conv->height;
+    const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
+    const int32_t step = conv->width.stride * conv->depth;
+    const int32_t edge = s->inner_from * step - conv->width.padding * conv->depth;
+
+    for (int32_t oy = 0; oy < height->out; oy++) {
+        const ember_taps_s8_t down = ember_taps_s8(height, oy);
+        const int32_t top =
+            oy * height->stride - height->padding + down.first * height->dilation;
+        const int8_t *row = x + top * pitch;
+        if (s->inner_count == 0 || down.past - down.first < height->kernel) {
+            run_edge(s, row, 0, conv->width.out, down, waiting);
+            continue;
+        }
+        const int32_t past = s->inner_from + s->inner_count;
+        run_edge(s, row, 0, s->inner_from, down, waiting);
+        run_inner(s, row + edge, s->inner_count, step, waiting);
+        run_edge(s, row, past, conv->width.out - past, down, waiting);
+    }
+}
+
+// Makes (filters, inner) of (inner, filters).
+static void turn(const ember_columns_mve_t *s) {
+    const int8_t *from = s->conv.w;
+
+    for (int32_t k = 0; k < s->inner; k++) {
+        int8_t *to = s->turned + k;
+        for (int32_t f = 0; f < s->conv.filters; f++) {
+            *to = *from++;
+            to += s->inner;
+        }
+    }
+}
+
+void ember_columns_mve_run(const ember_columns_mve_t *s) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
+    const int8_t *x = conv->x;
+    waiting_t waiting = {
+        .columns = {s->copies, s->copies + s->pitch, s->copies + 2 * s->pitch},
+        .y = conv->y,
+        .y_steps = {conv->filters, 2 * conv->filters},
+    };
+
+    if (s->turned != NULL) {
+        turn(s);
+    }
+    ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
+                   conv->x_offset);
+    for (int32_t n = 0; n < conv->batches; n++) {
+        if (s->copies != NULL) {
+            run_copied(s, x, &waiting);
+        } else {
+            for (int32_t oy = 0; oy < conv->height.out; oy++) {
+                run_direct(s, x + (ptrdiff_t)oy * conv->height.stride * pitch,
+                           conv->width.out, conv->width.stride * conv->depth, &waiting);
+            }
+        }
+        x += conv->height.in * pitch;
+    }
+    flush(s, &waiting);
+}
+
+static bool is_direct(const ember_conv_s8_axis_t *axis) {
+    return axis->kernel == 1 && axis->padding == 0;
+}
+
+// Sets the outputs of a row that run_inner() may copy.
+static void set_inner(ember_columns_mve_t *s) {
+    const ember_conv_s8_axis_t *width = &s->conv.width;
+    const int32_t from = (width->padding + width->stride - 1) / width->stride;
+    const int32_t last = width->in + width->padding - width->kernel;
+    const int32_t past = last < 0 ? 0 : last / width->stride + 1;
+
+    s->inner_from = from;
+    s->inner_count = width->dilation == 1 && past > from ? past - from : 0;
+}
+
+// Scratch: sums, turned weights, copies.
+static void set_scratch(ember_columns_mve_t *s, ember_node_t *node, bool turn) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const bool direct = is_direct(&conv->height) && is_direct(&conv->width);
+    const int32_t sums = (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
+    const int32_t turned = turn ? (conv->filters * s->inner + 15) & ~15 : 0;
+    const int32_t copies = direct ? 0 : EMBER_COLUMNS_MVE * s->pitch;
+    int8_t *scratch = ember_node_scratch(node, (size_t)(sums + turned + copies));
+
+    s->sums = (int32_t *)(void *)scratch;
+    s->turned = NULL;
+    s->copies = NULL;
+    s->w = conv->w;
+    if (scratch == NULL) {
+        return;
+    }
+    if (turn) {
+        s->turned = scratch + sums;
+        s->w = s->turned;
+    }
+    if (!direct) {
+        s->copies = scratch + sums + turned;
+    }
+}
+
+ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *node,
+                                         bool turn) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const int64_t inner =
+        (int64_t)conv->height.kernel * conv->width.kernel * conv->depth;
+
+    if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
+        (turn && inner * conv->filters > MOST) || conv->x_offset < -INT8_MAX ||
+        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
+                             EMBER_SHIFT_MAX_MVE)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for Helium");
+    }
+    s->inner = (int32_t)inner;
+    s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
+    set_inner(s);
+    set_scratch(s, node, turn);
+    return ember_node_status(node);
+}

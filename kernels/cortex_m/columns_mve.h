@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions with Helium as products of columns: the bytes under the taps of three
+// neighbouring outputs, a column each, are multiplied with two filters at a time.
+// Columns of a 1 x 1 kernel lie in the image as they are; others are copied to scratch
+// first, with the zero point around the image.
+#ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
+#define EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
+
+#include "kernels/cortex_m/conv_s8.h"
+
+enum { EMBER_COLUMNS_MVE = 3 };
+
+typedef struct ember_columns_mve {
+    ember_conv_s8_t conv;
+    const int8_t *w; // (filters, inner)
+    int8_t *turned;  // (filters, inner): where weights are turned to; NULL: nowhere
+    int32_t *sums;   // (filters,) what an output starts from
+    int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns lie in the image
+    int32_t inner;   // elements of a column
+    int32_t pitch;
+    int32_t inner_from; // outputs of a row whose taps all lie inside the image, if they
+    int32_t inner_count; // are neighbours
+} ember_columns_mve_t;
+
+// Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
+// when it is not for Helium. `turn`: the weights are (inner, filters) and are turned in
+// every run.
+EMBER_MUST_USE ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s,
+                                                        ember_node_t *node, bool turn);
+void ember_columns_mve_run(const ember_columns_mve_t *s);
+
+// The outputs of all filters with three columns: at `y`, and the steps behind it.
+void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
+                             int8_t *y, const int32_t *y_steps);
+
+#endif // EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of three columns with all filters. Contract: columns_mve.h.
+#include <stddef.h>
+
+#include "kernels/cortex_m/columns_mve.h"
+#include "kernels/cortex_m/products_mve.h"
+
+enum { TILE = 32 };                 // filters
+enum { FOUR = 4 * EMBER_LANES_S8 }; // elements
+
+// tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters,
+// a multiple of two and not 0.
+static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sums,
+                                               const int8_t *w, int32_t count,
+                                               const int8_t *const *columns,
+                                               int32_t inner) {
+    const int32_t *end = sums + count;
+
+    do {
+        const int8_t *x0 = columns[0];
+        const int8_t *x1 = columns[1];
+        const int8_t *x2 = columns[2];
+        const int8_t *w0 = w;
+        const int8_t *w1 = w + inner;
+        int32_t a0 = sums[0], a1 = a0, a2 = a0;
+        int32_t b0 = sums[1], b1 = b0, b2 = b0;
+        int32_t k = inner;
+        do {
+            const mve_pred16_t lanes = vctp8q((uint32_t)k);
+            const int8x16_t a = vldrbq_z_s8(w0, lanes);
+            const int8x16_t b = vldrbq_z_s8(w1, lanes);
+            const int8x16_t u = vldrbq_z_s8(x0, lanes);
+            a0 = vmladavaq_p_s8(a0, a, u, lanes);
+            b0 = vmladavaq_p_s8(b0, b, u, lanes);
+            const int8x16_t v = vldrbq_z_s8(x1, lanes);
+            a1 = vmladavaq_p_s8(a1, a, v, lanes);
+            b1 = vmladavaq_p_s8(b1, b, v, lanes);
+            const int8x16_t t = vldrbq_z_s8(x2, lanes);
+            a2 = vmladavaq_p_s8(a2, a, t, lanes);
+            b2 = vmladavaq_p_s8(b2, b, t, lanes);
+            w0 += EMBER_LANES_S8;
+            w1 += EMBER_LANES_S8;
+            x0 += EMBER_LANES_S8;
+            x1 += EMBER_LANES_S8;
+            x2 += EMBER_LANES_S8;
+            k -= EMBER_LANES_S8;
+        } while (k > 0);
+        tile[0] = a0;
+        tile[1] = b0;
+        tile[TILE] = a1;
+        tile[TILE + 1] = b1;
+        tile[2 * TILE] = a2;
+        tile[2 * TILE + 1] = b2;
+        tile += 2;
+        sums += 2;
+        w += 2 * (ptrdiff_t)inner;
+    } while (sums != end);
+}
+
+// The same for columns of at most two vectors, one when `two` is not set, which stay in
+// registers, and any count but 0.
+INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
+                          int32_t count, const int8_t *const *columns, int32_t inner,
+                          bool two) {
+    const mve_pred16_t low = vctp8q((uint32_t)inner);
+    const mve_pred16_t high = vctp8q(two ? (uint32_t)(inner - EMBER_LANES_S8) : 0);
+    const int8x16_t x0 = vldrbq_z_s8(columns[0], low);
+    const int8x16_t x1 = vldrbq_z_s8(columns[1], low);
+    const int8x16_t x2 = vldrbq_z_s8(columns[2], low);
+    const int8x16_t y0 = vldrbq_z_s8(columns[0] + EMBER_LANES_S8, high);
+    const int8x16_t y1 = vldrbq_z_s8(columns[1] + EMBER_LANES_S8, high);
+    const int8x16_t y2 = vldrbq_z_s8(columns[2] + EMBER_LANES_S8, high);
+
+    for (; count > 0; count--) {
+        const int32_t sum = *sums++;
+        const int8x16_t a = vldrbq_z_s8(w, low);
+        int32_t s0 = vmladavaq_s8(sum, x0, a);
+        int32_t s1 = vmladavaq_s8(sum, x1, a);
+        int32_t s2 = vmladavaq_s8(sum, x2, a);
+        if (two) {
+            const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, high);
+            s0 = vmladavaq_s8(s0, y0, b);
+            s1 = vmladavaq_s8(s1, y1, b);
+            s2 = vmladavaq_s8(s2, y2, b);
+        }
+        tile[0] = s0;
+        tile[TILE] = s1;
+        tile[2 * TILE] = s2;
+        tile++;
+        w += inner;
+    }
+}
+
+static __attribute__((noinline)) void multiply_short(int32_t *tile, const int32_t *sums,
+                                                     const int8_t *w, int32_t count,
+                                                     const int8_t *const *columns,
+                                                     int32_t inner) {
+    if (inner > EMBER_LANES_S8) {
+        multiply_held(tile, sums, w, count, columns, inner, true);
+    } else {
+        multiply_held(tile, sums, w, count, columns, inner, false);
+    }
+}
+
+// The same for columns of four vectors, one after the other.
+static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t *sums,
+                                                    const int8_t *w, int32_t count,
+                                                    const int8_t *const *columns) {
+    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
+        ember_rows_mve(tile + n * TILE, sums, count, columns[n], w, FOUR, 4, 4);
+    }
+}
+
+// The outputs of `count` filters from their sums with the columns; scales are those of
+// the first of these filters.
+static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
+                                            const int32_t *tile, int32_t count,
+                                            int8_t *y, const int32_t *y_steps) {
+    const int32x4_t least = vdupq_n_s32(scales->limits.low);
+    const int32x4_t most = vdupq_n_s32(scales->limits.high);
+    const int32_t zero_point = scales->zero_point;
+    const int32_t *multipliers = scales->multipliers;
+    const int32_t *shifts = scales->shifts;
+    int8_t *y1 = y + y_steps[0];
+    int8_t *y2 = y + y_steps[1];
+
+    do {
+        const mve_pred16_t lanes = vctp32q((uint32_t)count);
+        const int32x4_t by = vldrwq_z_s32(multipliers, lanes);
+        const int32x4_t shift = vldrwq_z_s32(shifts, lanes);
+        const int32x4_t u = ember_scaled_mve(vldrwq_z_s32(tile, lanes), by, shift);
+        vstrbq_p_s32(y, ember_limited_mve(u, zero_point, least, most), lanes);
+        const int32x4_t v =
+            ember_scaled_mve(vldrwq_z_s32(tile + TILE, lanes), by, shift);
+        vstrbq_p_s32(y1, ember_limited_mve(v, zero_point, least, most), lanes);
+        const int32x4_t t =
+            ember_scaled_mve(vldrwq_z_s32(tile + 2 * TILE, lanes), by, shift);
+        vstrbq_p_s32(y2, ember_limited_mve(t, zero_point, least, most), lanes);
+        multipliers += EMBER_LANES_S32;
+        shifts += EMBER_LANES_S32;
+        tile += EMBER_LANES_S32;
+        y += EMBER_LANES_S32;
+        y1 += EMBER_LANES_S32;
+        y2 += EMBER_LANES_S32;
+        count -= EMBER_LANES_S32;
+    } while (count > 0);
+}
+
+void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
+                             int8_t *y, const int32_t *y_steps) {
+    ember_scales_s8_t scales = s->conv.scales;
+    const int8_t *w = s->w;
+    const int32_t *sums = s->sums;
+    int32_t tile[EMBER_COLUMNS_MVE * TILE];
+
+    for (int32_t left = s->conv.filters; left > 0; left -= TILE) {
+        const int32_t count = left < TILE ? left : TILE;
+        const int32_t even = s->inner > 2 * EMBER_LANES_S8 ? count & ~1 : count;
+        if (s->inner <= 2 * EMBER_LANES_S8) {
+            multiply_short(tile, sums, w, count, columns, s->inner);
+        } else if (s->inner == FOUR) {
+            multiply_four(tile, sums, w, even, columns);
+        } else if (even > 0) {
+            multiply(tile, sums, w, even, columns, s->inner);
+        }
+        w += (ptrdiff_t)count * s->inner;
+        for (int32_t n = 0; even < count && n < EMBER_COLUMNS_MVE; n++) {
+            tile[n * TILE + even] =
+                ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
+        }
+        scale(&scales, tile, count, y, y_steps);
+        scales.multipliers += TILE;
+        scales.shifts += TILE;
+        sums += TILE;
+        y += TILE;
+    }
+}

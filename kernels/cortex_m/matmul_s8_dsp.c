@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's linear and batch_matmul with the DSP instructions. Contract:
+// matmul_s8_dsp.h.
+#include "kernels/cortex_m/matmul_s8_dsp.h"
+
+#include <stddef.h>
+
+#include "kernels/cortex_m/products_dsp.h"
+
+enum { FOUR = 4, EIGHT = 8, ROWS = 3, MOST = 1 << 14 }; // elements of a row
+
+// A row of a becomes words.
+static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
+    const ember_matmul_s8_t *s = &dsp->matmul;
+    const uint32_t offset = ember_both_dsp(s->a_offset);
+    const int32_t rest = s->inner % FOUR;
+    uint32_t *to = dsp->words;
+
+    for (int32_t left = s->inner / FOUR; left > 0; left--) {
+        const uint32_t word = ember_word_dsp(a);
+        to[0] = ember_sxtab16(offset, word);
+        to[1] = ember_sxtab16_odd(offset, word);
+        a += FOUR;
+        to += 2;
+    }
+    if (rest > 0) {
+        const uint32_t word = ember_part_dsp(a, rest);
+        to[0] = ember_sxtab16(offset, word);
+        to[1] = ember_sxtab16_odd(offset, word);
+    }
+}
+
+INLINE int32_t add_four(int32_t sum, uint32_t b, uint32_t even, uint32_t odd) {
+    sum = ember_smlad(ember_sxtb16(b), even, sum);
+    return ember_smlad(ember_sxtb16_odd(b), odd, sum);
+}
+
+// Adds the elements from `k`, a multiple of four, on, of one row of b.
+static int32_t add_rest(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t k,
+                        int32_t sum) {
+    for (; k < dsp->matmul.inner; k += FOUR) {
+        const uint32_t *a = dsp->words + k / FOUR * 2;
+        const int32_t left = dsp->matmul.inner - k;
+        const uint32_t word =
+            left < FOUR ? ember_part_dsp(b + k, left) : ember_word_dsp(b + k);
+        sum = add_four(sum, word, a[0], a[1]);
+    }
+    return sum;
+}
+
+// Three rows of b at once.
+typedef struct {
+    int32_t of[ROWS];
+} sums_t;
+
+INLINE sums_t sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t sums) {
+    const int32_t inner = dsp->matmul.inner, whole = inner & -EIGHT;
+    const int8_t *b0 = b, *b1 = b0 + inner, *b2 = b1 + inner;
+    const int8_t *end = b + whole;
+    const uint32_t *a = dsp->words;
+    int32_t s0 = sums.of[0], s1 = sums.of[1], s2 = sums.of[2];
+
+    while (b0 != end) {
+        uint32_t x[4];
+        a = ember_ldm4(a, x);
+        s0 = add_four(s0, ember_word_dsp(b0), x[0], x[1]);
+        s1 = add_four(s1, ember_word_dsp(b1), x[0], x[1]);
+        s2 = add_four(s2, ember_word_dsp(b2), x[0], x[1]);
+        s0 = add_four(s0, ember_word_dsp(b0 + FOUR), x[2], x[3]);
+        s1 = add_four(s1, ember_word_dsp(b1 + FOUR), x[2], x[3]);
+        s2 = add_four(s2, ember_word_dsp(b2 + FOUR), x[2], x[3]);
+        b0 += EIGHT;
+        b1 += EIGHT;
+        b2 += EIGHT;
+    }
+    sums = (sums_t){{s0, s1, s2}};
+    for (int32_t i = 0; whole != inner && i < ROWS; i++) {
+        sums.of[i] = add_rest(dsp, b + i * inner, whole, sums.of[i]);
+    }
+    return sums;
+}
+
+// What the offset of b adds to every sum with this row of a.
+static int32_t base_of(const ember_matmul_s8_t *s, const int8_t *a) {
+    int32_t sum = 0;
+
+    for (int32_t k = 0; s->b_offset != 0 && k < s->inner; k++) {
+        sum += a[k] + s->a_offset;
+    }
+    return sum * s->b_offset;
+}
+
+static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c,
+                    int32_t base) {
+    const ember_matmul_s8_t *s = &dsp->matmul;
+    const ember_limits_s8_t limits = s->limits;
+    const ember_scale_dsp_t by =
+        ember_scale_dsp(s->by.multiplier, s->by.shift, s->c_offset);
+    const int32_t *bias = s->bias;
+    int32_t left = s->columns;
+
+    for (; left >= ROWS; left -= ROWS) {
+        sums_t sums = {{base, base, base}};
+        if (bias != NULL) {
+            sums = (sums_t){{base + bias[0], base + bias[1], base + bias[2]}};
+            bias += ROWS;
+        }
+        sums = sum_rows(dsp, b, sums);
+        c[0] = ember_limit_s8(ember_scaled_dsp(sums.of[0], by), limits);
+        c[1] = ember_limit_s8(ember_scaled_dsp(sums.of[1], by), limits);
+        c[2] = ember_limit_s8(ember_scaled_dsp(sums.of[2], by), limits);
+        b += ROWS * s->inner;
+        c += ROWS;
+    }
+    for (; left > 0; left--) {
+        const int32_t first = base + (bias == NULL ? 0 : *bias++);
+        const int32_t sum = add_rest(dsp, b, 0, first);
+        *c++ = ember_limit_s8(ember_scaled_dsp(sum, by), limits);
+        b += s->inner;
+    }
+}
+
+void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
+    const ember_matmul_s8_t *s = &dsp->matmul;
+    const int8_t *a = s->a;
+    const int8_t *b = s->b;
+    int8_t *c = s->c;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t i = 0; i < s->rows; i++) {
+            widen(dsp, a);
+            run_row(dsp, b, c, base_of(s, a));
+            a += s->inner;
+            c += s->columns;
+        }
+        b += (ptrdiff_t)s->columns * s->inner;
+    }
+}
+
+ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
+                                           ember_node_t *node) {
+    const ember_matmul_s8_t *s = &dsp->matmul;
+
+    if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||
+        s->inner > MOST ||
+        !ember_sums_fit_dsp(s->bias, s->columns, s->inner * (int64_t)2)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
+    }
+    const int32_t fours = (s->inner + FOUR - 1) / FOUR;
+    dsp->words = ember_node_scratch(node, (size_t)fours * 2 * sizeof(uint32_t));
+    return ember_node_status(node);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's linear and batch_matmul with Helium: one row of a with four of b at a
+// time.
+#ifndef EMBER_KERNELS_CORTEX_M_MATMUL_S8_MVE_H
+#define EMBER_KERNELS_CORTEX_M_MATMUL_S8_MVE_H
+
+#include "kernels/cortex_m/matmul_s8.h"
+
+typedef struct ember_matmul_s8_mve {
+    ember_matmul_s8_t matmul;
+    int32_t *sums; // (columns,) of what does not depend on a; NULL: the bias is all
+} ember_matmul_s8_mve_t;
+
+// Takes `mve->matmul`, which is read already. UNSUPPORTED when its scale is not for
+// Helium.
+EMBER_MUST_USE ember_status_t ember_matmul_s8_mve_prepare(ember_matmul_s8_mve_t *mve,
+                                                          ember_node_t *node);
+void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve);
+
+#endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_MVE_H

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of int8 rows with the DSP instructions, and the scaling of their sums. Four
+// elements of an input are two words of int16, the even ones and the odd ones, its
+// offset added to each.
+#ifndef EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H
+#define EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H
+
+#include <arm_dsp.h>
+#include <string.h>
+
+#include "kernels/cortex_m/conv_s8.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+// Shifts that ember_scaled_dsp() takes, and the least sum that it does not.
+enum { EMBER_SHIFT_MIN_DSP = -31, EMBER_SHIFT_MAX_DSP = -1, EMBER_SUM_DSP = 1 << 30 };
+
+// Four elements, anywhere in memory.
+INLINE uint32_t ember_word_dsp(const int8_t *at) {
+    uint32_t word;
+    memcpy(&word, at, sizeof(word));
+    return word;
+}
+
+// The first `count` elements of four; 0 for the others.
+INLINE uint32_t ember_part_dsp(const int8_t *at, int32_t count) {
+    uint32_t word = 0;
+    while (count-- > 0) {
+        word = word << 8 | (uint8_t)at[count];
+    }
+    return word;
+}
+
+// The same number in both halves of a word.
+INLINE uint32_t ember_both_dsp(int32_t x) {
+    return (uint16_t)x | (uint32_t)x << 16;
+}
+
+// How the sums of one filter become outputs.
+typedef struct ember_scale_dsp {
+    int32_t multiplier;
+    int32_t shift; // to the right, but the last bit
+    int32_t bias;  // of twice the output: what rounds, and the zero point
+} ember_scale_dsp_t;
+
+INLINE ember_scale_dsp_t ember_scale_dsp(int32_t multiplier, int32_t shift,
+                                         int32_t zero_point) {
+    return (ember_scale_dsp_t){multiplier, -1 - shift, 2 * zero_point + 1};
+}
+
+// The output, within int8. The sum of both roundings is the one of requantize.h:
+// down and up by a half, but away from zero where the first result is negative.
+INLINE int32_t ember_scaled_dsp(int32_t sum, ember_scale_dsp_t by) {
+    const int32_t high = ember_smmulr((int32_t)((uint32_t)sum << 1), by.multiplier);
+    return ember_ssat8_half(((high + (high >> 31)) >> by.shift) + by.bias);
+}
+
+// Whether sums of `inner` products and a bias are small enough, as far as the biases
+// are there to be read.
+static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
+                                      int64_t inner) {
+    const int64_t room = EMBER_SUM_DSP - 1 - inner * 32768;
+
+    for (int32_t f = 0; bias != NULL && f < filters; f++) {
+        if (bias[f] > room || bias[f] < -room) {
+            return false;
+        }
+    }
+    return room >= 0;
+}
+
+#endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H

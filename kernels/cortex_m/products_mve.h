@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of int8 rows with Helium, and the scaling of their sums. Offsets of the
+// inputs are not added to elements but, times the sum of the weights, to the bias.
+#ifndef EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H
+#define EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H
+
+#include <arm_mve.h>
+
+#include "kernels/cortex_m/conv_s8.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { EMBER_LANES_S8 = 16, EMBER_LANES_S32 = 4 };
+
+// Shifts that ember_scaled_mve() takes.
+enum { EMBER_SHIFT_MIN_MVE = -31, EMBER_SHIFT_MAX_MVE = 0 };
+
+// Scales four sums; every shift is in the range above.
+INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,
+                                  int32x4_t shifts) {
+    const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
+    const int32x4_t down = vshrq_n_s32(vandq_s32(high, shifts), 31);
+    return vrshlq_s32(vqaddq_s32(high, down), shifts);
+}
+
+// Moves four scaled sums by the zero point of the output and limits them.
+INLINE int32x4_t ember_limited_mve(int32x4_t scaled, int32_t zero_point, int32x4_t low,
+                                   int32x4_t high) {
+    const int32x4_t moved = vaddq_n_s32(scaled, zero_point);
+    return vminq_s32(vmaxq_s32(moved, low), high);
+}
+
+INLINE void ember_copy_mve(int8_t *to, const int8_t *from, int32_t count) {
+    for (; count > 0; count -= EMBER_LANES_S8) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)count);
+        vstrbq_p_s8(to, vldrbq_z_s8(from, lanes), lanes);
+        to += EMBER_LANES_S8;
+        from += EMBER_LANES_S8;
+    }
+}
+
+INLINE void ember_fill_mve(int8_t *to, int8_t value, int32_t count) {
+    const int8x16_t values = vdupq_n_s8(value);
+    for (; count > 0; count -= EMBER_LANES_S8) {
+        vstrbq_p_s8(to, values, vctp8q((uint32_t)count));
+        to += EMBER_LANES_S8;
+    }
+}
+
+// sums[f] = bias[f] + offset * (w[f, 0] + .. + w[f, inner - 1])
+INLINE void ember_sums_mve(int32_t *sums, const int32_t *bias, const int8_t *w,
+                           int32_t filters, int32_t inner, int32_t offset) {
+    for (int32_t f = 0; f < filters; f++) {
+        const int8_t *at = w;
+        int32_t sum = 0;
+        for (int32_t k = inner; k > 0; k -= EMBER_LANES_S8) {
+            const mve_pred16_t lanes = vctp8q((uint32_t)k);
+            sum = vaddvaq_p_s8(sum, vldrbq_z_s8(at, lanes), lanes);
+            at += EMBER_LANES_S8;
+        }
+        const uint32_t first = bias == NULL ? 0 : (uint32_t)bias[f];
+        sums[f] = (int32_t)(first + (uint32_t)sum * (uint32_t)offset);
+        w += inner;
+    }
+}
+
+// sum += a . b
+INLINE int32_t ember_dot_mve(int32_t sum, const int8_t *a, const int8_t *b,
+                             int32_t inner) {
+    for (int32_t k = inner; k > 0; k -= EMBER_LANES_S8) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)k);
+        sum = vmladavaq_p_s8(sum, vldrbq_z_s8(a, lanes), vldrbq_z_s8(b, lanes), lanes);
+        a += EMBER_LANES_S8;
+        b += EMBER_LANES_S8;
+    }
+    return sum;
+}
+
+// tile[j] = first[j] + a . row j of b, for `count` rows of `step` elements, a multiple
+// of two. Of a, `vectors` vectors are read, the first `held` of which stay in
+// registers; both are constants.
+INLINE void ember_rows_mve(int32_t *tile, const int32_t *first, int32_t count,
+                           const int8_t *a, const int8_t *b, int32_t step,
+                           int32_t vectors, int32_t held) {
+    int8x16_t x[8];
+
+#pragma GCC unroll 8
+    for (int32_t i = 0; i < held; i++) {
+        x[i] = vldrbq_s8(a + i * EMBER_LANES_S8);
+    }
+    for (; count > 0; count -= 2) {
+        const int8_t *next = b + step;
+        int32_t s = first[0], t = first[1];
+#pragma GCC unroll 8
+        for (int32_t i = 0; i < vectors; i++) {
+            const int32_t at = i * EMBER_LANES_S8;
+            const int8x16_t u = i < held ? x[i] : vldrbq_s8(a + at);
+            s = vmladavaq_s8(s, u, vldrbq_s8(b + at));
+            t = vmladavaq_s8(t, u, vldrbq_s8(next + at));
+        }
+        tile[0] = s;
+        tile[1] = t;
+        tile += 2;
+        first += 2;
+        b = next + step;
+    }
+}
+
+#endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H

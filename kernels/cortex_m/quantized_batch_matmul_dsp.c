@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_batch_matmul_dsp: with the DSP instructions.
+#include "kernels/cortex_m/matmul_s8_dsp.h"
+
+static int32_t run(void *state) {
+    ember_matmul_s8_dsp_run(state);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_matmul_s8_dsp_t *dsp = state;
+    const ember_status_t status = ember_matmul_s8_bmm(&dsp->matmul, node);
+
+    return status != EMBER_OK ? status : ember_matmul_s8_dsp_prepare(dsp, node);
+}
+
+EMBER_KERNEL(quantized_batch_matmul_dsp, ember_matmul_s8_dsp_t);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_conv2d_dsp: one group, with the DSP instructions.
+#include "kernels/cortex_m/columns_dsp.h"
+
+static int32_t run(void *state) {
+    ember_columns_dsp_run(state);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_columns_dsp_t *s = state;
+    const ember_status_t status = ember_conv_s8_plain_args(&s->conv, node);
+
+    return status != EMBER_OK ? status : ember_columns_dsp_prepare(s, node, false);
+}
+
+EMBER_KERNEL(quantized_conv2d_dsp, ember_columns_dsp_t);

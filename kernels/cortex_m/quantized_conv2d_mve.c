@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_conv2d_mve: one group, with Helium.
+#include "kernels/cortex_m/columns_mve.h"
+
+static int32_t run(void *state) {
+    ember_columns_mve_run(state);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_columns_mve_t *s = state;
+    const ember_status_t status = ember_conv_s8_plain_args(&s->conv, node);
+
+    return status != EMBER_OK ? status : ember_columns_mve_prepare(s, node, false);
+}
+
+EMBER_KERNEL(quantized_conv2d_mve, ember_columns_mve_t);

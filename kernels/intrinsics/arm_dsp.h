@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSP instructions of Armv7E-M and Armv8-M that kernels use: ACLE's, and those that
+// it has no name for. kernels/models has the same in C.
+#ifndef EMBER_INTRINSICS_ARM_DSP_H
+#define EMBER_INTRINSICS_ARM_DSP_H
+
+#include <arm_acle.h>
+#include <stdint.h>
+
+// Bytes 1 and 3 of `x` as int16, and each plus one of `to`.
+static inline uint32_t ember_sxtb16_odd(uint32_t x) {
+    uint32_t made;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(made) : "r"(x));
+    return made;
+}
+
+static inline uint32_t ember_sxtab16_odd(uint32_t to, uint32_t x) {
+    uint32_t made;
+    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(made) : "r"(to), "r"(x));
+    return made;
+}
+
+// The upper half of the product, halves up.
+static inline int32_t ember_smmulr(int32_t a, int32_t b) {
+    int32_t made;
+    __asm__("smmulr %0, %1, %2" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
+// Half of `x`, rounded down, or the int8 next to it.
+static inline int32_t ember_ssat8_half(int32_t x) {
+    int32_t made;
+    __asm__("ssat %0, #8, %1, asr #1" : "=r"(made) : "r"(x) : "cc");
+    return made;
+}
+
+static inline uint32_t ember_sxtb16(uint32_t x) {
+    return (uint32_t)__sxtb16(x);
+}
+
+static inline uint32_t ember_sxtab16(uint32_t to, uint32_t x) {
+    return (uint32_t)__sxtab16(to, x);
+}
+
+// sum + the products of both halves, of the lower and of the upper ones.
+static inline int32_t ember_smlad(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t made;
+    __asm__("smlad %0, %1, %2, %3" : "=r"(made) : "r"(a), "r"(b), "r"(sum));
+    return made;
+}
+
+static inline int32_t ember_smlabb(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t made;
+    __asm__("smlabb %0, %1, %2, %3" : "=r"(made) : "r"(a), "r"(b), "r"(sum));
+    return made;
+}
+
+static inline int32_t ember_smlatt(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t made;
+    __asm__("smlatt %0, %1, %2, %3" : "=r"(made) : "r"(a), "r"(b), "r"(sum));
+    return made;
+}
+
+// Four words, at once; returns the address behind them. The registers that the
+// instruction names in ascending order are chosen here.
+static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {
+    typedef struct {
+        uint32_t of[4];
+    } words_t;
+    register uint32_t a __asm__("r4");
+    register uint32_t b __asm__("r5");
+    register uint32_t c __asm__("r6");
+    register uint32_t d __asm__("r8");
+    __asm__("ldmia %0!, {%1, %2, %3, %4}"
+            : "+r"(at), "=r"(a), "=r"(b), "=r"(c), "=r"(d)
+            : "m"(*(const words_t *)at));
+    words[0] = a;
+    words[1] = b;
+    words[2] = c;
+    words[3] = d;
+    return at;
+}
+
+#endif // EMBER_INTRINSICS_ARM_DSP_H

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model in C of the DSP instructions that kernels use (kernels/intrinsics/arm_dsp.h),
+// for compilers of computers without them. Sums wrap around.
+#ifndef EMBER_MODELS_ARM_DSP_H
+#define EMBER_MODELS_ARM_DSP_H
+
+#include <stdint.h>
+
+static inline int32_t ember_dsp_low(uint32_t x) {
+    return (int16_t)(uint16_t)x;
+}
+
+static inline int32_t ember_dsp_high(uint32_t x) {
+    return (int16_t)(uint16_t)(x >> 16);
+}
+
+static inline uint32_t ember_dsp_pair(int32_t low, int32_t high) {
+    return (uint16_t)low | (uint32_t)(uint16_t)high << 16;
+}
+
+static inline uint32_t ember_sxtab16(uint32_t to, uint32_t x) {
+    return ember_dsp_pair(ember_dsp_low(to) + (int8_t)(uint8_t)x,
+                          ember_dsp_high(to) + (int8_t)(uint8_t)(x >> 16));
+}
+
+static inline uint32_t ember_sxtab16_odd(uint32_t to, uint32_t x) {
+    return ember_sxtab16(to, x >> 8 | x << 24);
+}
+
+static inline uint32_t ember_sxtb16(uint32_t x) {
+    return ember_sxtab16(0, x);
+}
+
+static inline uint32_t ember_sxtb16_odd(uint32_t x) {
+    return ember_sxtab16_odd(0, x);
+}
+
+static inline int32_t ember_smmulr(int32_t a, int32_t b) {
+    return (int32_t)(((int64_t)a * b + ((int64_t)1 << 31)) >> 32);
+}
+
+static inline int32_t ember_ssat8_half(int32_t x) {
+    x >>= 1;
+    return x < INT8_MIN ? INT8_MIN : x > INT8_MAX ? INT8_MAX : x;
+}
+
+static inline int32_t ember_smlabb(uint32_t a, uint32_t b, int32_t sum) {
+    const int32_t product = ember_dsp_low(a) * ember_dsp_low(b);
+    return (int32_t)((uint32_t)sum + (uint32_t)product);
+}
+
+static inline int32_t ember_smlatt(uint32_t a, uint32_t b, int32_t sum) {
+    return ember_smlabb(a >> 16, b >> 16, sum);
+}
+
+static inline int32_t ember_smlad(uint32_t a, uint32_t b, int32_t sum) {
+    return ember_smlatt(a, b, ember_smlabb(a, b, sum));
+}
+
+static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {
+    for (int i = 0; i < 4; i++) {
+        words[i] = at[i];
+    }
+    return at + 4;
+}
+
+#endif // EMBER_MODELS_ARM_DSP_H
