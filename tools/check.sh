@@ -32,6 +32,7 @@ fuzz() {
 
 sizes() {
     python tools/bench core --check
+    python tools/bench int8 --check
 }
 
 [ $# -gt 0 ] || set -- format lint types tests fuzz sizes

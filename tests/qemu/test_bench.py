@@ -12,7 +12,7 @@ import pytest
 from ember import boards, paths
 
 sys.path.insert(0, str(paths.root() / "tools"))
-from benchmarks import core, sizes
+from benchmarks import core, int8, sizes
 
 from ember import linkmap
 
@@ -92,3 +92,28 @@ def test_without_arguments_it_helps():
     assert done.returncode == 0
     assert "core" in done.stdout
     assert "report" in done.stdout
+
+
+# ---- int8 models ---------------------------------------------------------------------
+
+
+def test_int8_models_are_no_worse_than_their_baseline():
+    done = bench("int8", "--check", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    costs = json.loads(done.stdout)
+    assert {one["name"] for one in costs} == set(int8.SMALL)
+    assert {one["core"] for one in costs} == set(int8.CHECKED)
+
+
+def test_what_got_worse_names_the_kernel():
+    before = int8.baseline()
+    slow = copy.deepcopy(before)
+    name = next(name for name in slow[0].kernels if "quantized_conv2d" in name)
+    slow[0].kernels[name] = int(1.1 * slow[0].kernels[name])
+    object.__setattr__(slow[0], "execute", int(1.05 * slow[0].execute))
+    object.__setattr__(slow[1], "code", 2 * slow[1].code)
+    first, second = int8.worse(slow, before)
+    assert first.startswith("int8 resnet8 on M4: execute is ")
+    assert f"{name} takes" in first
+    assert second.startswith("int8 resnet8 on M55: code is ")
+    assert int8.worse(before, before) == []

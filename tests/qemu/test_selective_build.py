@@ -93,7 +93,7 @@ def exported(name: str) -> Path:
     sys.path.insert(0, str(ROOT / "tools"))
     from benchmarks import models
 
-    return models.exported(name)
+    return models.exported(f"model_{name}")
 
 
 def symbols(built: build.Built) -> set[str]:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import core, models, report, sizes
+from benchmarks import core, int8, models, report, sizes
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -39,18 +40,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands")
     one = commands.add_parser("core", help="the runtime on Cortex-M4 and -M55")
-    one.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
-    one.add_argument(
+    _with_baseline(one).set_defaults(command=_core)
+    small = commands.add_parser("int8", help="the committed int8 models on M4 and M55")
+    _with_baseline(small).set_defaults(command=_int8)
+    page = commands.add_parser("report", help=f"write {_PAGE}, models included")
+    page.set_defaults(command=_report)
+    return parser
+
+
+def _with_baseline(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    parser.add_argument(
         "--check",
         action="store_true",
         help="fail when a figure is more than 2 %% worse than the baseline",
     )
-    one.add_argument(
+    parser.add_argument(
         "--update", action="store_true", help="make these figures the baseline"
     )
-    one.set_defaults(command=_core)
-    page = commands.add_parser("report", help=f"write {_PAGE}, models included")
-    page.set_defaults(command=_report)
     return parser
 
 
@@ -60,7 +67,24 @@ def _core(options: argparse.Namespace, folder: Path) -> int:
     output.write_json(figures, options.json)
     if options.update:
         core.write_baseline(figures)
-    found = core.worse(figures, core.baseline()) if options.check else []
+    return _told(core.worse(figures, core.baseline()) if options.check else [])
+
+
+def _int8(options: argparse.Namespace, folder: Path) -> int:
+    costs = int8.measure_small(folder)
+    columns = (">execute", ">load", ">code", ">RAM")
+    table = output.table("model", "core", *columns)
+    for one in costs:
+        figures = (one.execute, one.load, one.code, one.ram)
+        table.add_row(one.name, one.core, *(f"{figure:,}" for figure in figures))
+    output.console(options.json).print(table)
+    output.write_json([asdict(one) for one in costs], options.json)
+    if options.update:
+        int8.write_baseline(costs)
+    return _told(int8.worse(costs, int8.baseline()) if options.check else [])
+
+
+def _told(found: list[str]) -> int:
     for sentence in found:
         print(f"bench: {sentence}", file=sys.stderr)
     return 1 if found else 0
@@ -80,6 +104,7 @@ def _report(_: argparse.Namespace, folder: Path) -> int:
         sizes.measure(folder / "sizes"),
         models.measure(folder),
         models.measure_whole(folder / "whole"),
+        int8.measure_whole(folder / "int8"),
     )
     (paths.root() / _PAGE).write_text(text, encoding="utf-8")
     print(f"{_PAGE} is written")

@@ -48,21 +48,21 @@ def measure(folder: Path) -> list[ModelCost]:
 
 def measure_whole(folder: Path) -> list[ModelCost]:
     """The same of the whole models, which are exported first where they lack."""
-    cases = [exported(name) for name in WHOLE_MODELS]
+    cases = [exported(f"model_{name}") for name in WHOLE_MODELS]
     return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
 
 
 def exported(name: str) -> Path:
-    """The case of a whole model, exported where it lacks."""
-    case = paths.cache() / "corpus" / f"model_{name}"
+    """A case of the corpus, exported where it lacks."""
+    case = paths.cache() / "corpus" / name
     if not (case / "model.pte").is_file():
         tool = paths.root() / "tools" / "export_corpus.py"
         words = [sys.executable, str(tool), "--out", str(case.parent)]
         done = subprocess.run(
-            [*words, "-k", f"^model_{name}$"], check=False, capture_output=True
+            [*words, "-k", f"^{name}$"], check=False, capture_output=True
         )
         if done.returncode != 0:
-            raise SdkError(f"cannot export {name}: see {tool.name} -k model_{name}")
+            raise SdkError(f"cannot export {name}: see {tool.name} -k {name}")
     return case
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.core import BOARDS, FIGURES, Figures
+from benchmarks.int8 import Cost
 from benchmarks.models import ModelCost
 from benchmarks.sizes import FIGURES as SIZES
 from benchmarks.sizes import Sizes
@@ -35,6 +36,17 @@ PEER_MODELS: dict[tuple[str, str], tuple[int, int, str]] = {
     ("ds_cnn", "m55"): (1_812_796, 39_724, "int8, CMSIS-NN"),
     ("mobilenet_v1", "m4"): (26_089_448, 42_816, "int8, CMSIS-NN"),
     ("mobilenet_v1", "m55"): (6_545_876, 36_616, "int8, CMSIS-NN"),
+}
+# The fastest build of GCC and clang; code, RAM and load at -Os, newlib-nano.
+PEER_INT8: dict[tuple[str, str], tuple[int, int, int, int]] = {
+    ("resnet8", "m4"): (30_007_116, 37_936, 63_484, 150_506),
+    ("resnet8", "m55"): (4_428_427, 30_808, 63_540, 152_353),
+    ("ds_cnn", "m4"): (8_330_894, 45_812, 30_160, 154_215),
+    ("ds_cnn", "m55"): (1_768_435, 39_724, 34_736, 156_535),
+    ("mobilenet_v1", "m4"): (25_470_380, 42_816, 169_684, 374_158),
+    ("mobilenet_v1", "m55"): (6_090_142, 36_616, 169_740, 377_323),
+    ("autoencoder", "m4"): (618_601, 24_428, 10_565, 69_725),
+    ("autoencoder", "m55"): (66_132, 22_300, 11_126, 77_309),
 }
 _NAMES = {"m4": "Cortex-M4", "m55": "Cortex-M55"}
 _HEAD = """\
@@ -93,6 +105,24 @@ _WHOLE_NOTES = """
   were not measured. Beside ours stand its int8 models of the same shape, batch norms
   folded, with CMSIS-NN: what can be had there today, not like for like.
 """
+_INT8 = """
+## int8 models
+
+Networks out of ExecuTorch's Cortex-M flow (CortexMQuantizer, CortexMPassManager), as
+they are exported: for M55 with its target, for M3 with M0's, for the others with M4's.
+The four of MLPerf Tiny at their own sizes, MobileNetV2 0.35 on 64 x 64, an LSTM and a
+GRU of 32 over 8 steps. *code* has constants and `.data`; *RAM* is `.data`, `.bss`,
+tensors, states and the stack that was used; *load* is once, *execute* each time.
+
+"""
+_INT8_NOTES = """
+- ExecuTorch's cells are *execute / code / RAM / load* with CMSIS-NN; execution is the
+  fastest of its builds with GCC and clang at -Os, -O2 and -O3, the rest is at -Os. It
+  was measured on M4 and M55.
+- `tools/bench int8 --check` fails when a figure of the small models of `tests/cases` is
+  more than 2 % worse than [the baseline](../tools/benchmarks/int8.json), and names the
+  kernel.
+"""
 
 
 _SIZES_HEAD = """
@@ -118,6 +148,7 @@ def page(
     found: Sizes,
     costs: list[ModelCost],
     whole: list[ModelCost],
+    int8: list[Cost],
 ) -> str:
     """The whole page."""
     return (
@@ -132,6 +163,9 @@ def page(
         + _WHOLE
         + _whole_models(whole)
         + _WHOLE_NOTES
+        + _INT8
+        + _int8_models(int8)
+        + _INT8_NOTES
     )
 
 
@@ -181,6 +215,20 @@ def _whole_models(costs: list[ModelCost]) -> str:
         numbers += [_number(one.planned)]
         theirs = [_number(peer[0]), _number(peer[1]), peer[2]] if peer else ["-"] * 3
         rows.append([one.name, one.core.upper(), *numbers, *theirs])
+    return _table(head, rows, left=2)
+
+
+def _int8_models(costs: list[Cost]) -> str:
+    head = ["model", "core", "MACs", "execute", "MACs each", "code", "program", "RAM"]
+    head += ["load", "ExecuTorch"]
+    rows = []
+    for one in costs:
+        peer = PEER_INT8.get((one.name, one.core))
+        numbers = [_number(one.macs), _number(one.execute)]
+        numbers += [f"{one.macs / one.execute:.2f}"]
+        numbers += map(_number, (one.code, one.program, one.ram, one.load))
+        theirs = " / ".join(map(_number, peer)) if peer else "-"
+        rows.append([one.name, one.core.upper(), *numbers, theirs])
     return _table(head, rows, left=2)
 
 

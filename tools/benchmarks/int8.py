@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What int8 models of the Cortex-M flow cost by core: instructions, code, RAM, load.
+
+The small ones are committed and have a baseline, with the instructions of each operator,
+so that a figure that got worse can name the kernel. The whole ones are exported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks import models
+from ember import build, inputs, paths, profile, run
+
+# Board of each core, and the target that its programs are exported for.
+CORES = {
+    "m3": ("mps2-an385", "m0"),
+    "m4": ("mps2-an386", "m4"),
+    "m7": ("mps2-an500", "m4"),
+    "m33": ("mps2-an505", "m4"),
+    "m55": ("mps3-an547", "m55"),
+}
+WHOLE = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
+WHOLE += ("mobilenet_v2", "lstm", "gru")
+SMALL = ("resnet8", "ds_cnn", "mobilenet", "autoencoder", "lstm", "gru")
+CHECKED = ("m4", "m55")
+LIMIT = 1.02
+SLACK = 64  # instructions of an operator that may come and go
+_BASELINE = Path(__file__).with_name("int8.json")
+_FIGURES = ("execute", "load", "code", "ram")
+
+
+@dataclass(frozen=True)
+class Cost:
+    name: str
+    core: str
+    macs: int
+    execute: int  # instructions
+    load: int
+    code: int  # bytes, with constants and .data
+    program: int
+    ram: int  # .data, .bss, tensors, states, scratch, the stack that was used
+    kernels: Mapping[str, int]  # instructions by operator and its kernels
+
+
+def measure_whole(folder: Path, cores: Iterable[str] = CORES) -> list[Cost]:
+    """Every whole model on every core; exports what lacks."""
+    return [
+        _cost(models.exported(f"int8_{name}_{CORES[core][1]}"), name, core, folder)
+        for name in WHOLE
+        for core in cores
+    ]
+
+
+def measure_small(folder: Path) -> list[Cost]:
+    """The committed models on the cores that are checked."""
+    cases = paths.root() / "tests" / "cases"
+    return [
+        _cost(cases / f"int8_{name}_small_{core}", name, core, folder)
+        for name in SMALL
+        for core in CHECKED
+    ]
+
+
+def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
+    built = build.build(case, CORES[core][0], out=folder / f"{name}_{core}")
+    given = inputs.of_case(case, None)
+    method = built.methods[0]
+    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
+    log = run.run(built, laid_out)
+    found = profile.of_run(log)
+    size = built.sizes["size"]
+    return Cost(
+        name=name,
+        core=core,
+        macs=sum(row.macs for row in found.operators),
+        execute=found.execute,
+        load=found.load,
+        code=size["code"] + size["rodata"] + size["data"],
+        program=size["model"],
+        ram=size["data"] + size["bss"] + size["arena"] + (log.stack_used or 0),
+        kernels={_title(row): row.instructions for row in found.operators},
+    )
+
+
+def _title(row: profile.Row) -> str:
+    return f"{row.name}: {', '.join(row.kernels)}"
+
+
+# ---- the baseline --------------------------------------------------------------------
+
+
+def write_baseline(costs: Iterable[Cost]) -> None:
+    rows = [asdict(one) for one in costs]
+    _BASELINE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def baseline() -> list[Cost]:
+    rows = json.loads(_BASELINE.read_text(encoding="utf-8"))
+    return [Cost(**row) for row in rows]
+
+
+def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
+    """A sentence for each figure that is more than 2 % above the baseline."""
+    old = {(one.name, one.core): one for one in before}
+    found = []
+    for one in costs:
+        known = old.get((one.name, one.core))
+        if known is not None:
+            found += _worse(one, known)
+    return found
+
+
+def _worse(now: Cost, before: Cost) -> list[str]:
+    """What got worse in a model; of its instructions, because of which kernels."""
+    found = []
+    where = f"int8 {now.name} on {now.core.upper()}"
+    for figure in _FIGURES:
+        old, new = getattr(before, figure), getattr(now, figure)
+        if new > old * LIMIT:
+            sentence = f"{where}: {figure} is {new:,}, was {old:,}"
+            reasons = slower(now.kernels, before.kernels) if figure == "execute" else []
+            found.append("; ".join([sentence, *reasons]))
+    if not any("execute" in sentence for sentence in found):
+        found += [f"{where}: {one}" for one in slower(now.kernels, before.kernels)]
+    return found
+
+
+def slower(now: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
+    """The kernels that take more than 2 % more, or that are new for their operator."""
+    operators = {name.split(": ")[0]: count for name, count in before.items()}
+    found = []
+    for name, new in now.items():
+        old = operators.get(name.split(": ")[0])
+        if old is not None and new > old * LIMIT + SLACK:
+            found.append(f"{name} takes {new:,}, was {old:,}")
+    return found
