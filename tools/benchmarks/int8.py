@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What int8 models of the Cortex-M flow cost by core: instructions, code, RAM, load.
+"""What int8 models of the Cortex-M flow cost: instructions, code, RAM, load, by core.
 
-The small ones are committed and have a baseline, with the instructions of each operator,
-so that a figure that got worse can name the kernel. The whole ones are exported.
+The small ones are committed and have a baseline, with the instructions of each
+operator, so that what got worse names the kernel. The whole ones are exported.
 """
 
 from __future__ import annotations
