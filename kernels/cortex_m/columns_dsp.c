@@ -31,11 +31,6 @@ INLINE const uint32_t *add_four(sums_t *sums, uint32_t w, const uint32_t *x) {
     return x;
 }
 
-INLINE int8_t scaled(int32_t sum, ember_scale_dsp_t by) {
-    const ember_limits_s8_t all = {INT8_MIN, INT8_MAX};
-    return ember_limit_s8(ember_scaled_dsp(sum, by), all);
-}
-
 // From the outputs of the first column to those of the others.
 typedef struct {
     int32_t b, c, d;
