@@ -41,7 +41,8 @@ class Effects:
 
 def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
     """Of every instruction. SdkError names an operator that is not known."""
-    return tuple(_of(method, index, known) for index in range(len(method.instructions)))
+    calls = enumerate(method.instructions)
+    return tuple(_of(method, index, one, known) for index, one in calls)
 
 
 def variable(method: Method) -> frozenset[int]:
@@ -57,8 +58,9 @@ def variable(method: Method) -> frozenset[int]:
     return frozenset(found)
 
 
-def _of(method: Method, index: int, known: KernelList) -> Effects:
-    instruction = method.instructions[index]
+def _of(
+    method: Method, index: int, instruction: types.Instruction, known: KernelList
+) -> Effects:
     match instruction:
         case types.KernelCall(op_index=op, args=args):
             name = method.operators[op].full_name

@@ -23,6 +23,8 @@ from ember.offsets import Buffer
 from ember.program import Method, types
 
 ALIGN = 16  # EMBER_ALIGN
+Place = tuple[int, int, int]  # a memory, the first byte in it, and the end
+Spans = tuple[tuple[int, int], ...]  # bytes from the first to the second
 
 
 @dataclass(frozen=True)
@@ -46,19 +48,21 @@ class Lifetimes:
     conflict: str | None
 
 
-def of(method: Method, known: KernelList) -> Lifetimes:
+def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
     """SdkError for an operator that is not known, and for a value of which nothing
-    wrote a part."""
+    wrote a part. Without `check` the program's own plan is taken to be right."""
     analysis = _Analysis(method, known)
-    conflict = analysis.stock_conflict()  # before moves are joined
+    conflict = analysis.stock_conflict() if check else None  # before moves are joined
     return Lifetimes(analysis.storages(), conflict)
 
 
 class _Analysis:
     def __init__(self, method: Method, known: KernelList) -> None:
         self.method = method
+        self.instructions = method.instructions
         self.effects = list(effects.of(method, known))
         self.count = len(self.effects)
+        self.places = {value: _place(tensor) for value, tensor in method.tensors}
         self.variable = effects.variable(method)
         self.successors = [self._after(index) for index in range(self.count)]
         self.predecessors = _reversed(self.successors)
@@ -67,13 +71,14 @@ class _Analysis:
         self.base = self._bases()
         self.view_of = self.base  # each value's own storage, moves aside
         self.extent = self._extents()
+        self.pieces = self._pieces()
         self.holds = self._handles()
 
     # ---- flow --------------------------------------------------------------------
 
     def _after(self, index: int) -> tuple[int, ...]:
         """Where instruction `index` may go on; their number is the exit."""
-        one = self.method.instructions[index]
+        one = self.instructions[index]
         if not isinstance(one, types.JumpFalseCall):
             return (index + 1,)
         condition = self.method.values[one.condition]
@@ -88,13 +93,9 @@ class _Analysis:
         assert isinstance(found, types.Tensor)
         return found
 
-    def place(self, value: int) -> tuple[int, int, int] | None:
+    def place(self, value: int) -> Place | None:
         """Memory, first byte and end of what is planned; None when nothing is."""
-        tensor = self.tensor(value)
-        if tensor.allocation is None:
-            return None
-        start = tensor.allocation.offset
-        return tensor.allocation.memory_id, start, start + tensor.nbytes
+        return self.places[value]
 
     def _given(self) -> frozenset[int]:
         """Tensors that have content before the first instruction."""
@@ -120,30 +121,38 @@ class _Analysis:
         return a[0] == b[0] and a[1] <= b[1] and b[2] <= a[2]
 
     def _last_writers(self, value: int, index: int) -> frozenset[int]:
-        """Values whose bytes those of `value` may be just before instruction `index`;
-        what was given counts as written at the entry."""
+        """Values whose bytes those of a planned `value` may be just before instruction
+        `index`; what was given counts as written at the entry."""
+        place = self.places[value]
+        assert place is not None
+        memory, start, end = place
         found: set[int] = set()
-        waiting, seen = list(self.predecessors[index]), set(self.predecessors[index])
-        if index == 0:
-            waiting = [-1]
+        whole: Spans = ((start, end),)
+        waiting = [(at, whole) for at in self._before(index)]
+        seen = set(waiting)
         while waiting:
-            at = waiting.pop()
-            if at < 0:
-                found.update(one for one in self.given if self._meet(one, value))
-                continue
-            own = self.effects[at]
-            writers = {w for w in own.writes | own.updates if self._meet(w, value)}
-            if writers:
-                found |= writers
-                continue
-            before = self.predecessors[at] + ((-1,) if at == 0 else ())
-            waiting += [one for one in before if one not in seen]
-            seen.update(before)
+            at, left = waiting.pop()
+            own = self.effects[at] if at >= 0 else Effects(writes=self.given)
+            for writer in own.writes | own.updates:
+                other = self.places[writer]
+                if other is not None and other[0] == memory:
+                    rest = _without(left, other[1], other[2])
+                    if rest != left:
+                        found.add(writer)
+                        left = rest
+            if left and at >= 0:
+                new = {(one, left) for one in self._before(at)} - seen
+                waiting += new
+                seen |= new
         return frozenset(found)
+
+    def _before(self, index: int) -> tuple[int, ...]:
+        """Where instruction `index` may be come to from; -1 is the entry."""
+        return self.predecessors[index] + ((-1,) if index == 0 else ())
 
     def _split_delegates(self) -> None:
         """An argument of a delegate that nothing has written yet is an output."""
-        for index, one in enumerate(self.method.instructions):
+        for index, one in enumerate(self.instructions):
             if isinstance(one, types.DelegateCall):
                 new = frozenset(
                     value
@@ -156,8 +165,8 @@ class _Analysis:
     def _is_written_before(self, value: int, index: int) -> bool:
         if value in self.given or self.place(value) is None:
             return True
-        exact = (self.place(one) for one in self._last_writers(value, index))
-        return self.place(value) in exact
+        places = {self.place(one) for one in self._last_writers(value, index)}
+        return places == {self.place(value)}
 
     def _bases(self) -> dict[int, int]:
         """Of every value the one whose storage it lies in: itself, or what it views."""
@@ -172,18 +181,31 @@ class _Analysis:
             if self._start_together(target, source):
                 base[root(source)] = root(target)
         for value, index in self._unwritten():
-            for writer in self._last_writers(value, index):
-                if writer == value or self.place(writer) is None:
-                    continue
-                if not self._contains(writer, value):
-                    raise SdkError(
-                        f"{self.method.name}, instruction {index}: value {value} is"
-                        f" read, but value {writer} has overwritten a part of it"
-                    )
-                outer, inner = root(writer), root(value)
+            writers = self._last_writers(value, index) - {value}
+            wide = self._widest(value, writers, index)
+            for one in {value, *writers} - {wide}:
+                outer, inner = root(wide), root(one)
                 if outer != inner:
                     base[inner] = outer
         return {value: root(value) for value, _ in self.method.tensors}
+
+    def _widest(self, value: int, writers: frozenset[int], index: int) -> int:
+        """What has the bytes of `value` and of all `writers`: one of these where the
+        value is a view, the value itself where they write its parts."""
+        if all(self._contains(writer, value) for writer in writers):
+            return min(writers, default=value)
+        size = self._size(value)
+        whole = sum(map(self._size, writers)) == size  # so none is over another
+        if not whole or not all(self._contains(value, one) for one in writers):
+            part = next(one for one in writers if not self._contains(one, value))
+            raise SdkError(
+                f"{self.method.name}, instruction {index}: value {value} is"
+                f" read, but value {part} has overwritten a part of it"
+            )
+        return value
+
+    def _size(self, value: int) -> int:
+        return self.tensor(value).nbytes
 
     def _start_together(self, one: int, other: int) -> bool:
         """Whether a moved handle finds itself where it was: nothing moves then."""
@@ -205,15 +227,29 @@ class _Analysis:
             if planned and value not in filled and self.place(value) is not None:
                 yield value, self.count
 
-    def _extents(self) -> dict[int, tuple[int, int, int]]:
+    def _extents(self) -> dict[int, Place]:
         """Memory, first byte and end of everything that lies in a base."""
-        found: dict[int, tuple[int, int, int]] = {}
+        found: dict[int, Place] = {}
         for value, base in self.base.items():
             place = self.place(value)
             if place is not None:
                 memory, start, end = found.get(base, place)
                 found[base] = (memory, min(start, place[1]), max(end, place[2]))
         return found
+
+    def _pieces(self) -> _Pieces:
+        groups: dict[int, dict[int, tuple[int, int]]] = {}
+        for value, base in self.base.items():
+            groups.setdefault(base, {})[value] = self._inside(value)
+        return _Pieces.of(groups)
+
+    def _inside(self, value: int) -> tuple[int, int]:
+        """Where a value starts and ends in its storage."""
+        place = self.places[value]
+        if place is None:
+            return 0, 1
+        first = self.extent[self.view_of[value]][1]
+        return place[1] - first, place[2] - first
 
     # ---- handles -----------------------------------------------------------------
 
@@ -260,37 +296,32 @@ class _Analysis:
 
     def _needed(self) -> list[frozenset[int]]:
         """Bases whose content matters before each instruction; last: at the exit."""
-        before = [frozenset[int]() for _ in range(self.count)]
-        before.append(self._bases_of(self.method.outputs))
+        bits = self.pieces.bits
+        before = [0] * (self.count + 1)
+        before[self.count] = bits(self.method.outputs)
+        read = [bits(self._read(index)) for index in range(self.count)]
+        kept = [~bits(own.writes) for own in self.effects]
         changed = True
         while changed:
             changed = False
             for index in reversed(range(self.count)):
-                after = frozenset[int]().union(
-                    *(before[one] for one in self.successors[index])
-                )
-                now = (after - self._filled(index)) | self._read(index)
+                now = read[index]
+                for after in self.successors[index]:
+                    now |= before[after] & kept[index]
                 changed = changed or now != before[index]
                 before[index] = now
-        return before
+        return list(self.pieces.bases(before))
 
-    def _read(self, index: int) -> frozenset[int]:
+    def _read(self, index: int) -> Iterator[int]:
         own = self.effects[index]
-        sources = (source for _, source in own.handles)
-        return self._bases_of((*own.reads, *own.updates, *sources))
-
-    def _filled(self, index: int) -> frozenset[int]:
-        """Bases that the instruction overwrites from end to end."""
-        return frozenset(
-            self.base[value]
-            for value in self.effects[index].writes
-            if self.place(value) == self.extent.get(self.view_of[value])
-        )
+        yield from own.reads
+        yield from own.updates
+        yield from (source for _, source in own.handles)
 
     def _alive_after(self, index: int, needed: list[frozenset[int]]) -> frozenset[int]:
         """Bases whose bytes matter after an instruction, wherever handles lead."""
         return frozenset[int]().union(
-            *(self._held(needed[one], one) for one in self.successors[index])
+            *(self._held(needed[n], n) for n in self.successors[index])
         )
 
     def storages(self) -> tuple[Storage, ...]:
@@ -316,7 +347,7 @@ class _Analysis:
         note(self._bases_of(self.method.inputs) | at_entry, -1)
         note(self._held(needed[self.count], self.count), self.count)
         for index, own in enumerate(self.effects):
-            touched = self._bases_of(own.touched) | self._read(index)
+            touched = self._bases_of((*own.touched, *self._read(index)))
             note(self._held(touched, index), index)
             note(self._alive_after(index, needed), index)
         return {base: frozenset(own) for base, own in points.items()}, at_entry
@@ -328,6 +359,7 @@ class _Analysis:
             for target, source in own.handles:
                 copies.join(index, target, source)
         self.base = copies.base
+        self.pieces = self._pieces()
         self.holds = self._handles()
 
     def _state(self, at_entry: frozenset[int]) -> frozenset[int]:
@@ -405,6 +437,73 @@ class _Copies:
         if a is None or b is None or {one, other} & self.fixed:
             return False
         return a[0] == b[0] and a[2] - a[1] == b[2] - b[1]
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Storages cut where any of their values starts or ends; sets of pieces as bits."""
+
+    of_value: Mapping[int, int]
+    of_base: Mapping[int, int]
+    base: list[int]  # of each bit
+
+    @staticmethod
+    def of(groups: Mapping[int, Mapping[int, tuple[int, int]]]) -> _Pieces:
+        """By base: where its values start and end."""
+        of_value: dict[int, int] = {}
+        of_base: dict[int, int] = {}
+        bases: list[int] = []
+        for base, spans in groups.items():
+            starts = sorted({cut for span in spans.values() for cut in span})[:-1]
+            first = len(bases)
+            bases += [base] * len(starts)
+            of_base[base] = ((1 << len(starts)) - 1) << first
+            number = {start: first + n for n, start in enumerate(starts)}
+            for value, (start, end) in spans.items():
+                low, high = number.get(start, 0), number.get(end, len(bases))
+                of_value[value] = (1 << high) - (1 << low) if start < end else 0
+        return _Pieces(of_value, of_base, bases)
+
+    def bits(self, values: Iterable[int]) -> int:
+        found = 0
+        for value in values:
+            found |= self.of_value.get(value, 0)
+        return found
+
+    def bases(self, sets: Iterable[int]) -> Iterator[frozenset[int]]:
+        """The bases of which there is a piece in each set."""
+        before, found = 0, frozenset[int]()
+        for now in sets:
+            if now != before:
+                changed = {self.base[bit] for bit in _ones(now ^ before)}
+                here = {base for base in changed if self.of_base[base] & now}
+                found = (found - changed) | here
+                before = now
+            yield found
+
+
+def _ones(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
+
+
+def _place(tensor: types.Tensor) -> Place | None:
+    """Memory, first byte and end of what is planned; None when nothing is."""
+    if tensor.allocation is None:
+        return None
+    start = tensor.allocation.offset
+    return tensor.allocation.memory_id, start, start + tensor.nbytes
+
+
+def _without(left: Spans, start: int, end: int) -> Spans:
+    """Spans without [start, end)."""
+    parts = ((a, min(b, start), max(a, end), b) for a, b in left)
+    both = (
+        (one for one in ((a, b), (c, d)) if one[0] < one[1]) for a, b, c, d in parts
+    )
+    return tuple(one for pair in both for one in pair)
 
 
 def _reversed(successors: list[tuple[int, ...]]) -> list[tuple[int, ...]]:

@@ -41,10 +41,17 @@ class Replanned:
 
 
 def replan(
-    method: Method, known: KernelList, keep: frozenset[int] = frozenset()
+    method: Method,
+    known: KernelList,
+    keep: frozenset[int] = frozenset(),
+    *,
+    check: bool = True,
 ) -> Replanned:
-    """The method with its memories packed, but for those with the ids of `keep`."""
-    found = lifetimes.of(method, known)
+    """The method with its memories packed, but for those with the ids of `keep`.
+
+    Without `check` the method's own plan is taken to be right.
+    """
+    found = lifetimes.of(method, known, check=check)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
     everything: list[Placed] = []

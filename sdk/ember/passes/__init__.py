@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ember.errors import UsageError
 
-NAMES = ("fold",)  # in the order in which they run
+NAMES = ("fold", "view", "concat")  # in the order in which they run
 
 
 def wanted(names: Sequence[str], but: Sequence[str] = ()) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ class Entry:
         names: Sequence[str],
         keep: frozenset[int],
     ) -> Entry:
-        digest = hashlib.sha256(here.firmware().name.encode())
+        digest = hashlib.sha256(here.firmware.name.encode())
         digest.update(_code())
         for record in here.records([(start.program, one) for one in runs]):
             digest.update(hashlib.sha256(record).digest())

@@ -6,6 +6,7 @@ nothing is compiled for it that choosing kernels does not need.
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,13 +41,16 @@ class Computer:
     known: KernelList
     data: tuple[bytes, ...] = ()
 
+    @functools.cached_property
     def firmware(self) -> Path:
         folders = tuple(one.path for one in self.known.libraries)
         return runner.general(self.board, rules=Rules(folders=folders))
 
     def records(self, pairs: Sequence[tuple[Program, Scenario]]) -> list[bytes]:
+        programs = {id(one): one for one, _ in pairs}
+        contents = {key: program.write(one) for key, one in programs.items()}
         return [
-            batch.record(self._case(one, runs), index)
+            batch.record(self._case(one, contents[id(one)], runs), index)
             for index, (one, runs) in enumerate(pairs)
         ]
 
@@ -61,7 +65,7 @@ class Computer:
             results.touch()
             emulator.run(
                 self.board,
-                self.firmware(),
+                self.firmware,
                 ["cases.bin", "results.bin"],
                 cwd=folder,
                 timeout_s=_TIMEOUT_S,
@@ -71,11 +75,11 @@ class Computer:
             found = batch.answer(results.read_bytes()).results
         return [*found, *(None for _ in range(len(pairs) - len(found)))]
 
-    def _case(self, one: Program, runs: Scenario) -> Case:
+    def _case(self, one: Program, content: bytes, runs: Scenario) -> Case:
         return Case(
             name="passes",
             path=Path(),
-            content=program.write(one),
+            content=content,
             bundled=False,
             program=one,
             data=self.data,

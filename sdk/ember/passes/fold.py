@@ -44,7 +44,7 @@ class _Folding:
         self.method = method
         self.known = known
         self.effects = effects.of(method, known)
-        found = lifetimes.of(method, known).storages
+        found = lifetimes.of(method, known, check=False).storages
         self.storages: list[Storage] = list(found)
         self.of_value = {
             value: number

@@ -14,7 +14,7 @@ from ember import resolve, trim
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.passes import cache, execute, fold
+from ember.passes import cache, execute, fold, join
 from ember.passes.edit import Draft, draft
 from ember.passes.execute import Computer
 from ember.passes.outcome import Outcome
@@ -22,7 +22,11 @@ from ember.program import Method, Program
 from ember.replan import replan
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
-ALL: Mapping[str, Propose] = {"fold": fold.apply}
+ALL: Mapping[str, Propose] = {
+    "fold": fold.apply,
+    "view": join.views,
+    "concat": join.concat,
+}
 _REASONS = {
     "different": "the results are not the same",
     "unknown": "this computer cannot run the program to compare results",
@@ -114,7 +118,10 @@ class _Work:
 
     def _packed(self, one: Draft) -> Draft:
         """The draft as it would be written."""
-        plans = [replan(m, self.here.known, self.keep) for m in one.program.methods]
+        plans = [
+            replan(method, self.here.known, self.keep, check=False)
+            for method in one.program.methods
+        ]
         made = replace(one.program, methods=tuple(plan.method for plan in plans))
         return replace(one, program=trim.trimmed(made))
 

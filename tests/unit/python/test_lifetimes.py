@@ -155,6 +155,24 @@ def test_a_half_overwritten_value_is_an_error() -> None:
         lifetimes.of(one, kernels.load())
 
 
+def test_a_value_that_others_write_in_parts_is_one_storage_with_them() -> None:
+    # 1 and 2 are the halves of 3, which nothing writes.
+    values = [tensor(0), tensor(16), tensor(32), tensor(16, 8), tensor(64, 8)]
+    calls = [relu(0, 1), relu(0, 2), relu(3, 4)]
+    storages = by_value(method(values, calls, (0,), (4,)))
+    assert storages[1] is storages[2] is storages[3]
+    assert dict(storages[3].values) == {1: 0, 2: 16, 3: 0}
+    assert storages[3].points == {0, 1, 2}
+    assert not storages[3].is_state
+
+
+def test_a_value_with_a_part_that_nothing_writes_is_an_error() -> None:
+    values = [tensor(0), tensor(16), tensor(32), tensor(16, 8), tensor(64, 8)]
+    one = method(values, [relu(0, 1), relu(3, 4)], (0,), (4,))
+    with pytest.raises(SdkError, match="has overwritten a part of it"):
+        lifetimes.of(one, kernels.load())
+
+
 def all_methods() -> list[tuple[str, Method]]:
     return [
         (f"{path.parent.name}/{one.name}", one)
