@@ -38,7 +38,7 @@ from ember.tensors import DType  # noqa: E402
 RANDOM = ("rand", "randn", "randperm", "dropout")
 
 
-def verdict(path: Path, names: Sequence[str] = passes.NAMES) -> str:
+def verdict(path: Path, names: Sequence[str] = passes.DEFAULT) -> str:
     """ "same", "repaired", "not run: ..", or what went wrong."""
     case = cases.read(cases.Found(path.name, path))
     if any(word in op for op in _operators(case) for word in RANDOM):
@@ -165,7 +165,7 @@ def folders(top: Path) -> list[Path]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path, default=default_folder())
-    parser.add_argument("--passes", default=",".join(passes.NAMES))
+    parser.add_argument("--passes", default=",".join(passes.DEFAULT))
     asked = parser.parse_args()
     names = tuple(one for one in asked.passes.split(",") if one)
     torch.set_num_threads(1)  # else forked processes hang

@@ -71,7 +71,7 @@ class Options:
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
     steering: Steering = field(default_factory=Steering)
-    passes: tuple[str, ...] = passes.NAMES  # of packing
+    passes: tuple[str, ...] = passes.DEFAULT  # of packing
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ pin:
   model/forward/3: add_f32  # the call at instruction 3 of a method of a model
 forbid: [mve]               # variants for these instruction sets are not used
 optimize: size              # or balanced, speed: what kernels are chosen for
-passes: [fold]              # only these passes of packing; all without this line
+passes: [fold]              # only these passes of packing, not the default ones
 memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
@@ -42,7 +42,7 @@ class Project:
     board: str | None = None
     rules: Rules = field(default_factory=Rules)
     optimize: Optimize = DEFAULT_OPTIMIZE
-    passes: tuple[str, ...] = passes.NAMES
+    passes: tuple[str, ...] = passes.DEFAULT
     steering: Steering = field(default_factory=Steering)
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
@@ -122,7 +122,7 @@ class _Reader:
 
     def _passes(self) -> tuple[str, ...]:
         if "passes" not in self.data:
-            return passes.NAMES
+            return passes.DEFAULT
         try:
             return passes.wanted(self._texts("passes"))
         except UsageError as error:

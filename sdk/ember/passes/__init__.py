@@ -6,7 +6,10 @@ from collections.abc import Sequence
 
 from ember.errors import UsageError
 
-NAMES = ("fold", "view", "concat")  # in the order in which they run
+# In the order in which they run.
+NAMES = ("fold", "fold_inexact", "view", "concat", "order")
+# fold_inexact may give other last bits than ExecuTorch's kernels.
+DEFAULT = tuple(name for name in NAMES if name != "fold_inexact")
 
 
 def wanted(names: Sequence[str], but: Sequence[str] = ()) -> tuple[str, ...]:

@@ -21,14 +21,26 @@ from ember.values import TensorValue
 Results = Mapping[int, bytes]  # what each storage holds, by its number
 
 
-def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+def exact(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+    """Only operators whose results are the same bits everywhere."""
+    return _apply(draft, here, keep, inexact=False)
+
+
+def inexact(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+    """Also those whose last bits are Ember's own: exp, sin, softmax.."""
+    return _apply(draft, here, keep, inexact=True)
+
+
+def _apply(
+    draft: Draft, here: Computer, keep: frozenset[int], *, inexact: bool
+) -> list[Draft]:
     """The draft with all that can be folded, and with what does not grow constants.
 
     Planned memories with the ids of `keep` stay as they are.
     """
     everything = small = draft
     for index, method in enumerate(draft.program.methods):
-        folding = _Folding(method, here.known, keep)
+        folding = _Folding(method, here.known, keep, inexact=inexact)
         results = folding.results(draft.program, here)
         if results:
             everything = folding.apply(everything, index, results, folding.calls)
@@ -40,8 +52,16 @@ def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
 class _Folding:
     """The calls of one method that can be computed here."""
 
-    def __init__(self, method: Method, known: KernelList, keep: frozenset[int]) -> None:
+    def __init__(
+        self,
+        method: Method,
+        known: KernelList,
+        keep: frozenset[int],
+        *,
+        inexact: bool,
+    ) -> None:
         self.method = method
+        self.inexact = inexact
         self.known = known
         self.effects = effects.of(method, known)
         found = lifetimes.of(method, known, check=False).storages
@@ -110,7 +130,8 @@ class _Folding:
         operator, own = self.known.operators[name], paths.kernels()
         ours = all(own in one.parents for one in operator.sources)
         constant = not self._scalars(call) & self.variable
-        return ours and constant and not operator.is_random
+        same = self.inexact or operator.tolerance == "exact"
+        return ours and constant and same and not operator.is_random
 
     def _scalars(self, call: types.KernelCall) -> set[int]:
         """Arguments that are no tensors, and what lists of integers hold."""

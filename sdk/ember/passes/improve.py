@@ -14,7 +14,7 @@ from ember import resolve, trim
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.passes import cache, execute, fold, join
+from ember.passes import cache, execute, fold, join, order
 from ember.passes.edit import Draft, draft
 from ember.passes.execute import Computer
 from ember.passes.outcome import Outcome
@@ -23,9 +23,11 @@ from ember.replan import replan
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
-    "fold": fold.apply,
+    "fold": fold.exact,
+    "fold_inexact": fold.inexact,
     "view": join.views,
     "concat": join.concat,
+    "order": order.apply,
 }
 _REASONS = {
     "different": "the results are not the same",
@@ -111,8 +113,9 @@ class _Work:
             after = _sizes(packed.program)
             saved = before.planned - after.planned
             shrunk = before.constants - after.constants
-            if saved >= 0 and saved + shrunk >= 0:
-                gone = before.instructions - after.instructions
+            gone = before.instructions - after.instructions
+            gains = saved > 0 or shrunk > 0 or gone > 0
+            if gains and saved >= 0 and saved + shrunk >= 0:
                 return packed, Outcome(name, "used", saved, shrunk, gone)
         return now, Outcome(name, "idle")
 
