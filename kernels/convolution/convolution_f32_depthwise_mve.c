@@ -148,12 +148,13 @@ static bool set_band(state_t *s) {
     const int64_t pitch = columns * s->width.stride +
                           (int64_t)(s->width.kernel - 1) * s->width.dilation + 1;
 
-    if (pitch > MOST_SCRATCH || under > MOST_SCRATCH || pitch * under > MOST_SCRATCH) {
+    if (pitch < 1 || pitch > MOST_SCRATCH || under > MOST_SCRATCH ||
+        pitch * under > MOST_SCRATCH) {
         return false;
     }
-    const int64_t more = (MOST_BAND / pitch - under) / s->height.stride;
     s->pitch = (int32_t)pitch;
-    s->rows = more > 0 ? 1 + (int32_t)more : 1;
+    const int32_t more = (MOST_BAND / s->pitch - (int32_t)under) / s->height.stride;
+    s->rows = more > 0 ? 1 + more : 1;
     s->rows = s->rows < s->height.out ? s->rows : s->height.out;
     return true;
 }

@@ -16,15 +16,19 @@ static int32_t sum_of(const ember_image_s8_t *image, ember_window_s8_t window) {
     return sum;
 }
 
-static void one(const void *state, ember_window_s8_t window, int8_t *y) {
-    const ember_avg_pool_s8_t *s = state;
-
-    for (int32_t c = 0; c < s->pool.channels; c++) {
+void ember_avg_pool_s8_channels(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
+                                int8_t *y, int32_t count) {
+    for (int32_t c = 0; c < count; c++) {
         const int32_t sum = sum_of(&s->pool.in, window);
         *y = ember_avg_pool_s8_mean(s, window, window.x, sum);
         window.x += s->pool.in.channel;
         y += s->pool.out.channel;
     }
+}
+
+static void one(const void *state, ember_window_s8_t window, int8_t *y) {
+    const ember_avg_pool_s8_t *s = state;
+    ember_avg_pool_s8_channels(s, window, y, s->pool.channels);
 }
 
 static int32_t run(void *state) {

@@ -25,4 +25,13 @@ EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node,
 int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
                               const int8_t *x, int32_t sum);
 
+// Computes `count` channels of a window, from its first one on.
+void ember_avg_pool_s8_channels(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
+                                int8_t *y, int32_t count);
+
+// For variants: the same prepare, which wants channels_last, and windows whose sums are
+// an int16.
+EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare_last(ember_node_t *node,
+                                                             void *state);
+
 #endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H

@@ -4,7 +4,7 @@
 #include "kernels/engine/mathf.h"
 
 enum { ZERO = 4, MULTIPLIER, SHIFT, SCRATCH, OUT };
-enum { SHIFT_MIN = -60, SHIFT_MAX = 60, ELEMENTS_MAX = 1 << 20 };
+enum { SHIFT_MIN = -60, SHIFT_MAX = 60, ELEMENTS_MAX = 1 << 20, SHORT_MAX = 255 };
 
 static int8_t limited(int32_t mean) {
     mean = mean < INT8_MIN ? INT8_MIN : mean;
@@ -66,4 +66,16 @@ ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node, void *state) {
     // count + 8 roundings, each at most 2^-24 of 256 steps: (count + 8) * 2^-16 steps
     s->doubt = (int32_t)((2 * count * (count + 8)) >> 16);
     return ember_node_status(node);
+}
+
+ember_status_t ember_avg_pool_s8_prepare_last(ember_node_t *node, void *state) {
+    const ember_avg_pool_s8_t *s = state;
+    const ember_status_t status = ember_avg_pool_s8_prepare(node, state);
+
+    if (status == EMBER_OK &&
+        (!ember_pool_s8_channels_last(&s->pool) || s->pool.kernel[0] > SHORT_MAX ||
+         s->pool.kernel[0] * s->pool.kernel[1] > SHORT_MAX)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "avg_pool2d: layout or size");
+    }
+    return status;
 }

@@ -18,14 +18,18 @@ static int32_t most(const ember_image_s8_t *image, ember_window_s8_t window) {
     return best;
 }
 
-static void one(const void *state, ember_window_s8_t window, int8_t *y) {
-    const ember_max_pool_s8_t *s = state;
-
-    for (int32_t c = 0; c < s->pool.channels; c++) {
+void ember_max_pool_s8_channels(const ember_max_pool_s8_t *s, ember_window_s8_t window,
+                                int8_t *y, int32_t count) {
+    for (int32_t c = 0; c < count; c++) {
         *y = ember_limit_s8(most(&s->pool.in, window), s->limits);
         window.x += s->pool.in.channel;
         y += s->pool.out.channel;
     }
+}
+
+static void one(const void *state, ember_window_s8_t window, int8_t *y) {
+    const ember_max_pool_s8_t *s = state;
+    ember_max_pool_s8_channels(s, window, y, s->pool.channels);
 }
 
 static int32_t run(void *state) {
@@ -51,6 +55,16 @@ ember_status_t ember_max_pool_s8_prepare(ember_node_t *node, void *state) {
                                "max_pool2d: dilation or ceil_mode");
     }
     return ember_node_status(node);
+}
+
+ember_status_t ember_max_pool_s8_prepare_last(ember_node_t *node, void *state) {
+    const ember_max_pool_s8_t *s = state;
+    const ember_status_t status = ember_max_pool_s8_prepare(node, state);
+
+    if (status == EMBER_OK && !ember_pool_s8_channels_last(&s->pool)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool2d: layout");
+    }
+    return status;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

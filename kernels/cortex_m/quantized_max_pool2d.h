@@ -14,4 +14,12 @@ typedef struct ember_max_pool_s8 {
 EMBER_MUST_USE ember_status_t ember_max_pool_s8_prepare(ember_node_t *node,
                                                         void *state);
 
+// Computes `count` channels of a window, from its first one on.
+void ember_max_pool_s8_channels(const ember_max_pool_s8_t *s, ember_window_s8_t window,
+                                int8_t *y, int32_t count);
+
+// For variants: the same prepare, which wants channels_last.
+EMBER_MUST_USE ember_status_t ember_max_pool_s8_prepare_last(ember_node_t *node,
+                                                             void *state);
+
 #endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H

@@ -29,11 +29,21 @@ ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
     return EMBER_OK;
 }
 
+// What is there already is copied behind itself, so that there is twice as much.
 int32_t ember_fill_run(void *state) {
     const ember_fill_t *s = state;
-    char *at = s->data;
-    for (uint32_t i = 0; i < s->count; i++, at += s->size) {
-        memcpy(at, s->number, s->size);
+    const size_t bytes = (size_t)s->count * s->size;
+    char *data = s->data;
+
+    if (bytes == 0) {
+        return EMBER_OK;
+    }
+    memcpy(data, s->number, s->size);
+    for (size_t done = s->size; done < bytes;) {
+        const size_t left = bytes - done;
+        const size_t part = left < done ? left : done;
+        memcpy(data + done, data, part);
+        done += part;
     }
     return EMBER_OK;
 }

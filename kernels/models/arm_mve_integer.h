@@ -105,6 +105,12 @@ static inline void vstrbq_s8(int8_t *at, int8x16_t value) {
     vstrbq_p_s8(at, value, 0xffff);
 }
 
+static inline void vstrhq_s16(int16_t *at, int16x8_t value) {
+    for (int i = 0; i < 8; i++) {
+        at[i] = value[i];
+    }
+}
+
 static inline void vstrbq_p_u16(uint8_t *at, uint16x8_t value, mve_pred16_t lanes) {
     for (int i = 0; i < 8; i++) {
         if (ember_mve_byte(lanes, 2 * i)) {

@@ -47,6 +47,9 @@ ember_status_t ember_pad_prepare(ember_node_t *node, ember_pad_t *pad, uint32_t 
         keep(self, &whole, d, amounts->before[d]);
     }
     const ember_status_t status = ember_fill_prepare(node, &pad->fill, &tensor, value);
+    if (ember_view_numel(&whole) == tensor.numel) { // nothing is padded
+        pad->fill.count = 0;
+    }
     return status != EMBER_OK ? status
                               : ember_copy_prepare(&pad->copy, node, &whole, self);
 }

@@ -32,6 +32,7 @@ from ember import (
     libraries,
     linker,
     memories,
+    occupancy,
     pack,
     passes,
     paths,
@@ -238,11 +239,16 @@ def package(
 
 
 def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
-    """What 3-plan.json of a build would say; nothing is written."""
+    """What 3-plan.json of a build would say, and what lies where in planned memories
+    (occupancy.py); nothing is written."""
     found = tuple(models.read(path) for path in files)
     job = _job(found, board, options, None)
     stack = options.stack or linker.DEFAULT_STACK
-    return _plan_facts(_spread(job, _choose(job), stack), job, stack)[1]
+    selected = _spread(job, _choose(job), stack)
+    facts = _plan_facts(selected, job, stack)[1]
+    known = job.options.rules.known
+    pairs = ((model, m) for model, chosen in selected.pairs for m in chosen.methods)
+    return facts | {"methods": occupancy.of_all(pairs, known)}
 
 
 def _plan_facts(
@@ -353,7 +359,8 @@ def _stages(folder: Path, job: _Job, pairs: Sequence[Pair], made: Libraries) -> 
         packed, objects = _with_stack(folder, job, pairs, made, Path(place))
         elf_file = target / "firmware.elf"
         planned = certificate.planned(packed.plans, objects.members, packed.bound)
-        objects.link(elf_file, folder / "4-package" / "linker.ld")
+        script = folder / "4-package" / "linker.ld"
+        objects.link(elf_file, script if script.is_file() else None)
         certificate.linked(planned, elf_file, objects.graph).write(target)
     _write_sizes(target, job, packed, made)
 

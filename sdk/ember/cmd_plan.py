@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ember import boards, build, offsets, output, report
+from ember import (
+    answers,
+    boards,
+    build,
+    offsets,
+    output,
+    plan_page,
+    plan_report,
+    report,
+)
 from ember import project as projects
 from ember.cmd_build import BoardOption, ModelArgument
 from ember.errors import SdkError, UsageError
@@ -42,11 +51,20 @@ def command(
     no_pass: NoPassOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also draw it: a page with tensors by time and address.",
+        ),
+    ] = None,
     json_to: output.JsonOption = None,
 ) -> int:
     if csv is not None:
         if model is not None or board is not None:
             raise UsageError("--csv stands for a model: give one of them")
+        if html is not None:
+            raise UsageError("--html is for a model")
         facts = _table(csv, capacity)
     elif capacity is not None:
         raise UsageError("--capacity is for --csv; a board has memories of its own")
@@ -59,17 +77,20 @@ def command(
             passes=passes_of(only_passes, no_pass, plans.passes),
         )
         facts = _model(paths, plans.board_or(board), options)
+        if html is not None:
+            names = ", ".join(path.stem for path in paths)
+            output.write_text(plan_page.of(facts, names), html)
     if json_to != "-":
         _show(output.console(), facts)
     output.write_json(facts, json_to)
-    return 0 if facts["fits"] else 1
+    return 0 if facts["fits"] and facts.get("resolved", True) else 1
 
 
 def _model(
     paths: list[Path], board_name: str, options: build.Options
 ) -> dict[str, Any]:
     started = time.process_time()
-    facts = build.plan_of(paths, boards.load(board_name), options)
+    facts = answers.of(paths, boards.load(board_name), options)
     return facts | {"seconds": round(time.process_time() - started, 3)}
 
 
@@ -96,6 +117,10 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     if "offsets" in facts:
         _show_table(console, facts)
         return
+    if not facts["fits"] or not facts["resolved"]:
+        plan_report.show_refusal(console, facts)
+    if not facts["fits"]:
+        return
     console.print(report.memory_table(facts["memories"]))
     console.print()
     made = output.table("memory", "region", ">bytes")
@@ -112,8 +137,9 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
         " more that nothing uses are left out"
     )
-    report.show_passes(console, facts["passes"])
-    for text in facts["conflicts"]:
+    report.show_passes(console, facts.get("passes", ()))
+    plan_report.show_peaks(console, facts)
+    for text in facts.get("conflicts", ()):
         console.print(f"[yellow]repaired:[/] {plain(text)}")
 
 

@@ -129,6 +129,40 @@ def room(board: Board, reserve: Mapping[str, int] | None = None) -> dict[str, in
     return free
 
 
+@dataclass(frozen=True)
+class Shortage:
+    """Memory that does not fit where it belongs; sizes are bytes."""
+
+    purpose: str
+    memory: str
+    capacity: int
+    free: int
+    needed: int
+
+    @property
+    def over(self) -> int:
+        return self.needed - self.free
+
+    def __str__(self) -> str:
+        return (
+            f"{self.purpose} needs {self.needed} bytes, {self.over} more than memory"
+            f" {self.memory} has left ({self.free} of {self.capacity})"
+        )
+
+
+class NoRoomError(SdkError):
+    """Models do not fit a board."""
+
+    def __init__(self, names: str, board: Board, shortages: Sequence[Shortage]) -> None:
+        super().__init__(
+            problem_list(
+                f"{names} does not fit {board.name}", list(map(str, shortages))
+            ),
+            hint="see `ember plan` for what makes the peak, and which boards would fit",
+        )
+        self.shortages = tuple(shortages)
+
+
 class _Placer:
     """Hands out the room of a board's memories, and keeps what does not fit."""
 
@@ -141,7 +175,7 @@ class _Placer:
         where = Home(linker.place(board, {"stack": stack})["stack"])
         self.stack_memory = homes.of.get((0, "stack"), where).memory
         self.free[self.stack_memory] -= stack
-        self.problems: list[str] = []
+        self.shortages: list[Shortage] = []
 
     def place(self, role: Role, size: int, purpose: str, name: str = "") -> str:
         """The memory for `size` bytes; a problem is noted when there is none."""
@@ -158,15 +192,12 @@ class _Placer:
                 self.free[memory.name] -= size
                 return memory.name
         roomiest = max(candidates, key=lambda memory: self.free[memory.name])
-        self.problems.append(self._problem(purpose, size, roomiest))
+        self.shortages.append(self._shortage(purpose, size, roomiest))
         return roomiest.name
 
-    def _problem(self, purpose: str, size: int, memory: Memory) -> str:
+    def _shortage(self, purpose: str, size: int, memory: Memory) -> Shortage:
         free = max(self.free[memory.name], 0)
-        return (
-            f"{purpose} needs {size} bytes, {size - free} more than memory"
-            f" {memory.name} has left ({free} of {memory.size})"
-        )
+        return Shortage(purpose, memory.name, memory.size, free, size)
 
     def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
         align = self.homes.of.get((self.model, name), Home("")).align
@@ -224,11 +255,8 @@ def make_all(
             for plan, (model, _) in zip(plans, pairs, strict=True)
         ]
     names = ", ".join(model.name for model, _ in pairs)
-    if placer.problems:
-        raise SdkError(
-            problem_list(f"{names} does not fit {board.name}", placer.problems),
-            hint="use a smaller model or a board with more memory: see `ember boards`",
-        )
+    if placer.shortages:
+        raise NoRoomError(names, board, placer.shortages)
     return [replace(plan, temp=temp, shares_temp=len(plans) > 1) for plan in plans]
 
 

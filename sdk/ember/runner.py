@@ -11,7 +11,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ember import kernels, libraries, linker, paths, user_kernels
+from ember import (
+    certificate,
+    firmware,
+    kernels,
+    libraries,
+    linker,
+    paths,
+    user_kernels,
+)
 from ember.boards import Board
 from ember.cases import Case
 from ember.kernels import KernelList
@@ -105,16 +113,14 @@ def _cached(
     if blobs:
         texts["linked.S"] = _linked_assembly(blobs)
     own = user_kernels.objects(made, known, chosen)
-    firmware = _place(
-        board, made, texts, [*blobs, *(path.read_bytes() for path in own)]
-    )
-    if not firmware.is_file():
-        with tempfile.TemporaryDirectory(dir=firmware.parent) as folder:
+    kept = _place(board, made, texts, [*blobs, *(path.read_bytes() for path in own)])
+    if not kept.is_file():
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
             built = _link(made, Path(folder), texts, blobs, own)
-            os.replace(built, firmware)  # noqa: PTH105 - atomic, also over another's
-        _forget_old(firmware.parent, board)
-    firmware.touch()
-    return firmware
+            os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
+        _forget_old(kept.parent, board)
+    kept.touch()
+    return kept
 
 
 def _forget_old(folder: Path, board: Board) -> None:
@@ -153,13 +159,19 @@ def _link(
         (folder / f"{index}.bin").write_bytes(blob)
     app = [paths.runtime() / "app" / name for name in _APP]
     generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
-    objects = made.compile([*app, *generated], folder, [f"-I{folder}"])
-    script = folder / "runner.ld" if texts["runner.ld"] else None
-    made.link([*objects, *own], folder / "runner.elf", script=script)
+    compiled = made.compile([*app, *generated], folder, [f"-I{folder}"])
+    objects = firmware.objects(made, [*compiled, *own])
+    script = folder / "runner.ld"
+    if objects.graph is not None:
+        size, _ = certificate.stack_size(made, objects.graph, None)
+        text = linker.with_stack(texts[script.name], size)
+        script.write_text(text, encoding="utf-8")
+    objects.link(folder / "runner.elf", script if texts[script.name] else None)
     return folder / "runner.elf"
 
 
 def _script(board: Board) -> str:
+    """With a stack for where it has no bound."""
     if board.port == "host":
         return ""
     stack = linker.DEFAULT_STACK if is_small(board) else _STACK

@@ -48,26 +48,30 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-static void compute(const ember_xnn_node_t *node, const void *context,
-                    const ember_xnn_line_t *line) {
-    const factors_t *factors = context;
+static void compute(const ember_xnn_range_t *range, const factors_t *factors,
+                    const ember_xnn_lines_t *line) {
     const int8_t *a = line->a;
     const int8_t *b = line->b;
     int8_t *y = line->y;
-    ember_xnn_range_t range;
-    ember_xnn_range(node, &range);
     for (uint32_t i = 0; i < line->count; i++) {
         const int32_t sum = factors->bias + a[i * line->a_step] * factors->a +
                             b[i * line->b_step] * factors->b;
-        y[i] = xnn_quantize((float)(sum >> factors->shift), &range);
+        y[i] = xnn_quantize((float)(sum >> factors->shift), range);
     }
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
+    ember_xnn_lines_t lines;
+    ember_xnn_range_t range;
     factors_t factors;
     (void)find_factors(node, &factors);
-    ember_xnn_broadcast_run(node, &factors, compute);
+    ember_xnn_range(node, &range);
+    if (ember_xnn_lines_start(&lines, node)) {
+        do {
+            compute(&range, &factors, &lines);
+        } while (ember_xnn_lines_next(&lines));
+    }
 }
 
 XNN_KERNEL(add_qs8, NULL, ember_xnn_broadcast_shape,

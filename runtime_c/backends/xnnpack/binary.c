@@ -62,20 +62,20 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-static void compute(const ember_xnn_node_t *node, const void *context,
-                    const ember_xnn_line_t *line) {
-    (void)context;
-    float x[XNN_CHUNK];
-    float y[XNN_CHUNK];
-    ember_xnn_load(node->in[0], line->a, line->a_step, line->count, x);
-    ember_xnn_load(node->in[1], line->b, line->b_step, line->count, y);
-    functions[node->kind](x, y, line->count);
-    ember_xnn_store(node, line->y, line->count, x);
-}
-
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
-    ember_xnn_broadcast_run(node, NULL, compute);
+    ember_xnn_lines_t lines;
+    float x[XNN_CHUNK];
+    float y[XNN_CHUNK];
+    if (!ember_xnn_lines_start(&lines, node)) {
+        return;
+    }
+    do {
+        ember_xnn_load(node->in[0], lines.a, lines.a_step, lines.count, x);
+        ember_xnn_load(node->in[1], lines.b, lines.b_step, lines.count, y);
+        functions[node->kind](x, y, lines.count);
+        ember_xnn_store(node, lines.y, lines.count, x);
+    } while (ember_xnn_lines_next(&lines));
 }
 
 XNN_KERNEL(binary, NULL, ember_xnn_broadcast_shape,

@@ -4,26 +4,35 @@
 #define EMBER_XNNPACK_BROADCAST_H
 
 #include "elements.h"
+#include "kernels/engine/strided.h"
 
-// A row of the output, and of the inputs with steps 0 or 1.
-typedef struct ember_xnn_line {
+enum { XNN_OPERANDS = 3 }; // of a walk: y, a, b
+
+// A part of a row of the output, at most XNN_CHUNK elements, and of the inputs with
+// steps 0 or 1.
+typedef struct ember_xnn_lines {
     void *y;
     const void *a;
     const void *b;
-    uint32_t a_step;
+    uint32_t a_step; // elements
     uint32_t b_step;
     uint32_t count;
-} ember_xnn_line_t;
-
-typedef void (*ember_xnn_line_fn)(const ember_xnn_node_t *node, const void *context,
-                                  const ember_xnn_line_t *line);
+    // the walk:
+    ember_walk_t walk;
+    const int32_t *row;
+    int32_t at; // in the row
+    int32_t table[EMBER_WALK_ITEMS(XNN_OPERANDS)];
+} ember_xnn_lines_t;
 
 ember_status_t ember_xnn_broadcast_shape(ember_xnn_graph_t *graph,
                                          ember_xnn_node_t *node);
 
-// All values have elements of one size. Calls `compute` for each row, at most XNN_CHUNK
-// elements at a time.
-void ember_xnn_broadcast_run(const ember_xnn_node_t *node, const void *context,
-                             ember_xnn_line_fn compute);
+// Goes to the first part. All values have elements of one size. False when there is
+// none.
+EMBER_MUST_USE bool ember_xnn_lines_start(ember_xnn_lines_t *lines,
+                                          const ember_xnn_node_t *node);
+
+// Goes to the next part. False after the last.
+EMBER_MUST_USE bool ember_xnn_lines_next(ember_xnn_lines_t *lines);
 
 #endif // EMBER_XNNPACK_BROADCAST_H

@@ -61,14 +61,24 @@ static void start(ember_xnn_conv_t *conv, const ember_xnn_node_t *node,
     conv->product.n_step = params[CONV_KERNEL] * params[CONV_KERNEL + 1] * conv->inputs;
 }
 
-// Adds the taps of one output pixel; `a` and `w` are where the image and the weights of
-// the block begin. Taps across that lie behind each other are one run.
-static void add_taps(ember_xnn_conv_t *conv, int32_t oy, int32_t ox, size_t a,
-                     size_t w) {
+// Starts the sums of the next block of columns, which lies in one group.
+static void begin_block(ember_xnn_conv_t *conv) {
+    ember_xnn_product_t *product = &conv->product;
+    const uint32_t group = product->column / conv->outputs;
+    const uint32_t left = (group + 1) * conv->outputs - product->column;
+    const size_t image = xnn_pixel(&conv->window, conv->window.y.in, 0);
+    product->columns = left < XNN_COLUMNS ? left : XNN_COLUMNS;
+    conv->a = product->row * image + (size_t)group * conv->inputs;
+    conv->w = (size_t)product->column * product->n_step;
+    product->type->begin(product);
+}
+
+// Adds the taps of a block. Those across that lie behind each other are one run.
+static void add_taps(ember_xnn_conv_t *conv) {
     const ember_xnn_axis_t *across = &conv->window.x;
     int32_t y0, y1, x0, x1;
-    const int32_t top = xnn_taps(&conv->window.y, oy, &y0, &y1);
-    const int32_t left = xnn_taps(across, ox, &x0, &x1);
+    const int32_t top = xnn_taps(&conv->window.y, conv->y, &y0, &y1);
+    const int32_t left = xnn_taps(across, conv->x, &x0, &x1);
     const bool dense = across->dilation == 1 && conv->groups == 1;
     const int32_t run = dense && x1 > x0 ? x1 - x0 : 1;
     for (int32_t ky = y0; ky < y1; ky++) {
@@ -76,49 +86,53 @@ static void add_taps(ember_xnn_conv_t *conv, int32_t oy, int32_t ox, size_t a,
         for (int32_t kx = x0; kx < x1; kx += run) {
             const int32_t x = left + kx * across->dilation;
             const size_t tap = (size_t)ky * (uint32_t)across->kernel + (uint32_t)kx;
-            conv->product.type->add(&conv->product, a + xnn_pixel(&conv->window, y, x),
-                                    w + tap * conv->inputs,
-                                    (uint32_t)run * conv->inputs);
+            conv->product.type->add(
+                &conv->product, conv->a + xnn_pixel(&conv->window, y, x),
+                conv->w + tap * conv->inputs, (uint32_t)run * conv->inputs);
         }
     }
 }
 
-// All output channels of one pixel, from index `y` of the output on.
-static void run_pixel(ember_xnn_conv_t *conv, ember_xnn_taps_fn taps, int32_t oy,
-                      int32_t ox, size_t a, size_t y) {
-    ember_xnn_product_t *product = &conv->product;
-    for (uint32_t g = 0; g < conv->groups; g++) {
-        for (uint32_t n = 0; n < conv->outputs; n += XNN_COLUMNS) {
-            const uint32_t left = conv->outputs - n;
-            product->column = g * conv->outputs + n;
-            product->columns = left < XNN_COLUMNS ? left : XNN_COLUMNS;
-            product->type->begin(product);
-            taps(conv, oy, ox, a + (size_t)g * conv->inputs,
-                 (size_t)product->column * product->n_step);
-            product->type->end(product, y + product->column);
+// Goes to the next output pixel. False after the last.
+static bool next_pixel(ember_xnn_conv_t *conv) {
+    if (++conv->x == conv->window.x.out) {
+        conv->x = 0;
+        if (++conv->y == conv->window.y.out) {
+            conv->y = 0;
+            conv->product.row++;
         }
     }
+    conv->to += (size_t)conv->groups * conv->outputs;
+    conv->product.column = 0;
+    return conv->product.row < (uint32_t)conv->window.batch;
 }
 
-void ember_xnn_conv_walk(ember_xnn_conv_t *conv, const ember_xnn_node_t *node,
-                         const ember_xnn_type_t *type, ember_xnn_taps_fn taps) {
+bool ember_xnn_conv_start(ember_xnn_conv_t *conv, const ember_xnn_node_t *node,
+                          const ember_xnn_type_t *type) {
+    const ember_xnn_window_t window = conv->window;
+    *conv = (ember_xnn_conv_t){.window = window};
     start(conv, node, type);
-    const ember_xnn_window_t *window = &conv->window;
-    const size_t image = xnn_pixel(window, window->y.in, 0);
-    size_t y = 0;
-    for (int32_t b = 0; b < window->batch; b++) {
-        conv->product.row = (uint32_t)b;
-        for (int32_t oy = 0; oy < window->y.out; oy++) {
-            for (int32_t ox = 0; ox < window->x.out; ox++) {
-                run_pixel(conv, taps, oy, ox, (size_t)b * image, y);
-                y += (size_t)conv->groups * conv->outputs;
-            }
-        }
+    begin_block(conv);
+    return window.batch > 0;
+}
+
+bool ember_xnn_conv_next(ember_xnn_conv_t *conv) {
+    ember_xnn_product_t *product = &conv->product;
+    product->type->end(product, conv->to + product->column);
+    product->column += product->columns;
+    if (product->column == conv->groups * conv->outputs && !next_pixel(conv)) {
+        return false;
     }
+    begin_block(conv);
+    return true;
 }
 
 void ember_xnn_conv_run(const ember_xnn_node_t *node, const ember_xnn_type_t *type) {
     ember_xnn_conv_t conv;
     (void)!ember_xnn_window_read(node, &conv.window);
-    ember_xnn_conv_walk(&conv, node, type, add_taps);
+    if (ember_xnn_conv_start(&conv, node, type)) {
+        do {
+            add_taps(&conv);
+        } while (ember_xnn_conv_next(&conv));
+    }
 }

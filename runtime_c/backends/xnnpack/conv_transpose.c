@@ -61,18 +61,18 @@ static int32_t source(const ember_xnn_axis_t *axis, int32_t out, int32_t k) {
     return at / axis->stride;
 }
 
-static void add_taps(ember_xnn_conv_t *conv, int32_t oy, int32_t ox, size_t a,
-                     size_t w) {
+static void add_taps(ember_xnn_conv_t *conv) {
     const ember_xnn_window_t *window = &conv->window;
     for (int32_t ky = 0; ky < window->y.kernel; ky++) {
-        const int32_t y = source(&window->y, oy, ky);
+        const int32_t y = source(&window->y, conv->y, ky);
         for (int32_t kx = 0; y >= 0 && kx < window->x.kernel; kx++) {
-            const int32_t x = source(&window->x, ox, kx);
+            const int32_t x = source(&window->x, conv->x, kx);
             if (x >= 0) {
                 const size_t tap =
                     (size_t)ky * (uint32_t)window->x.kernel + (uint32_t)kx;
-                conv->product.type->add(&conv->product, a + xnn_pixel(window, y, x),
-                                        w + tap * conv->inputs, conv->inputs);
+                conv->product.type->add(&conv->product,
+                                        conv->a + xnn_pixel(window, y, x),
+                                        conv->w + tap * conv->inputs, conv->inputs);
             }
         }
     }
@@ -82,5 +82,9 @@ void ember_xnn_transposed_run(const ember_xnn_node_t *node,
                               const ember_xnn_type_t *type) {
     ember_xnn_conv_t conv;
     (void)read_window(node, &conv.window);
-    ember_xnn_conv_walk(&conv, node, type, add_taps);
+    if (ember_xnn_conv_start(&conv, node, type)) {
+        do {
+            add_taps(&conv);
+        } while (ember_xnn_conv_next(&conv));
+    }
 }

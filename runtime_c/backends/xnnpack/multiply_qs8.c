@@ -13,25 +13,29 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-static void compute(const ember_xnn_node_t *node, const void *context,
-                    const ember_xnn_line_t *line) {
-    const float scale = *(const float *)context;
+static void compute(const ember_xnn_node_t *node, const ember_xnn_range_t *range,
+                    float scale, const ember_xnn_lines_t *line) {
     const int8_t *a = line->a;
     const int8_t *b = line->b;
     int8_t *y = line->y;
-    ember_xnn_range_t range;
-    ember_xnn_range(node, &range);
     for (uint32_t i = 0; i < line->count; i++) {
         const int32_t product = (a[i * line->a_step] - node->in[0]->zero) *
                                 (b[i * line->b_step] - node->in[1]->zero);
-        y[i] = xnn_quantize((float)product * scale, &range);
+        y[i] = xnn_quantize((float)product * scale, range);
     }
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
+    ember_xnn_lines_t lines;
+    ember_xnn_range_t range;
     const float scale = node->in[0]->scale * node->in[1]->scale / node->out[0]->scale;
-    ember_xnn_broadcast_run(node, &scale, compute);
+    ember_xnn_range(node, &range);
+    if (ember_xnn_lines_start(&lines, node)) {
+        do {
+            compute(node, &range, scale, &lines);
+        } while (ember_xnn_lines_next(&lines));
+    }
 }
 
 XNN_KERNEL(multiply_qs8, NULL, ember_xnn_broadcast_shape, XNN_KIND(MULTIPLY));

@@ -46,13 +46,18 @@ static inline int32_t xnn_taps(const ember_xnn_axis_t *axis, int32_t at, int32_t
 
 // --- convolutions, for kernels conv_2d_*.c and conv_transpose_2d_*.c ---------------
 
-// A convolution while it runs.
+// A convolution while it runs: a block of columns of an output pixel.
 typedef struct ember_xnn_conv {
-    ember_xnn_product_t product;
+    ember_xnn_product_t product; // `row` is the image
     ember_xnn_window_t window;
     uint32_t inputs; // channels of a group
     uint32_t outputs;
     uint32_t groups;
+    int32_t y; // of the output
+    int32_t x;
+    size_t to; // where the pixel lies in the output
+    size_t a;  // where the group's channels of the image begin
+    size_t w;  // where the weights of the block begin
 } ember_xnn_conv_t;
 
 // Where a pixel of an image begins, elements.
@@ -61,14 +66,14 @@ static inline size_t xnn_pixel(const ember_xnn_window_t *window, int32_t y, int3
            (uint32_t)window->channels;
 }
 
-// Adds the taps of one output pixel; `a` and `w` are where the image and the weights of
-// the block begin.
-typedef void (*ember_xnn_taps_fn)(ember_xnn_conv_t *conv, int32_t oy, int32_t ox,
-                                  size_t a, size_t w);
+// Goes to the first block, whose sums begin with the bias; conv->window is set. False
+// when there is none.
+EMBER_MUST_USE bool ember_xnn_conv_start(ember_xnn_conv_t *conv,
+                                         const ember_xnn_node_t *node,
+                                         const ember_xnn_type_t *type);
 
-// All output pixels; conv->window is set.
-void ember_xnn_conv_walk(ember_xnn_conv_t *conv, const ember_xnn_node_t *node,
-                         const ember_xnn_type_t *type, ember_xnn_taps_fn taps);
+// Writes the block, whose taps were added, and goes to the next. False after the last.
+EMBER_MUST_USE bool ember_xnn_conv_next(ember_xnn_conv_t *conv);
 
 // Checks groups, weights and bias, and sizes the output.
 EMBER_MUST_USE bool ember_xnn_conv_fits(ember_xnn_graph_t *graph,

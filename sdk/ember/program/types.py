@@ -6,6 +6,7 @@ Sizes are in bytes, shapes in elements, outermost dimension first.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
 from collections.abc import Iterator
@@ -305,7 +306,7 @@ class Method:
     planned_devices: tuple[PlannedDevice, ...] = ()
     containers: Containers | None = None
 
-    @property
+    @functools.cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """Of all chains in a row; exporters write exactly one chain."""
         return tuple(one for chain in self.chains for one in chain.instructions)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from ember.tensors import DType
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"
+CORPUS = Path(os.environ.get("EMBER_CORPUS", CASES))  # of programs to plan
 
 
 def tensor(offset: int | None, size: int = 4, data: int = 0) -> types.Tensor:
@@ -176,7 +179,7 @@ def test_a_value_with_a_part_that_nothing_writes_is_an_error() -> None:
 def all_methods() -> list[tuple[str, Method]]:
     return [
         (f"{path.parent.name}/{one.name}", one)
-        for path in sorted(CASES.glob("*/model.pte"))
+        for path in sorted(CORPUS.glob("*/model.pte"))
         for one in program.parse(path.read_bytes(), str(path)).methods
     ]
 
@@ -191,6 +194,30 @@ def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
         buffers = [storage.buffer() for storage in again.storages]
         assert offsets.lower_bound(buffers) <= found.lower_bound
     assert worse == []
+
+
+def test_two_thousand_tensors_are_planned_in_a_second() -> None:
+    """An unrolled recurrence over one long input, 100 steps of 20 tensors."""
+    values: list[types.Value] = [tensor(0, 64 * 100)]
+    calls: list[types.Instruction] = []
+    offset = 64 * 400
+    state = 0
+    for _ in range(100):
+        for number in range(20):
+            values.append(tensor(offset, 16 * (1 + number % 7)))
+            offset += 64 * (1 + number % 7)
+            source = state if number % 5 else 0
+            calls.append(relu(source, len(values) - 1))
+            if number % 3 == 0:
+                state = len(values) - 1
+    one = method(values, calls, (0,), (state,), offset)
+    known = kernels.load()
+    started = time.process_time()
+    found = replan(one, known)
+    seconds = time.process_time() - started
+    assert len(one.values) > 2000
+    assert found.planned == found.lower_bound
+    assert seconds <= 1
 
 
 def test_packed_programs_compute_the_same(tmp_path: Path) -> None:

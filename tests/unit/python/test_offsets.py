@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -88,6 +90,58 @@ def test_fixed_offsets_and_alignment_are_kept() -> None:
     assert placed.offsets[0] == 64
     assert placed.offsets[1] % 32 == 0
     assert offsets.overlap(buffers, placed.offsets) is None
+
+
+CAPACITY = 1 << 20
+
+
+def hard(seed: int, count: int) -> list[Buffer]:
+    """About `count` buffers that fill CAPACITY nearly always, some of them large: what
+    MiniMalloc's challenging tables are like."""
+    numbers = random.Random(seed)
+    pieces = [(0, CAPACITY, 0, count // 2)]
+    while len(pieces) < count:
+        sample = numbers.sample(range(len(pieces)), min(3, len(pieces)))
+        areas = {n: _area(pieces[n]) for n in sample}
+        low, high, first, end = pieces.pop(max(sample, key=areas.__getitem__))
+        if numbers.random() < 0.5 and high - low > 2048:
+            at = low + 1024 * numbers.randrange(1, (high - low) // 1024)
+            pieces += [(low, at, first, end), (at, high, first, end)]
+        elif end - first > 1:
+            at = numbers.randrange(first + 1, end)
+            pieces += [(low, high, first, at), (low, high, at, end)]
+        else:
+            pieces.append((low, high, first, end))
+    numbers.shuffle(pieces)
+    kept = [one for one in pieces if numbers.random() > 0.03]
+    return [alive(high - low, first, end, align=1) for low, high, first, end in kept]
+
+
+def _area(piece: tuple[int, int, int, int]) -> int:
+    low, high, first, end = piece
+    return (high - low) * (end - first)
+
+
+def hard_tables() -> list[list[Buffer]]:
+    """Those of the folder EMBER_TABLES, of a capacity of 1048576 bytes; without it some
+    of our own."""
+    folder = os.environ.get("EMBER_TABLES")
+    if folder is None:
+        return [hard(seed, 150) for seed in (1, 3, 4, 5, 6)] + [hard(4, 220)]
+    tables = sorted(Path(folder).glob("*.csv"))
+    return [list(csv_file.read(table).values()) for table in tables]
+
+
+@pytest.mark.parametrize("buffers", hard_tables())
+def test_a_hard_table_is_placed_within_its_capacity(buffers: list[Buffer]) -> None:
+    by_orders = offsets.place(buffers, 4 * CAPACITY).height
+    assert by_orders > 1.05 * offsets.lower_bound(buffers)  # else it is not hard
+    started = time.process_time()
+    placed = offsets.place(buffers, CAPACITY, placement.MANY_STEPS)
+    seconds = time.process_time() - started
+    assert placed.height <= CAPACITY
+    assert offsets.overlap(buffers, placed.offsets) is None
+    assert seconds <= 10
 
 
 def test_an_injected_overlap_is_always_caught() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,15 @@ def test_both_ways_with_the_tools_of_executorch(tmp_path: Path) -> None:
     assert opinfo.read(merged / "selected_operators.yaml").operators == sorted(
         both["operators"]
     )
+
+    portable = Path(str(find_spec("executorch").submodule_search_locations[0]))  # type: ignore[union-attr,index]
+    functions = portable / "kernels" / "portable" / "functions.yaml"
+    own = CASES.parents[1] / "examples" / "custom_op" / "kernels" / "kernels.yaml"
+    options = ("--functions-yaml-path", functions, "--fallback-yaml-path", own)
+    run("merge_yaml", *options, "--output_dir", merged)
+    offered = opinfo.read(merged / "merged.yaml").operators
+    assert {"aten::add.out", "my_ops::mul3.out"} <= set(offered)
+    assert len(offered) > 200
 
     run("gen_selected_op_variants", "--yaml-file-path", ours, "--output-dir", merged)
     header = (merged / "selected_op_variants.h").read_text()

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantized_mul with Helium, four elements at a time. Contract and formula:
+// quantized_mul.h.
+#include <arm_mve.h>
+
+#include "kernels/cortex_m/quantized_mul.h"
+
+static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
+                uint32_t count) {
+    const ember_mul_s8_t *s = state;
+    const int32_t shift = s->y.shift;
+    const int32x4_t low = vdupq_n_s32(INT8_MIN);
+    const int32x4_t high = vdupq_n_s32(INT8_MAX);
+
+    for (int32_t left = (int32_t)count; left > 0; left -= 4) {
+        const mve_pred16_t lanes = vctp32q((uint32_t)left);
+        const int32x4_t first = vsubq_n_s32(vldrbq_z_s32(a, lanes), s->a_zero);
+        const int32x4_t second = vsubq_n_s32(vldrbq_z_s32(b, lanes), s->b_zero);
+        const int32x4_t scaled =
+            vqrdmulhq_n_s32(vmulq_s32(first, second), s->y.multiplier);
+        const int32x4_t down = vaddq_s32(scaled, vshrq_n_s32(scaled, 31));
+        const int32x4_t moved = vaddq_n_s32(vrshlq_n_s32(down, shift), s->y_zero);
+        vstrbq_p_s32(y, vminq_s32(vmaxq_s32(moved, low), high), lanes);
+        a += 4;
+        b += 4;
+        y += 4;
+    }
+}
+
+static int32_t run(void *state) {
+    const ember_mul_s8_t *s = state;
+    ember_pair_s8_run(&s->pair, row, s);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const ember_mul_s8_t *s = state;
+    const ember_status_t status = ember_mul_s8_prepare(node, state);
+
+    if (status == EMBER_OK && (!ember_pair_s8_dense(&s->pair) || s->y.shift > -1 ||
+                               s->y.shift < -31)) { // halves are away from zero
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_mul_mve: shift");
+    }
+    return status;
+}
+
+EMBER_KERNEL(quantized_mul_mve, ember_mul_s8_t);

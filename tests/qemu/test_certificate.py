@@ -1,0 +1,209 @@
+"""The RAM certificate: equal to the image, above what runs use, told when it fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ember import build, certificate, cli, elf, inputs, paths, run
+from ember.errors import SdkError
+from ember.firmware import Objects
+from ember.stack import image
+from ember.stack.bound import Graph
+
+CASES = paths.root() / "tests" / "cases"
+MODELS = sorted(
+    [*(paths.root() / "examples" / "models").glob("*/*.pte"), *CASES.glob("model_*")]
+)
+BOARDS = ["mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"]
+MLP = CASES / "model_mlp_small"
+M4 = "mps2-an386"
+pytestmark = pytest.mark.qemu
+
+MAIN = """
+#include "ember/model.h"
+#include "ember/port.h"
+static ember_program_t program;
+static ember_method_t method;
+static ember_error_t error;
+int main(void) {
+    if (ember_model_open(&program, &error) != EMBER_OK ||
+        ember_model_load(&method, &program, NULL, &error) != EMBER_OK) {
+        return 1;
+    }
+    return other((int)method.arena.used);
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    words = ("build", MLP, "--board", M4, *words)
+    assert cli.main([str(word) for word in words]) == 1
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_model_stays_below_its_bound(board: str) -> None:
+    assert len(MODELS) > 15
+    for path in MODELS:
+        case = inputs.of_case(path)
+        options = build.Options(methods=(case.method,) if case and case.method else ())
+        built = build.build(path, board, options=options)
+        method = built.methods[0]
+        given = inputs.lay_out(method, case.given) if case else inputs.zeros(method)
+        log = run.run(built, given, trace=False)
+        stack = built.certificate["stack"]
+        assert log.stack_used is not None
+        assert log.stack_used <= stack["calls"] <= 1.5 * log.stack_used, path.name
+        assert stack["bound"] < stack["reserved"] == built.sizes["size"]["stack"]
+        for row in built.certificate["rows"]:
+            assert row["linked"] == row["planned"]
+
+
+def test_rows_add_up_to_the_memories() -> None:
+    built = build.build(MLP, M4)
+    file = elf.read(built.firmware)
+    written = json.loads((built.folder / "5-firmware" / certificate.FILE).read_text())
+    assert written == built.certificate
+    for memory in built.board.memories:
+        if memory.writable:
+            linked = sum(
+                one.size
+                for one in file.sections
+                if one.in_memory and memory.base <= one.address < memory.end
+            )
+            rows = [r for r in written["rows"] if r["memory"] == memory.name]
+            assert sum(row["linked"] for row in rows) == linked
+
+
+def test_a_traced_twin_has_the_stack_it_needs() -> None:
+    built = build.build(CASES / "op_add", M4)
+    log = run.run(built, inputs.zeros(built.methods[0]), trace=True)
+    assert log.nodes[0].instructions
+
+
+# ---- what must fail ------------------------------------------------------------------
+
+
+def app(folder: Path, text: str) -> Path:
+    made = folder / "app.c"
+    made.write_text(text + MAIN)
+    return made
+
+
+def test_recursion_of_an_application_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "static int other(int n);\n"
+        "static __attribute__((noinline)) int more(int n)"
+        " { return 3 * other(n / 2); }\n"
+        "static __attribute__((noinline)) int other(int n)"
+        " { return n ? 5 * more(n - 1) : 1; }\n"
+    )
+    said = error_of(capsys, "--app", app(tmp_path, text))
+    assert "a function may call itself: other > more > other" in said
+    assert "it is reached by ember_cortexm_reset > ember_cortexm_start > main" in said
+
+
+def test_an_unknown_frame_of_an_application_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "static __attribute__((noinline)) int other(int n)"
+        " { volatile char b[n + 1]; b[n] = 1; return b[0]; }\n"
+    )
+    said = error_of(capsys, "--app", app(tmp_path, text))
+    assert "the stack that 'other' needs is not known" in said
+
+
+def test_a_stack_below_the_bound_names_the_deepest_calls(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    bound = build.build(MLP, M4).certificate["stack"]
+    said = error_of(capsys, "--stack", "1024")
+    assert f"--stack 1024 is {bound['bound'] + 36 - 1024} bytes less" in said
+    assert f"main {bound['path'][2]['bytes']} > " in " ".join(said.split())
+    assert build.build(MLP, M4, options=build.Options(stack=4096)).plan["stack"] == 4096
+
+
+def grown(text: str) -> Callable[[Objects, Path, Path], None]:
+    """Objects.link() with another object, of which nobody was told."""
+    link = Objects.link
+
+    def made(self: Objects, firmware: Path, script: Path) -> None:
+        source = firmware.with_name("more.c")
+        source.write_text(text)
+        (more,) = self.made.compile([source], firmware.parent)
+        link(Objects(self.made, (*self.files, more), None, None), firmware, script)
+
+    return made
+
+
+def test_a_section_that_grew_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = '__attribute__((section(".bss.ember_marks"))) char grown[64];\n'
+    monkeypatch.setattr(Objects, "link", grown(text))
+    said = error_of(capsys)
+    assert ".ember_marks (bss) has 96 bytes in data, 32 were planned" in said
+
+
+def test_a_section_nobody_planned_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = Objects.link
+
+    def made(self: Objects, firmware: Path, script: Path) -> None:
+        text = script.read_text()
+        more = "SECTIONS\n{\n  .more (NOLOAD) : { . += 48; } > data :NONE\n"
+        script.write_text(text.replace("SECTIONS\n{\n", more))
+        link(self, firmware, script)
+
+    monkeypatch.setattr(Objects, "link", made)
+    said = error_of(capsys)
+    assert ".more takes 48 bytes of data, and none were planned" in said
+
+
+def test_a_frame_that_is_another_in_the_image_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known: list[Graph] = []
+    compare = image.differences
+
+    def noted(graph: Graph, firmware: Path) -> list[str]:
+        known.append(graph)
+        return compare(graph, firmware)
+
+    monkeypatch.setattr(image, "differences", noted)
+    built = build.build(MLP, M4, options=build.Options(app=None, stack=8192))
+    (graph,) = known
+    file = elf.read(built.firmware)
+    start = file.address("main") & ~1
+    code = next(one for one in file.sections if one.name == ".text")
+    at = code.offset + start - code.address
+    data = bytearray(built.firmware.read_bytes())
+    while data[at + 1] != 0xB0 or not data[at] & 0x80:  # sub sp, #..
+        at += 2
+    data[at] += 1
+    built.firmware.write_bytes(data)
+    (problem,) = compare(graph, built.firmware)
+    assert problem.startswith("main uses ")
+
+
+def test_a_run_above_the_bound_is_an_error() -> None:
+    built = build.build(MLP, M4)
+    built.certificate["stack"]["bound"] = 100
+    with pytest.raises(SdkError, match="more than its bound 100"):
+        run.run(built, inputs.zeros(built.methods[0]), trace=False)

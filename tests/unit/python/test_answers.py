@@ -1,0 +1,113 @@
+"""What `ember plan` answers when a model does not fit, or is not known to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ember import answers, boards, cli, linker, program
+from ember.build import Options
+from ember.program import Operator
+from ember.tensors import DType
+
+CASES = Path(__file__).resolve().parents[2] / "cases"
+K = 1024
+
+
+def small(ram: int) -> boards.Board:
+    """mps2-an386 with one memory of `ram` bytes beside the flash."""
+    board = boards.load("mps2-an386")
+    flash, ram_of_it, _ = board.memories
+    memories = (flash, ram_of_it.model_copy(update={"size": ram}))
+    return board.model_copy(update={"memories": memories})
+
+
+def ask(name: str, ram: int, options: Options | None = None) -> dict[str, Any]:
+    return answers.of([CASES / name], small(ram), options or Options())
+
+
+def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
+    room = 16 * K
+    found = ask("model_resnet8_small", room)
+    assert (found["fits"], found["resolved"]) == (False, True)
+    (short,) = found["shortages"]
+    assert short["purpose"] == "planned memory 1 of forward"
+    assert found["over"] == short["over"] == short["needed"] - short["free"]
+    enough = ask("model_resnet8_small", room + short["over"])
+    assert enough["fits"]
+    assert not ask("model_resnet8_small", room + short["over"] - 16)["fits"]
+    (method,) = found["methods"]
+    (memory,) = method["memories"]
+    peak = memory["peak"]
+    assert peak["bytes"] == memory["bytes"] == short["needed"]
+    assert sum(one["bytes"] for one in peak["tensors"]) == peak["bytes"]
+    assert all("aten::" in one["name"] for one in peak["tensors"])
+    assert found["int8"]["activations"] == peak["bytes"] // 4
+    assert "mps2-an385" in found["boards_that_fit"]
+
+
+def test_what_helps_was_tried() -> None:
+    folded = ask("model_encoder_small", 512 * K)
+    plain = ask("model_encoder_small", 512 * K, Options(passes=()))
+    need = folded["activations"]["planned"]
+    assert need < plain["activations"]["planned"]
+    (ram,) = (one for one in folded["memories"] if one["name"] == "data")
+    room = ram["used"] + 2 * K  # and what the plan leaves to the link
+    found = ask("model_encoder_small", room, Options(passes=()))
+    assert not found["fits"]
+    assert {"change": "the pass fold", "fits": True, "over": 0} in found["helps"]
+
+
+def test_a_model_without_kernels_is_planned_as_far_as_is_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read = program.read(CASES / "model_mlp_small" / "model.pte")
+    (method,) = read.methods
+    strange = (Operator("my::own", "out"), *method.operators[1:])
+    changed = replace(read, methods=(replace(method, operators=strange),))
+    file = tmp_path / "strange.pte"
+    file.write_bytes(program.write(changed))
+    words = ["plan", str(file), "--board", "mps2-an386"]
+    page = tmp_path / "page.html"
+    assert cli.main([*words, "--html", str(page), "--json", "-"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["fits"], found["resolved"]) == (True, False)
+    assert "my::own.out" in found["reason"]
+    used = {one["name"]: one["used"] for one in found["memories"]}
+    assert sum(used.values()) >= linker.DEFAULT_STACK + method.planned_bytes
+    assert "my::own.out" in page.read_text()
+    assert cli.main(words) == 1
+    assert "not all is known" in capsys.readouterr().out
+
+
+def test_an_operator_without_a_kernel_for_the_call_is_planned_anew(
+    tmp_path: Path,
+) -> None:
+    """The operator is known, so lifetimes are; its kernels refuse the call."""
+    read = program.read(CASES / "model_mlp_small" / "model.pte")
+    (method,) = read.methods
+    values = tuple(
+        replace(one, dtype=DType.BITS16)
+        if isinstance(one, program.Tensor) and index in method.outputs
+        else one
+        for index, one in enumerate(method.values)
+    )
+    sizes = (0, method.planned_sizes[1] + 64)
+    wide = replace(method, values=values, planned_sizes=sizes)
+    file = tmp_path / "odd.pte"
+    file.write_bytes(program.write(replace(read, methods=(wide,))))
+    found = answers.of([file], small(64 * K), Options())
+    assert (found["fits"], found["resolved"]) == (True, False)
+    assert found["methods"][0]["tensors"] != []
+
+
+def test_the_refusal_is_readable(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
+    assert cli.main(words) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "planned memory 1: most is alive at instruction" in out
+    assert cli.main(["plan", "--csv", "a.csv", "--html", "b.html"]) == 2

@@ -1,0 +1,189 @@
+"""The page of `ember plan --html`, also as a browser shows it."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ember import cli
+
+CASES = Path(__file__).resolve().parents[2] / "cases"
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The page of a small network, and the same as JSON."""
+    folder = tmp_path_factory.mktemp("page")
+    page, facts = folder / "plan.html", folder / "plan.json"
+    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
+    assert cli.main([*words, "--html", str(page), "--json", str(facts)]) == 0
+    return page, json.loads(facts.read_text())
+
+
+def test_the_page_needs_nothing_else(answer: tuple[Path, dict[str, Any]]) -> None:
+    text = answer[0].read_text(encoding="utf-8")
+    assert not re.search(r"(?:src|href)=|url\(|@import|fetch|https?:", text)
+    assert "default-src 'none'" in text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_every_tensor_is_drawn_once_for_each_of_its_lives(
+    answer: tuple[Path, dict[str, Any]],
+) -> None:
+    text, (method,) = answer[0].read_text(), answer[1]["methods"]
+    drawn = [html.unescape(one) for one in re.findall(r'data-tip="([^"]*)"', text)]
+    wanted = sorted(
+        (one["name"], one["type"], f"{one['bytes']:,} bytes at {one['offset']:,}")
+        for one in method["tensors"]
+        for _ in one["alive"]
+        if one["bytes"]
+    )
+    assert sorted(tuple(one.split("\n")[:3]) for one in drawn) == wanted
+    places = re.findall(r'<rect [^>]* y="([0-9.]+)"[^>]* height="([0-9.]+)"', text)
+    assert all(float(y) >= 11.9 and float(y) + float(h) <= 332.1 for y, h in places)
+
+
+def test_names_are_only_text() -> None:
+    from ember import plan_page
+
+    facts = {"board": "b<b>", "fits": True, "resolved": True, "methods": []}
+    page = plan_page.of(facts, '<img src="x">\u202e')
+    assert "<img" not in page
+    assert "\u202e" not in page
+
+
+# ---- in a browser --------------------------------------------------------------------
+
+
+class Tab:
+    """One page in a browser that is told what to do over a pair of pipes."""
+
+    def __init__(self, reader: int, writer: int) -> None:
+        self.reader, self.writer = os.fdopen(reader, "rb"), os.fdopen(writer, "wb")
+        self.numbers = itertools.count(1)
+        self.rest = b""
+        self.session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        number = next(self.numbers)
+        message = {"id": number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        self.writer.write(json.dumps(message).encode() + b"\0")
+        self.writer.flush()
+        while (got := self._message()).get("id") != number:
+            pass
+        assert "error" not in got, got
+        result: dict[str, Any] = got["result"]
+        return result
+
+    def _message(self) -> dict[str, Any]:
+        while b"\0" not in self.rest:
+            chunk = os.read(self.reader.fileno(), 1 << 16)
+            assert chunk, "the browser ended"
+            self.rest += chunk
+        one, _, self.rest = self.rest.partition(b"\0")
+        found: dict[str, Any] = json.loads(one)
+        return found
+
+    def value(self, script: str) -> Any:
+        return self.call("Runtime.evaluate", expression=script, returnByValue=True)[
+            "result"
+        ].get("value")
+
+
+@contextmanager
+def browser() -> Iterator[Tab]:
+    assert BROWSER is not None
+    to_browser, from_browser = os.pipe(), os.pipe()
+    with tempfile.TemporaryDirectory() as folder:
+        words = [
+            *("bash", "-c", f'exec "$@" 3<&{to_browser[0]} 4>&{from_browser[1]}'),
+            *("bash", BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"),
+            *("--remote-debugging-pipe", f"--user-data-dir={folder}"),
+            *("--disable-dev-shm-usage", "--no-first-run"),
+        ]
+        process = subprocess.Popen(
+            words,
+            pass_fds=(to_browser[0], from_browser[1]),
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_browser[0])
+        os.close(from_browser[1])
+        try:
+            yield Tab(from_browser[0], to_browser[1])
+        finally:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_tensor_under_the_pointer_says_what_it_is(
+    answer: tuple[Path, dict[str, Any]], scheme: str
+) -> None:
+    page, facts = answer
+    with browser() as tab:
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        tab.call("Emulation.setEmulatedMedia", features=[feature])
+        tab.call("Network.enable")
+        tab.call("Page.navigate", url=page.as_uri())
+        while tab.value("document.readyState") != "complete":
+            pass
+        assert tab.value("document.getElementById('tip').hidden") is True
+        spot = tab.value(
+            "(() => { const one = document.querySelectorAll('rect[data-tip]')[3];"
+            " one.scrollIntoView(); const r = one.getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2] })()"
+        )
+        tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=spot[0], y=spot[1])
+        shown = tab.value(
+            "(() => { const t = document.getElementById('tip');"
+            " return t.hidden ? '' : t.innerText })()"
+        )
+        by_name = {one["name"]: one for one in facts["methods"][0]["tensors"]}
+        name, kind, place, first, last = shown.split("\n")
+        one = by_name[name]
+        assert kind == one["type"]
+        assert place == f"{one['bytes']:,} bytes at {one['offset']:,}"
+        assert first.startswith("from instruction ")
+        assert last.startswith("to instruction ")
+        tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+        assert tab.value("document.getElementById('tip').hidden") is True
+        assert _contrast(tab) > 4.5
+
+
+def _contrast(tab: Tab) -> float:
+    """Of text on the page, as the WCAG counts it; readable from 4.5 on."""
+    text, back = (
+        [int(part) for part in re.findall(r"\d+", tab.value(f"({style}).{name}"))]
+        for style in ("getComputedStyle(document.body)",)
+        for name in ("color", "backgroundColor")
+    )
+
+    def light(color: list[int]) -> float:
+        parts = [one / 255 for one in color[:3]]
+        linear = [
+            p / 12.92 if p <= 0.04 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(text), light(back)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
