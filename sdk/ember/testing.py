@@ -107,6 +107,20 @@ def test(
         return [one for tested in pool.map(on_board, boards) for one in tested]
 
 
+def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
+    """What each run of a case gives on a board, and the instructions of all of them."""
+    session = _Session(board, Settings())
+    firmware = runner.general(board, session.settings.optimize, session.rules)
+    result, answer = session._start(firmware, [case], None)
+    if not answer.results:
+        raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
+    if answer.results[0].status != batch.OK:
+        failure = _failure(case, answer.results[0])
+        raise SdkError(f"{case.name} on {board.name}: {failure}")
+    found = [_given(case, output) for output in answer.results[0].outputs]
+    return found, next(iter(_counts(result.marks)), None)
+
+
 def _line(error: SdkError) -> str:
     return " ".join(error.what.split())
 
@@ -348,11 +362,7 @@ def _missing(method: Method) -> str:
 
 
 def _compare(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
-    method = _method(case, output.run)
-    got = [
-        _logical(declared, value)
-        for declared, value in zip(method.output_values, output.values, strict=True)
-    ]
+    got = _given(case, output)
     verdict = compare.outputs(got, run.outputs, rtol=case.rtol, atol=case.atol)
     equal = output.verdict == batch.OK
     if case.bundled and equal is not (verdict.problem is None):
@@ -363,6 +373,14 @@ def _compare(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdic
             verdict.max_abs_diff,
         )
     return verdict
+
+
+def _given(case: Case, output: batch.Output) -> list[object]:
+    """The outputs of a run, tensors in their logical order."""
+    declared = _method(case, output.run).output_values
+    return [
+        _logical(one, value) for one, value in zip(declared, output.values, strict=True)
+    ]
 
 
 def _logical(declared: program.Value, value: object) -> object:

@@ -11,6 +11,8 @@ itself, the same bytes every time:
     test_images.npy    every image held out of training, (n, 8, 8) uint8 in 0..16
     test_labels.npy    their labels, (n,) uint8
     case/              the ten images as a case folder for `ember test`
+    digits_int8_m55.pte, digits_int8_m4.pte
+                       the same network in int8, by ExecuTorch's Cortex-M flow
 """
 
 from __future__ import annotations
@@ -27,11 +29,13 @@ from torch import Tensor, nn
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / "tools"))
 
-from corpus.case import write_case  # noqa: E402 - found through the path above
+from corpus import cortex_m  # noqa: E402 - found through the path above
+from corpus.case import write_case  # noqa: E402
 from corpus.exporting import exported_module  # noqa: E402
 
 EPOCHS = 60
 BATCH = 64
+CALIBRATION = 200  # images
 
 
 def network() -> nn.Module:
@@ -81,6 +85,16 @@ def write_images(shown: Tensor) -> None:
     np.save(folder / "labels.npy", np.arange(10))
 
 
+def write_int8(model: nn.Module, known: Tensor) -> None:
+    """Quantise the trained network, for two targets."""
+    last = model.to(memory_format=torch.channels_last)
+    seen = [(image[None],) for image in known[:CALIBRATION]]
+    for target in ("m55", "m4"):
+        with torch.no_grad():
+            exported = cortex_m.exported(last, seen, seen[:1], target)
+        (HERE / f"digits_int8_{target}.pte").write_bytes(exported.files["model.pte"])
+
+
 def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -106,6 +120,7 @@ def main() -> None:
     (HERE / "digits.pte").write_bytes(exported.files["model.pte"])
     write_case(exported, HERE / "case")
 
+    write_int8(model, scaled(known))
     right = accuracy(model, scaled(held), torch.from_numpy(held_labels))
     print(f"{len(exported.files['model.pte'])} bytes")
     print(f"accuracy on {len(held)} held-out images: {right:.2%}")
