@@ -11,7 +11,9 @@ set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})
 set(CMAKE_C_COMPILER_TARGET aarch64-none-elf)
 set(CMAKE_ASM_COMPILER_TARGET aarch64-none-elf)
 set(EMBER_OWN_LIBC ON)
+# Without tables of jumps the SDK can read all paths of a function, for the stack.
 ember_target_flags("-march=armv8.2-a+fp16+dotprod -mno-outline-atomics -nostdlibinc \
+-fno-jump-tables \
 -isystem ${CMAKE_CURRENT_LIST_DIR}/../runtime_c/libc/include")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-nostdlib -static -fuse-ld=lld-19 -Wl,--gc-sections")
 set(EMBER_SYSTEM_LIBRARIES "")

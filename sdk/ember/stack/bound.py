@@ -104,6 +104,13 @@ class Graph:
                 )
         return Bound(need.bytes, extra, need.path, len(self.reached), others)
 
+    def add_stack(self, handler: Place, stack: str) -> None:
+        """`handler` begins on `stack`, a name of one that the entry changes to."""
+        need = self._need(handler, None)
+        known = self._others.get(stack)
+        if known is None or need.bytes > known.bytes:
+            self._others[stack] = need
+
     # ---- one function ------------------------------------------------------------
 
     def _need(self, place: Place, owner: str | None) -> _Need:

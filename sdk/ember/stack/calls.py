@@ -124,7 +124,10 @@ class Calls:
         self.kept = list(kept)
         self.roles: dict[str, list[Callee]] = {}
         self._of_owner: dict[str, list[Callee]] = {}
-        self._parts = {one.key: one for one in self._descriptors(_PART)}
+        # Without the tables of them.
+        self._parts = {
+            one.key: one for one in self._descriptors(_PART) if self._taken(*one.key)
+        }
         for prefix, words in _DESCRIPTORS.items():
             for one in self._descriptors(prefix):
                 self._add_roles(one, words)

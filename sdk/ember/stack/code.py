@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ember import elf
-from ember.stack import thumb
+from ember.stack import a64, thumb
 from ember.stack.members import Members, Place
 from ember.stack.objects import Object, Relocation
 from ember.stack.step import Step
 from ember.stack.walk import Frame, UnknownStackError, Value, walk
 
+_JUMPS_BY_TABLE = "__gnu_thumb1_case_"  # how GCC writes a switch for Armv6-M
 _CODE, _DATA = ("$t", "$x", "$a"), "$d"
 
 
@@ -26,7 +27,6 @@ class Machine:
     kept_registers: frozenset[int]
     branches: frozenset[int]  # relocations of calls and jumps
     addresses: frozenset[int]  # of words and instructions that hold an address
-    branch_bias: int  # what a branch's addend has too much
     pointer_bytes: int
 
 
@@ -37,10 +37,18 @@ _ARM = Machine(
     kept_registers=frozenset([4, 5, 6, 7, 8, 9, 10, 11, 13]),
     branches=frozenset([10, 30, 51, 102, 103]),  # THM_CALL, THM_JUMP24, 19, 11, 8
     addresses=frozenset([2, 38, 47, 48]),  # ABS32, TARGET1, THM_MOVW_ABS_NC, MOVT
-    branch_bias=4,
     pointer_bytes=4,
 )
-_MACHINES = {elf.EM_ARM: _ARM}
+_A64 = Machine(
+    name="A64",
+    decode=a64.decode,
+    stack_register=a64.SP,
+    kept_registers=frozenset(range(19, 30)) | {a64.SP},
+    branches=frozenset([279, 280, 282, 283]),  # TSTBR14, CONDBR19, JUMP26, CALL26
+    addresses=frozenset([257, 274, 275, 277]),  # ABS64, ADR, ADRP, ADD_ABS_LO12_NC
+    pointer_bytes=8,
+)
+_MACHINES = {elf.EM_ARM: _ARM, elf.EM_AARCH64: _A64}
 
 
 def machine(number: int) -> Machine | None:
@@ -203,6 +211,8 @@ class ObjectCode:
 
     def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
         found = self.owner.members.definition(self.object, relocation.symbol)
+        if relocation.symbol.name.startswith(_JUMPS_BY_TABLE):
+            raise UnknownStackError("it jumps by a table behind a call")
         if found is None and relocation.symbol.binding == elf.STB_WEAK:
             return None  # the linker makes it a call of nothing
         if found is None:

@@ -24,17 +24,23 @@ class _Port:
     entry: str
     main: str = ""  # the stack that the entry changes to; "" when it starts on it
     vectors: str | None = None  # the section with the addresses of handlers
-    handlers: tuple[str, ...] = ()  # those with a name
+    handlers: tuple[str, ...] = ()  # those with a name; they run on `handler_stack`
+    handler_stack: str = ""
     floor: int = 4  # bytes at the end of the stack that must never be written
 
 
 _PORTS = {
-    "a64": _Port("_start", "__ember_stack_end"),
+    "a64": _Port(
+        "_start",
+        "__ember_stack_end",
+        handlers=("report",),
+        handler_stack="fault_stack_end",
+    ),
     "linux_user": _Port("_start"),
     # A guard of 32 bytes, and the word above that tells whether the stack was full.
     "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=36),
 }
-_BOUNDED = ("cortexm",)
+_BOUNDED = ("cortexm", "a64")
 
 
 def is_bounded(board: Board) -> bool:
@@ -61,11 +67,12 @@ def graph(made: Libraries, found: Members | None) -> Graph | None:
 def bound(made: Libraries, calls: Graph) -> Bound:
     """StackError where there is none."""
     port = _PORTS[made.board.port]
-    handlers = [place for name in port.handlers if (place := calls.members.named(name))]
-    if port.vectors is not None:
-        handlers += _vectors(calls.members, port.vectors)
-    exception = _exception(made) if port.vectors is not None else 0
-    return calls.bound(handlers, exception, port.main)
+    for place in _labelled(calls.members, port.handlers):
+        calls.add_stack(place, port.handler_stack)
+    if port.vectors is None:
+        return calls.bound([], 0, port.main)
+    handlers = _vectors(calls.members, port.vectors)
+    return calls.bound(handlers, _exception(made), port.main)
 
 
 def _exception(made: Libraries) -> int:
@@ -82,6 +89,17 @@ def size(made: Libraries, found: Bound) -> int:
 
 def floor(made: Libraries) -> int:
     return _PORTS[made.board.port].floor
+
+
+def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
+    """Handlers in the assembly of a port."""
+    return [
+        Place(one, section, offset)
+        for one, section in members.kept
+        if one.archive is None
+        for offset, label in one.labels.get(section, [])
+        if label in names
+    ]
 
 
 def _vectors(members: Members, section: str) -> list[Place]:

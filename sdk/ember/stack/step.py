@@ -10,6 +10,7 @@ values before:
     ("load", register, n)       a pointer in memory, n bytes behind the register's value
     ("align", register, n)      rounded down to a multiple of n
     ("shift", register, n)      to the left
+    ("computed",)               by arithmetic that nobody follows
     None                        nobody knows
 """
 
@@ -27,7 +28,7 @@ class Flow(Enum):
     BRANCH = auto()  # to `target`, or on
     CALL = auto()  # of `target`
     POINTER_CALL = auto()
-    POINTER_JUMP = auto()  # by register `target`
+    POINTER_JUMP = auto()  # by register `target`; None: to what lies in memory
     TABLE = auto()  # a jump over a table that follows; entries of `target` bytes
     RETURN = auto()
     IT = auto()  # which of the next instructions are executed: `target`, or the others

@@ -83,8 +83,8 @@ def _high_registers(word: int) -> Step:
     target = word & 7 | word >> 4 & 8
     source = word >> 3 & 15
     if target == PC:
-        flow = Flow.RETURN if source == LR else Flow.POINTER_JUMP
-        return Step(2, (), flow, source)
+        is_return = source == LR and word & 0xFF00 == 0x4600
+        return Step(2, (), Flow.RETURN if is_return else Flow.POINTER_JUMP)
     if word & 0xFF00 == 0x4600:
         return Step(2, ((target, ("add", source, 0)),))
     return Step(2, ((target, ("sum", target, source)),))
@@ -181,7 +181,7 @@ def _multiple(first: int, second: int) -> Step:
         sets = (*_moved(base, count if first & 0x80 else -count), *sets)
     if load and second >> PC & 1 and base != PC:  # E89F is CLRM
         flow = Flow.RETURN if base == SP else Flow.POINTER_JUMP
-        return Step(4, sets, flow, PC)
+        return Step(4, sets, flow)
     return Step(4, sets)
 
 
@@ -190,7 +190,7 @@ def _dual(first: int, second: int, at: int) -> Step:
     if first & 0xFFF0 == 0xE8D0 and second & 0xFFE0 == 0xF000:
         if base == PC:
             return Step(4, (), Flow.TABLE, 2 if second & 0x10 else 1)
-        return Step(4, (), Flow.POINTER_JUMP, base)
+        return Step(4, (), Flow.POINTER_JUMP)
     back, load = bool(first & 0x20), bool(first & 0x10)
     if not back and not first & 0x100:  # exclusive accesses
         return Step(4, _unknown_of(second >> 12 & 15, second >> 8 & 15, second & 15))
@@ -319,7 +319,7 @@ def _single(first: int, second: int, at: int) -> Step:
         by = second & 0xFFF
         place = (at + 4 & ~3) + (by if first & 0x80 else -by)
         if target == PC:
-            return Step(4, (), Flow.POINTER_JUMP, PC)
+            return Step(4, (), Flow.POINTER_JUMP)
         return Step(4, ((target, ("literal", place)),))
     sets: _Sets = ()
     indexed = not first & 0x80 and second & 0x800
@@ -334,5 +334,5 @@ def _single(first: int, second: int, at: int) -> Step:
         if first >> 5 & 3 != 2:
             return Step(4, sets)  # PLD, PLI
         flow = Flow.RETURN if base == SP and sets else Flow.POINTER_JUMP
-        return Step(4, sets, flow, PC)
+        return Step(4, sets, flow)
     return Step(4, (*sets, (target, None)))

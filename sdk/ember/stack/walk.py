@@ -55,9 +55,10 @@ class Code(Protocol):
     def returns(self, target: Target) -> bool: ...
 
 
-# A register's value: ("stack", which, bytes), ("const", n), ("address", name, n) or
-# ("loaded", offset). `which` is "" for the stack that the caller gave.
+# A register's value: ("stack", which, bytes), ("const", n), ("address", name, n),
+# ("loaded", offset) or ("computed",). `which` is "" for the stack of the caller.
 Value = tuple[Any, ...] | None
+_COMPUTED: Value = ("computed",)
 _State = dict[int, Value]
 _Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
 
@@ -141,29 +142,19 @@ class _Walk:
         return after
 
     def _value(self, at: int, expression: Expression, state: _State) -> Value:
-        if expression is None:
-            return None
+        if expression is None or expression[0] == "computed":
+            return expression
         kind, first = expression[0], expression[1]
         if kind == "literal":
             return self.code.literal(first)
-        if kind in ("const", "high"):
-            address = self.code.immediate(at)
-            if address is not None:
-                return address
-        if kind == "const":
-            return "const", first
-        second = expression[2]
-        if kind == "load":
-            base = state.get(first)
-            spilled = base is not None and base[0] == "stack"
-            return None if spilled else ("loaded", second)
-        if kind in ("sum", "diff"):
-            second = state.get(second)
-        return _computed(kind, state.get(first), second)
+        address = self.code.immediate(at) if kind in ("const", "high") else None
+        if address is not None or kind == "const":
+            return address or (("const", first) if first is not None else None)
+        return _of_registers(kind, state.get(first), expression[2], state)
 
     def _stack_value(self, value: Value) -> Value:
         """The stack pointer must be known; at an address begins another stack."""
-        if value is None:
+        if value is None or value[0] in ("loaded", "computed"):
             raise UnknownStackError("it moves its stack pointer by a computed amount")
         if value[0] == "stack":
             return value
@@ -228,7 +219,11 @@ class _Walk:
         self.frame.returns = True
 
     def _known_pointer(self, now: _Now) -> bool:
+        if now.step.target is None:
+            raise UnknownStackError("it jumps by a table in memory")
         value = now.before.get(now.step.target)
+        if value == _COMPUTED:
+            raise UnknownStackError("it jumps to a computed address")
         target = self.code.function_of(value)
         if target is None and value is not None and value[0] == "const":
             raise UnknownStackError(f"it calls the address {value[1]:#x}")
@@ -298,8 +293,17 @@ def _merged(one: _State, other: _State, stack: int) -> _State:
     return found
 
 
+def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
+    if kind == "load":
+        spilled = value is not None and value[0] == "stack"
+        return None if spilled else ("loaded", second)
+    if kind in ("sum", "diff"):
+        return _computed(kind, value, state.get(second)) or _COMPUTED
+    return _computed(kind, value, second)
+
+
 def _computed(kind: str, value: Value, second: Any) -> Value:
-    if value is None or second is None or value[0] == "loaded":
+    if value is None or second is None or value[0] in ("loaded", "computed"):
         return None
     if kind in ("sum", "diff"):
         return _sum(value, second, 1 if kind == "sum" else -1)
@@ -326,6 +330,8 @@ def _put_together(kind: str, value: Value, second: int) -> Value:
 
 def _sum(one: Value, other: Value, sign: int) -> Value:
     assert one is not None and other is not None
+    if "loaded" in (one[0], other[0]) or _COMPUTED in (one, other):
+        return None
     if other[0] == "const":
         number = other[1] - (1 << 32) if other[1] >> 31 else other[1]
         return _moved(one, sign * number)
