@@ -1,0 +1,188 @@
+"""Models, a board and options become a job: what a firmware is made of, and its key."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ember import libraries, memories, passes, paths, plan, repack, user_kernels
+from ember import selection as selections
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.gaps import Gap
+from ember.libraries import Libraries
+from ember.memories import Spread
+from ember.model import Model
+from ember.program import Method
+from ember.rules import Rules
+from ember.steering import Steering
+from ember.uses import Pair
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may ask of a build."""
+
+    methods: tuple[str, ...] = ()  # none: forward, or the only one
+    app: Path | None = None  # a main() of the user's own
+    messages: bool = False  # keep error sentences and kernel names
+    caller_io: bool = False
+    stack: int | None = None  # bytes; None: as many as the code may need
+    toolchain: str | None = None
+    optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
+    rules: Rules = field(default_factory=Rules)
+    steering: Steering = field(default_factory=Steering)
+    passes: tuple[str, ...] = passes.DEFAULT  # of packing
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a firmware is made of, beside compiled libraries."""
+
+    models: tuple[Model, ...]
+    methods: tuple[tuple[Method, ...], ...]  # of each model
+    board: Board
+    options: Options
+    app: Path | None
+
+
+def make(
+    found: Sequence[Model], board: Board, options: Options, app: Path | None
+) -> Job:
+    """The job of options, with what they say of kernels as a rule."""
+    smallest = options.optimize == "size"
+    options = replace(options, rules=replace(options.rules, smallest=smallest))
+    return Job(tuple(found), _methods(found, options), board, options, app)
+
+
+def _methods(
+    found: Sequence[Model], options: Options
+) -> tuple[tuple[Method, ...], ...]:
+    """Of each model those that were asked for; of several models all without a wish."""
+    if len(found) > 1 and not options.methods:
+        return tuple(model.program.methods for model in found)
+    wanted = options.methods or (None,)
+    return tuple(
+        tuple(dict.fromkeys(model.method(name) for name in wanted)) for model in found
+    )
+
+
+def asked(options: Options) -> dict[str, Any]:
+    """What the libraries must be told."""
+    return {
+        "messages": options.messages,
+        "toolchain": options.toolchain,
+        "optimize": options.optimize,
+    }
+
+
+def plan_facts(
+    selected: Spread, job: Job, stack: int
+) -> tuple[list[plan.Plan], dict[str, Any]]:
+    plans = plan.make_all(
+        selected.pairs,
+        job.board,
+        stack=stack,
+        caller_io=job.options.caller_io,
+        homes=selected.homes,
+    )
+    conflicts = [
+        one.conflict
+        for model, _ in selected.pairs
+        for one in model.replanned.values()
+        if one.conflict
+    ]
+    done = [
+        {"model": model.name, **asdict(one)}
+        for model, _ in selected.pairs
+        for one in model.passes
+    ]
+    facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
+    return plans, plan.to_json(plans) | facts
+
+
+def choose(job: Job) -> list[Pair]:
+    """Each model packed, with its selection; all gaps are told together."""
+    results: list[Pair] = []
+    gaps: list[Gap] = []
+    for model, methods in zip(job.models, job.methods, strict=True):
+        options = job.options
+        packed = repack.repack(model, options.rules.known, options.passes, job.board)
+        found = selections.examine(
+            packed.program,
+            packed.content,
+            packed.data,
+            job.board,
+            [packed.method(one.name) for one in methods],
+            packed.name,
+            options.rules,
+            packed.origins,
+        )
+        gaps += found.gaps
+        if found.selection is not None:
+            results.append((packed, found.selection))
+    if gaps:
+        raise selections.missing(gaps)
+    return results
+
+
+def spread(job: Job, pairs: Sequence[Pair], stack: int) -> Spread:
+    """The models over the memories of the board."""
+    options = job.options
+    return memories.spread(
+        pairs,
+        job.board,
+        options.rules,
+        options.steering,
+        stack=stack,
+        caller_io=options.caller_io,
+    )
+
+
+def app_of(path: Path | None) -> Path | None:
+    if path is not None and not path.is_file():
+        raise SdkError(f"the application {path} does not exist")
+    return path.absolute() if path else None
+
+
+# ---- the key -----------------------------------------------------------------------
+
+
+def key(job: Job, made: Libraries) -> str:
+    """Names everything that a firmware depends on."""
+    digest = hashlib.sha256(made.key.encode())
+    digest.update(_sdk_digest())
+    for model in job.models:
+        for content in (model.content, *model.data):
+            digest.update(hashlib.sha256(content).digest())
+    if job.app is not None:
+        for path in sorted(job.app.parent.glob("*.[ch]")):
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    options = job.options
+    facts = [
+        job.board.model_dump(mode="json"),
+        [model.name for model in job.models],
+        [[one.name for one in methods] for methods in job.methods],
+        [str(job.app), options.messages, options.caller_io, options.stack],
+        [options.toolchain, options.rules.key(), options.steering.key()],
+        options.passes,
+    ]
+    digest.update(json.dumps(facts).encode())
+    digest.update(user_kernels.digest(options.rules.known))
+    return digest.hexdigest()
+
+
+@functools.cache
+def _sdk_digest() -> bytes:
+    """A hash of the SDK and of the applications that it links."""
+    digest = hashlib.sha256()
+    files = [*Path(__file__).parent.rglob("*.py"), *(paths.runtime() / "app").iterdir()]
+    files.append(paths.kernels() / "kernels.yaml")
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.digest()
