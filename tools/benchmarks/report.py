@@ -63,7 +63,8 @@ _NOTES = """
 - *core* is all code, constants and `.data` of the runtime and of the C library parts it
   calls, without application, port and kernels. It checks every program. ExecuTorch's
   has verification off, its default in a release; with it on, it takes about 22.9 kB.
-  Error sentences and events are off on both sides.
+  Error sentences and events are off on both sides. Firmware of a method in which
+  nothing can change links a third less of it ([runtime.md](runtime.md)).
 - *core and accessors* adds all that a kernel may ask the core of its arguments, lists,
   strings and dynamic shapes included. Firmware links what its kernels ask.
 - *dispatch* and *loading* are slopes between programs of 100 and 200 additions of one
@@ -92,9 +93,9 @@ _WHOLE = """
 ## Whole models
 
 The 784-128-10 perceptron and the models of MLPerf Tiny at their own sizes, float32 with
-batch norms as they are exported, built as by default (`--optimize size`).
-*mlp* transposes its weights at each run, as exported; *mlp_folded* went through
-ExecuTorch's `constant_prop_pass`. *MACs each* is multiplications per instruction.
+batch norms as they are exported, built as by default. *mlp_folded* went through
+ExecuTorch's `constant_prop_pass` when it was exported. *MACs each* is multiplications
+per instruction.
 
 """
 _WHOLE_NOTES = """
@@ -128,8 +129,7 @@ _INT8_NOTES = """
 _SIZES_HEAD = """
 ## Code size
 
-Bytes of code, constants and `.data` with kernels at -Os: `--optimize size`, the
-default.
+Bytes of code, constants and `.data` with `--optimize size`.
 
 """
 _SIZES_NOTES = """
@@ -137,8 +137,9 @@ _SIZES_NOTES = """
   its model calls.
 - *add*, *addmm*: the kernel that takes every dtype, with all that it calls of the
   engines. A float32 program links a smaller one.
-- *firmware* is everything but the model, of the small models below. ExecuTorch's are
-  for a larger perceptron, and for a DS-CNN in int8.
+- *firmware* is everything but the model, of the small models below; *balanced* is
+  without the option. ExecuTorch's are for a larger perceptron, and for a DS-CNN in
+  int8.
 """
 
 
