@@ -56,6 +56,16 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Accesses:
+    """Of a range of addresses, while the method was executed."""
+
+    reads: int
+    read_bytes: int
+    writes: int
+    written_bytes: int
+
+
+@dataclass(frozen=True)
 class RunResult:
     exit_code: int | None  # None: ended by a time-out or a signal
     text: str  # stdout and stderr, interleaved
@@ -64,6 +74,7 @@ class RunResult:
     total: int | None  # instructions (packets) of the whole run; None: not counted
     timed_out: bool
     seconds: float
+    accesses: tuple[Accesses, ...] = ()  # of each range that was asked for
 
     @property
     def problem(self) -> str | None:
@@ -98,6 +109,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     timeout_s: float | None = None,
     count: bool = True,
     exact: bool = False,
+    ranges: Sequence[range] = (),
     on_line: Callable[[str], None] | None = None,
     progress: Callable[[], object] | None = None,
 ) -> RunResult:
@@ -108,19 +120,21 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     `arguments` are the words that ember_port_arguments() sees; file names in them
     are relative to `cwd`. With `count`, a board whose runner counts gives marks and a
     total; `exact` counts instruction by instruction (only needed where faults or
-    interrupts leave blocks half-way). `on_line` sees each line of text as it comes.
+    interrupts leave blocks half-way). Accesses of `ranges` of addresses are counted.
+    `on_line` sees each line of text as it comes.
     """
     limit = board.runner.timeout_s if timeout_s is None else timeout_s
     counting = count and board.runner.counts is not None
     firmware = firmware.resolve()
     with tempfile.TemporaryDirectory(prefix="ember-run-") as folder:
         log = Path(folder) / "marks.txt"
-        options = _plugin_options(firmware, log, exact) if counting else []
+        options = _plugin_options(firmware, log, exact, ranges) if counting else []
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
         code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
         seconds = time.monotonic() - started
         marks, total = _read_marks(log)
+        accesses = _read_accesses(log)
     return RunResult(
         exit_code=None if timed_out or code < 0 else code,
         text=text,
@@ -129,6 +143,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         total=total,
         timed_out=timed_out,
         seconds=seconds,
+        accesses=accesses,
     )
 
 
@@ -305,7 +320,9 @@ def plugin() -> Path:
     return host_library.build("plugin", [paths.plugin() / "count.c"])
 
 
-def _plugin_options(firmware: Path, log: Path, exact: bool) -> list[str]:
+def _plugin_options(
+    firmware: Path, log: Path, exact: bool, ranges: Sequence[range]
+) -> list[str]:
     program = elf_files.read(firmware)
     symbol = program.symbol(_MARKS_SYMBOL)
     address = symbol.address if symbol is not None else 0
@@ -313,6 +330,7 @@ def _plugin_options(firmware: Path, log: Path, exact: bool) -> list[str]:
     options = [f"{plugin()}", f"out={log}", f"marks={address:#x}", f"words={words}"]
     if exact:
         options.append("exact=1")
+    options += [f"range={one.start:#x}:{one.stop:#x}" for one in ranges]
     return ["-plugin", ",".join(options)]
 
 
@@ -330,6 +348,14 @@ def _read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
                 Mark(int(words[0]), "w" if words[1] == "w" else "r", int(words[2]))
             )
     return tuple(marks), total
+
+
+def _read_accesses(log: Path) -> tuple[Accesses, ...]:
+    if not log.is_file():
+        return ()
+    lines = log.read_text(encoding="utf-8").splitlines()
+    words = [line.split() for line in lines if line.startswith("range ")]
+    return tuple(Accesses(*map(int, one[1:])) for one in words)
 
 
 def available(board: Board) -> bool:

@@ -31,6 +31,8 @@ class Times:
 
     times: float = 1
     macs: bool = False  # per multiply-accumulate of the call, not per element
+    single: bool = False  # element by element, also in a variant for vectors
+    copied: bool = False  # of a copy in scratch, in calls that have scratch
     constant: bool = False  # read at prepare too: it must stay a constant
 
 
@@ -104,7 +106,7 @@ def of(path: Path, data: Any) -> Library:
     )
 
 
-_TIMES = re.compile(r"macs(?:/(\d+))?|(\d+(?:\.\d+)?)")
+_TIMES = re.compile(r"(?:macs(?:/(\d+))?|(\d+(?:\.\d+)?))( single| copied)?")
 
 
 def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
@@ -119,11 +121,13 @@ def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
             if match is None or match[1] == "0":
                 raise SdkError(
                     f"{path}: accesses of {name} by {kernel} are '{text}'",
-                    hint="write how often, as 3, macs or macs/8; or constant",
+                    hint="write 3, macs, macs/8 (single, copied) or constant",
                 )
             by_macs = match[2] is None
             times = 1 / int(match[1] or 1) if by_macs else float(match[2])
-            own[str(name)] = Times(times, by_macs)
+            own[str(name)] = Times(
+                times, by_macs, match[3] == " single", match[3] == " copied"
+            )
     return found
 
 

@@ -26,7 +26,7 @@ from ember.steering import Steering
 from ember.traffic import Traffic
 from ember.uses import Pair, RefusedError, Region, Use
 
-_STACK_PART = 8  # one access in so many is the stack's
+_STACK_PART = 8  # reads of tensors for three of the stack, and one write of it
 _EVEN = 64  # costs are kept in whole numbers, above ties
 _SLACK = 1024  # bytes that a file may grow by when constants become states
 _FREE_PART = 4  # copies leave a quarter of the application's memory alone
@@ -104,6 +104,7 @@ class _Spreader:
         self.costs: dict[str, dict[str, int]] = {
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
         }
+        self.accessed: dict[str, int] = {}  # bytes, by class
 
     def made(self) -> Spread:
         for number, (model, _) in enumerate(self.pairs):
@@ -121,7 +122,8 @@ class _Spreader:
         pairs = [use.pair(self.board, self.rules) for use in found]
         asked = self.steering
         homes = Homes(self.homes, asked.reserve, asked.forbid)
-        return Spread(pairs, homes, {"memories": self.costs})
+        facts = {"memories": self.costs, "classes": self.accessed}
+        return Spread(pairs, homes, facts)
 
     # ---- what there is -----------------------------------------------------------
 
@@ -148,9 +150,8 @@ class _Spreader:
     def _blocks(self, uses: Sequence[Use]) -> list[Part]:
         """Stack, scratch, arenas, and what the program leaves to the caller."""
         total = sum(use.total(name) for use in uses for name in use.traffic)
-        of_stack = Traffic(
-            {4: total // _STACK_PART // 8}, {4: total // _STACK_PART // 8}
-        )
+        share = total // _STACK_PART
+        of_stack = Traffic({4: 3 * share}, {4: share})
         parts = [self._block("stack", "stack", (0, "stack"), self.stack, of_stack)]
         scratch = max(chosen.scratch for _, chosen in self.pairs)
         used = Traffic()
@@ -322,6 +323,8 @@ class _Spreader:
     def _note(self, one: Part, memory: Memory) -> None:
         table = self.costs[memory.name]
         table["accessed"] += one.traffic.bytes
+        kind = one.name.partition(" ")[0]
+        self.accessed[kind] = self.accessed.get(kind, 0) + one.traffic.bytes
         table["cycles"] += round(_cycles(one.traffic, memory))
 
 

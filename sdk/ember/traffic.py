@@ -3,7 +3,9 @@
 kernels.yaml says under `accesses:` how often a kernel reads or writes the elements of
 an argument, by its name in the operator's schema: `3`, every element three times;
 `macs/8`, one access for eight multiply-accumulates of the call. What is not listed
-counts once. A vector variant accesses a whole vector at a time.
+counts once. A vector variant accesses a whole vector at a time, but one element of what
+is `single`. What is `copied` are accesses of scratch, if the call has any; the copy is
+made reading COPIED times, once for each line of a filter, say.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ember.kernels import KernelList
 from ember.program import Method, types
 
 ROUNDS = 8  # of a loop, whose end only the run knows
+COPIED = 3
 _WORD = 4  # bytes
 
 
@@ -39,6 +42,10 @@ class Traffic:
                 self.note(kind, width, count)
 
     @property
+    def count(self) -> int:
+        return sum(self.reads.values()) + sum(self.writes.values())
+
+    @property
     def bytes(self) -> int:
         both = (*self.reads.items(), *self.writes.items())
         return sum(width * count for width, count in both)
@@ -51,14 +58,18 @@ def words(size: int, times: int = 1) -> Traffic:
 
 
 def of(
-    method: Method, known: KernelList, kernels: Mapping[int, str]
+    method: Method,
+    known: KernelList,
+    kernels: Mapping[int, str],
+    scratch: Mapping[int, int] | None = None,
 ) -> dict[int, Traffic]:
-    """Of every tensor that instructions touch; `kernels` are those of the calls, by
-    instruction."""
+    """Of every tensor that instructions touch; `kernels` are those of the calls, and
+    `scratch` its bytes, by instruction."""
     found: dict[int, Traffic] = {}
     rounds = _rounds(method)
     for index, own in enumerate(effects.of(method, known)):
         rules = _Rules(method, index, known, kernels.get(index))
+        rules.has_scratch = bool((scratch or {}).get(index))
         for kind, values in (
             ("reads", own.reads | own.updates),
             ("writes", own.writes | own.updates),
@@ -76,7 +87,9 @@ def of_scratch(
 ) -> Traffic:
     """Of `size` bytes of scratch in one call: filled, and read as the kernel does."""
     found = words(size)
-    rule = known.accesses.get(kernel, {}).get("scratch")
+    listed = known.accesses.get(kernel, {})
+    copied = (one for one in listed.values() if one.copied)
+    rule = listed.get("scratch") or next(copied, None)
     if rule is not None:
         all_macs = _macs(method, index)
         count = rule.times * (all_macs if rule.macs else size / _WORD)
@@ -100,6 +113,7 @@ class _Rules:
     ) -> None:
         self.method = method
         self.kernel = kernel
+        self.has_scratch = False
         self.rules: dict[int, kernel_library.Times] = {}
         self.macs = _macs(method, index)
         call = method.instructions[index]
@@ -130,10 +144,13 @@ class _Rules:
         assert isinstance(tensor, types.Tensor)
         elements: float = tensor.numel
         rule = self.rules.get(value)
-        if rule is not None:
+        if rule is not None and rule.copied and self.has_scratch:
+            elements *= COPIED
+        elif rule is not None:
             elements = rule.times * (self.macs if rule.macs else elements)
         size = max(1, tensor.dtype.itemsize)
-        width = max(size, isa.width(self.kernel) if self.kernel else 1)
+        width = isa.width(self.kernel) if self.kernel else 1
+        width = size if rule is not None and rule.single else max(size, width)
         return width, math.ceil(elements * size / width)
 
 

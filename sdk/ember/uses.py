@@ -25,6 +25,10 @@ Region = tuple[int, str]  # the number of its model, and its name
 Block = tuple[Region, Role, str, int, Traffic]  # region, role, class, bytes, accesses
 
 
+# Kernels read their states in their loops: so many accesses of tensors for one.
+_ARENA_PART = 8
+
+
 class RefusedError(Exception):
     """Kernels do not take some constants as copies: (number of the model, data)."""
 
@@ -48,9 +52,9 @@ class Use:
         self.copied: dict[str, dict[int, int]] = {}  # constants, by method and value
         self.traffic: dict[str, dict[int, Traffic]] = {}
         for method, needs in zip(chosen.methods, chosen.needs, strict=True):
-            kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
             sizes = {call.instruction: call.scratch for call in needs.calls}
-            self.traffic[method.name] = traffic.of(method, self.known, kernels)
+            kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
+            self.traffic[method.name] = traffic.of(method, self.known, kernels, sizes)
             for index, kernel in kernels.items():
                 size = sizes[index]
                 self.scratch.add(
@@ -64,7 +68,8 @@ class Use:
         return found
 
     def total(self, name: str) -> int:
-        return sum(one.bytes for one in self.traffic[name].values())
+        """Accesses of all tensors in one run."""
+        return sum(one.count for one in self.traffic[name].values())
 
     def prefix(self, name: str) -> str:
         names = [method.name for method in self.chosen.methods]
@@ -83,7 +88,8 @@ class Use:
         for method, needs in zip(self.chosen.methods, self.chosen.needs, strict=True):
             home = (self.number, f"{self.prefix(method.name)}_arena")
             size = max(needs.arena + _growth(method), plan.ALIGN)
-            yield home, "method", "arena", size, traffic.words(needs.arena)
+            reads = Traffic({4: self.total(method.name) // _ARENA_PART})
+            yield home, "method", "arena", size, reads
             yield from self._lent(
                 method, "input", plan.unbound_inputs(method, caller_io)
             )

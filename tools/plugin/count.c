@@ -2,12 +2,17 @@
 // Emulator plugin: exact instruction counts of the regions that a firmware marks.
 //
 //   -plugin libember_count.so,out=FILE,marks=0xADDRESS,words=8[,exact=1]
+//           [,range=0xLOW:0xEND]...
 //
 // The firmware has an array of words at ADDRESS. A write to word i begins region i, a
 // read ends it; the plugin writes one line `<i> <w|r> <count>` an access, in order,
 // and `end <count>` last. <count> is the number of instructions (packets on Hexagon)
 // executed before the access, exact inside a translation block too: a block adds its
 // length when it starts, and an access takes back what follows it in the block.
+//
+// For each range of addresses (at most 64), in order, a line before the last,
+// `range <reads> <read bytes> <writes> <written bytes>`, counts its accesses in
+// region 1.
 //
 // A block that an exception leaves half-way would count as whole; exact=1 counts
 // every instruction by itself instead (slower).
@@ -63,6 +68,7 @@ extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
                                                         size_t index);
 extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
+extern unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
@@ -72,12 +78,44 @@ static uint64_t marks_end;
 static bool exact;
 static uint64_t executed;
 
+// Accesses of a range: [0] reads, [1] writes.
+typedef struct range {
+    uint64_t low;
+    uint64_t end;
+    uint64_t accesses[2];
+    uint64_t bytes[2];
+} range_t;
+
+enum { MOST_RANGES = 64, COUNTED_REGION = 1 };
+
+static range_t ranges[MOST_RANGES];
+static int range_count;
+static bool is_counting;
+
+static void count_access(qemu_plugin_meminfo_t info, uint64_t address) {
+    const bool store = qemu_plugin_mem_is_store(info);
+
+    for (range_t *range = ranges; range < ranges + range_count; range++) {
+        if (address >= range->low && address < range->end) {
+            range->accesses[store]++;
+            range->bytes[store] += UINT64_C(1) << qemu_plugin_mem_size_shift(info);
+            return;
+        }
+    }
+}
+
 // `ahead` = instructions of the block that are counted but not executed yet.
 static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address,
                       void *ahead) {
     (void)cpu;
     if (address < marks || address >= marks_end) {
+        if (is_counting) {
+            count_access(info, address);
+        }
         return;
+    }
+    if ((address - marks) / 4 == COUNTED_REGION) {
+        is_counting = range_count > 0 && qemu_plugin_mem_is_store(info);
     }
     fprintf(out, "%" PRIu64 " %c %" PRIu64 "\n", (address - marks) / 4,
             qemu_plugin_mem_is_store(info) ? 'w' : 'r',
@@ -111,8 +149,24 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 static void on_end(qemu_plugin_id_t id, void *data) {
     (void)id;
     (void)data;
+    for (const range_t *one = ranges; one < ranges + range_count; one++) {
+        fprintf(out, "range %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+                one->accesses[0], one->bytes[0], one->accesses[1], one->bytes[1]);
+    }
     fprintf(out, "end %" PRIu64 "\n", executed);
     fclose(out);
+}
+
+static bool read_range(const char *text) {
+    char *rest;
+
+    if (range_count == MOST_RANGES) {
+        return false;
+    }
+    range_t *range = &ranges[range_count++];
+    range->low = strtoull(text, &rest, 0);
+    range->end = *rest == ':' ? strtoull(rest + 1, NULL, 0) : 0;
+    return range->low < range->end;
 }
 
 static bool read_option(const char *option) {
@@ -127,6 +181,9 @@ static bool read_option(const char *option) {
     if (strncmp(option, "words=", 6) == 0) {
         marks_end = strtoull(option + 6, NULL, 0);
         return true;
+    }
+    if (strncmp(option, "range=", 6) == 0) {
+        return read_range(option + 6);
     }
     if (strncmp(option, "exact=", 6) == 0) {
         exact = strcmp(option + 6, "0") != 0;

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import build, inputs, run
+from ember import build, elf, emulator, inputs, run
 from ember import project as projects
 from ember.errors import SdkError
 
@@ -97,6 +97,45 @@ def test_copies_of_constants_are_right(mobilenet: Path, tmp_path: Path) -> None:
     log = check_outputs(built, mobilenet)
     assert built.plan["constants"]["copied"] > 64 * K
     assert log.arena == built.sizes["method_arena"]
+
+
+def counted(built: build.Built, case: Path) -> dict[str, int]:
+    """Bytes that a run accesses in the emulator: of activations, constants, .."""
+    program = elf.read(built.firmware)
+    places: list[tuple[str, range]] = []
+    for region in built.plan["regions"]:
+        symbol = program.symbol(region["name"])
+        assert symbol is not None
+        place = range(symbol.address, symbol.address + region["bytes"])
+        places.append((region["role"], place))
+    for section in program.sections:
+        place = range(section.address, section.address + section.size)
+        if section.name.startswith(".ember_model") and place:
+            places.append(("weights", place))
+        elif section.name == ".ember_stack":
+            places.append(("stack", place))
+    result = emulator.run(
+        built.board, built.firmware, ranges=[place for _, place in places]
+    )
+    found: dict[str, int] = {}
+    for (role, _), one in zip(places, result.accesses, strict=True):
+        found[role] = found.get(role, 0) + one.read_bytes + one.written_bytes
+    return found
+
+
+@pytest.mark.parametrize("board", ["mps2-an505", "mps3-an547"])
+def test_traffic_is_what_the_emulator_counts(
+    mobilenet: Path, tmp_path: Path, board: str
+) -> None:
+    built = built_for(mobilenet, board, tmp_path)
+    found = counted(built, mobilenet)
+    said = built.plan["traffic"]["classes"]
+    tensors = said["activations"] + said["inputs"] + said["outputs"]
+    assert found["planned"] == pytest.approx(tensors, rel=0.25)
+    assert found["weights"] == pytest.approx(said["constants"], rel=0.25)
+    # Rough, but small and hot in either case.
+    assert said["stack"] / 3 < found["stack"] < 3 * said["stack"]
+    assert said["arena"] / 3 < found["method"] < 3 * said["arena"]
 
 
 def test_netduinoplus2_is_refused_with_the_bytes(
