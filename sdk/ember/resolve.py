@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, emulator, kernels, libraries, linker, paths, user_kernels
+from ember import boards, emulator, isa, kernels, libraries, linker, paths, user_kernels
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.kernels import KernelList
@@ -101,7 +101,8 @@ def resolve(
     """
     if len(data) > MOST_DATA_FILES:
         raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
-    tool = _tool(computer(board).name, known or kernels.load())
+    known = known or kernels.load()
+    tool = _tool(computer(board).name, known, _node_sets(board, known))
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
     limits = [" ".join([op, *items]) + "\n" for op, items in allowed.items()]
     with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
@@ -190,7 +191,8 @@ def is_ready(board: Board, known: KernelList) -> bool:
     """Whether the loader is compiled, so that resolve() starts no compiler."""
     host = computer(board)
     key = libraries.built_key(host, messages=True)
-    return key is not None and _place(host, key, known).is_file()
+    sets = _node_sets(board, known)
+    return key is not None and _place(host, key, known, sets).is_file()
 
 
 def computer(board: Board | None) -> Board:
@@ -199,45 +201,53 @@ def computer(board: Board | None) -> Board:
     return boards.load("arm-user" if narrow else "host")
 
 
+def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
+    """The board's instruction sets that kernels of nodes have variants for."""
+    used = {isa.of(name) for one in known.backends.values() for name in one.kernels}
+    return tuple(name for name in board.isa if name in used) if board else ()
+
+
 @functools.cache
-def _tables(known: KernelList) -> tuple[str, str]:
+def _tables(known: KernelList, sets: tuple[str, ...]) -> tuple[str, str]:
     return (
         kernels.operator_table(known.of_all_sets(), known),
-        kernels.backend_table(known.backends),
+        kernels.backend_table(known.backends, sets),
     )
 
 
-def _place(board: Board, key: str, known: KernelList) -> Path:
+def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> Path:
     digest = hashlib.sha256(key.encode())
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
-    digest.update("".join(_tables(known)).encode())
+    digest.update("".join(_tables(known, sets)).encode())
     digest.update(user_kernels.digest(known))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / "resolve"
 
 
 @functools.cache
-def _tool(name: str, known: KernelList) -> _Tool:
+def _tool(name: str, known: KernelList, sets: tuple[str, ...]) -> _Tool:
     """The loader as a program of this computer, compiled unless the cache has it.
 
-    It has the kernels for every instruction set; models stand for instructions that
-    this computer lacks, but only `prepare` is called here.
+    It has the kernels for every instruction set, and those of nodes for `sets`; models
+    stand for instructions that this computer lacks, but only `prepare` is called here.
     """
     board = boards.load(name)
     built = libraries.build(board, messages=True)
-    path = _place(board, built.key, known)
+    path = _place(board, built.key, known, sets)
     if not path.is_file():
         top = paths.writable_folder(path.parents[1])
         with tempfile.TemporaryDirectory(dir=top) as temporary:
-            _build(built, Path(temporary), known)
+            _build(built, Path(temporary), known, sets)
             path.parent.mkdir(exist_ok=True)
             shutil.move(Path(temporary) / "resolve", path)
     return _Tool(board, path)
 
 
-def _build(built: libraries.Libraries, folder: Path, known: KernelList) -> None:
-    table, backends = _tables(known)
+def _build(
+    built: libraries.Libraries, folder: Path, known: KernelList, sets: tuple[str, ...]
+) -> None:
+    table, backends = _tables(known, sets)
     (folder / "operators.c").write_text(table, encoding="utf-8")
     (folder / "backends.c").write_text(backends, encoding="utf-8")
     sources = [*_sources("resolve_*.c"), folder / "operators.c", folder / "backends.c"]

@@ -60,7 +60,7 @@ def build(folder: Path, sets: list[str]) -> Path:
     """
     sources = [
         *_core_sources(),
-        *sorted((ROOT / "runtime_c/backends").rglob("*.c")),
+        *_backend_sources(sets),
         *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
         ROOT / "tests/unit/c/toys.c",
         *_kernel_sources(folder, sets),
@@ -97,6 +97,23 @@ def _core_sources() -> list[Path]:
     return [path for path in found if path.stem != "loader_file"]
 
 
+def _backend_sources(sets: list[str]) -> list[Path]:
+    """Models in the place of files that have one."""
+    found = sorted((ROOT / "runtime_c/backends").rglob("*.c"))
+    models = {path.stem.removesuffix("_model") for path in found if _is_model(path)}
+    usable = {None, *sets}
+    return [
+        path
+        for path in found
+        if path.stem not in models
+        and isa.of(path.stem.removesuffix("_model")) in usable
+    ]
+
+
+def _is_model(path: Path) -> bool:
+    return path.stem.endswith("_model")
+
+
 def _defines() -> list[str]:
     return [f"-DFUZZ_KERNELS={int(_listed() is not None)}"]
 
@@ -114,7 +131,7 @@ def _kernel_sources(folder: Path, sets: list[str]) -> list[Path]:
         return []
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
     tables[0].write_text(kernels.operator_table(listed.all(sets)))
-    tables[1].write_text(kernels.backend_table(listed.backends))
+    tables[1].write_text(kernels.backend_table(listed.backends, sets))
     usable = {None, *sets}
     files = sorted((ROOT / "kernels").glob("*/*.c"))
     return [*tables, *(path for path in files if isa.of(path.stem) in usable)]

@@ -25,6 +25,16 @@ FUNCTION __arm_sme_state
     mrs     x1, tpidr2_el0
     ret
 
+// x0: 64-bit parts of a vector, which compilers note where a mode changes; 0 outside of
+// streaming mode, where a core may have no vectors of this kind.
+FUNCTION __arm_get_current_vg
+    mrs     x0, svcr
+    tbz     x0, #0, 1f
+    cntd    x0
+    ret
+1:  mov     x0, #0
+    ret
+
 // Saves ZA into the block of a caller that left it dormant; nothing when none did.
 FUNCTION __arm_tpidr2_save
     mrs     x14, tpidr2_el0
