@@ -93,6 +93,7 @@ def command(
             optimize=optimize or plans.optimize,
             rules=plans.rules,
             poison=poison,
+            passes=plans.passes,
         ),
         on_result=show,
     )

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from ember import bundle
 from ember.batch import Dead, Poison
+from ember.boards import Board
 from ember.cases import Case
 from ember.kernels import KernelList
 from ember.model import Model
@@ -19,10 +20,12 @@ from ember.repack import repack
 from ember.replan import Placed, Replanned
 
 
-def poisoned(case: Case, known: KernelList) -> tuple[Case, Poison]:
+def poisoned(
+    case: Case, known: KernelList, passes: Sequence[str], board: Board
+) -> tuple[Case, Poison]:
     """The case as `ember build` would pack it, and what is dead in its methods."""
     model = Model(case.name, case.path, _program_bytes(case), case.data, case.program)
-    packed = repack(model, known)
+    packed = repack(model, known, passes, board)
     made = replace(case, content=packed.content, program=packed.program, bundled=False)
     plans = [packed.replanned.get(name) for name in case.methods]
     return made, tuple(tuple(_of(one)) if one else () for one in plans)

@@ -19,6 +19,7 @@ from ember import (
     emulator,
     kernels,
     libraries,
+    passes,
     poison,
     program,
     resolve,
@@ -65,6 +66,7 @@ class Settings:
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
+    passes: tuple[str, ...] = passes.DEFAULT  # of packing
 
 
 Report = Callable[[Outcome], None]
@@ -141,7 +143,7 @@ class _Session:
             for case in given:
                 try:
                     packed, self.poison[case.name] = poison.poisoned(
-                        case, self.rules.known
+                        case, self.rules.known, self.settings.passes, self.board
                     )
                 except SdkError as error:
                     yield self._error(case, _line(error))

@@ -8,23 +8,27 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cases, cli, kernels, poison, testing
+from ember import boards, cases, cli, filters, kernels, passes, poison, testing
 from ember.batch import Dead, Poison
 from ember.cases import Case
 from ember.kernels import KernelList
 from ember.program import JumpFalseCall
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
+HOST = boards.load("host")
 
 
 def read(name: str) -> Case:
     return cases.read(cases.find([CASES / name])[0])
 
 
-def outcomes(folder: Path, fill: int) -> list[testing.Outcome]:
-    settings = testing.Settings(poison=fill)
-    found = cases.find([folder])
-    return testing.test(found, [boards.load("host")], jobs=1, settings=settings)
+def outcomes(
+    folder: Path, fill: int, names: str = "", chosen: tuple[str, ...] = ()
+) -> list[testing.Outcome]:
+    settings = testing.Settings(poison=fill, passes=chosen)
+    wanted = filters.parse(names)
+    found = [one for one in cases.find([folder]) if wanted(one.name)]
+    return testing.test(found, [HOST], jobs=1, settings=settings)
 
 
 @pytest.mark.parametrize("fill", [0xA5, 0xFF])  # 0xFF is NaN
@@ -33,9 +37,18 @@ def test_every_committed_case_with_its_dead_memory_overwritten(fill: int) -> Non
     assert [f"{one.again}: {one.message}" for one in wrong] == []
 
 
+def test_packed_by_passes_too() -> None:
+    names = (
+        "model_encoder_small or model_lstm_small or concat or op_cat or special_scan"
+    )
+    found = outcomes(CASES, 0xFF, names, passes.DEFAULT)
+    assert [one.name for one in found if one.status != "passed"] == []
+    assert len(found) > 5
+
+
 @pytest.mark.parametrize("name", ["model_lenet_small", "special_cond", "special_scan"])
 def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
-    case, (dead,) = poison.poisoned(read(name), kernels.load())
+    case, (dead,) = poison.poisoned(read(name), kernels.load(), (), HOST)
     (method,) = case.program.methods
     end = len(method.instructions)
     for at in range(end + 1):
@@ -54,7 +67,7 @@ def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
 
 def spoiled(case: Case, known: KernelList, where: str) -> tuple[Case, Poison]:
     """As poisoned(), with all memory overwritten before one instruction too."""
-    made, dead = ORIGINAL(case, known)
+    made, dead = ORIGINAL(case, known, (), HOST)
     (method,) = made.program.methods
     end = len(method.instructions)
     jump = [
@@ -75,7 +88,7 @@ ORIGINAL = poison.poisoned
 def test_living_memory_that_is_overwritten_makes_a_case_fail(
     name: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poison, "poisoned", lambda c, k: spoiled(c, k, where))
+    monkeypatch.setattr(poison, "poisoned", lambda c, k, *_: spoiled(c, k, where))
     (outcome,) = outcomes(CASES / name, 0xFF)
     assert outcome.status == "failed"
     assert outcome.again.endswith("--board host --poison 0xff")
@@ -84,8 +97,8 @@ def test_living_memory_that_is_overwritten_makes_a_case_fail(
 def test_ranges_outside_of_the_memory_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def outside(case: Case, known: KernelList) -> tuple[Case, Poison]:
-        made, (dead,) = ORIGINAL(case, known)
+    def outside(case: Case, known: KernelList, *_: object) -> tuple[Case, Poison]:
+        made, (dead,) = ORIGINAL(case, known, (), HOST)
         return made, ((*dead, replace(dead[0], end=1 << 30)),)
 
     monkeypatch.setattr(poison, "poisoned", outside)
