@@ -7,9 +7,11 @@ enum { X, LUT, OUT };
 static int32_t run(void *state) {
     const ember_lut_s8_t *s = state;
     const int8_t *middle = s->lut + 128;
+    const int8_t *x = s->x;
+    int8_t *y = s->y;
 
-    for (uint32_t i = 0; i < s->count; i++) {
-        s->y[i] = middle[s->x[i]];
+    for (const int8_t *past = x + s->count; x < past; x++) {
+        *y++ = middle[*x];
     }
     return EMBER_OK;
 }

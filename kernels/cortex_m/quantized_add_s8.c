@@ -10,6 +10,8 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
     const int32_t offset = s->offset;
     const uint32_t doubt = s->doubt;
     const ember_limits_s8_t limits = s->limits;
+    const int32_t a_step = s->pair.a.step;
+    const int32_t b_step = s->pair.b.step;
 
     for (uint32_t i = 0; i < count; i++) {
         const int32_t estimate = *a * a_factor + *b * b_factor + offset;
@@ -18,8 +20,8 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
         } else {
             y[i] = ember_limit_s8(estimate >> EMBER_ADD_BITS, limits);
         }
-        a += s->pair.a.step;
-        b += s->pair.b.step;
+        a += a_step;
+        b += b_step;
     }
 }
 

@@ -4,16 +4,36 @@
 
 enum { A, A_ZERO, B, B_ZERO, Y_ZERO, Y_SCALE };
 
+static int8_t exact(const ember_mul_s8_t *s, int32_t product) {
+    const ember_limits_s8_t limits = {INT8_MIN, INT8_MAX};
+    return ember_requantize_s8(product, s->y, s->y_zero, limits);
+}
+
 static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
                 uint32_t count) {
     const ember_mul_s8_t *s = state;
     const ember_limits_s8_t limits = {INT8_MIN, INT8_MAX};
+    const int32_t a_zero = s->a_zero;
+    const int32_t b_zero = s->b_zero;
+    const int32_t a_step = s->pair.a.step;
+    const int32_t b_step = s->pair.b.step;
+    const int32_t multiplier = s->y.multiplier;
+    const int32_t offset = s->offset;
+    const uint32_t doubt = s->doubt;
+    const uint32_t left = s->left;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const int32_t product = (*a - s->a_zero) * (*b - s->b_zero);
-        y[i] = ember_requantize_s8(product, s->y, s->y_zero, limits);
-        a += s->pair.a.step;
-        b += s->pair.b.step;
+    for (const int8_t *past = y + count; y < past; y++) {
+        const int32_t product = (*a - a_zero) * (*b - b_zero);
+        const int32_t moved = (int32_t)((uint32_t)product << left);
+        const int64_t scaled = (int64_t)moved * multiplier;
+        const int32_t estimate = (int32_t)(scaled >> 32) + offset;
+        if ((uint32_t)estimate << (32 - EMBER_MUL_BITS) < doubt) {
+            *y = exact(s, product);
+        } else {
+            *y = ember_limit_s8(estimate >> EMBER_MUL_BITS, limits);
+        }
+        a += a_step;
+        b += b_step;
     }
 }
 
@@ -21,6 +41,22 @@ static int32_t run(void *state) {
     const ember_mul_s8_t *s = state;
     ember_pair_s8_run(&s->pair, row, s);
     return EMBER_OK;
+}
+
+// The reference rounds to a unit of 2^shift first; the estimate is cut off.
+static void set_estimate(ember_mul_s8_t *s) {
+    const int32_t left = EMBER_MUL_BITS + 1 + s->y.shift;
+    s->left = 0;
+    s->offset = 0;
+    s->doubt = UINT32_MAX;
+    if (left < 0 || left > 14) { // a product has 17 bits, with its sign
+        return;
+    }
+    const int32_t unit = left > 1 ? left - 1 : 0; // of the rounding, as a power of two
+    const int32_t error = 3 + (1 << unit);
+    s->left = (uint32_t)left;
+    s->offset = s->y_zero * (1 << EMBER_MUL_BITS) + (1 << (EMBER_MUL_BITS - 1)) + error;
+    s->doubt = (uint32_t)(2 * error) << (32 - EMBER_MUL_BITS);
 }
 
 ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state) {
@@ -34,6 +70,7 @@ ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state) {
     s->a_zero = (int16_t)ember_zero_point_arg(node, A_ZERO);
     s->b_zero = (int16_t)ember_zero_point_arg(node, B_ZERO);
     s->y_zero = (int16_t)ember_zero_point_arg(node, Y_ZERO);
+    set_estimate(s);
     return ember_node_status(node);
 }
 

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_mul: y = requantize((a - zero) * (b - zero)) + zero, int8.
+//
+// Two roundings of one real number: as in quantized_add_s8.h, an estimate tells y
+// unless it lies close to the middle of two integers.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 
 #include "kernels/cortex_m/pair_s8.h"
 #include "kernels/cortex_m/requantize.h"
 
+enum { EMBER_MUL_BITS = 20 }; // of the estimate's fraction
+
 typedef struct ember_mul_s8 {
     ember_pair_s8_t pair;
+    int32_t offset; // estimate = ((product << left) * multiplier >> 32) + offset
+    uint32_t
+        doubt; // a fraction below it needs the roundings; UINT32_MAX: each one does
+    uint32_t left;
     ember_requantize_t y;
     int16_t a_zero;
     int16_t b_zero;

@@ -8,18 +8,21 @@
 static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
                 uint32_t count) {
     const ember_mul_s8_t *s = state;
-    const int32_t shift = s->y.shift;
+    const int32_t a_zero = s->a_zero;
+    const int32_t b_zero = s->b_zero;
+    const int32_t y_zero = s->y_zero;
+    const ember_requantize_t by = s->y;
     const int32x4_t low = vdupq_n_s32(INT8_MIN);
     const int32x4_t high = vdupq_n_s32(INT8_MAX);
 
     for (int32_t left = (int32_t)count; left > 0; left -= 4) {
         const mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int32x4_t first = vsubq_n_s32(vldrbq_z_s32(a, lanes), s->a_zero);
-        const int32x4_t second = vsubq_n_s32(vldrbq_z_s32(b, lanes), s->b_zero);
+        const int32x4_t first = vsubq_n_s32(vldrbq_z_s32(a, lanes), a_zero);
+        const int32x4_t second = vsubq_n_s32(vldrbq_z_s32(b, lanes), b_zero);
         const int32x4_t scaled =
-            vqrdmulhq_n_s32(vmulq_s32(first, second), s->y.multiplier);
+            vqrdmulhq_n_s32(vmulq_s32(first, second), by.multiplier);
         const int32x4_t down = vaddq_s32(scaled, vshrq_n_s32(scaled, 31));
-        const int32x4_t moved = vaddq_n_s32(vrshlq_n_s32(down, shift), s->y_zero);
+        const int32x4_t moved = vaddq_n_s32(vrshlq_n_s32(down, by.shift), y_zero);
         vstrbq_p_s32(y, vminq_s32(vmaxq_s32(moved, low), high), lanes);
         a += 4;
         b += 4;
