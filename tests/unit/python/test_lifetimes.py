@@ -196,6 +196,16 @@ def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
     assert worse == []
 
 
+def test_scratch_arguments_of_cortex_m_are_no_state() -> None:
+    paths = sorted(CASES.glob("int8_*/model.pte"))
+    for path in paths:
+        (one,) = program.parse(path.read_bytes(), str(path)).methods
+        found = lifetimes.of(one, kernels.load())
+        assert not any(storage.is_state for storage in found.storages), path
+        assert found.conflict is None
+    assert len(paths) >= 10
+
+
 def test_two_thousand_tensors_are_planned_in_a_second() -> None:
     """An unrolled recurrence over one long input, 100 steps of 20 tensors."""
     values: list[types.Value] = [tensor(0, 64 * 100)]
