@@ -1,13 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute_copy_mve: the dimensions in another order, elements of four bytes. Helium
-// gathers them four at a time; bits are not looked at.
+// permute_copy_mve: the dimensions in another order, elements of four bytes or of one.
+// Helium gathers them four or eight at a time; bits are not looked at.
 #include <arm_mve.h>
 
 #include "kernels/movement/permute_copy.h"
 
 enum { SIZE = (int32_t)sizeof(float), LANES = 4 };
+enum { BYTE_LANES = 8, BYTE_STEP = 8191 }; // offsets are 16 bits
 
-static void inner(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
+static void bytes(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
+    const ember_copy_dim_t dim = copy->dims[copy->rank - 1];
+    const uint16x8_t offsets = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)dim.src);
+
+    for (int32_t left = dim.count; left > 0; left -= BYTE_LANES) {
+        const mve_pred16_t lanes = vctp16q((uint32_t)left);
+        vstrbq_p_u16(to, vldrbq_gather_offset_z_u16(from, offsets, lanes), lanes);
+        from += (size_t)dim.src * BYTE_LANES;
+        to += BYTE_LANES;
+    }
+}
+
+static void words(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
     const ember_copy_dim_t dim = copy->dims[copy->rank - 1];
     const uint32_t step = (uint32_t)(dim.src / SIZE);
     const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), step);
@@ -25,8 +38,19 @@ static void inner(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
 
 static int32_t run(void *state) {
     const ember_copy_t *s = state;
-    ember_copy_walk(s, s->dst, s->src, inner);
+    ember_copy_walk(s, s->dst, s->src, s->run == 1 ? bytes : words);
     return EMBER_OK;
+}
+
+// Whether the innermost dimension lies without gaps in the output and apart in the
+// input.
+static bool is_gather(const ember_copy_t *s) {
+    if (s->rank == 0 || s->run != s->element_size) {
+        return false;
+    }
+    const ember_copy_dim_t dim = s->dims[s->rank - 1];
+    const bool byte = s->run == 1 && dim.src >= 0 && dim.src <= BYTE_STEP;
+    return dim.dst == (int32_t)s->run && (s->run == SIZE || byte);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
@@ -36,8 +60,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    if (s->element_size != SIZE || s->run != SIZE || s->rank == 0 ||
-        s->dims[s->rank - 1].dst != SIZE) {
+    if (!is_gather(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "permute_copy_mve: layout");
     }
     return EMBER_OK;
