@@ -122,6 +122,21 @@ def depthwise() -> Sweep:
     return window_call("quantized_depthwise_conv2d", whole, 1, 2, 9, 10)
 
 
+def transposed() -> Sweep:
+    at = window()
+    depth, filters = pick(*CHANNELS), pick(*CHANNELS)
+    x = image(pick(1, 1, 2), depth, random.randint(1, 6), random.randint(1, 6))
+    w = int8(filters, *at["kernel"], depth, least=-127)
+    low = [max(s, d) for s, d in zip(at["stride"], at["dilation"], strict=True)]
+    more = [random.randint(0, most - 1) for most in low]
+    last = [random.randint(-127, 128), random.randint(-128, 127)]
+    parameters = [at["stride"], at["padding"], more, at["dilation"], *last]
+    products = depth * at["kernel"][0] * at["kernel"][1]
+    arguments = [x, w, bias(filters), *parameters, *scales(filters, products)]
+    whole = [*arguments, *limits(), scratch(), scratch()]
+    return dialect("quantized_transpose_conv2d", whole, 1, 2, 9, 10)
+
+
 def linear() -> Sweep:
     inner, columns = pick(*INNER), pick(*INNER)
     x = int8(*pick((1,), (1,), (3,), (2, 3), ()), inner)
@@ -198,7 +213,12 @@ def batch_matmuls() -> Iterator[Sweep]:
     return (batch_matmul() for _ in range(COUNT))
 
 
-FAMILIES = (convolutions, depthwises, linears, batch_matmuls)
+def transposes() -> Iterator[Sweep]:
+    random.seed(5)
+    return (transposed() for _ in range(COUNT))
+
+
+FAMILIES = (convolutions, depthwises, transposes, linears, batch_matmuls)
 
 if __name__ == "__main__":
     sys.exit(main(FAMILIES))

@@ -36,8 +36,9 @@ INLINE int32_t add_four(int32_t sum, uint32_t b, uint32_t even, uint32_t odd) {
 }
 
 // Adds the elements from `k`, a multiple of four, on, of one row of b.
-static int32_t add_rest(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t k,
-                        int32_t sum) {
+static __attribute__((noinline)) int32_t add_rest(const ember_matmul_s8_dsp_t *dsp,
+                                                  const int8_t *b, int32_t k,
+                                                  int32_t sum) {
     for (; k < dsp->matmul.inner; k += FOUR) {
         const uint32_t *a = dsp->words + k / FOUR * 2;
         const int32_t left = dsp->matmul.inner - k;
@@ -48,9 +49,9 @@ static int32_t add_rest(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32
     return sum;
 }
 
-// Three rows of b at once.
+// Sums of three rows of b.
 typedef struct {
-    int32_t of[ROWS];
+    int32_t a, b, c;
 } sums_t;
 
 INLINE sums_t sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t sums) {
@@ -58,24 +59,21 @@ INLINE sums_t sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t
     const int8_t *b0 = b, *b1 = b0 + inner, *b2 = b1 + inner;
     const int8_t *end = b + whole;
     const uint32_t *a = dsp->words;
-    int32_t s0 = sums.of[0], s1 = sums.of[1], s2 = sums.of[2];
 
     while (b0 != end) {
         uint32_t x[4];
         a = ember_ldm4(a, x);
-        s0 = add_four(s0, ember_word_dsp(b0), x[0], x[1]);
-        s1 = add_four(s1, ember_word_dsp(b1), x[0], x[1]);
-        s2 = add_four(s2, ember_word_dsp(b2), x[0], x[1]);
-        s0 = add_four(s0, ember_word_dsp(b0 + FOUR), x[2], x[3]);
-        s1 = add_four(s1, ember_word_dsp(b1 + FOUR), x[2], x[3]);
-        s2 = add_four(s2, ember_word_dsp(b2 + FOUR), x[2], x[3]);
-        b0 += EIGHT;
-        b1 += EIGHT;
-        b2 += EIGHT;
+        sums.a = add_four(sums.a, ember_ldr_next(&b0), x[0], x[1]);
+        sums.b = add_four(sums.b, ember_ldr_next(&b1), x[0], x[1]);
+        sums.c = add_four(sums.c, ember_ldr_next(&b2), x[0], x[1]);
+        sums.a = add_four(sums.a, ember_ldr_next(&b0), x[2], x[3]);
+        sums.b = add_four(sums.b, ember_ldr_next(&b1), x[2], x[3]);
+        sums.c = add_four(sums.c, ember_ldr_next(&b2), x[2], x[3]);
     }
-    sums = (sums_t){{s0, s1, s2}};
-    for (int32_t i = 0; whole != inner && i < ROWS; i++) {
-        sums.of[i] = add_rest(dsp, b + i * inner, whole, sums.of[i]);
+    if (whole != inner) {
+        sums.a = add_rest(dsp, b, whole, sums.a);
+        sums.b = add_rest(dsp, b + inner, whole, sums.b);
+        sums.c = add_rest(dsp, b + 2 * inner, whole, sums.c);
     }
     return sums;
 }
@@ -96,19 +94,23 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
     const ember_limits_s8_t limits = s->limits;
     const ember_scale_dsp_t by =
         ember_scale_dsp(s->by.multiplier, s->by.shift, s->c_offset);
+    const bool limited = limits.low > INT8_MIN || limits.high < INT8_MAX;
     const int32_t *bias = s->bias;
     int32_t left = s->columns;
 
     for (; left >= ROWS; left -= ROWS) {
-        sums_t sums = {{base, base, base}};
+        sums_t sums = {base, base, base};
         if (bias != NULL) {
-            sums = (sums_t){{base + bias[0], base + bias[1], base + bias[2]}};
+            sums = (sums_t){base + bias[0], base + bias[1], base + bias[2]};
             bias += ROWS;
         }
         sums = sum_rows(dsp, b, sums);
-        c[0] = ember_limit_s8(ember_scaled_dsp(sums.of[0], by), limits);
-        c[1] = ember_limit_s8(ember_scaled_dsp(sums.of[1], by), limits);
-        c[2] = ember_limit_s8(ember_scaled_dsp(sums.of[2], by), limits);
+        c[0] = (int8_t)ember_scaled_dsp(sums.a, by);
+        c[1] = (int8_t)ember_scaled_dsp(sums.b, by);
+        c[2] = (int8_t)ember_scaled_dsp(sums.c, by);
+        for (int32_t i = 0; limited && i < ROWS; i++) {
+            c[i] = ember_limit_s8(c[i], limits);
+        }
         b += ROWS * s->inner;
         c += ROWS;
     }

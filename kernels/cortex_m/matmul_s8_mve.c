@@ -6,7 +6,7 @@
 
 #include "kernels/cortex_m/products_mve.h"
 
-enum { TILE = 64, CHUNK = 128, HELD = 6 };
+enum { TILE = 128, CHUNK = 128, HELD = 6 };
 enum { MOST = 1 << 20 }; // elements of a row, columns
 
 // tile[j] = first[j] + a . row j of b, for `count` rows, a multiple of four and not 0.

@@ -2,9 +2,10 @@
 // quantized_depthwise_conv2d_mve: one filter per channel, with Helium.
 //
 // Sixteen channels at a time, the last sixteen maybe a second time; of fewer channels
-// as many neighbouring outputs of a row as have sixteen. Products of two taps are added
-// as int16, which holds them as no weight is -128. Where taps lie beside the image,
-// what is under them is copied to scratch, with the zero point around it.
+// as many neighbouring outputs of a row as have sixteen. Their rows of the image are
+// copied to a ring of as many as the taps span, with the zero point around them.
+// Products of two taps are added as int16, which holds them unless both weights are
+// -128.
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_mve.h"
@@ -37,6 +38,7 @@ typedef struct {
     int32_t rows, columns; // of taps
     int32_t zero_point;
     ember_limits_s8_t limits;
+    bool paired; // the products of two neighbouring taps may be added as int16
 } block_t;
 
 // Neighbouring outputs of a row.
@@ -119,13 +121,14 @@ INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
     for (int32_t ky = 0; ky < block->rows; ky++) {
         const int8_t *x = row_of(line, slot) + at;
         int32_t left = block->columns;
-        for (; left > 1; left -= 2) {
+        for (; block->paired && left > 1; left -= 2) {
             add_two_taps(&sums, x, x + step, w);
             x += 2 * step;
             w += 2 * LANES;
         }
-        if (left > 0) {
+        for (; left > 0; left--) {
             add_tap(&sums, x, w);
+            x += step;
             w += LANES;
         }
         slot += line->down;
@@ -217,7 +220,7 @@ static __attribute__((noinline)) void run_any(const block_t *block, const line_t
 static void run_groups(const block_t *block, const line_t *line, int32_t from,
                        int32_t count) {
     if (block->rows == 3 && block->columns == 3 && line->down == 1 &&
-        line->step == LANES) {
+        line->step == LANES && block->paired) {
         run_nine(block, line, from, count);
     } else {
         run_any(block, line, from, count);
@@ -230,12 +233,17 @@ static void set_block(const state_t *s, block_t *block, int32_t from,
                       const uint32_t (*channels)[4]) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     int16x8_t even = vdupq_n_s16(0), odd = even;
+    int8x16_t last = vdupq_n_s8(0),
+              least = last; // the larger of two taps, least of all
 
     for (int32_t tap = 0; tap < s->taps; tap++) {
         const int8x16_t w = vldrbq_s8(block->weights + tap * LANES);
+        least = vminq_s8(least, vmaxq_s8(last, w));
+        last = w;
         even = vaddq_s16(even, vmovlbq_s8(w));
         odd = vaddq_s16(odd, vmovltq_s8(w));
     }
+    block->paired = vminvq_s8(0, least) > INT8_MIN;
     const int32x4_t sums[4] = {vmovlbq_s16(even), vmovlbq_s16(odd), vmovltq_s16(even),
                                vmovltq_s16(odd)};
     for (int32_t n = 0; n < 4; n++) {
@@ -360,15 +368,6 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-static bool has_least(const int8_t *w, uint32_t count) {
-    for (uint32_t i = 0; w != NULL && i < count; i++) {
-        if (w[i] == INT8_MIN) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Chooses the ring; false when it needs too much.
 static bool set_ring(state_t *s) {
     const ember_conv_s8_axis_t *height = &s->conv.height, *width = &s->conv.width;
@@ -392,16 +391,13 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     state_t *s = state;
     ember_conv_s8_t *conv = &s->conv;
     const ember_status_t status = ember_conv_s8_depthwise_args(conv, node);
-    ember_tensor_t w;
 
     if (status != EMBER_OK) {
         return status;
     }
-    ember_node_tensor(node, 1, &w);
     const int64_t taps = (int64_t)conv->height.kernel * conv->width.kernel;
     if (conv->filters != conv->channels || conv->channels > MOST_CHANNELS ||
-        taps > MOST_TAPS || conv->x_offset < -INT8_MAX || !w.constant ||
-        has_least(conv->w, w.numel) ||
+        taps > MOST_TAPS || conv->x_offset < -INT8_MAX ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
                              EMBER_SHIFT_MAX_MVE)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: layout");

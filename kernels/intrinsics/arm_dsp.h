@@ -61,6 +61,20 @@ static inline int32_t ember_smlatt(uint32_t a, uint32_t b, int32_t sum) {
     return made;
 }
 
+// The four bytes at `*at`, which moves behind them.
+static inline uint32_t ember_ldr_next(const int8_t **at) {
+    typedef struct {
+        int8_t of[4];
+    } bytes_t;
+    uint32_t word;
+    const int8_t *from = *at;
+    __asm__("ldr %0, [%1], #4"
+            : "=r"(word), "+r"(from)
+            : "m"(*(const bytes_t *)(const void *)*at));
+    *at = from;
+    return word;
+}
+
 // Four words, at once; returns the address behind them. The registers that the
 // instruction names in ascending order are chosen here.
 static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {

@@ -5,6 +5,7 @@
 #define EMBER_MODELS_ARM_DSP_H
 
 #include <stdint.h>
+#include <string.h>
 
 static inline int32_t ember_dsp_low(uint32_t x) {
     return (int16_t)(uint16_t)x;
@@ -55,6 +56,13 @@ static inline int32_t ember_smlatt(uint32_t a, uint32_t b, int32_t sum) {
 
 static inline int32_t ember_smlad(uint32_t a, uint32_t b, int32_t sum) {
     return ember_smlatt(a, b, ember_smlabb(a, b, sum));
+}
+
+static inline uint32_t ember_ldr_next(const int8_t **at) {
+    uint32_t word;
+    memcpy(&word, *at, sizeof(word));
+    *at += sizeof(word);
+    return word;
 }
 
 static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {

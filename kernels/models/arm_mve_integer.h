@@ -287,6 +287,13 @@ static inline int8x16_t vminq_s8(int8x16_t a, int8x16_t b) {
     return a;
 }
 
+static inline int8_t vminvq_s8(int8_t least, int8x16_t a) {
+    for (int i = 0; i < 16; i++) {
+        least = a[i] < least ? a[i] : least;
+    }
+    return least;
+}
+
 static inline int32x4_t vmaxq_s32(int32x4_t a, int32x4_t b) {
     for (int i = 0; i < 4; i++) {
         a[i] = a[i] > b[i] ? a[i] : b[i];
