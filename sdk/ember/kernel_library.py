@@ -60,6 +60,7 @@ class Library:
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, Any], ...]
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
+    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
     # By kernel and argument, where it is not once for every element.
     accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
 
@@ -102,6 +103,7 @@ def of(path: Path, data: Any) -> Library:
         sources=tuple(path.parent / one for one in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
         fast=frozenset(top.get("fast", ())),
+        in_place=frozenset(top.get("in_place", ())),
         accesses=_accesses(path, top.get("accesses") or {}),
     )
 

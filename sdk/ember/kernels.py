@@ -89,6 +89,11 @@ class KernelList:
     accesses: Mapping[str, Mapping[str, kernel_library.Times]] = field(
         default_factory=dict
     )
+    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
+
+    def writes_in_place(self, op: str) -> bool:
+        """Whether each kernel of an operator may write over an argument like out."""
+        return self.in_place.issuperset(self.operators[op].kernels)
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
@@ -141,7 +146,8 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     accesses = dict(own.accesses)
     for library in libraries:
         accesses.update(library.accesses)
-    made = KernelList(found, backends, libraries, own.fast, accesses)
+    in_place = own.in_place.union(*(one.in_place for one in libraries))
+    made = KernelList(found, backends, libraries, own.fast, accesses, in_place)
     return extended(made, libraries)
 
 

@@ -12,6 +12,7 @@ before anything writes it carries state from one run to the next and is never re
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -180,6 +181,11 @@ class _Analysis:
         for target, source in (pair for own in self.effects for pair in own.handles):
             if self._start_together(target, source):
                 base[root(source)] = root(target)
+        for own in self.effects:
+            for target, source in itertools.product(own.writes, own.reads):
+                here = self.places[target]
+                if here == self.places[source] and here and here[1] < here[2]:
+                    base[root(source)] = root(target)  # written in place
         for value, index in self._unwritten():
             writers = self._last_writers(value, index) - {value}
             wide = self._widest(value, writers, index)

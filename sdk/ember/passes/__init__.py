@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ember.errors import UsageError
 
 # In the order in which they run.
-NAMES = ("fold", "fold_inexact", "view", "concat", "order")
+NAMES = ("fold", "fold_inexact", "view", "concat", "order", "in_place")
 # fold_inexact may give other last bits than ExecuTorch's kernels.
 DEFAULT = tuple(name for name in NAMES if name != "fold_inexact")
 

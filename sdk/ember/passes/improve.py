@@ -14,7 +14,7 @@ from ember import resolve, trim
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.passes import cache, execute, fold, join, order
+from ember.passes import cache, execute, fold, in_place, join, order
 from ember.passes.edit import Draft, draft
 from ember.passes.execute import Computer
 from ember.passes.outcome import Outcome
@@ -28,6 +28,7 @@ ALL: Mapping[str, Propose] = {
     "view": join.views,
     "concat": join.concat,
     "order": order.apply,
+    "in_place": in_place.apply,
 }
 _REASONS = {
     "different": "the results are not the same",

@@ -22,7 +22,7 @@ from ember.passes.execute import Computer
 from ember.passes.moves import Move
 from ember.program import Method, types
 
-_ENTRY = -1
+ENTRY = -1
 
 
 def views(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
@@ -38,13 +38,11 @@ def _apply(
 ) -> list[Draft]:
     after = draft
     for index, method in enumerate(draft.program.methods):
-        known = effects.of(method, here.known)
-        jumps = (isinstance(i, types.JumpFalseCall) for i in method.instructions)
-        if any(own.handles for own in known) or any(jumps):
-            continue  # what is alive when is not a matter of the order alone
+        if not is_straight(method, here):
+            continue
         variable = effects.variable(method)
         found = moves.of(method, draft.program, here, names, variable)
-        joining = _Joining(method, here, keep)
+        joining = Joining(method, here, keep)
         gone = frozenset(one.index for one in found if joining.take(one))
         if gone:
             joined = joining.method()
@@ -52,8 +50,15 @@ def _apply(
     return [] if after is draft else [after]
 
 
+def is_straight(method: Method, here: Computer) -> bool:
+    """Whether what is alive when is a matter of the order alone."""
+    known = effects.of(method, here.known)
+    jumps = (isinstance(one, types.JumpFalseCall) for one in method.instructions)
+    return not any(own.handles for own in known) and not any(jumps)
+
+
 @dataclass(frozen=True)
-class _Store:
+class Store:
     """A storage, or several that became one."""
 
     values: Mapping[int, int]  # value -> where it starts
@@ -69,13 +74,13 @@ class _Store:
         return -(-self.size // ALIGN) * ALIGN
 
 
-class _Joining:
+class Joining:
     """The storages of a method without jumps."""
 
     def __init__(self, method: Method, here: Computer, keep: frozenset[int]) -> None:
         self.source = method
         self.effects = effects.of(method, here.known)
-        self.stores: dict[int, _Store] = {}
+        self.stores: dict[int, Store] = {}
         self.of_value: dict[int, int] = {}
         self.live: dict[tuple[int, int], int] = {}  # memory, point -> bytes
         for number, one in enumerate(
@@ -83,7 +88,7 @@ class _Joining:
         ):
             for value in one.values:
                 self.of_value[value] = number
-            store = _Store(
+            store = Store(
                 one.values, one.memory_id, one.size, one.points, frozenset(), False
             )
             self._count(store, 1)
@@ -102,14 +107,26 @@ class _Joining:
     def _writers(self, values: Iterable[int]) -> frozenset[int]:
         group = set(values)
         found = {
-            index
-            for index, own in enumerate(self.effects)
-            if group & (own.writes | own.updates)
+            index for index in range(len(self.effects)) if group & self.written(index)
         }
         given = group & set(self.source.inputs)
-        return frozenset(found | ({_ENTRY} if given else set()))
+        return frozenset(found | ({ENTRY} if given else set()))
 
-    def _count(self, store: _Store, sign: int) -> None:
+    def written(self, index: int) -> frozenset[int]:
+        own = self.effects[index]
+        return own.writes | own.updates
+
+    def meet(self, store: Store, one: int, other: int) -> bool:
+        """Whether two values of a storage share a byte."""
+        a, b = store.values[one], store.values[other]
+        return a < b + self._bytes(other) and b < a + self._bytes(one)
+
+    def _bytes(self, value: int) -> int:
+        tensor = self.source.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor.nbytes
+
+    def _count(self, store: Store, sign: int) -> None:
         for point in store.points:
             place = store.memory_id, point
             self.live[place] = self.live.get(place, 0) + sign * store.room
@@ -131,7 +148,7 @@ class _Joining:
         places = self._places(move, outer)
         if places is None or not self._is_safe(move, outer, places):
             return False
-        return self._join(move.index, outer, places)
+        return self.join(frozenset({move.index}), outer, places)
 
     def _places(self, move: Move, outer: int) -> dict[int, int] | None:
         """Where the other storages start in the outer one; None if they do not fit."""
@@ -166,14 +183,16 @@ class _Joining:
             and not self._shown([whole, *parts])
         )
 
-    def _shown(self, stores: list[_Store]) -> bool:
+    def _shown(self, stores: list[Store]) -> bool:
         """Whether an input would lie in the memory of an output."""
-        inputs = {n for n, one in enumerate(stores) if _ENTRY in one.writers}
+        inputs = {n for n, one in enumerate(stores) if ENTRY in one.writers}
         shown = set(self.source.outputs)
         outputs = {n for n, one in enumerate(stores) if shown & set(one.values)}
         return any(a != b for a in inputs for b in outputs)
 
-    def _join(self, index: int, outer: int, places: Mapping[int, int]) -> bool:
+    def join(self, gone: frozenset[int], outer: int, places: Mapping[int, int]) -> bool:
+        """Put storages into another one, unless the peak rises; `gone` are calls that
+        then write nothing."""
         whole = self.stores[outer]
         inner = [self.stores[number] for number in places]
         values = dict(whole.values)
@@ -184,7 +203,7 @@ class _Joining:
             whole,
             values=values,
             points=whole.points.union(*(one.points for one in inner)),
-            writers=whole.writers.union(*(one.writers for one in inner)) - {index},
+            writers=whole.writers.union(*(one.writers for one in inner)) - gone,
             joined=True,
         )
         if not self._is_lower(joined, [whole, *inner]):
@@ -195,7 +214,7 @@ class _Joining:
         self.of_value.update(dict.fromkeys(values, outer))
         return True
 
-    def _is_lower(self, joined: _Store, before: list[_Store]) -> bool:
+    def _is_lower(self, joined: Store, before: list[Store]) -> bool:
         """Count what changes; back, if the peak would rise."""
         for one in before:
             self._count(one, -1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from ember import batch, boards, cases, kernels, passes, program, testing
 from ember import model as models
 from ember.errors import UsageError
 from ember.model import Model
-from ember.passes import edit, execute, fold, improve, order
+from ember.passes import edit, execute, fold, improve, in_place, order
 from ember.passes.execute import Computer
 from ember.program import Method, Program, types
 from ember.repack import repack
@@ -461,6 +462,95 @@ def test_state_is_read_before_it_changes_in_every_order(name: str) -> None:
                     assert found.needs[index] >> at & 1
 
 
+# ---- in place ----------------------------------------------------------------------
+
+
+def chain(*, wide: bool = False, again: bool = False) -> Model:
+    """y = relu(mul(t, u)), t = x * z, u = t or a row of it; t may be needed again."""
+    values: list[types.Value] = [
+        types.Int(1),
+        tensor(0, (1, 4)),
+        tensor(64, (4, 4)),
+        tensor(128, (4, 4)),
+        tensor(192, (4, 4)),
+        tensor(64, (1, 4)),  # the first row of t
+        tensor(256, (4, 4)),
+        tensor(320, (4, 1)),
+    ]
+    calls: list[types.Instruction] = [
+        call("mul", 1, 7, 2),
+        call("mul", 2, 5 if wide else 2, 3),
+        call("relu", 3, 4),
+    ]
+    if again:
+        calls.append(call("add", 4, 2, 0, 6))
+    return one_method(values, calls, (1, 7), (6 if again else 4,))
+
+
+def offsets_of(made: Model, *values: int) -> list[int]:
+    found = [made.program.methods[0].values[value] for value in values]
+    return [one.allocation.offset for one in found]  # type: ignore[union-attr]
+
+
+def test_a_result_is_written_over_an_argument() -> None:
+    made = repack(chain(), KNOWN, ("in_place",))
+    assert [one.status for one in made.passes] == ["used"]
+    assert len(set(offsets_of(made, 2, 3, 4))) == 1
+    assert offsets_of(made, 1) != offsets_of(made, 2)  # the caller's input stays
+    again = repack(replace(made, stock=None), KNOWN, passes.DEFAULT)
+    assert again.program.methods[0].planned_bytes <= 128
+
+
+def test_an_argument_that_is_read_in_another_shape_stays() -> None:
+    made = repack(chain(wide=True), KNOWN, ("in_place",))
+    one, other = offsets_of(made, 2, 3)
+    assert one != other
+
+
+def test_an_argument_that_is_needed_again_stays() -> None:
+    made = repack(chain(again=True), KNOWN, ("in_place",))
+    one, other = offsets_of(made, 2, 3)
+    assert one != other
+
+
+def test_kernels_that_say_nothing_are_not_in_place() -> None:
+    silent = replace(KNOWN, in_place=frozenset())
+    computer = Computer(boards.load("host"), silent)
+    assert in_place.apply(edit.draft(chain().program), computer, frozenset()) == []
+
+
+def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
+    """Every committed case of one call, its result over each argument like it."""
+    pairs, names = [], []
+    for path in sorted(CASES.glob("op_*/model.pte")):
+        case = cases.read(cases.Found(path.parent.name, path.parent))
+        (method, *more) = case.program.methods
+        calls = [
+            c for _, name, c in method.kernel_calls() if KNOWN.writes_in_place(name)
+        ]
+        if more or len(method.instructions) != 1 or not calls:
+            continue
+        out = calls[0].args[-1]
+        for value in set(method.inputs) & set(calls[0].args):
+            if not in_place.are_alike(method, out, value):
+                continue
+            place = method.values[value].allocation  # type: ignore[union-attr]
+            over = edit.with_values(
+                method,
+                {out: replace(method.values[out], allocation=place)},  # type: ignore[type-var]
+            )
+            for one in (method, over):
+                pairs.append((replace(case.program, methods=(one,)), case.runs))
+            names.append(f"{case.name}: {value}")
+    results = here().run(pairs)
+    assert len(names) > 60
+    for name, before, after in zip(names, results[::2], results[1::2], strict=True):
+        assert before is not None
+        assert after is not None
+        assert before.status == after.status == batch.OK, name
+        assert before.outputs == after.outputs, name
+
+
 # ---- every committed program -------------------------------------------------------
 
 
@@ -483,6 +573,18 @@ def test_committed_programs_compute_the_same_after_all_passes(tmp_path: Path) ->
     outcomes = testing.test(found, [boards.load("host")], jobs=1)
     assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
     assert len(outcomes) > 400
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("model_encoder", 0.55), ("model_lstm", 0.5)]
+)
+def test_share_of_the_memory_that_the_exporter_plans(name: str, most: float) -> None:
+    cache = os.environ.get("EMBER_CACHE") or Path.home() / ".cache" / "ember"
+    path = Path(cache) / "corpus" / name
+    if not path.is_dir():
+        pytest.skip("tools/export_corpus.py has not been run")
+    (plan,) = repack(models.read(path), KNOWN, passes.DEFAULT).replanned.values()
+    assert plan.planned == plan.lower_bound <= most * plan.stock
 
 
 # ---- a pass that is wrong ----------------------------------------------------------
