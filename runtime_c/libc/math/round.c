@@ -74,18 +74,15 @@ double round(double x) {
 }
 
 double frexp(double x, int *exponent) {
-    const int biased = exponent_of(x);
-
     *exponent = 0;
-    if (x == 0.0 || biased == 2047) {
+    if (x == 0.0 || exponent_of(x) == 2047) {
         return x;
     }
-    if (biased == 0) {
-        const double part = frexp(x * 0x1p54, exponent);
-        *exponent -= 54;
-        return part;
+    if (exponent_of(x) == 0) { // denormal
+        x *= 0x1p54;
+        *exponent = -54;
     }
-    *exponent = biased - 1022;
+    *exponent += exponent_of(x) - 1022;
     return from_bits((bits_of(x) & (SIGN_BIT | FRACTION)) | UINT64_C(1022) << 52);
 }
 
