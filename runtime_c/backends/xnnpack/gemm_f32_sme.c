@@ -145,18 +145,50 @@ static void multiply_part(const block_t *block,
     }
 }
 
+// Four rows of tiles beside each other at a time: offsets are free, sums are not.
 static void store(const ember_xnn_sme_f32_t *gemm,
                   const block_t *block) __arm_streaming __arm_inout("za") {
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t c0 = svwhilelt_b32_u32(0, block->columns);
     const svbool_t c1 = svwhilelt_b32_u32(words, block->columns);
     const uint32_t upper = block->rows < words ? block->rows : words;
-    float *y = gemm->y + (size_t)block->row * gemm->n + block->column;
-    for (uint32_t i = 0; i < upper; i++, y += gemm->n) {
+    const uint32_t lower = block->rows - upper;
+    const size_t n = gemm->n;
+    float *y = gemm->y + block->row * n + block->column;
+    uint32_t i = 0;
+    for (; i + 4 <= upper; i += 4) {
+        svst1_hor_za32(0, i, c0, y);
+        svst1_hor_za32(1, i, c1, y + words);
+        y += n;
+        svst1_hor_za32(0, i + 1, c0, y);
+        svst1_hor_za32(1, i + 1, c1, y + words);
+        y += n;
+        svst1_hor_za32(0, i + 2, c0, y);
+        svst1_hor_za32(1, i + 2, c1, y + words);
+        y += n;
+        svst1_hor_za32(0, i + 3, c0, y);
+        svst1_hor_za32(1, i + 3, c1, y + words);
+        y += n;
+    }
+    for (; i < upper; i++, y += n) {
         svst1_hor_za32(0, i, c0, y);
         svst1_hor_za32(1, i, c1, y + words);
     }
-    for (uint32_t i = 0; i < block->rows - upper; i++, y += gemm->n) {
+    for (i = 0; i + 4 <= lower; i += 4) {
+        svst1_hor_za32(2, i, c0, y);
+        svst1_hor_za32(3, i, c1, y + words);
+        y += n;
+        svst1_hor_za32(2, i + 1, c0, y);
+        svst1_hor_za32(3, i + 1, c1, y + words);
+        y += n;
+        svst1_hor_za32(2, i + 2, c0, y);
+        svst1_hor_za32(3, i + 2, c1, y + words);
+        y += n;
+        svst1_hor_za32(2, i + 3, c0, y);
+        svst1_hor_za32(3, i + 3, c1, y + words);
+        y += n;
+    }
+    for (; i < lower; i++, y += n) {
         svst1_hor_za32(2, i, c0, y);
         svst1_hor_za32(3, i, c1, y + words);
     }
@@ -192,40 +224,51 @@ static void run_block(const ember_xnn_sme_f32_t *gemm,
     }
 }
 
-// --- one row
-// ---------------------------------------------------------------------------
+// --- one row -------------------------------------------------------------------------
 
+// Two vectors of sums, of columns [column, column + columns).
 static void run_row(const ember_xnn_sme_f32_t *gemm, const float *w, uint32_t column,
                     uint32_t columns) __arm_streaming {
-    const uint32_t words = (uint32_t)svcntw();
+    const ptrdiff_t words = (ptrdiff_t)svcntw();
     const svbool_t all = svptrue_b32();
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
-    const svbool_t c1 = svwhilelt_b32_u32(words, columns);
+    const svbool_t c1 = svwhilelt_b32_u32((uint32_t)words, columns);
+    const float *a = gemm->a;
+    uint32_t k = gemm->k;
     svfloat32_t s0 = svdup_f32(0.0f);
     svfloat32_t s1 = svdup_f32(0.0f);
     if (gemm->bias != NULL) {
         s0 = svld1_f32(c0, gemm->bias + column);
-        s1 = svld1_f32(c1, gemm->bias + column + words);
+        s1 = svld1_vnum_f32(c1, gemm->bias + column, 1);
     }
-    uint32_t i = 0;
-    for (; i + 4 <= gemm->k; i += 4) {
-        const svfloat32_t x = svld1rq_f32(all, gemm->a + i);
-        const float *w1 = w + columns;
-        const float *w2 = w1 + columns;
-        const float *w3 = w2 + columns;
-        s0 = svmla_lane_f32(s0, svld1_f32(c0, w), x, 0);
-        s1 = svmla_lane_f32(s1, svld1_vnum_f32(c1, w, 1), x, 0);
-        s0 = svmla_lane_f32(s0, svld1_f32(c0, w1), x, 1);
-        s1 = svmla_lane_f32(s1, svld1_vnum_f32(c1, w1, 1), x, 1);
-        s0 = svmla_lane_f32(s0, svld1_f32(c0, w2), x, 2);
-        s1 = svmla_lane_f32(s1, svld1_vnum_f32(c1, w2, 1), x, 2);
-        s0 = svmla_lane_f32(s0, svld1_f32(c0, w3), x, 3);
-        s1 = svmla_lane_f32(s1, svld1_vnum_f32(c1, w3, 1), x, 3);
-        w = w3 + columns;
+    if (columns == 2 * words) {
+        w += 8 * words;
+        __asm("" : "+r"(w)); // as in multiply()
+        for (; k >= 8; k -= 8, a += 8, w += 16 * words) {
+            const svfloat32_t x = svld1rq_f32(all, a);
+            const svfloat32_t y = svld1rq_f32(all, a + 4);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, -8), x, 0);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, -7), x, 0);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, -6), x, 1);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, -5), x, 1);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, -4), x, 2);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, -3), x, 2);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, -2), x, 3);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, -1), x, 3);
+            s0 = svmla_lane_f32(s0, svld1_f32(all, w), y, 0);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, 1), y, 0);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, 2), y, 1);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, 3), y, 1);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, 4), y, 2);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, 5), y, 2);
+            s0 = svmla_lane_f32(s0, svld1_vnum_f32(all, w, 6), y, 3);
+            s1 = svmla_lane_f32(s1, svld1_vnum_f32(all, w, 7), y, 3);
+        }
+        w -= 8 * words;
     }
-    for (; i < gemm->k; i++, w += columns) {
-        s0 = svmla_n_f32_x(c0, s0, svld1_f32(c0, w), gemm->a[i]);
-        s1 = svmla_n_f32_x(c1, s1, svld1_vnum_f32(c1, w, 1), gemm->a[i]);
+    for (; k > 0; k--, a++, w += columns) {
+        s0 = svmla_n_f32_x(c0, s0, svld1_f32(c0, w), *a);
+        s1 = svmla_n_f32_x(c1, s1, svld1_vnum_f32(c1, w, 1), *a);
     }
     s0 = svmin_n_f32_x(c0, svmax_n_f32_x(c0, s0, gemm->low), gemm->high);
     s1 = svmin_n_f32_x(c1, svmax_n_f32_x(c1, s1, gemm->low), gemm->high);
