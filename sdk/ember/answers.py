@@ -121,6 +121,10 @@ def _helps(
 
 def _changes(options: Options) -> Iterator[tuple[str, Options]]:
     """What can be asked for on a command line or in ember.yaml."""
+    left_out = [name for name in passes.DEFAULT if name not in options.passes]
+    if len(left_out) > 1:
+        every = passes.wanted((*options.passes, *left_out))
+        yield f"the passes {', '.join(left_out)}", replace(options, passes=every)
     for name in passes.NAMES:
         if name not in options.passes:
             more = passes.wanted((*options.passes, name))
