@@ -133,7 +133,7 @@ def test_a_stack_below_the_bound_names_the_deepest_calls(
 ) -> None:
     bound = build.build(MLP, M4).certificate["stack"]
     said = error_of(capsys, "--stack", "1024")
-    assert f"--stack 1024 is {bound['bound'] + 36 - 1024} bytes less" in said
+    assert f"--stack 1024 is {bound['bound'] + 68 - 1024} bytes less" in said
     assert f"main {bound['path'][2]['bytes']} > " in " ".join(said.split())
     assert build.build(MLP, M4, options=build.Options(stack=4096)).plan["stack"] == 4096
 

@@ -37,8 +37,8 @@ _PORTS = {
         handler_stack="fault_stack_end",
     ),
     "linux_user": _Port("_start"),
-    # A guard of 32 bytes, and the word above that tells whether the stack was full.
-    "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=36),
+    # A guard of 64 bytes, and the word above that tells whether the stack was full.
+    "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=68),
 }
 _BOUNDED = ("cortexm", "a64")
 
