@@ -69,3 +69,16 @@ def test_only_the_nodes_in_use_are_linked() -> None:
     table = kernels.backend_table(chosen.backends, host.isa, chosen.nodes)
     assert "ember_xnnpack_fully_connected_f32" in table
     assert "ember_xnnpack_softmax" not in table
+
+
+def test_a_board_with_sme_takes_its_variants() -> None:
+    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    board = boards.load("qemu-a64-sme")
+    methods = one.program.methods
+    chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
+    assert chosen.nodes == {"fully_connected_f32_sme"}
+    backend = kernels.load().backends[xnnpack.BACKEND]
+    assert backend.reasons("fully_connected_f32_sme", board.isa) == [
+        "the board has sme"
+    ]
+    assert backend.reasons("fully_connected_f32", ["neon"]) == ["the board has no sme"]
