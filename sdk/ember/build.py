@@ -185,7 +185,10 @@ def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, 
     facts = jobs.plan_facts(selected, job, stack)[1]
     known = job.options.rules.known
     pairs = ((model, m) for model, chosen in selected.pairs for m in chosen.methods)
-    return facts | {"methods": occupancy.of_all(pairs, known)}
+    return facts | {
+        "methods": occupancy.of_all(pairs, known),
+        "pass_seconds": sum(model.pass_seconds for model, _ in selected.pairs),
+    }
 
 
 def trace(built: Built) -> Path:

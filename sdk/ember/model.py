@@ -29,6 +29,7 @@ class Model:
     # By method: the index that each instruction had in the program as it was read.
     origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     passes: tuple[Outcome, ...] = ()
+    pass_seconds: float = 0.0  # what they took of this process
 
     @property
     def identifier(self) -> str:

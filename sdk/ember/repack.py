@@ -5,6 +5,7 @@ What it writes is a valid ET12 program that computes the same, here and in Execu
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -29,12 +30,21 @@ def repack(
     if any(name not in known.operators for m in methods for name in m.operator_names):
         return model
     keep = _shared(model.program, known)
+    began = time.process_time()
     packed = _packed(model, known, keep)
+    planned = time.process_time()
     improved = improve(packed, known, passes, board, keep)
+    seconds = time.process_time() - planned
     if improved.draft.program is not packed.program:
+        seconds += planned - began  # the plan that passes start from
         again = replace(packed, program=improved.draft.program)
         packed = _with_stock(_packed(again, known, keep), packed)
-    return replace(packed, origins=improved.draft.origins, passes=improved.outcomes)
+    return replace(
+        packed,
+        origins=improved.draft.origins,
+        passes=improved.outcomes,
+        pass_seconds=seconds,
+    )
 
 
 def _packed(model: Model, known: KernelList, keep: frozenset[int]) -> Model:
