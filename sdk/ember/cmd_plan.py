@@ -141,6 +141,8 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     )
     report.show_passes(console, facts.get("passes", ()))
     plan_report.show_peaks(console, facts)
+    for text in facts.get("kept_apart", ()):
+        console.print(plain(text))
     for text in facts.get("conflicts", ()):
         console.print(f"[yellow]repaired:[/] {plain(text)}")
 

@@ -103,7 +103,8 @@ def plan_facts(
         for one in model.passes
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
-    return plans, plan.to_json(plans) | facts
+    apart = list(plan.kept_apart(selected.pairs, selected.homes))
+    return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
 
 
 def choose(job: Job) -> list[Pair]:

@@ -8,7 +8,7 @@ is loaded, pays. Of several methods the one with most traffic comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -105,6 +105,9 @@ class _Spreader:
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
+        self.groups = steering.groups([model for model, _ in pairs])
+        # Bytes by memory that each group has.
+        self.common: list[dict[str, int]] = [{} for _ in self.groups]
 
     def made(self) -> Spread:
         for number, (model, _) in enumerate(self.pairs):
@@ -121,7 +124,7 @@ class _Spreader:
             blocks = []
         pairs = [use.pair(self.board, self.rules) for use in found]
         asked = self.steering
-        homes = Homes(self.homes, asked.reserve, asked.forbid)
+        homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
         facts = {"memories": self.costs, "classes": self.accessed}
         return Spread(pairs, homes, facts)
 
@@ -224,6 +227,10 @@ class _Spreader:
         storages = self._storages(use, name)
         points = frozenset[int]().union(*(one.buffer.points for one in storages))
         constants = self._constants(use, name, points or frozenset({0}))
+        common = self._common(use, name)
+        constants = [
+            replace(one, allowed=one.allowed - common.keys()) for one in constants
+        ]
         blocks = [
             replace(one, buffer=replace(one.buffer, points=points or frozenset({0})))
             for one in blocks
@@ -231,7 +238,10 @@ class _Spreader:
         parts = [*blocks, *storages, *constants]
         home = self._memory_of(use) or ""
         found = min(
-            (self._solved(parts, home, copies=copies) for copies in (False, True)),
+            (
+                self._solved(parts, home, common, copies=copies)
+                for copies in (False, True)
+            ),
             key=lambda one: (sum(m is None for m in one.where), one.cost),
         )
         if any(memory is None for memory in found.where):
@@ -239,6 +249,14 @@ class _Spreader:
                 raise self._no_room(parts, found)
             return  # the plan says what has no room, and by how much
         self._keep(use, name, parts, found)
+
+    def _common(self, use: Use, name: str) -> dict[str, int]:
+        """Bytes by memory of methods that never run together with this one: its
+        activations may lie there, copies of constants may not."""
+        for group, common in zip(self.groups, self.common, strict=True):
+            if (use.number, name) in group and not use.replanned(name).has_state:
+                return common
+        return {}
 
     def _no_room(self, parts: Sequence[Part], found: search.Spread) -> SdkError:
         problems = [
@@ -255,12 +273,17 @@ class _Spreader:
         )
 
     def _solved(
-        self, parts: Sequence[Part], home: str, *, copies: bool
+        self,
+        parts: Sequence[Part],
+        home: str,
+        common: Mapping[str, int],
+        *,
+        copies: bool,
     ) -> search.Spread:
         """With `copies`, constants may also lie in the application's memory, but then
-        a part of it stays free."""
+        a part of it stays free. `common` is room that the method may use again."""
         data = self.board.memories_for("data")[0].name
-        room = dict(self.room)
+        room = {name: size + common.get(name, 0) for name, size in self.room.items()}
         if copies:
             room[data] -= room[data] // _FREE_PART
         items = []
@@ -301,11 +324,16 @@ class _Spreader:
                 assert one.home is not None
                 self._settle(one.home, memory, one.buffer.size, [one])
         ids = Ids(use.replanned(name))
+        common = self._common(use, name)
         for memory, group in sorted(storages.items()):
             pairs = [(one.storage, offset) for one, offset in group if one.storage]
             height = found.packed[memory].height
             home = use.home_of(name, ids.add_storages(pairs, height))
-            self._settle(home, memory, height, [one for one, _ in group])
+            where = self.memories[memory].name
+            self.room[where] += common.get(where, 0)
+            size = max(height, common.get(where, 0))
+            self._settle(home, memory, size, [one for one, _ in group])
+            common[where] = size
         for memory, copied in sorted(copies.items()):
             sizes = {n: one.buffer.size for one in copied if (n := one.constant)}
             home = use.home_of(name, ids.add_copies(sizes))

@@ -162,12 +162,13 @@ def models_header(items: Sequence[Part]) -> str:
 
 
 def models_table(items: Sequence[Part]) -> str:
-    """C text of `ember_models`, and of what the models share."""
-    temp = items[0].plan.temp if len(items) > 1 else None
+    """C text of `ember_models`, and of what models or methods share."""
+    regions = {one.name: one for part in items for one in part.plan.regions}
     lines = [_HEAD, '#include "ember_models.h"', ""]
-    if temp:
-        lines += [_section(temp, items[0].plan.board)]
-        lines += [f"uint8_t {temp.name}[{temp.size}];", ""]
+    for region in regions.values():
+        if region.shared:
+            lines += [_section(region, items[0].plan.board)]
+            lines += [f"uint8_t {region.name}[{region.size}];", ""]
     entries = ", ".join(f"&{one.symbol}" for one in items)
     lines += [
         f"const ember_model_t *const ember_models[] = {{{entries}}};",
@@ -215,7 +216,7 @@ def model_data(part: Part) -> str:
     lines.append("")
     for region in plan.regions:
         lines.append(f"// {_comment(region.purpose)}")
-        if region is plan.temp and plan.shares_temp:
+        if region.shared:
             lines.append(f"extern uint8_t {region.name}[{_size_name(region)}];")
             continue
         lines.append(_section(region, plan.board))

@@ -7,7 +7,7 @@ the board that may hold it and has room.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ class Region:
     memory: str
     purpose: str  # for people
     align: int = ALIGN
+    shared: bool = False  # by models, or by methods that never run together
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Homes:
     of: Mapping[tuple[int, str], Home] = field(default_factory=dict)
     reserve: Mapping[str, int] = field(default_factory=dict)  # bytes, by memory
     forbid: tuple[str, ...] = ()  # memories
+    # Groups of methods that never run together: the number of the model, the name.
+    exclusive: tuple[frozenset[tuple[int, str]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,6 @@ class Plan:
     constants: dict[str, int]
     activations: dict[str, int]
     stack_memory: str = ""
-    shares_temp: bool = False  # with other models
 
     @property
     def regions(self) -> list[Region]:
@@ -171,6 +173,7 @@ class _Placer:
         self.stack = stack
         self.homes = homes
         self.model = 0  # whose regions are placed
+        self.common: dict[tuple[int, str], Region] = {}  # by model and own name
         self.free = room(board, homes.reserve)
         where = Home(linker.place(board, {"stack": stack})["stack"])
         self.stack_memory = homes.of.get((0, "stack"), where).memory
@@ -200,6 +203,8 @@ class _Placer:
         return Shortage(purpose, memory.name, memory.size, free, size)
 
     def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
+        if common := self.common.get((self.model, name)):
+            return common
         align = self.homes.of.get((self.model, name), Home("")).align
         if align > ALIGN:  # nothing else in its last line of a cache
             size = -(-size // align) * align
@@ -232,7 +237,7 @@ def make_all(
     caller_io: bool = False,
     homes: Homes | None = None,
 ) -> list[Plan]:
-    """Place several models side by side; they share nothing but scratch."""
+    """Place several models side by side; they share scratch, and what is exclusive."""
     placer = _Placer(board, stack, homes or Homes())
     weights, arenas = [], []
     for placer.model, (model, selection) in enumerate(pairs):
@@ -245,6 +250,8 @@ def make_all(
     if scratch:
         purpose = "scratch of the largest node"
         temp = placer.region("ember_temp", "temp", scratch, purpose)
+        temp = replace(temp, shared=len(pairs) > 1)
+    _place_common(pairs, placer)
     plans = []
     for placer.model, (model, _) in enumerate(pairs):
         methods, where = arenas[placer.model], weights[placer.model]
@@ -257,7 +264,58 @@ def make_all(
     names = ", ".join(model.name for model, _ in pairs)
     if placer.shortages:
         raise NoRoomError(names, board, placer.shortages)
-    return [replace(plan, temp=temp, shares_temp=len(plans) > 1) for plan in plans]
+    return [replace(plan, temp=temp) for plan in plans]
+
+
+def _place_common(pairs: Sequence[tuple[Model, Selection]], placer: _Placer) -> None:
+    """One region for the methods of a group in each memory, as large as the largest.
+
+    A method has one region of activations in each memory: memories.py sees to that.
+    """
+    homes = placer.homes
+    number = 0
+    for group in homes.exclusive:
+        spots: dict[str, dict[tuple[int, str], int]] = {}  # sizes by memory and region
+        for index, (model, chosen) in enumerate(pairs):
+            for name, key, size in _activation_regions(model, chosen, index):
+                if (index, name) in group and key in homes.of:
+                    spots.setdefault(homes.of[key].memory, {})[key] = size
+        for memory, sizes in spots.items():
+            if len(sizes) < 2:
+                continue
+            key = (placer.model, f"ember_activations_{number}")
+            align = max(homes.of[one].align for one in sizes)
+            placer.homes = replace(homes, of={**homes.of, key: Home(memory, align)})
+            purpose = "activations of methods that never run together"
+            region = placer.region(key[1], _PLANNED, max(sizes.values()), purpose)
+            placer.common |= dict.fromkeys(sizes, replace(region, shared=True))
+            number += 1
+    placer.homes = homes
+
+
+def _activation_regions(
+    model: Model, chosen: Selection, index: int
+) -> Iterator[tuple[str, tuple[int, str], int]]:
+    """Method, region and bytes of what holds nothing from one run to the next."""
+    for prefix, method in zip(prefixes(chosen.methods), chosen.methods, strict=True):
+        found = model.replanned.get(method.name)
+        for number in found.packed if found and not found.has_state else ():
+            size = method.planned_sizes[number]
+            if size > 0:
+                yield method.name, (index, f"{prefix}_planned_{number}"), size
+
+
+def kept_apart(pairs: Sequence[tuple[Model, Selection]], homes: Homes) -> Iterator[str]:
+    """A sentence on each exclusive method that shares nothing."""
+    for index, name in sorted(frozenset[tuple[int, str]]().union(*homes.exclusive)):
+        model, chosen = pairs[index]
+        found = model.replanned.get(name)
+        built = name in [method.name for method in chosen.methods]
+        if built and found and found.has_state:
+            yield (
+                f"{model.name}/{name} keeps state from run to run:"
+                " its activations share no memory with other methods"
+            )
 
 
 def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
@@ -266,16 +324,17 @@ def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
         return plans[0].to_json()
     found = [plan.to_json() for plan in plans]
     first = found[0]
-    again = [plan.temp.size if plan.temp else 0 for plan in plans[1:]]
-    stacks = [plan.stack for plan in plans[1:]]
-    where = plans[0].stack_memory
     counted: dict[str, int] = dict.fromkeys((m["name"] for m in first["memories"]), 0)
     for one in found:
         for memory in one["memories"]:
             counted[memory["name"]] += memory["used"]
-    counted[where] -= sum(stacks)  # scratch and stack are shared
-    if plans[0].temp:
-        counted[plans[0].temp.memory] -= sum(again)
+    counted[plans[0].stack_memory] -= sum(plan.stack for plan in plans[1:])
+    shared = [region for plan in plans for region in plan.regions if region.shared]
+    once = {region.name: region for region in shared}
+    for region in shared:
+        counted[region.memory] -= region.size
+    for region in once.values():
+        counted[region.memory] += region.size
     return first | {
         "memories": [one | {"used": counted[one["name"]]} for one in first["memories"]],
         "method_arena": sum(one["method_arena"] for one in found),
@@ -287,7 +346,9 @@ def _named(plan: Plan, prefix: str) -> Plan:
     """The plan with region names that no other model's plan has."""
 
     def renamed(region: Region | None) -> Region | None:
-        return replace(region, name=f"{prefix}_{region.name}") if region else None
+        if region is None or region.shared:
+            return region
+        return replace(region, name=f"{prefix}_{region.name}")
 
     methods = tuple(
         replace(

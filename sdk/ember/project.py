@@ -151,9 +151,10 @@ class _Reader:
             reserve={str(name): self._size(name, one) for name, one in reserve.items()},
             forbid=tuple(self._list("memory.forbid", given.pop("forbid", None) or [])),
             align={str(name): self._align(one) for name, one in align.items()},
+            exclusive=self._groups(given.pop("exclusive", None) or []),
         )
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
-        known = ("place", "reserve", "forbid", "align")
+        known = ("place", "reserve", "forbid", "align", "exclusive")
         self._unknown("memory: ", given, known)
         return found
 
@@ -168,6 +169,17 @@ class _Reader:
             return items
         self.problems.append(f"{where}: name a memory, or a list of them")
         return []
+
+    def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:
+        groups = given if isinstance(given, list) else [given]
+        for group in groups:
+            if isinstance(group, list) and all(isinstance(one, str) for one in group):
+                continue
+            self.problems.append(
+                "memory.exclusive: it is no list of groups: write [[one, other]]"
+            )
+            return ()
+        return tuple(map(tuple, groups))
 
     def _size(self, name: Any, given: Any) -> int:
         try:

@@ -39,6 +39,11 @@ class Replanned:
     conflict: str | None  # what the program's own plan destroys
     copied: tuple[int, ...] = ()  # ids of memories with copies of constants
 
+    @property
+    def has_state(self) -> bool:
+        """Whether a run finds what another left in the memories planned anew."""
+        return any(one.storage.is_state for one in self.placed)
+
 
 def replan(
     method: Method,

@@ -10,6 +10,7 @@ memory:
   reserve: {dtcm: 64K}           # bytes that the application keeps
   forbid: [ddr]                  # memories that models keep out of
   align: 32                      # bytes, of all that is written; or by class
+  exclusive: [[ears, eyes/scan]] # MODEL or MODEL/METHOD that never run together
 """
 
 from __future__ import annotations
@@ -43,14 +44,17 @@ class Steering:
     reserve: Mapping[str, int] = field(default_factory=dict)
     forbid: tuple[str, ...] = ()
     align: Mapping[str, int] = field(default_factory=dict)  # by class
+    exclusive: tuple[tuple[str, ...], ...] = ()  # groups of models and methods
 
     def __bool__(self) -> bool:
-        return bool(self.place or self.reserve or self.forbid or self.align)
+        rules = (self.place, self.reserve, self.forbid, self.align, self.exclusive)
+        return any(rules)
 
     def key(self) -> list[object]:
         """All of it, for a hash."""
         tables = (self.place, self.reserve, self.align)
-        return [*(sorted(one.items()) for one in tables), list(self.forbid)]
+        lists = [list(self.forbid), list(self.exclusive)]
+        return [*(sorted(one.items()) for one in tables), *lists]
 
     def align_of(self, kind: str) -> int:
         return self.align.get(kind, ALIGN)
@@ -75,12 +79,44 @@ class Steering:
     def check(self, board: Board, models: Sequence[Model]) -> None:
         """SdkError that names everything which the board or the models do not have."""
         problems = [*self._of_memories(board), *self._of_words(models)]
+        problems += self._of_groups(models)
         if problems:
             raise SdkError(
                 problem_list("the memory rules of the project are wrong", problems),
                 hint=f"memories of {board.name}:"
                 f" {', '.join(memory.name for memory in board.memories)}",
             )
+
+    def groups(self, models: Sequence[Model]) -> tuple[frozenset[tuple[int, str]], ...]:
+        """What `exclusive` names: methods by the number of their model."""
+        return tuple(
+            frozenset(one for word in group for one in _methods(word, models))
+            for group in self.exclusive
+        )
+
+    def _of_groups(self, models: Sequence[Model]) -> Iterator[str]:
+        known = [one.name for one in models]
+        known += [f"{m.name}/{one.name}" for m in models for one in m.program.methods]
+        seen: set[tuple[int, str]] = set()
+        for group in self.exclusive:
+            if len(group) < 2:
+                yield (
+                    f"exclusive: {', '.join(group) or 'a group'} is alone:"
+                    " name at least two that never run together"
+                )
+            for word in group:
+                found = _methods(word, models)
+                if not found:
+                    yield (
+                        f"exclusive: {word} is no model, and no MODEL/METHOD"
+                        f"{_near(word, known)}"
+                    )
+                if seen & found:
+                    yield (
+                        f"exclusive: {word} is named twice: leave one out,"
+                        " or make one group of both"
+                    )
+                seen |= found
 
     def _of_memories(self, board: Board) -> Iterator[str]:
         sizes = {memory.name: memory.size for memory in board.memories}
@@ -130,6 +166,17 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
         yield f"place: {word} cannot lie in {memory}, but in {able}"
+
+
+def _methods(word: str, models: Sequence[Model]) -> set[tuple[int, str]]:
+    """The methods that MODEL or MODEL/METHOD means, of one model METHOD too."""
+    return {
+        (number, method.name)
+        for number, model in enumerate(models)
+        for method in model.program.methods
+        if word in (model.name, f"{model.name}/{method.name}")
+        or (len(models) == 1 and word == method.name)
+    }
 
 
 def _near(word: str, known: Iterable[str]) -> str:

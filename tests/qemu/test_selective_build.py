@@ -11,6 +11,7 @@ import pytest
 
 from ember import boards, build, cli, elf, emulator, kernels, linkmap
 from ember.rules import Rules
+from ember.steering import Steering
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
@@ -22,13 +23,48 @@ CUSTOM = ROOT / "examples" / "custom_op"
 @pytest.mark.slow
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
+    built = build_pair(board, tmp_path, Steering())
+    assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
+    image = (built.folder / "4-package" / "judge" / "model.pte").read_bytes()
+    assert built.firmware.read_bytes().count(image) == 1
+    check_pair(board, built)
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+def test_methods_that_never_run_together_share_memory(
+    board: str, tmp_path: Path
+) -> None:
+    apart = build_pair(board, tmp_path / "apart", Steering())
+    together = build_pair(
+        board, tmp_path / "together", Steering(exclusive=(("smooth", "judge"),))
+    )
+    check_pair(board, together)
+    assert activations(together) < activations(apart)
+    facts = json.loads((together.folder / "3-plan.json").read_text())
+    [apart_still] = facts["kept_apart"]
+    assert apart_still.startswith("judge/alarm keeps state from run to run")
+
+
+def build_pair(board: str, out: Path, steering: Steering) -> build.Built:
     app = ROOT / "examples" / "firmware" / "two_models.c"
-    built = build.build(
+    return build.build(
         [PAIR / "smooth.pte", PAIR / "judge.pte"],
         board,
-        out=tmp_path,
-        options=build.Options(app=app),
+        out=out,
+        options=build.Options(app=app, steering=steering),
     )
+
+
+def activations(built: build.Built) -> int:
+    """Bytes in the linked firmware."""
+    facts = json.loads((built.folder / "5-firmware" / "certificate.json").read_text())
+    return sum(r["linked"] for r in facts["rows"] if r["purpose"] == "activations")
+
+
+def check_pair(board: str, built: build.Built) -> None:
+    """Runs the methods in turn; each gives what PyTorch gives, state included."""
     ran = emulator.run(boards.load(board), built.firmware).check("two models")
     said = re.findall(r"^(\w+) (\w+) (-?\d+)$", ran.text, re.MULTILINE)
     expected = json.loads((PAIR / "expected.json").read_text())
@@ -39,9 +75,6 @@ def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
     for (model, method), values in got.items():
         assert values == pytest.approx(expected[model][method], abs=6e-4)
     assert len({model for model, _, _ in said[:2]}) == 2  # in turn
-    assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
-    image = (built.folder / "4-package" / "judge" / "model.pte").read_bytes()
-    assert built.firmware.read_bytes().count(image) == 1
 
 
 @pytest.mark.qemu

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ember import boards, build, memories, plan, plan_check, program, repack
+from ember import boards, jobs, memories, plan, plan_check, program, repack
 from ember import model as models
 from ember import project as projects
 from ember.boards import Board
@@ -48,10 +48,10 @@ def board(fast: int, *, flash: float = 2, slow: float = 2) -> Board:
 def spread(
     on: Board, *paths: Path, steering: Steering | None = None, **more: Any
 ) -> Spread:
-    options = build.Options(steering=steering or Steering(), passes=(), **more)
+    options = jobs.Options(steering=steering or Steering(), passes=(), **more)
     found = tuple(models.read(path) for path in paths or (RESNET,))
-    job = build._job(found, on, options, None)
-    return build._spread(job, build._choose(job), STACK)
+    job = jobs.make(found, on, options, None)
+    return jobs.spread(job, jobs.choose(job), STACK)
 
 
 def plans(on: Board, made: Spread) -> list[plan.Plan]:
@@ -192,6 +192,66 @@ def test_two_models_share_the_fast_memory() -> None:
     made = spread(on, *paths)
     check(made, paths)
     assert used(made, on)["fast"] <= 24 * K
+
+
+@pytest.mark.parametrize("fast", [4 * K, 24 * K, 512 * K])
+def test_models_that_never_run_together_share_their_activations(fast: int) -> None:
+    on, paths = board(fast), (RESNET, CASES / "model_ds_cnn_small")
+    apart = plans(on, spread(on, *paths))
+    words = ("model_resnet8_small", "model_ds_cnn_small/forward")
+    made = spread(on, *paths, steering=Steering(exclusive=(words,)))
+    check(made, paths)
+    together = plans(on, made)
+    shared = [{r for r in one.regions if r.role == "planned"} for one in together]
+    assert any(region.shared for region in shared[0] & shared[1])
+    sizes = [sum(region.size for region in one) for one in shared]
+    union = sum(region.size for region in shared[0] | shared[1])
+    assert union < sum(sizes)
+    assert used(made, on)["fast"] <= fast
+    before, after = (
+        sum(one["used"] for one in plan.to_json(these)["memories"])
+        for these in (apart, together)
+    )
+    regions = {r.name: r.size for one in together for r in one.regions}
+    images = sum(one.model_bytes for one in together)
+    assert after == sum(regions.values()) + images + STACK
+    assert after < before
+    for one, (model, _) in zip(together, made.pairs, strict=True):
+        for method in one.methods:
+            for region, size in zip(
+                method.planned, method.method.planned_sizes[1:], strict=True
+            ):
+                assert (region.size if region else 0) >= size, model.name
+
+
+def test_a_group_fits_where_its_models_side_by_side_do_not() -> None:
+    paths = (RESNET, CASES / "model_ds_cnn_small")
+    words = ("model_resnet8_small", "model_ds_cnn_small")
+    on = board(1024 * K)
+    keep = {"activations": ("fast",), "inputs": ("fast",), "outputs": ("fast",)}
+    others = dict.fromkeys(("scratch", "arena", "stack"), ("main",))
+    place = {**keep, **others, "constants": ("flash",)}
+    made = spread(on, *paths, steering=Steering(place, exclusive=(words,)))
+    tight = board(used(made, on)["fast"])
+    with pytest.raises(SdkError, match="under the project's rules"):
+        spread(tight, *paths, steering=Steering(place))
+    again = spread(tight, *paths, steering=Steering(place, exclusive=(words,)))
+    assert used(again, tight) == used(made, on)
+
+
+def test_wrong_groups_are_told_together() -> None:
+    one, two = "model_resnet8_small", "model_ds_cnn_small"
+    groups = ((one, "model_ds_cnn_smal"), (two,), (one + "/forward", two))
+    with pytest.raises(SdkError) as error:
+        paths = (RESNET, CASES / two)
+        spread(board(64 * K), *paths, steering=Steering(exclusive=groups))
+    for part in (
+        f"model_ds_cnn_smal is no model, and no MODEL/METHOD: did you mean {two}?",
+        f"{two} is alone: name at least two that never run together",
+        f"{one}/forward is named twice: leave one out, or make one group of both",
+        f"{two} is named twice",
+    ):
+        assert part in error.value.what
 
 
 def test_a_kernel_that_wants_constants_gets_them(
@@ -339,6 +399,12 @@ def test_rules_are_read_from_the_project(tmp_path: Path) -> None:
         forbid=("slow",),
         align={"inputs": 32},
     )
+    file.write_text("memory: {exclusive: [[ears, eyes/scan]]}\n")
+    assert projects.load(file).steering == Steering(exclusive=(("ears", "eyes/scan"),))
+    for wrong in ("ears", "[ears, eyes]", "[[ears, 1]]", "{ears: eyes}"):
+        file.write_text(f"memory: {{exclusive: {wrong}}}\n")
+        with pytest.raises(SdkError, match="it is no list of groups: write"):
+            projects.load(file)
     file.write_text("memory: {align: 64}\n")
     assert projects.load(file).steering.align_of("outputs") == 64
     file.write_text("board: host\n")
