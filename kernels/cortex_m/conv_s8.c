@@ -38,7 +38,8 @@ static int32_t out_length(const ember_conv_s8_axis_t *axis, bool transposed,
         const int64_t steps = (axis->in - (int64_t)1) * axis->stride;
         length = steps - 2 * (int64_t)axis->padding + reach + out_padding + 1;
     } else {
-        length = reach < span ? (span - reach - 1) / axis->stride + 1 : -1;
+        const int32_t steps = (int32_t)(span - reach - 1);
+        length = reach < span ? steps / axis->stride + 1 : -1;
     }
     return length > LIMIT ? -1 : (int32_t)length;
 }

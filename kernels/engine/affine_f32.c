@@ -1,8 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/affine_f32.h"
 
+#include <string.h>
+
+enum { EXACT = 1 << 24 }; // float32 holds all integers up to here
+
+// No conversions between 64-bit integers and floats: where they are not instructions,
+// their functions are larger than the kernels.
+static float float_of(int64_t number) {
+    uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    float unit = number < 0 ? -1.0f : 1.0f;
+    while (size > UINT32_MAX) { // the lowest bit stands for all below it
+        size = size >> 1 | (size & 1);
+        unit *= 2.0f;
+    }
+    return (float)(uint32_t)size * unit;
+}
+
 static float factor_of(const ember_affine_f32_t *affine, double scale) {
     return (float)(affine->inverse ? 1.0 / scale : scale);
+}
+
+// factor_of() that number: a quotient that is rounded twice is the same.
+static float factor_of_float(const ember_affine_f32_t *affine, float scale) {
+    return affine->inverse ? 1.0f / scale : scale;
+}
+
+static bool read_scale_number(ember_affine_f32_t *affine, ember_node_t *node) {
+    const ember_value_t scale = ember_node_scalar(node, 1);
+    if (scale.kind == EMBER_DOUBLE) {
+        affine->factor = factor_of(affine, scale.as_double);
+        return true;
+    }
+    const int64_t number = scale.as_int;
+    affine->factor = factor_of_float(affine, float_of(number));
+    return number >= -EXACT && number <= EXACT;
 }
 
 // False for tensors that are not one float, one integer.
@@ -10,8 +42,7 @@ static bool read_scale(ember_affine_f32_t *affine, ember_node_t *node) {
     ember_tensor_t tensor;
     affine->scale = NULL;
     if (ember_node_kind(node, 1) != EMBER_TENSOR) {
-        affine->factor = factor_of(affine, ember_node_double(node, 1));
-        return true;
+        return read_scale_number(affine, node);
     }
     ember_node_tensor(node, 1, &tensor);
     affine->scale = tensor.data;
@@ -24,13 +55,15 @@ static bool read_zero_point(ember_affine_f32_t *affine, ember_node_t *node) {
     ember_tensor_t tensor;
     affine->zero = NULL;
     if (ember_node_kind(node, 2) != EMBER_TENSOR) {
-        affine->zero_point = (float)ember_node_int_or(node, 2, 0);
+        affine->zero_point = float_of(ember_node_int_or(node, 2, 0));
         return true;
     }
     ember_node_tensor(node, 2, &tensor);
     affine->zero = tensor.data;
     affine->zero_dtype = tensor.dtype;
-    return tensor.numel == 1 && !ember_is_real(tensor.dtype);
+    return tensor.numel == 1 &&
+           (tensor.dtype == EMBER_S8 || tensor.dtype == EMBER_U8 ||
+            tensor.dtype == EMBER_S32 || tensor.dtype == EMBER_S64);
 }
 
 ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t *node,
@@ -61,19 +94,36 @@ ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t
                : EMBER_UNSUPPORTED;
 }
 
+static float scale_in(const ember_affine_f32_t *affine) {
+    float single;
+    double number;
+    if (affine->scale_dtype == EMBER_F32) {
+        memcpy(&single, affine->scale, sizeof(single));
+        return factor_of_float(affine, single);
+    }
+    memcpy(&number, affine->scale, sizeof(number));
+    return factor_of(affine, number);
+}
+
+static float zero_point_in(const ember_affine_f32_t *affine) {
+    int64_t number;
+    int32_t word;
+    switch (affine->zero_dtype) {
+    case EMBER_S8:
+        return (float)*(const int8_t *)affine->zero;
+    case EMBER_U8:
+        return (float)*(const uint8_t *)affine->zero;
+    case EMBER_S32:
+        memcpy(&word, affine->zero, sizeof(word));
+        return (float)word;
+    default:
+        memcpy(&number, affine->zero, sizeof(number));
+        return float_of(number);
+    }
+}
+
 void ember_affine_f32_read(const ember_affine_f32_t *affine, float *factor,
                            float *zero_point) {
-    ember_number_t number;
-    *factor = affine->factor;
-    *zero_point = affine->zero_point;
-    if (affine->scale != NULL) {
-        ember_elements_load(EMBER_CLASS_F64, &number, affine->scale_dtype,
-                            affine->scale, 0, 1);
-        *factor = factor_of(affine, number.f64);
-    }
-    if (affine->zero != NULL) {
-        ember_elements_load(EMBER_CLASS_F32, &number, affine->zero_dtype, affine->zero,
-                            0, 1);
-        *zero_point = number.f32;
-    }
+    *factor = affine->scale != NULL ? scale_in(affine) : affine->factor;
+    *zero_point = affine->zero != NULL ? zero_point_in(affine) : affine->zero_point;
 }

@@ -72,8 +72,8 @@ ember_status_t ember_quantize_f32_prepare(ember_node_t *node, void *state) {
     if (least < low || most > high || least > most) {
         return EMBER_UNSUPPORTED; // for the general kernel to judge
     }
-    s->low = (float)least;
-    s->high = (float)most;
+    s->low = (float)(int32_t)least;
+    s->high = (float)(int32_t)most;
     return ember_node_status(node);
 }
 
