@@ -1,51 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// pad: a value around an int8 tensor of at most four dimensions. The lists have four
-// items, those of dimensions that the tensor lacks first; of a channels_last tensor
-// they are in the order (batch, height, width, channels).
-#include "kernels/movement/pad.h"
-
-enum { X, BEFORE, AFTER, VALUE, OUT, DIMS = 4 };
-
-// As the exporter sees it: images of one channel or of one element are both.
-static bool is_channels_last(const ember_tensor_t *x) {
-    return x->rank == DIMS &&
-           (x->sizes[1] == 1 || (x->sizes[2] == 1 && x->sizes[3] == 1) ||
-            (x->dim_order[0] == 0 && x->dim_order[1] == 2));
-}
-
-static void read_list(ember_node_t *node, uint32_t arg, const ember_tensor_t *x,
-                      int32_t *amounts) {
-    static const uint8_t nhwc[DIMS] = {0, 3, 1, 2};
-    const bool last = is_channels_last(x);
-    int32_t items[DIMS] = {0};
-
-    if (ember_node_ints(node, arg, items, DIMS) != DIMS || x->rank > DIMS) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: not four amounts");
-        return;
-    }
-    for (uint32_t d = 0; d < x->rank; d++) {
-        const uint32_t at = last ? nhwc[d] : DIMS - x->rank + d;
-        amounts[d] = items[at];
-        if (items[at] == INT32_MIN) {
-            ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: too large");
-        }
-    }
-}
+// pad of any dtype. Arguments: pad_args.h.
+#include "kernels/cortex_m/pad_args.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_pad_amounts_t amounts;
     ember_tensor_t x;
     ember_view_t self;
 
-    ember_node_tensor(node, X, &x);
-    read_list(node, BEFORE, &x, amounts.before);
-    read_list(node, AFTER, &x, amounts.after);
+    ember_pad_args(node, &x, &amounts);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
     ember_view_tensor(&self, &x);
-    return ember_pad_prepare(node, state, OUT, &self, &amounts,
-                             ember_fill_int(ember_node_int(node, VALUE)));
+    return ember_pad_prepare(node, state, EMBER_PAD_OUT, &self, &amounts,
+                             ember_fill_int(ember_node_int(node, EMBER_PAD_VALUE)));
 }
 
 static int32_t run(void *state) {

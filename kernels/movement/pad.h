@@ -9,6 +9,7 @@
 typedef struct ember_pad {
     ember_copy_t copy;
     ember_fill_t fill;
+    bool whole; // nothing is filled: the copy covers the output
 } ember_pad_t;
 
 // Elements before and after each dimension, more than -INT32_MAX each.
@@ -23,6 +24,12 @@ EMBER_MUST_USE ember_status_t ember_pad_prepare(ember_node_t *node, ember_pad_t 
                                                 uint32_t out, ember_view_t *self,
                                                 const ember_pad_amounts_t *amounts,
                                                 ember_value_t value);
+
+// The same of elements of one byte.
+EMBER_MUST_USE ember_status_t ember_pad_bytes(ember_node_t *node, ember_pad_t *pad,
+                                              uint32_t out, ember_view_t *self,
+                                              const ember_pad_amounts_t *amounts,
+                                              uint8_t value);
 
 int32_t ember_pad_run(void *pad);
 

@@ -2,6 +2,8 @@
 // What the pads with a constant share. Contract: pad.h.
 #include "kernels/movement/pad.h"
 
+#include <string.h>
+
 static void pad_shape(ember_node_t *node, const ember_view_t *self,
                       const ember_pad_amounts_t *amounts, int32_t *sizes) {
     for (uint32_t d = 0; d < self->rank; d++) {
@@ -27,37 +29,56 @@ static void keep(ember_view_t *self, ember_view_t *out, uint32_t d, int32_t befo
     ember_view_slice(out, d, count > 0 ? (int32_t)to : 0, count, 1);
 }
 
-ember_status_t ember_pad_prepare(ember_node_t *node, ember_pad_t *pad, uint32_t out,
-                                 ember_view_t *self, const ember_pad_amounts_t *amounts,
-                                 ember_value_t value) {
+// All but the number that is filled in.
+static ember_status_t place(ember_node_t *node, ember_pad_t *pad, uint32_t out,
+                            ember_view_t *self, const ember_pad_amounts_t *amounts,
+                            ember_tensor_t *tensor) {
     int32_t sizes[EMBER_MAX_RANK];
-    ember_tensor_t tensor;
     ember_view_t whole;
 
     pad_shape(node, self, amounts, sizes);
-    ember_node_output(node, out, self->rank, sizes, &tensor);
+    ember_node_output(node, out, self->rank, sizes, tensor);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (tensor.dtype != self->dtype) {
+    if (tensor->dtype != self->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "pad: dtypes differ");
     }
-    ember_view_tensor(&whole, &tensor);
+    ember_view_tensor(&whole, tensor);
     for (uint32_t d = 0; d < self->rank; d++) {
         keep(self, &whole, d, amounts->before[d]);
     }
-    const ember_status_t status = ember_fill_prepare(node, &pad->fill, &tensor, value);
-    if (ember_view_numel(&whole) == tensor.numel) { // nothing is padded
-        pad->fill.count = 0;
-    }
+    pad->whole = ember_view_numel(&whole) == tensor->numel;
+    return ember_copy_prepare(&pad->copy, node, &whole, self);
+}
+
+ember_status_t ember_pad_prepare(ember_node_t *node, ember_pad_t *pad, uint32_t out,
+                                 ember_view_t *self, const ember_pad_amounts_t *amounts,
+                                 ember_value_t value) {
+    ember_tensor_t tensor;
+    const ember_status_t status = place(node, pad, out, self, amounts, &tensor);
     return status != EMBER_OK ? status
-                              : ember_copy_prepare(&pad->copy, node, &whole, self);
+                              : ember_fill_prepare(node, &pad->fill, &tensor, value);
+}
+
+ember_status_t ember_pad_bytes(ember_node_t *node, ember_pad_t *pad, uint32_t out,
+                               ember_view_t *self, const ember_pad_amounts_t *amounts,
+                               uint8_t value) {
+    ember_tensor_t tensor;
+    const ember_status_t status = place(node, pad, out, self, amounts, &tensor);
+    if (status == EMBER_OK) {
+        pad->fill = (ember_fill_t){tensor.data, tensor.numel, 1, {0, 0}};
+        memcpy(pad->fill.number, &value, 1);
+    }
+    return status;
 }
 
 int32_t ember_pad_run(void *pad) {
     ember_pad_t *s = pad;
 
-    (void)ember_fill_run(&s->fill);
+    if (!s->whole) {
+        (void)ember_fill_run(&s->fill);
+    }
     ember_copy_run(&s->copy);
     return EMBER_OK;
 }
