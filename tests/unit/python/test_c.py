@@ -184,7 +184,10 @@ def test_kernels_once_exploited(
     target: Target, programs: Path, builder: Builder
 ) -> None:
     kernels = ROOT / "kernels"
-    sources = [kernels / "prim/et_copy_index.c", kernels / "movement/constant_pad_nd.c"]
+    movement = [
+        kernels / f"movement/{name}.c" for name in ("constant_pad_nd", "pad_common")
+    ]
+    sources = [kernels / "prim/et_copy_index.c", *movement]
     engines = [kernels / "engine" / f"{name}.c" for name in ENGINES]
     program = builder.build(target, "kernels", TESTS / "kernels.c", *sources, *engines)
     done = run(target, program, str(programs))
