@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected, float32, by outer products. Weights are packed while the delegate
-// starts.
+// Fully connected, float32, by outer products.
+#include "packing.h"
 #include "product.h"
 #include "sme.h"
 
 // (n, k) to blocks of columns, see sme.h.
-static void pack(const float *from, uint32_t n, uint32_t k, float *to) {
-    const uint32_t most = ember_xnn_sme_columns_f32();
-    for (uint32_t first = 0; first < n; first += most) {
-        const uint32_t width = n - first < most ? n - first : most;
+static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
+                 const void *scales, void *packed) {
+    const float *from = weights;
+    float *to = packed;
+    const uint32_t n = geometry->n;
+    const uint32_t k = geometry->k;
+    (void)scales;
+    for (uint32_t first = 0; first < n; first += geometry->unit) {
+        const uint32_t left = n - first;
+        const uint32_t width = left < geometry->unit ? left : geometry->unit;
         for (uint32_t i = 0; i < k; i++) {
             for (uint32_t j = 0; j < width; j++) {
                 *to++ = from[(size_t)(first + j) * k + i];
@@ -17,27 +23,29 @@ static void pack(const float *from, uint32_t n, uint32_t k, float *to) {
     }
 }
 
+static uint64_t size(const ember_xnn_geometry_t *geometry) {
+    return sizeof(float) * (uint64_t)geometry->n * geometry->k;
+}
+
+static const ember_xnn_layout_t layout = {"f32_columns", size, pack, false};
+
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
-    const uint32_t n = (uint32_t)weights->sizes[0];
-    const uint32_t k = (uint32_t)weights->sizes[1];
-    if (weights->place != XNN_CONSTANT || node->flags != 0 || n == 0) {
+    const ember_xnn_geometry_t geometry = {.groups = 1,
+                                           .n = (uint32_t)weights->sizes[0],
+                                           .taps = 1,
+                                           .k = (uint32_t)weights->sizes[1],
+                                           .unit = ember_xnn_sme_columns_f32()};
+    if (node->flags != 0 || geometry.n == 0) {
         return EMBER_UNSUPPORTED;
     }
-    const ember_status_t status =
-        ember_xnn_linear_prepare(graph, node, &ember_xnn_type_f32);
-    if (status != EMBER_OK) {
-        return status;
+    ember_status_t status = ember_xnn_linear_prepare(graph, node, &ember_xnn_type_f32);
+    if (status == EMBER_OK) {
+        status = ember_xnn_pack(graph, node, &layout, &geometry);
     }
-    float *packed = ember_arena_alloc(graph->info->arena, weights->bytes, EMBER_ALIGN);
-    if (packed == NULL) {
-        return EMBER_NO_MEMORY;
-    }
-    pack(weights->constant, n, k, packed);
-    node->packed = packed;
-    const uint32_t rows = node->out[0]->numel / n;
-    node->scratch = 4 * k * (rows < XNN_SME_ROWS ? rows : XNN_SME_ROWS);
-    return EMBER_OK;
+    const uint32_t rows = node->out[0]->numel / geometry.n;
+    node->scratch = 4 * geometry.k * (rows < XNN_SME_ROWS ? rows : XNN_SME_ROWS);
+    return status;
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {

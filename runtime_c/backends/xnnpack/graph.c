@@ -76,6 +76,25 @@ ember_status_t ember_xnn_parse(ember_xnn_graph_t *graph) {
     return status == EMBER_OK ? ember_xnn_read_nodes(&payload) : status;
 }
 
+// Was data left out because a kernel reads it packed?
+static bool is_left_out(const ember_xnn_value_t *value) {
+    return value->place == XNN_CONSTANT &&
+           ((value->constant == NULL && value->numel > 0) ||
+            (value->scales_key != 0 && value->scales == NULL));
+}
+
+static ember_status_t check_constants(const ember_xnn_graph_t *graph,
+                                      const ember_xnn_node_t *node) {
+    for (uint32_t i = 0; i < node->inputs; i++) {
+        if (node->in[i] != NULL && is_left_out(node->in[i]) &&
+            (i != 1 || node->packed == NULL)) {
+            return ember_fail(graph->info->error, EMBER_BACKEND,
+                              "xnnpack: a constant is missing");
+        }
+    }
+    return EMBER_OK;
+}
+
 static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnnpack_kernel_t *const *kernel = ember_xnnpack_kernels;
     const size_t used = graph->info->arena->used;
@@ -85,13 +104,14 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
         }
         node->kernel = *kernel;
         node->scratch = 0;
+        node->packed = NULL;
         graph->info->arena->used = used;
         ember_status_t status = (*kernel)->shape(graph, node);
         if (status == EMBER_OK) {
             status = (*kernel)->prepare(graph, node);
         }
         if (status != EMBER_UNSUPPORTED) {
-            return status;
+            return status == EMBER_OK ? check_constants(graph, node) : status;
         }
     }
     return ember_fail(graph->info->error, EMBER_UNSUPPORTED,

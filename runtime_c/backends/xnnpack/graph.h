@@ -19,7 +19,7 @@ enum { XNN_MOST_DIMS = 6, XNN_MOST_INPUTS = 5, XNN_MOST_OUTPUTS = 2 };
 // Where a value's elements are.
 typedef enum ember_xnn_place {
     XNN_INTERNAL, // in scratch, at `offset`
-    XNN_CONSTANT, // in the program or a data file
+    XNN_CONSTANT, // in the program or a data file; NULL: left out, see packing.h
     XNN_INPUT,    // an argument of the call
     XNN_OUTPUT,   // an argument, too
 } ember_xnn_place_t;
@@ -33,8 +33,14 @@ typedef struct ember_xnn_value {
     int32_t sizes[XNN_MOST_DIMS]; // now, in memory order, outermost first
     uint32_t numel;               // elements
     uint32_t bytes;               // that they take now, parameters of QDS8 included
-    uint32_t capacity;            // bytes at most; set when places are given
-    uint32_t offset;
+    union {
+        uint32_t capacity;   // bytes at most; set when places are given
+        uint32_t scales_key; // XNN_CONSTANT: as `key`, of the scales
+    };
+    union {
+        uint32_t offset;
+        uint32_t key; // XNN_CONSTANT: where its name is in the payload; 0: has none
+    };
     uint32_t id;       // by which nodes know it
     uint32_t argument; // of the call: XNN_INPUT, XNN_OUTPUT
     float scale;       // QS8, QS32
@@ -56,13 +62,14 @@ typedef struct ember_xnn_node {
     ember_xnn_value_t *out[XNN_MOST_OUTPUTS];
     const uint32_t *params;    // its `p` fields, in order
     const uint8_t *vectors[2]; // its `v` fields; vectors of u32
-    const void *packed;        // what prepare made of its constants, or NULL
+    const void *packed;        // input 1 in a layout of its own (packing.h), or NULL
     float low;                 // bounds of what it puts out
     float high;
     uint32_t scratch; // bytes that run needs beside its values
     uint32_t flags;
     uint8_t kind; // XNN_ADD, ...
     uint8_t inputs;
+    bool packs; // `packed` was made while the delegate started
 } ember_xnn_node_t;
 
 typedef struct ember_xnn_graph {

@@ -72,15 +72,17 @@ ember_status_t ember_xnn_open(ember_xnn_payload_t *payload) {
     return payload->flat.status;
 }
 
+// Bytes that the program holds by name; none when it has none such.
 static bool named_constant(ember_xnn_payload_t *payload, ember_vector_t key,
                            ember_bytes_t *bytes) {
-    return ember_program_named_data(payload->graph->info->program,
-                                    (const char *)vector_items(key), vector_count(key),
-                                    bytes) == EMBER_OK;
+    const ember_status_t status = ember_program_named_data(
+        payload->graph->info->program, (const char *)vector_items(key),
+        vector_count(key), bytes);
+    return status == EMBER_OK || status == EMBER_NOT_FOUND;
 }
 
 static bool find_constant(ember_xnn_payload_t *payload, uint32_t index,
-                          ember_bytes_t *bytes) {
+                          ember_bytes_t *bytes, uint32_t *key) {
     ember_flat_t *flat = &payload->flat;
     if (!payload->headed) {
         const ember_vector_t buffers =
@@ -94,21 +96,24 @@ static bool find_constant(ember_xnn_payload_t *payload, uint32_t index,
     const ember_vector_t all =
         ember_xnn_vector(flat, payload->root, GRAPH_CONSTANTS, FLAT_VEC4);
     const uint8_t *entry = ember_flat_item(flat, all, index);
-    const ember_vector_t key = ember_xnn_vector(flat, entry, CONSTANT_KEY, FLAT_VEC1);
-    if (vector_count(key) > 0) {
-        return named_constant(payload, key, bytes);
+    const ember_vector_t name = ember_xnn_vector(flat, entry, CONSTANT_KEY, FLAT_VEC1);
+    if (vector_count(name) > 0) {
+        *key = (uint32_t)(name - payload->graph->info->blob.data);
+        return named_constant(payload, name, bytes);
     }
     return cut(&payload->constants, ember_xnn_size(flat, entry, CONSTANT_OFFSET),
                ember_xnn_size(flat, entry, CONSTANT_SIZE), bytes);
 }
 
 bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t index, size_t size,
-                        size_t align, const void **data) {
+                        size_t align, const void **data, uint32_t *key) {
     ember_bytes_t bytes = {NULL, 0};
-    if (!find_constant(payload, index, &bytes) || payload->flat.status != EMBER_OK ||
-        bytes.size < size || ((uintptr_t)bytes.data & (align - 1)) != 0) {
+    *key = 0;
+    if (!find_constant(payload, index, &bytes, key) ||
+        payload->flat.status != EMBER_OK) {
         return false;
     }
     *data = bytes.data;
-    return true;
+    return (*key != 0 && bytes.data == NULL) ||
+           (bytes.size >= size && ((uintptr_t)bytes.data & (align - 1)) == 0);
 }

@@ -25,9 +25,11 @@ typedef struct ember_xnn_payload {
 EMBER_MUST_USE ember_status_t ember_xnn_open(ember_xnn_payload_t *payload);
 
 // Constant `index`, at least `size` bytes at a multiple of `align`. False when there
-// is none such.
+// is none such; true with `*data` NULL when it has a name under which the program holds
+// nothing: packing.h. `*key` is where the name is in the payload, 0 when it has none.
 EMBER_MUST_USE bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t index,
-                                       size_t size, size_t align, const void **data);
+                                       size_t size, size_t align, const void **data,
+                                       uint32_t *key);
 
 // The value that nodes know by `id`, or NULL.
 ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id);

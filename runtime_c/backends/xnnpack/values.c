@@ -56,7 +56,7 @@ static bool read_scales(ember_xnn_payload_t *payload, ember_vector_t scales,
                         ember_xnn_value_t *value) {
     if (buffer != 0) {
         return ember_xnn_constant(payload, buffer, (size_t)count * size, size,
-                                  &value->scales);
+                                  &value->scales, &value->scales_key);
     }
     value->scales = vector_items(scales);
     return vector_count(scales) >= count;
@@ -161,7 +161,7 @@ static ember_status_t find_place(ember_xnn_payload_t *payload, const uint8_t *te
     value->place = XNN_CONSTANT;
     value->known = true;
     if (!ember_xnn_constant(payload, constant, value->bytes, size + (size == 0),
-                            &value->constant)) {
+                            &value->constant, &value->key)) {
         return ember_fail(payload->graph->info->error, EMBER_BACKEND,
                           "xnnpack: a constant is missing or too short");
     }
