@@ -10,17 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from ember import isa, paths
 from ember.errors import SdkError, problem_list
+from ember.flash_facts import Flash, Flasher
+from ember.strict import Size, Strict
 
 # What a memory may hold; a linker script places each role in the first memory of the
 # board that holds it and has the room.
@@ -40,34 +35,6 @@ Role = Literal[
 ROLES_NEEDED: tuple[Role, ...] = ("vectors", "code", "rodata", "data", "stack")
 # Ports of Cortex-M make this part of the address space read-only.
 CORTEXM_READ_ONLY_END = 0x2000_0000
-
-_UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
-
-
-def _bytes(value: Any) -> Any:
-    """512K -> 524288; numbers stay."""
-    if isinstance(value, str):
-        match = re.fullmatch(r"(\d+)([KMG]?)", value)
-        if match is None:
-            raise ValueError(f"'{value}' is not a size: write 65536, 64K or 4M")
-        return int(match[1]) * _UNITS[match[2]]
-    return value
-
-
-def size_of(value: Any) -> int:
-    """Bytes of a size as it is written, such as 64K; ValueError says what is wrong."""
-    size = _bytes(value)
-    if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
-        raise ValueError(f"'{value}' is not a size: write 65536, 64K or 4M")
-    return size
-
-
-Size = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
 
 # Processor cycles of an access of up to so many bytes; a wider one takes several.
 Cycles = dict[int, float]
@@ -90,7 +57,7 @@ def _cycles(value: Any) -> Any:
     return table
 
 
-class Memory(_Strict):
+class Memory(Strict):
     """One range of addresses, in bytes."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -101,6 +68,7 @@ class Memory(_Strict):
     holds: tuple[Role, ...] = Field(min_length=1)
     read_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
     write_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
+    flash: Flash | None = None  # how it is programmed; None: it is not, or unknown
 
     def cycles(self, width: int, *, write: bool = False) -> float:
         """Of one access of `width` bytes; a write takes what a read does, unless the
@@ -121,8 +89,15 @@ class Memory(_Strict):
     def writable(self) -> bool:
         return "w" in self.access
 
+    @model_validator(mode="after")
+    def _sectors_fill_it(self) -> Memory:
+        problem = self.flash.problem(self.size) if self.flash else None
+        if problem:
+            raise ValueError(f"flash: {problem}")
+        return self
 
-class Runner(_Strict):
+
+class Runner(Strict):
     """How a firmware of the board is run on this computer."""
 
     kind: Literal["qemu-system", "qemu-user", "native"]
@@ -138,7 +113,7 @@ class Runner(_Strict):
         return self
 
 
-class Board(_Strict):
+class Board(Strict):
     """Everything the SDK knows about one board."""
 
     name: str
@@ -150,8 +125,10 @@ class Board(_Strict):
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
+    boot: Literal["rp2040", "rp2350"] | None = None  # what its ROM looks for in flash
     console: Literal["semihosting", "stderr"]
     runner: Runner
+    flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
 
     @property
     def toolchain(self) -> str:
@@ -172,6 +149,17 @@ class Board(_Strict):
             f"board {self.name} has no memory '{name}'", hint=f"it has: {known}"
         )
 
+    def flasher(self, tool: str | None) -> Flasher:
+        """How `tool` flashes the board, or the first of its flashers."""
+        for one in self.flashers:
+            if tool in (None, one.tool):
+                return one
+        known = ", ".join(one.tool for one in self.flashers)
+        raise SdkError(
+            f"board {self.name} names no flasher{f' {tool!r}' if tool else ''}",
+            hint=f"it has: {known}" if known else "add `flashers:` to its file",
+        )
+
     def memories_for(self, role: Role) -> tuple[Memory, ...]:
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
@@ -188,6 +176,15 @@ class Board(_Strict):
         missing = [role for role in ROLES_NEEDED if not self.memories_for(role)]
         if missing:
             raise ValueError(f"no memory holds {', '.join(missing)}")
+        return self
+
+    @model_validator(mode="after")
+    def _flashers_differ(self) -> Board:
+        tools = [one.tool for one in self.flashers]
+        if len(set(tools)) != len(tools):
+            raise ValueError("a tool is listed twice under flashers")
+        if self.flashers and not any(one.flash for one in self.memories):
+            raise ValueError("it has flashers, but no memory with `flash`")
         return self
 
     @model_validator(mode="after")

@@ -11,19 +11,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from ember import kernel_library
-from ember.boards import Size
 from ember.errors import SdkError, problem_list
+from ember.strict import Size, Strict
 
 Ceilings = Annotated[dict[str, Size], Field(default_factory=dict)]
 
 
-class Budget(BaseModel):
+class Budget(Strict):
     """Ceilings; what is not named is free."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     total: Size | None = None
     ram: Size | None = None
     libraries: Ceilings

@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import boards, kernel_library, passes
+from ember import kernel_library, passes, strict
 from ember.errors import SdkError, UsageError, problem_list
 from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
@@ -183,7 +183,7 @@ class _Reader:
 
     def _size(self, name: Any, given: Any) -> int:
         try:
-            size = boards.size_of(given)
+            size = strict.size_of(given)
         except ValueError as error:
             self.problems.append(f"memory.reserve: {name}: {error}")
             return 0

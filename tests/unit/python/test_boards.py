@@ -88,6 +88,11 @@ def memory(**changes):
     return good | changes
 
 
+def sectors(*runs):
+    found = [{"size": size, "count": count} for size, count in runs]
+    return memory(flash={"sectors": found})
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -108,6 +113,13 @@ def memory(**changes):
         ({"memories": [memory(), memory(name="b")]}, "all and b overlap"),
         ({"memories": [memory(), memory(base=0x30000000)]}, "the same name"),
         ({"runner": {"kind": "qemu-system", "counts": None}}, "names its binary"),
+        ({"memories": [memory(flash={"sectors": "3K"})]}, "0 bytes in all, the memory"),
+        ({"memories": [sectors(("1M", 2))]}, "2097152 bytes in all, the memory has"),
+        ({"memories": [sectors(("64K", None), ("4K", None))]}, "only the last sectors"),
+        ({"memories": [memory(flash={"sectors": []})]}, "flash.sectors"),
+        ({"flashers": [{"tool": "gdb"}]}, "no memory with `flash`"),
+        ({"flashers": [{"tool": "magic"}]}, "flashers.0"),
+        ({"flashers": [{"tool": "pyocd", "target": "x"}] * 2}, "listed twice"),
     ],
 )
 def test_a_wrong_description_is_refused_by_the_name_of_the_field(
@@ -116,6 +128,25 @@ def test_a_wrong_description_is_refused_by_the_name_of_the_field(
     with pytest.raises(SdkError) as error:
         boards.read(described(tmp_path, **changes))
     assert said in error.value.what
+
+
+def test_sectors_of_a_flash():
+    flash = boards.load("netduinoplus2").memory("flash")
+    spans = list(flash.flash.spans(flash.base, flash.size))
+    assert len(spans) == 12
+    assert [len(one) >> 10 for one in spans[3:6]] == [16, 64, 128]
+    assert (spans[0].start, spans[-1].stop) == (flash.base, flash.end)
+    rest = boards.Memory.model_validate(sectors(("512K", 1), ("128K", None)))
+    assert len(list(rest.flash.spans(0, rest.size))) == 5
+
+
+def test_a_flasher_is_found_by_its_tool():
+    board = boards.load("netduinoplus2")
+    assert board.flasher(None).tool == "pyocd"
+    assert board.flasher("dfu-util").product == 0xDF11
+    with pytest.raises(SdkError) as error:
+        board.flasher("uf2")
+    assert "pyocd, openocd" in error.value.hint
 
 
 def test_cycles_of_an_access():
