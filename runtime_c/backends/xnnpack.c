@@ -24,6 +24,7 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     ember_status_t status = EMBER_NO_MEMORY;
     if (graph != NULL) {
         graph->info = info;
+        graph->cpu = ember_port_cpu();
         status = make(graph);
         graph->info = NULL;
         graph->current = true;

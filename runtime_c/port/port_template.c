@@ -77,6 +77,10 @@ void *ember_port_workspace(size_t *size) {
     return NULL;
 }
 
+uint32_t ember_port_cpu(void) {
+    return 0;
+}
+
 size_t ember_port_stack_size(void) {
     return 0;
 }

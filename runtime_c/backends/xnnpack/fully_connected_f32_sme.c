@@ -65,5 +65,5 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_gemm_f32_sme(&gemm);
 }
 
-XNN_KERNEL(fully_connected_f32_sme, "pf32_gemm", ember_xnn_linear_shape,
-           XNN_KIND(FULLY_CONNECTED));
+XNN_KERNEL_FOR(EMBER_CPU_SME, fully_connected_f32_sme, "pf32_gemm",
+               ember_xnn_linear_shape, XNN_KIND(FULLY_CONNECTED));

@@ -98,8 +98,13 @@ static ember_status_t check_constants(const ember_xnn_graph_t *graph,
 static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnnpack_kernel_t *const *kernel = ember_xnnpack_kernels;
     const size_t used = graph->info->arena->used;
+    bool lacking = false;
     for (; *kernel != NULL; kernel++) {
         if (((*kernel)->kinds >> node->kind & 1) == 0) {
+            continue;
+        }
+        if (((*kernel)->needs & ~graph->cpu) != 0) {
+            lacking = true;
             continue;
         }
         node->kernel = *kernel;
@@ -114,8 +119,10 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
             return status == EMBER_OK ? check_constants(graph, node) : status;
         }
     }
-    return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                      "xnnpack: no kernel takes one of the delegate's nodes");
+    return ember_fail(
+        graph->info->error, EMBER_UNSUPPORTED,
+        lacking ? "xnnpack: the build is for a core with more instructions than this"
+                : "xnnpack: no kernel takes one of the delegate's nodes");
 }
 
 ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph) {

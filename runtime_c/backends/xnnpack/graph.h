@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ember/backend.h"
+#include "ember/port.h"
 #include "schema.h"
 
 enum { XNN_MOST_DIMS = 6, XNN_MOST_INPUTS = 5, XNN_MOST_OUTPUTS = 2 };
@@ -79,6 +80,7 @@ typedef struct ember_xnn_graph {
     uint32_t node_count;
     uint32_t internal;                 // bytes of scratch for internal values
     uint32_t scratch;                  // bytes in all
+    uint32_t cpu;                      // ember_port_cpu()
     bool placed;                       // capacities hold from now on
     bool current;                      // shapes follow from the sizes of the inputs
     uint8_t *work;                     // while it runs: scratch of the node
@@ -99,6 +101,7 @@ typedef struct ember_xnnpack_kernel {
     void (*run)(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node);
     const char *name;    // NULL with EMBER_ERROR_STRINGS 0
     const char *variant; // as users know it, "pf32_gemm"; NULL: has no such name
+    uint32_t needs;      // EMBER_CPU_*: on cores without them it is not asked
 } ember_xnnpack_kernel_t;
 
 #define XNN_KIND(name) (UINT64_C(1) << XNN_##name)
@@ -109,9 +112,12 @@ typedef struct ember_xnnpack_kernel {
 #endif
 // Defines the descriptor of a kernel from the file's static prepare and run.
 #define XNN_KERNEL(NAME, VARIANT, SHAPE, KINDS)                                        \
+    XNN_KERNEL_FOR(0, NAME, VARIANT, SHAPE, KINDS)
+// The same for a kernel that needs instructions EMBER_CPU_*.
+#define XNN_KERNEL_FOR(NEEDS, NAME, VARIANT, SHAPE, KINDS)                             \
     extern const ember_xnnpack_kernel_t ember_xnnpack_##NAME;                          \
-    const ember_xnnpack_kernel_t ember_xnnpack_##NAME = {KINDS, prepare, SHAPE, run,   \
-                                                         XNN_NAMES(NAME, VARIANT)}
+    const ember_xnnpack_kernel_t ember_xnnpack_##NAME = {                              \
+        KINDS, prepare, SHAPE, run, XNN_NAMES(NAME, VARIANT), NEEDS}
 
 // The kernels of a build, in the order in which they are tried; ends with NULL.
 // Generated from kernels.yaml.

@@ -69,6 +69,22 @@ int32_t ember_port_write(int32_t file, const void *data, size_t size);
 
 void ember_port_close(int32_t file);
 
+// ---- Core --------------------------------------------------------------------------
+
+// Instructions that a core may lack although its family has them. Their order is ABI.
+typedef enum ember_cpu {
+    EMBER_CPU_NEON = 1 << 0,
+    EMBER_CPU_FP16 = 1 << 1, // arithmetic of float16
+    EMBER_CPU_DOT = 1 << 2,  // products of four int8 (FEAT_DotProd)
+    EMBER_CPU_I8MM = 1 << 3, // products of matrices of int8 (FEAT_I8MM)
+    EMBER_CPU_SME = 1 << 4,
+    EMBER_CPU_SME2 = 1 << 5,
+} ember_cpu_t;
+
+// Which of them this core has, read from it. Kernels that need one that is missing are
+// not taken, so 0 is always safe.
+uint32_t ember_port_cpu(void);
+
 // ---- Memory ------------------------------------------------------------------------
 
 // The largest memory that the link left over, aligned to 16; for test runners that

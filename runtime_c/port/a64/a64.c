@@ -4,6 +4,8 @@
 #include "../linker_symbols.h"
 #include "../semihosting.h"
 
+#include <stdbool.h>
+
 enum { UNDER_STACK = 0x200000 }; // unmapped bytes below RAM, see start.S
 
 int main(void);
@@ -78,6 +80,34 @@ uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument) {
 
 int ember_semihosting_leaving(int code) {
     return ember_port_stack_check(__ember_stack_start, code);
+}
+
+// --- the core ------------------------------------------------------------------------
+
+#define READ_ID(NAME, TO) __asm("mrs %0, " NAME : "=r"(TO))
+
+// A field of four bits that counts up; 15: not there, where its zero means that it is.
+static uint32_t field(uint64_t id, uint32_t at) {
+    return (uint32_t)(id >> at) & 15;
+}
+
+static uint32_t when(bool there, ember_cpu_t feature) {
+    return there ? (uint32_t)feature : 0;
+}
+
+uint32_t ember_port_cpu(void) {
+    uint64_t pfr0, pfr1, isar0, isar1;
+    READ_ID("id_aa64pfr0_el1", pfr0);
+    READ_ID("id_aa64pfr1_el1", pfr1);
+    READ_ID("id_aa64isar0_el1", isar0);
+    READ_ID("id_aa64isar1_el1", isar1);
+    const uint32_t simd = field(pfr0, 20);
+    const uint32_t sme = field(pfr1, 24);
+    return when(simd != 15, EMBER_CPU_NEON) |
+           when(simd != 15 && simd >= 1, EMBER_CPU_FP16) |
+           when(field(isar0, 44) >= 1, EMBER_CPU_DOT) |
+           when(field(isar1, 52) >= 1, EMBER_CPU_I8MM) | when(sme >= 1, EMBER_CPU_SME) |
+           when(sme >= 2, EMBER_CPU_SME2);
 }
 
 void *ember_port_workspace(size_t *size) {

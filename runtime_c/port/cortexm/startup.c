@@ -231,6 +231,10 @@ void *ember_port_workspace(size_t *size) {
     return *size == 0 ? NULL : __ember_work_start;
 }
 
+uint32_t ember_port_cpu(void) {
+    return 0; // none of them exists on Cortex-M
+}
+
 size_t ember_port_stack_size(void) {
     return (size_t)(__ember_stack_end - __ember_stack_start) * sizeof(uint32_t);
 }

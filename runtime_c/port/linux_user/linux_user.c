@@ -209,6 +209,11 @@ void *ember_port_workspace(size_t *size) {
     return *size == 0 ? NULL : __ember_work_start;
 }
 
+// Models stand for instructions that are not there (kernels/models).
+uint32_t ember_port_cpu(void) {
+    return UINT32_MAX;
+}
+
 size_t ember_port_stack_size(void) {
     return (size_t)(__ember_stack_end - __ember_stack_start) * sizeof(uint32_t);
 }
