@@ -119,10 +119,12 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
             return status == EMBER_OK ? check_constants(graph, node) : status;
         }
     }
-    return ember_fail(
-        graph->info->error, EMBER_UNSUPPORTED,
-        lacking ? "xnnpack: the build is for a core with more instructions than this"
-                : "xnnpack: no kernel takes one of the delegate's nodes");
+    if (lacking) {
+        return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
+                          "xnnpack: the build is for a core with more instructions");
+    }
+    return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
+                      "xnnpack: no kernel takes one of the delegate's nodes");
 }
 
 ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph) {
