@@ -121,7 +121,7 @@ class Board(Strict):
     cpu: str
     isa: tuple[str, ...]
     toolchains: tuple[str, ...] = Field(min_length=1)
-    port: Literal["cortexm", "a64", "linux_user", "host"]
+    port: Literal["cortexm", "a64", "linux_user", "host", "library"]
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
@@ -138,6 +138,11 @@ class Board(Strict):
     @property
     def pointer_bytes(self) -> int:
         return 8 if self.port in ("a64", "host") else 4
+
+    @property
+    def has_script(self) -> bool:
+        """Whether Ember writes the linker script, so that sections go where it says."""
+        return self.port not in ("host", "library")
 
     def memory(self, name: str) -> Memory:
         """The memory called `name`; an SdkError when there is none."""
@@ -225,7 +230,10 @@ def names(*, internal: bool = False) -> list[str]:
 
 @functools.cache
 def load(name: str) -> Board:
-    """The board called `name`; an SdkError that suggests one when there is none."""
+    """The board called `name`, or of the YAML file of one's own of that name; an
+    SdkError that suggests one when there is none."""
+    if name.endswith(".yaml"):
+        return read(Path(name))
     path = paths.boards() / f"{name}.yaml"
     if not re.fullmatch(r"[\w.-]+", name) or not path.is_file():
         known = names()

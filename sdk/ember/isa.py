@@ -20,6 +20,12 @@ class Isa:
     width: int = 1  # bytes that one access of a variant moves
     options: Mapping[str, str] = field(default_factory=dict)  # by toolchain
 
+    @property
+    def needs_target_options(self) -> bool:
+        """Whether the options of the core do not allow its instructions."""
+        given = " ".join(self.options.values()).split()
+        return any(word.startswith(("-mcpu", "-march")) for word in given)
+
 
 @functools.cache
 def load() -> dict[str, Isa]:

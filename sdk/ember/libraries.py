@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,7 @@ class Libraries:
     objects: tuple[Path, ...]
     archives: tuple[Path, ...]
     system: tuple[str, ...]
+    sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
 
     @property
     def key(self) -> str:
@@ -398,6 +399,12 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
         objects=tuple(folder / name for name in words("objects")),
         archives=tuple(folder / name for name in words("archives")),
         system=words("system"),
+        sources={
+            archive.removesuffix(".a"): tuple(
+                Path(path) for path in words(archive.removesuffix(".a"))
+            )
+            for archive in words("archives")
+        },
     )
 
 

@@ -2,7 +2,8 @@
 
 model.pte, data_0.ptd, ..  the image, byte for byte what the firmware holds
 <model>_plan.h             every size, for people and programs
-model_data.c, model.S      `ember_model`: the image, memory, methods
+model_data.c, model.S      `ember_model`: the image, memory, methods; model_image.c
+                           instead of model.S where others compile it (sources.py)
 models.c, ember_models.h   the table of models, one or several
 operators.c, backends.c    tables of the kernels and backends it needs
 linker.ld                  where it all goes (boards without a loader)
@@ -58,10 +59,10 @@ class Part:
 
     def sources(self) -> dict[str, str]:
         folder = f"{self.name}/" if self.name else ""
-        return {
-            f"{folder}model_data.c": model_data(self),
-            f"{folder}model.S": image_assembly(self),
-        }
+        found = {f"{folder}model_data.c": model_data(self)}
+        if self.plan.board.port == "library":
+            return found | {f"{folder}model_image.c": image_array(self)}
+        return found | {f"{folder}model.S": image_assembly(self)}
 
 
 def parts(
@@ -108,7 +109,7 @@ def write(
         texts |= part.sources()
         texts[f"{part.model.identifier}_plan.h"] = plan_header(part.model, part.plan)
     texts["manifest.json"] = manifest(items)
-    if plan.board.port != "host":
+    if plan.board.has_script:
         texts["linker.ld"] = linker.script(
             plan.board, stack_bytes=plan.stack, placement={"stack": plan.stack_memory}
         )
@@ -154,11 +155,12 @@ def models_header(items: Sequence[Part]) -> str:
     """Names of the models, for applications with several."""
     lines = [_HEAD + "// The models of this firmware.", "#ifndef EMBER_MODELS_H"]
     lines += ["#define EMBER_MODELS_H", "", '#include "ember/model.h"', ""]
+    lines += ["EMBER_C_BEGIN"]
     lines += [f"extern const ember_model_t {one.symbol};" for one in items if one.name]
     if len(items) == 1:
         name = items[0].model.identifier
         lines.append(f"#define ember_model_{name} ember_model // the only one")
-    return "\n".join([*lines, "", "#endif // EMBER_MODELS_H", ""])
+    return "\n".join([*lines, "EMBER_C_END", "", "#endif // EMBER_MODELS_H", ""])
 
 
 def models_table(items: Sequence[Part]) -> str:
@@ -180,7 +182,7 @@ def models_table(items: Sequence[Part]) -> str:
 
 def _section(region: Region, board: Board) -> str:
     section = f".bss.{region.name}"
-    if board.port != "host":
+    if board.has_script:
         section = f".ember_arena.{region.memory}.{region.name}"
     return f'__attribute__((aligned({region.align}), section("{section}")))'
 
@@ -308,13 +310,34 @@ def _comment(text: str) -> str:
     return "".join(one if 32 <= ord(one) < 127 and one != "\\" else "." for one in text)
 
 
+def _image_align(model: Model) -> int:
+    """As the runtime wants it."""
+    align = max(ALIGN, model.program.layout.segment_alignment)
+    return min(align & -align, 4096) if model.program.layout.segments else ALIGN
+
+
+def image_array(part: Part) -> str:
+    """The image as C: every project can compile that."""
+    align = _image_align(part.model)
+    lines = [_HEAD, "#include <stdint.h>", ""]
+    for index, content in enumerate(part.files.values()):
+        name = f"{part.image}{index}"
+        lines.append(f"extern const uint8_t {name}[];")
+        lines.append(f"__attribute__((aligned({align}))) const uint8_t {name}[] = {{")
+        lines += [
+            "".join(f"{byte}," for byte in content[at : at + 24])
+            for at in range(0, len(content), 24)
+        ]
+        lines += ["};", ""]
+    return "\n".join(lines)
+
+
 def image_assembly(part: Part) -> str:
-    """The image, aligned as the runtime wants it."""
-    model, plan = part.model, part.plan
+    """The image, in the section that the linker script places."""
+    plan = part.plan
     host = plan.board.port == "host"
     section = ".rodata.ember_model" if host else f".ember_model.{plan.weights}"
-    align = max(ALIGN, model.program.layout.segment_alignment)
-    align = min(align & -align, 4096) if model.program.layout.segments else ALIGN
+    align = _image_align(part.model)
     lines = [_HEAD + f'    .section {section},"a",%progbits']
     for index, name in enumerate(part.files):
         lines += [

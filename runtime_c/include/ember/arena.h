@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ember/config.h"
+
+EMBER_C_BEGIN
+
 typedef struct ember_span {
     void *data;
     size_t size; // bytes
@@ -35,5 +39,7 @@ void *ember_arena_array(ember_arena_t *arena, size_t count, size_t size, size_t 
 // part of it lies outside. ExecuTorch's HierarchicalAllocator.
 void *ember_span_at(const ember_span_t *planned, uint32_t count, uint32_t id,
                     size_t offset, size_t size);
+
+EMBER_C_END
 
 #endif // EMBER_ARENA_H

@@ -7,6 +7,8 @@
 #include "ember/node.h"
 #include "ember/program.h"
 
+EMBER_C_BEGIN
+
 typedef struct ember_compile_spec {
     const char *key; // not NUL-terminated by promise
     uint32_t key_length;
@@ -49,5 +51,7 @@ typedef struct ember_backends {
     const ember_backend_t *const *items;
     uint32_t count;
 } ember_backends_t;
+
+EMBER_C_END
 
 #endif // EMBER_BACKEND_H

@@ -17,6 +17,8 @@
 
 #include "ember/method.h"
 
+EMBER_C_BEGIN
+
 // Read-only to the application.
 typedef struct ember_bundle {
     ember_bytes_t flat;
@@ -70,5 +72,7 @@ EMBER_MUST_USE ember_status_t ember_bundle_load_inputs(const ember_bundle_test_t
 EMBER_MUST_USE ember_status_t ember_bundle_compare(const ember_bundle_test_t *test,
                                                    ember_method_t *method, double rtol,
                                                    double atol, ember_error_t *err);
+
+EMBER_C_END
 
 #endif // EMBER_BUNDLE_H

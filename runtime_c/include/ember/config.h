@@ -18,6 +18,17 @@
 
 #define EMBER_MUST_USE __attribute__((warn_unused_result))
 
+// Around the declarations of every header: C++ applications include them as they are.
+#ifdef __cplusplus
+#define EMBER_C_BEGIN  extern "C" {
+#define EMBER_C_END    }
+#define EMBER_NORETURN [[noreturn]]
+#else
+#define EMBER_C_BEGIN
+#define EMBER_C_END
+#define EMBER_NORETURN _Noreturn
+#endif
+
 // A function that loading calls many times for each call of a program: worth its bytes
 // even where the rest is compiled for size.
 #define EMBER_INLINE static inline __attribute__((always_inline))

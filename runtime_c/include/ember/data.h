@@ -5,6 +5,8 @@
 
 #include "ember/program.h"
 
+EMBER_C_BEGIN
+
 struct ember_data_map {
     ember_bytes_t flat;
     ember_bytes_t segments;
@@ -20,5 +22,7 @@ EMBER_MUST_USE ember_status_t ember_data_map_open(ember_data_map_t *map,
 // array and the files must outlive the program.
 void ember_program_attach(ember_program_t *program, const ember_data_map_t *maps,
                           uint32_t count);
+
+EMBER_C_END
 
 #endif // EMBER_DATA_H

@@ -5,6 +5,8 @@
 
 #include "ember/method.h"
 
+EMBER_C_BEGIN
+
 typedef enum ember_event_kind {
     EMBER_EVENT_KERNEL = 1, // the schema's tags of instructions
     EMBER_EVENT_DELEGATE = 2,
@@ -28,5 +30,7 @@ EMBER_MUST_USE ember_status_t ember_method_execute_traced(ember_method_t *method
 // Tag of instruction `index` of a method.
 ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
                                                  uint32_t index);
+
+EMBER_C_END
 
 #endif // EMBER_EVENT_H

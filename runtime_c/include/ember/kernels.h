@@ -5,6 +5,8 @@
 
 #include "ember/node.h"
 
+EMBER_C_BEGIN
+
 typedef struct ember_operator {
     const char *name;                        // "aten::add.out"
     const ember_kernel_t *const *candidates; // tried in order; NULL ends the list
@@ -21,5 +23,7 @@ typedef struct ember_operators {
     const ember_operator_t *items; // sorted by strcmp of name
     uint32_t count;
 } ember_operators_t;
+
+EMBER_C_END
 
 #endif // EMBER_KERNELS_H

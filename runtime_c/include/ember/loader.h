@@ -6,6 +6,8 @@
 #include "ember/arena.h"
 #include "ember/status.h"
 
+EMBER_C_BEGIN
+
 typedef struct ember_loader {
     // Copies [offset, offset + size) to `to`. EMBER_OK or EMBER_IO.
     ember_status_t (*read)(void *context, uint64_t offset, void *to, size_t size);
@@ -22,5 +24,7 @@ EMBER_MUST_USE ember_status_t ember_loader_read_all(const ember_loader_t *loader
                                                     ember_arena_t *arena, size_t align,
                                                     ember_bytes_t *bytes,
                                                     ember_error_t *err);
+
+EMBER_C_END
 
 #endif // EMBER_LOADER_H

@@ -12,6 +12,8 @@
 
 #include "ember/loader.h"
 
+EMBER_C_BEGIN
+
 // An open file. Must outlive the loader over it.
 typedef struct ember_file {
     int32_t handle; // of port.h
@@ -26,5 +28,7 @@ EMBER_MUST_USE ember_status_t ember_file_open(ember_file_t *file, const char *pa
                                               ember_error_t *err);
 
 void ember_file_close(ember_file_t *file);
+
+EMBER_C_END
 
 #endif // EMBER_LOADER_FILE_H

@@ -14,6 +14,8 @@
 #include "ember/kernels.h"
 #include "ember/program.h"
 
+EMBER_C_BEGIN
+
 // Memory lent to a method. The SDK computes every size; without it, load with
 // generous arenas and read ember_method_t afterwards.
 typedef struct ember_memory {
@@ -125,5 +127,7 @@ EMBER_MUST_USE ember_status_t ember_method_set_output(ember_method_t *method,
 // prepared again), with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.
 EMBER_MUST_USE ember_status_t ember_method_execute(ember_method_t *method,
                                                    ember_error_t *err);
+
+EMBER_C_END
 
 #endif // EMBER_METHOD_H

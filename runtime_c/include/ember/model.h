@@ -20,6 +20,8 @@
 #include "ember/data.h"
 #include "ember/method.h"
 
+EMBER_C_BEGIN
+
 // A method that the firmware was built for, and the memory placed for it.
 typedef struct ember_model_method {
     const char *name;
@@ -92,5 +94,7 @@ ember_model_load(ember_method_t *method, const ember_program_t *program,
                  const char *name, ember_error_t *err) {
     return ember_model_load_of(&ember_model, method, program, name, err);
 }
+
+EMBER_C_END
 
 #endif // EMBER_MODEL_H

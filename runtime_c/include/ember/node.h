@@ -21,6 +21,8 @@
 #include "ember/status.h"
 #include "ember/value.h"
 
+EMBER_C_BEGIN
+
 typedef struct ember_node ember_node_t;
 typedef struct ember_slot ember_slot_t;
 
@@ -159,5 +161,7 @@ void ember_slot_set_double(ember_slot_t *slot, double value);
 // Gives the tensor a new shape within its bound; EMBER_DATA_RANGE when past it.
 ember_status_t ember_slot_resize(ember_slot_t *slot, uint32_t rank,
                                  const int32_t *sizes);
+
+EMBER_C_END
 
 #endif // EMBER_NODE_H

@@ -3,7 +3,7 @@
 //
 // The runtime core needs none of this; applications, examples, the test runner and
 // the file loader do. A port is one folder of runtime_c/port that implements every
-// function below; port_template.c is a start that compiles.
+// function below; weak.c is a start that compiles.
 //
 // Threads  call from one thread at a time, and from no interrupt.
 // Units    sizes are bytes.
@@ -12,6 +12,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "ember/config.h"
+
+EMBER_C_BEGIN
 
 // Exit status of a run that ended in a fault or in ember_port_panic(). The log then
 // holds one line, `EMBER FAULT kind=.. address=0x.. pc=0x.. lr=0x..` or
@@ -25,11 +29,11 @@
 void ember_port_log(const char *text);
 
 // Logs `EMBER PANIC message` and ends the program with EMBER_EXIT_PANIC.
-_Noreturn void ember_port_panic(const char *message);
+EMBER_NORETURN void ember_port_panic(const char *message);
 
 // Ends the program. `code` is the exit status of the emulator or process, 0 to 255.
 // Returning from main() does the same.
-_Noreturn void ember_port_exit(int code);
+EMBER_NORETURN void ember_port_exit(int code);
 
 // ---- Time --------------------------------------------------------------------------
 
@@ -133,5 +137,7 @@ static inline void ember_port_mark_end(uint32_t word) {
 }
 
 #endif
+
+EMBER_C_END
 
 #endif // EMBER_PORT_H

@@ -14,6 +14,8 @@
 #include "ember/status.h"
 #include "ember/value.h"
 
+EMBER_C_BEGIN
+
 typedef struct ember_program ember_program_t;
 
 // How external data (a .ptd) is found; see data.h. `tensor` may be NULL; otherwise the
@@ -113,5 +115,7 @@ EMBER_MUST_USE ember_status_t ember_method_meta_output(const ember_method_meta_t
                                                        uint32_t index,
                                                        ember_value_t *value,
                                                        bool *planned);
+
+EMBER_C_END
 
 #endif // EMBER_PROGRAM_H

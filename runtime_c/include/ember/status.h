@@ -12,6 +12,8 @@
 
 #include "ember/config.h"
 
+EMBER_C_BEGIN
+
 // X(name, value, meaning). Values are ABI: add at the end, never renumber.
 #define EMBER_STATUS_LIST(X)                                                           \
     X(OK, 0, "success")                                                                \
@@ -56,5 +58,7 @@ ember_status_t ember_error_close(ember_error_t *err, ember_status_t status,
 
 // The meaning of `status` from the list above; never NULL.
 const char *ember_status_text(ember_status_t status);
+
+EMBER_C_END
 
 #endif // EMBER_STATUS_H

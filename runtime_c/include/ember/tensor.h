@@ -14,6 +14,8 @@
 
 #include "ember/config.h"
 
+EMBER_C_BEGIN
+
 // ExecuTorch's scalar type numbers. X(name, number, bytes per element)
 #define EMBER_DTYPE_LIST(X)                                                            \
     X(U8, 0, 1)                                                                        \
@@ -73,5 +75,7 @@ bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
 
 // True when rank and sizes are equal.
 bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b);
+
+EMBER_C_END
 
 #endif // EMBER_TENSOR_H

@@ -5,6 +5,8 @@
 
 #include "ember/tensor.h"
 
+EMBER_C_BEGIN
+
 // The union tags of the ET12 schema.
 typedef enum ember_kind {
     EMBER_NONE = 1,
@@ -37,5 +39,7 @@ typedef struct ember_value {
         } as_list;
     };
 } ember_value_t;
+
+EMBER_C_END
 
 #endif // EMBER_VALUE_H

@@ -133,6 +133,7 @@ class Archive:
             raise SdkError(f"{path} is not an archive of objects")
         self.index: list[tuple[str, int]] = []  # symbol, place of its member
         self._long_names = b""
+        self.places: list[int] = []  # of members, in their order
         self._read_heads()
 
     def _read_heads(self) -> None:
@@ -144,7 +145,7 @@ class Archive:
             elif name == "//":
                 self._long_names = self._data[start : start + size]
             else:
-                break
+                self.places.append(at)
             at = start + size + size % 2
 
     def _read_index(self, content: bytes) -> None:

@@ -238,8 +238,8 @@ def test_the_plugin_refuses_bad_options(probe):
         assert "ember_count: " in done.stderr
 
 
-def test_the_port_template_compiles(tmp_path):
+def test_the_weak_port_compiles(tmp_path):
     words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion"]
     words += ["-Wshadow", "-Werror", f"-I{paths.runtime() / 'include'}"]
-    words += ["-c", paths.runtime() / "port" / "port_template.c"]
+    words += ["-c", paths.runtime() / "port" / "weak.c"]
     subprocess.run([*words, "-o", tmp_path / "port.o"], check=True)
