@@ -3,6 +3,7 @@
 // the kernels that a backend chose.
 #include "../backends/xnnpack/describe.h"
 #include "../src/method_state.h"
+#include "ember/port.h"
 #include "resolve_out.h"
 #include "resolve_probe.h"
 
@@ -64,28 +65,57 @@ ember_backends_t resolve_probing_backends(const ember_method_meta_t *meta) {
     return (ember_backends_t){items, count};
 }
 
+// --- XNNPACK -------------------------------------------------------------------------
+
+static size_t packed_size; // bytes in packed.bin
+
+// Weights that were packed go to packed.bin, one behind the other.
+static void put_packed(int32_t file, const ember_xnnpack_choice_t *choice) {
+    if (file < 0 || ember_port_write(file, choice->packed, choice->size) != 0) {
+        ember_port_panic("cannot write packed.bin");
+    }
+    resolve_put_text(", \"packed\": {\"name\": ", choice->name);
+    resolve_put_number(", \"offset\": ", (int64_t)packed_size);
+    resolve_put_number(", \"size\": ", choice->size);
+    resolve_put_number(", \"scales\": ", choice->scales);
+    resolve_put("}");
+    packed_size += choice->size;
+}
+
+static void put_graph(const void *handle, int32_t *file) {
+    static ember_xnnpack_choice_t choice;
+    const ember_xnnpack_scratch_t scratch = ember_xnnpack_scratch(handle);
+    resolve_put_number(", \"values\": ", scratch.values);
+    resolve_put_number(", \"bound\": ", scratch.bound);
+    resolve_put_number(", \"work\": ", scratch.work);
+    resolve_put(", \"nodes\": [");
+    for (uint32_t i = 0; ember_xnnpack_describe(handle, i, &choice); i++) {
+        resolve_put_text(i > 0 ? ", {\"kernel\": " : "{\"kernel\": ", choice.kernel);
+        resolve_put_text(", \"variant\": ", choice.variant);
+        if (choice.packed != NULL) {
+            *file = *file < 0 ? ember_port_open("packed.bin", EMBER_PORT_WRITE) : *file;
+            put_packed(*file, &choice);
+        }
+        resolve_put("}");
+    }
+    resolve_put("]");
+}
+
 void resolve_put_delegates(const ember_method_t *method) {
+    static int32_t file = -1;
     const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
     const char *comma = "";
     resolve_put(", \"delegates\": [");
     for (uint32_t i = 0; i < count; i++) {
         const struct ember_delegate *delegate = &method->delegates[i];
-        ember_xnnpack_choice_t choice;
         if (delegate->backend == NULL ||
             strcmp(delegate->backend->id, "XnnpackBackend") != 0) {
             continue;
         }
         resolve_put(comma);
         resolve_put_number("{\"index\": ", i);
-        resolve_put(", \"nodes\": [");
-        for (uint32_t k = 0; ember_xnnpack_describe(delegate->handle, k, &choice);
-             k++) {
-            resolve_put_text(k > 0 ? ", {\"kernel\": " : "{\"kernel\": ",
-                             choice.kernel);
-            resolve_put_text(", \"variant\": ", choice.variant);
-            resolve_put("}");
-        }
-        resolve_put("]}");
+        put_graph(delegate->handle, &file);
+        resolve_put("}");
         comma = ", ";
     }
     resolve_put("]");

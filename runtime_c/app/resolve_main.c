@@ -5,6 +5,7 @@
 //
 //     methods=0,2   indices of the methods to load
 //     data=N        number of data files
+//     vector=N      bytes of a vector in streaming mode, on boards with SME
 //
 // The program, program.pte, the data files, a.ptd, b.ptd, .., the limits of what it may
 // choose, kernels.txt (resolve_limits.h), and the answer, result.json, are in the
@@ -17,6 +18,7 @@
 #include "ember/method.h"
 #include "ember/port.h"
 
+#include "../backends/xnnpack/sme.h"
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_out.h"
@@ -225,6 +227,10 @@ int main(void) {
     const char *list = option(line, "methods=");
     memcpy(methods, list, strcspn(list, " "));
     const char *data = option(line, "data=");
+    const char *vector = option(line, "vector=");
+    if (*vector != '\0') {
+        ember_xnn_sme_model_vector = read_number(&vector);
+    }
     const ember_status_t status = open_program(read_number(&data), &error);
     allowed =
         ember_resolve_limits(&ember_operators, read_file("kernels.txt"), &resolve_room);

@@ -25,6 +25,7 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     if (graph != NULL) {
         graph->info = info;
         graph->cpu = ember_port_cpu();
+        graph->payload = info->blob.data;
         status = make(graph);
         graph->info = NULL;
         graph->current = true;

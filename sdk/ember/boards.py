@@ -120,6 +120,7 @@ class Board(Strict):
     title: str
     cpu: str
     isa: tuple[str, ...]
+    svl: Literal[128, 256, 512, 1024, 2048] | None = None  # bits; with SME
     toolchains: tuple[str, ...] = Field(min_length=1)
     port: Literal["cortexm", "a64", "linux_user", "host", "library"]
     internal: bool = False  # used by the SDK itself, not offered to users
@@ -174,6 +175,15 @@ class Board(Strict):
         unknown = [name for name in self.isa if name not in isa.load()]
         if unknown:
             raise ValueError(f"kernels/isa.yaml has no {', '.join(unknown)}")
+        return self
+
+    @model_validator(mode="after")
+    def _vectors_have_a_length(self) -> Board:
+        if ("sme" in self.isa) != (self.svl is not None):
+            raise ValueError(
+                "svl is the bits of a vector in streaming mode: boards with sme say it,"
+                " others do not"
+            )
         return self
 
     @model_validator(mode="after")

@@ -90,10 +90,10 @@ def _add_kernels(
 ) -> None:
     """What runs each node of the delegates on the board, and why."""
     for method, need in zip(facts["methods"], needs, strict=True):
-        for index, nodes in need.nodes.items():
+        for index, delegate in need.delegates.items():
             shown = method["delegates"][index]
             backend = kernels.load().backends[shown["id"]]
-            for node, chosen in zip(shown["nodes"], nodes, strict=True):
+            for node, chosen in zip(shown["nodes"], delegate.nodes, strict=True):
                 node["kernel"] = chosen.kernel
                 node["variant"] = chosen.variant
                 node["why"] = "; ".join(backend.reasons(chosen.kernel, board.isa))

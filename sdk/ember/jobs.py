@@ -10,7 +10,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import libraries, memories, passes, paths, plan, repack, user_kernels
+from ember import (
+    libraries,
+    memories,
+    passes,
+    paths,
+    plan,
+    prepack,
+    repack,
+    user_kernels,
+)
 from ember import selection as selections
 from ember.boards import Board
 from ember.errors import SdkError
@@ -20,6 +29,7 @@ from ember.memories import Spread
 from ember.model import Model
 from ember.program import Method
 from ember.rules import Rules
+from ember.selection import Examined
 from ember.steering import Steering
 from ember.uses import Pair
 
@@ -111,25 +121,34 @@ def choose(job: Job) -> list[Pair]:
     """Each model packed, with its selection; all gaps are told together."""
     results: list[Pair] = []
     gaps: list[Gap] = []
+    options = job.options
     for model, methods in zip(job.models, job.methods, strict=True):
-        options = job.options
+        names = [one.name for one in methods]
         packed = repack.repack(model, options.rules.known, options.passes, job.board)
-        found = selections.examine(
-            packed.program,
-            packed.content,
-            packed.data,
-            job.board,
-            [packed.method(one.name) for one in methods],
-            packed.name,
-            options.rules,
-            packed.origins,
-        )
+        found = _examined(packed, names, job)
+        if found.selection is not None:
+            weights = prepack.prepack(packed, found.selection.needs)
+            if weights is not packed:
+                packed, found = weights, _examined(weights, names, job)
         gaps += found.gaps
         if found.selection is not None:
             results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
     return results
+
+
+def _examined(model: Model, methods: Sequence[str], job: Job) -> Examined:
+    return selections.examine(
+        model.program,
+        model.content,
+        model.data,
+        job.board,
+        [model.method(name) for name in methods],
+        model.name,
+        job.options.rules,
+        model.origins,
+    )
 
 
 def spread(job: Job, pairs: Sequence[Pair], stack: int) -> Spread:

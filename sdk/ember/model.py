@@ -30,6 +30,8 @@ class Model:
     origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     passes: tuple[Outcome, ...] = ()
     pass_seconds: float = 0.0  # what they took of this process
+    # Weights that lie in the image as kernels read them: bytes, by name.
+    packed: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def identifier(self) -> str:

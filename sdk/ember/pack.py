@@ -145,6 +145,7 @@ def _manifest(part: Part) -> dict[str, Any]:
             for name, content in part.files.items()
         ],
         "rewritten": False,
+        "packed": [{"name": k, "bytes": size} for k, size in model.packed.items()],
     }
 
 

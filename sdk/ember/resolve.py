@@ -16,8 +16,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, emulator, isa, kernels, libraries, linker, paths, user_kernels
+from ember import (
+    boards,
+    delegates,
+    emulator,
+    isa,
+    kernels,
+    libraries,
+    linker,
+    paths,
+    user_kernels,
+)
 from ember.boards import Board
+from ember.delegates import DelegateNeeds
 from ember.errors import SdkError
 from ember.kernels import KernelList
 
@@ -54,14 +65,6 @@ class Call:
 
 
 @dataclass(frozen=True)
-class NodeKernel:
-    """What runs a node of a delegate's graph."""
-
-    kernel: str
-    variant: str  # pf32_gemm, ...; empty where there is no such name
-
-
-@dataclass(frozen=True)
 class MethodNeeds:
     index: int
     calls: tuple[Call, ...]
@@ -70,8 +73,8 @@ class MethodNeeds:
     temp: int  # bytes of scratch
     slots: int  # values that can change
     changing: bool  # whether it needs the runtime's parts for what can change
-    nodes: Mapping[int, tuple[NodeKernel, ...]] = field(default_factory=dict)
-    # of delegates, by their index
+    # By index, those whose backend has kernels of its own.
+    delegates: Mapping[int, DelegateNeeds] = field(default_factory=dict)
 
     @property
     def gaps(self) -> list[Call]:
@@ -112,6 +115,7 @@ def resolve(
         for index, content in enumerate(data):
             (folder / f"{chr(ord('a') + index)}.ptd").write_bytes(content)
         words = [f"methods={','.join(map(str, methods))}", f"data={len(data)}"]
+        words += [f"vector={board.svl // 8}"] if board.svl else []
         run = emulator.run(
             tool.board, tool.path, words, cwd=folder, timeout_s=_TIMEOUT_S, count=False
         )
@@ -119,16 +123,17 @@ def resolve(
             raise SdkError("the program is too large for the loader on this computer")
         run.check("loading the program on this computer")
         found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    return _resolution(found)
+        packed = folder / "packed.bin"
+        return _resolution(found, packed.read_bytes() if packed.is_file() else b"")
 
 
-def _resolution(found: Mapping[str, Any]) -> Resolution:
+def _resolution(found: Mapping[str, Any], packed: bytes) -> Resolution:
     _check(found)
     measured = {item["index"]: item for item in found["measured"]}
     methods = []
     for item in found["probed"]:
         sizes = measured.get(item["index"], {})
-        needs = _method(item, sizes)
+        needs = _method(item, sizes, packed)
         if not needs.gaps and not needs.missing_delegates:  # those are told first
             _check(item)
             _check(sizes)
@@ -143,7 +148,9 @@ def _check(item: Mapping[str, Any]) -> None:
         raise SdkError(f"the loader refuses the program{where}: {item['message']}")
 
 
-def _method(item: Mapping[str, Any], sizes: Mapping[str, Any]) -> MethodNeeds:
+def _method(
+    item: Mapping[str, Any], sizes: Mapping[str, Any], packed: bytes
+) -> MethodNeeds:
     volatile = set(item.get("volatile", ()))
     calls = tuple(
         Call(
@@ -167,8 +174,8 @@ def _method(item: Mapping[str, Any], sizes: Mapping[str, Any]) -> MethodNeeds:
         temp=sizes.get("temp", 0),
         slots=sizes.get("slots", 0),
         changing=bool(sizes.get("changing", 1)),
-        nodes={
-            one["index"]: tuple(NodeKernel(**node) for node in one["nodes"])
+        delegates={
+            one["index"]: delegates.needs(one, packed)
             for one in sizes.get("delegates", ())
         },
     )

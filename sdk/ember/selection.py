@@ -51,8 +51,8 @@ class Selection:
         return frozenset(
             node.kernel
             for needs in self.needs
-            for nodes in needs.nodes.values()
-            for node in nodes
+            for delegate in needs.delegates.values()
+            for node in delegate.nodes
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -78,8 +78,8 @@ class Selection:
                         for call in needs.calls
                     ],
                     "delegates": [
-                        {"index": index, "nodes": [vars(one) for one in nodes]}
-                        for index, nodes in needs.nodes.items()
+                        {"index": index, "nodes": [n.to_json() for n in one.nodes]}
+                        for index, one in needs.delegates.items()
                     ],
                 }
                 for method, needs in zip(self.methods, self.needs, strict=True)

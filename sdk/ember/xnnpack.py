@@ -7,6 +7,7 @@ runs. Here they are read to be shown.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ class Value:
     constant: bool
     external: int | None  # argument of the call
     quantisation: Record | None  # of one of the Per* tables
+    key: str | None = None  # of the program's named data that holds it
+    scales_key: str | None = None
 
     @property
     def text(self) -> str:
@@ -68,12 +71,13 @@ def parse(payload: bytes) -> Graph:
     if data[4:8] not in IDS:
         raise SdkError("an XNNPACK payload is of no known schema")
     record = flat.read(data, GRAPH, "an XNNPACK payload")
-    values = tuple(_value(one["value"]) for one in record["xvalues"] or ())
+    keys = [one["named_key"] or None for one in record["constant_data"] or ()]
+    values = tuple(_value(one["value"], keys) for one in record["xvalues"] or ())
     by_id = {one.id: one for one in values}
     return Graph(values, tuple(_node(one, by_id) for one in record["xnodes"] or ()))
 
 
-def _value(union: tuple[str, Record] | None) -> Value:
+def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Value:
     if union is None:
         raise SdkError("an XNNPACK payload has a value of no kind")
     name, record = union
@@ -82,6 +86,11 @@ def _value(union: tuple[str, Record] | None) -> Value:
     if tensor is None:
         raise SdkError("an XNNPACK payload has a value without a tensor")
     params = record["quant_params"] if quantised else None
+    scales = params[1].get("scale_buffer_idx", 0) if params else 0
+
+    def key(index: int) -> str | None:
+        return keys[index] if 0 < index < len(keys) else None
+
     return Value(
         id=tensor["id_out"],
         datatype=DATATYPE.members[tensor["datatype"]],
@@ -89,6 +98,8 @@ def _value(union: tuple[str, Record] | None) -> Value:
         constant=tensor["constant_buffer_idx"] != 0,
         external=tensor["external_id"] if tensor["flags"] & 3 else None,
         quantisation=params[1] if params else None,
+        key=key(tensor["constant_buffer_idx"]),
+        scales_key=key(scales),
     )
 
 

@@ -6,13 +6,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "packing.h"
+
 typedef struct ember_xnnpack_choice {
-    const char *kernel;  // which took the node
-    const char *variant; // "pf32_gemm", ...; NULL: has no such name
+    const char *kernel;          // which took the node
+    const char *variant;         // "pf32_gemm", ...; NULL: has no such name
+    const void *packed;          // weights that it packed, or NULL
+    uint32_t size;               // of them, bytes
+    char name[XNN_PACKING_NAME]; // under which a program may hold them, ends with NUL
+    bool scales;                 // they hold the scales, too
 } ember_xnnpack_choice_t;
 
 // Node `index` of the delegate with this handle. False past the end.
 bool ember_xnnpack_describe(const void *handle, uint32_t index,
                             ember_xnnpack_choice_t *choice);
+
+// Scratch of a delegate, bytes.
+typedef struct ember_xnnpack_scratch {
+    uint32_t values; // that live between nodes
+    uint32_t bound;  // the most of them that are alive at once
+    uint32_t work;   // of the node that takes most beside them
+} ember_xnnpack_scratch_t;
+
+ember_xnnpack_scratch_t ember_xnnpack_scratch(const void *handle);
 
 #endif // EMBER_XNNPACK_DESCRIBE_H

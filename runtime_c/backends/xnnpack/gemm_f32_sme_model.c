@@ -4,16 +4,15 @@
 
 #include <math.h>
 
-enum { COLUMNS = 32 }; // as vectors of 512 bits have it
-
 uint32_t ember_xnn_sme_columns_f32(void) {
-    return COLUMNS;
+    return 2 * ember_xnn_sme_vector() / (uint32_t)sizeof(float);
 }
 
 static float sum_of(const ember_xnn_sme_f32_t *gemm, uint32_t row, uint32_t column) {
-    const uint32_t first = column / COLUMNS * COLUMNS;
+    const uint32_t most = ember_xnn_sme_columns_f32();
+    const uint32_t first = column / most * most;
     const uint32_t left = gemm->n - first;
-    const uint32_t width = left < COLUMNS ? left : COLUMNS;
+    const uint32_t width = left < most ? left : most;
     const float *w = gemm->w + (size_t)first * gemm->k + (column - first);
     const float *a = gemm->a + (size_t)row * gemm->k;
     float sum = gemm->bias != NULL ? gemm->bias[column] : 0.0f;

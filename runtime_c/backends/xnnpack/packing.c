@@ -34,7 +34,7 @@ static bool put_key(char *name, uint32_t *at, const uint8_t *payload, uint32_t k
     return true;
 }
 
-uint32_t ember_xnn_packing_name(const uint8_t *payload,
+uint32_t ember_xnn_packing_name(const ember_xnn_graph_t *graph,
                                 const ember_xnn_value_t *weights,
                                 const ember_xnn_packing_t *packing,
                                 char name[XNN_PACKING_NAME]) {
@@ -43,8 +43,8 @@ uint32_t ember_xnn_packing_name(const uint8_t *payload,
                                 g->block,  g->unit, g->transposed};
     const ember_xnn_layout_t *layout = packing->layout;
     uint32_t at = 0;
-    if (!put_key(name, &at, payload, weights->key) ||
-        (layout->scales && !put_key(name, &at, payload, weights->scales_key))) {
+    if (!put_key(name, &at, graph->payload, weights->key) ||
+        (layout->scales && !put_key(name, &at, graph->payload, weights->scales_key))) {
         return 0;
     }
     at = put(name, at, layout->name, (uint32_t)strlen(layout->name));
@@ -62,8 +62,7 @@ static const void *find(const ember_xnn_graph_t *graph,
                         const ember_xnn_packing_t *packing) {
     char name[XNN_PACKING_NAME];
     ember_bytes_t bytes;
-    const uint32_t length =
-        ember_xnn_packing_name(graph->info->blob.data, weights, packing, name);
+    const uint32_t length = ember_xnn_packing_name(graph, weights, packing, name);
     if (length == 0 || ember_program_named_data(graph->info->program, name, length,
                                                 &bytes) != EMBER_OK) {
         return NULL;

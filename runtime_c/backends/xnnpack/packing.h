@@ -58,8 +58,8 @@ EMBER_MUST_USE ember_status_t ember_xnn_pack(ember_xnn_graph_t *graph,
 const ember_xnn_packing_t *ember_xnn_packing(const ember_xnn_node_t *node);
 
 // Writes under which name packed weights lie in a program; its length, or 0 when the
-// weights have no name. `payload` is the delegate's.
-uint32_t ember_xnn_packing_name(const uint8_t *payload,
+// weights have no name.
+uint32_t ember_xnn_packing_name(const ember_xnn_graph_t *graph,
                                 const ember_xnn_value_t *weights,
                                 const ember_xnn_packing_t *packing,
                                 char name[XNN_PACKING_NAME]);

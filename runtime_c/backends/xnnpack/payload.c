@@ -98,7 +98,7 @@ static bool find_constant(ember_xnn_payload_t *payload, uint32_t index,
     const uint8_t *entry = ember_flat_item(flat, all, index);
     const ember_vector_t name = ember_xnn_vector(flat, entry, CONSTANT_KEY, FLAT_VEC1);
     if (vector_count(name) > 0) {
-        *key = (uint32_t)(name - payload->graph->info->blob.data);
+        *key = (uint32_t)(name - payload->graph->payload);
         return named_constant(payload, name, bytes);
     }
     return cut(&payload->constants, ember_xnn_size(flat, entry, CONSTANT_OFFSET),

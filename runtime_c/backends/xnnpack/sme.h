@@ -25,6 +25,12 @@ typedef struct ember_xnn_sme_f32 {
 // Rows of a block at most, at the longest vectors there are.
 enum { XNN_SME_ROWS = 128 };
 
+// Bytes of a vector in streaming mode.
+uint32_t ember_xnn_sme_vector(void);
+
+// The same, of the models; a tool sets it to what a board has.
+extern uint32_t ember_xnn_sme_model_vector;
+
 // Columns of a block of packed weights: two vectors. A block is (k, columns), the last
 // one narrower, so that weights take k * n elements whatever the vector length is.
 uint32_t ember_xnn_sme_columns_f32(void);

@@ -1,0 +1,64 @@
+"""What the loader tells of a delegate becomes what it needs: kernels, scratch, weights.
+
+Sizes are in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Weights in the layout of the kernel that reads them."""
+
+    name: str  # under which the backend looks for them in a program
+    data: bytes
+    scales: bool  # they hold their scales, too
+
+
+@dataclass(frozen=True)
+class NodeKernel:
+    """What runs a node of a delegate's graph."""
+
+    kernel: str
+    variant: str  # pf32_gemm, ...; empty where there is no such name
+    packed: Packed | None = None  # what it would rather have than its weights
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "variant": self.variant}
+
+
+@dataclass(frozen=True)
+class DelegateNeeds:
+    nodes: tuple[NodeKernel, ...]
+    values: int  # scratch for what lives between nodes
+    bound: int  # the most of it that is alive at once
+    work: int  # scratch of the node that takes most beside it
+
+    def to_json(self) -> dict[str, int]:
+        return {"values": self.values, "bound": self.bound, "work": self.work}
+
+
+def needs(found: Mapping[str, Any], packed: bytes) -> DelegateNeeds:
+    """Of a delegate in the loader's answer; `packed` is what it put into a file."""
+    return DelegateNeeds(
+        nodes=tuple(_node(one, packed) for one in found["nodes"]),
+        **{name: found[name] for name in ("values", "bound", "work")},
+    )
+
+
+def _node(found: Mapping[str, Any], packed: bytes) -> NodeKernel:
+    one = found.get("packed")
+    return NodeKernel(
+        found["kernel"],
+        found["variant"],
+        one
+        and Packed(
+            one["name"],
+            packed[one["offset"] : one["offset"] + one["size"]],
+            bool(one["scales"]),
+        ),
+    )

@@ -1,0 +1,77 @@
+"""Weights packed while a program is built: what the image holds, and what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import boards, model, prepack, program, selection
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.model import Model
+from ember.program import NamedData
+from ember.selection import Selection
+
+CASES = Path(__file__).parents[2] / "cases"
+SME = boards.load("qemu-a64-sme")
+
+
+def chosen(one: Model, board: Board) -> Selection:
+    methods = one.program.methods
+    return selection.choose(one.program, one.content, one.data, board, methods, "mlp")
+
+
+@pytest.fixture(scope="module")
+def mlp() -> Model:
+    return model.read(CASES / "xnnpack_mlp")
+
+
+@pytest.fixture(scope="module")
+def packed(mlp: Model) -> Model:
+    return prepack.prepack(mlp, chosen(mlp, SME).needs)
+
+
+def test_weights_are_in_the_image_once(mlp: Model, packed: Model) -> None:
+    before = {one.key: one.data for one in mlp.program.named_data}
+    after = {one.key: one.data for one in program.parse(packed.content).named_data}
+    weights = {name.partition("/")[0] for name in packed.packed}
+    assert len(weights) == 2
+    assert set(before) - set(after) == weights
+    assert set(after) - set(before) == set(packed.packed)
+    assert sum(map(len, after.values())) == sum(map(len, before.values()))
+
+
+def test_the_arena_loses_them(mlp: Model, packed: Model) -> None:
+    (loading,), (built,) = chosen(mlp, SME).needs, chosen(packed, SME).needs
+    assert loading.arena - built.arena >= sum(packed.packed.values())
+    assert [n.kernel for n in built.delegates[0].nodes] == [
+        n.kernel for n in loading.delegates[0].nodes
+    ]
+    assert prepack.prepack(packed, chosen(packed, SME).needs) is packed
+
+
+def test_a_board_with_other_vectors_is_refused(packed: Model) -> None:
+    with pytest.raises(SdkError, match="packed for another board"):
+        chosen(packed, SME.model_copy(update={"svl": 256}))
+
+
+def test_weights_that_others_read_stay(mlp: Model) -> None:
+    (method,) = mlp.program.methods
+    plain = replace(method, name="plain")  # not selected, so nothing is known of it
+    both = replace(mlp.program, methods=(method, plain))
+    one = replace(mlp, program=both, content=program.write(both))
+    needs = selection.choose(both, one.content, (), SME, (method,), "mlp").needs
+    keys = {each.key for each in prepack.prepack(one, needs).program.named_data}
+    assert {each.key for each in mlp.program.named_data} < keys
+
+
+def test_packed_weights_of_another_size_are_not_used(packed: Model) -> None:
+    short = tuple(
+        NamedData(one.key, one.data[:-16]) if one.key in packed.packed else one
+        for one in packed.program.named_data
+    )
+    damaged = replace(packed.program, named_data=short)
+    with pytest.raises(SdkError, match="packed for another board"):
+        chosen(replace(packed, program=damaged, content=program.write(damaged)), SME)
