@@ -16,6 +16,7 @@ from ember import isa, paths
 from ember.errors import SdkError, problem_list
 from ember.flash_facts import Flash, Flasher
 from ember.strict import Size, Strict
+from ember.uart import Uart
 
 # What a memory may hold; a linker script places each role in the first memory of the
 # board that holds it and has the room.
@@ -128,6 +129,7 @@ class Board(Strict):
     memories: tuple[Memory, ...] = Field(min_length=1)
     boot: Literal["rp2040", "rp2350"] | None = None  # what its ROM looks for in flash
     console: Literal["semihosting", "stderr"]
+    uart: Uart | None = None
     runner: Runner
     flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two streams of bytes over a line that loses, flips and adds bytes. Internal;
+// sdk/ember/hil/link.py is the other side, docs/hil.md tells the protocol.
+//
+// Everything is asked for by the host, which has the clock: this side has no timers. It
+// keeps the last bytes that it wrote until the host has them, and tells what it has.
+//
+//     to the board     CONNECT   flags: version. Begins a session; in the middle of
+//                                another one the board resets itself first
+//                      DATA      a part of the stream
+//                      ACK       offset: all before it came. Payload ember_link_ack_t
+//     from the board   CONNECTED payload ember_link_hello_t
+//                      DATA
+//                      STATE     offset: all before it came. Payload ember_link_state_t
+//                      EXIT      offset: length of the stream. Payload: u32 status,
+//                                then the text of the log
+//                      RESTARTED the board knows of no session: it was reset
+#ifndef EMBER_PORT_UART_LINK_H
+#define EMBER_PORT_UART_LINK_H
+
+#include "frame.h"
+
+enum { EMBER_LINK_VERSION = 1 };
+
+enum {
+    EMBER_LINK_CONNECT = 1,
+    EMBER_LINK_DATA,
+    EMBER_LINK_ACK,
+    EMBER_LINK_CONNECTED,
+    EMBER_LINK_STATE,
+    EMBER_LINK_EXIT,
+    EMBER_LINK_RESTARTED,
+};
+
+// Flags of an ACK, and of a STATE.
+enum { EMBER_LINK_TELL = 1 };    // wants a STATE
+enum { EMBER_LINK_WAITING = 1 }; // all that came was read, and more is wanted
+
+enum {
+    EMBER_LINK_BLOCK = 32, // bytes; what comes early is kept in whole aligned blocks
+    EMBER_LINK_BLOCKS = EMBER_LINK_WINDOW / EMBER_LINK_BLOCK,
+    EMBER_LINK_AGAIN = 6,
+};
+
+typedef struct ember_link_hello {
+    uint16_t version;
+    uint16_t payload; // bytes of a frame at most
+    uint32_t window;  // bytes
+} ember_link_hello_t;
+
+typedef struct ember_link_state {
+    uint32_t limit; // nothing from here on may be sent yet
+    uint32_t sent;  // bytes of the board's stream
+    uint16_t damaged;
+    uint16_t reserved;
+    uint32_t early[EMBER_LINK_BLOCKS / 32]; // bit i: block i modulo BLOCKS came early
+} ember_link_state_t;
+
+typedef struct ember_link_range {
+    uint32_t start;
+    uint32_t end;
+} ember_link_range_t;
+
+typedef struct ember_link_ack {
+    uint16_t payload; // bytes that frames should have
+    uint16_t count;
+    ember_link_range_t
+        again[EMBER_LINK_AGAIN]; // lost: to be sent again; `count` of them
+} ember_link_ack_t;
+
+// Switches the line on and waits for a host.
+void ember_link_open(void);
+
+// The next `size` bytes of the host's stream; `to` NULL: they are skipped.
+void ember_link_read(void *to, size_t size);
+
+// Appends to the board's stream.
+void ember_link_write(const void *from, size_t size);
+
+// Ends the session with an exit status and at most EMBER_FRAME_PAYLOAD - 4 bytes of
+// text. The firmware starts again when the next session begins.
+_Noreturn void ember_link_exit(int32_t code, const char *text, size_t size);
+
+#endif // EMBER_PORT_UART_LINK_H

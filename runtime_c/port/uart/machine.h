@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a serial line needs of the processor. Internal.
+#ifndef EMBER_PORT_UART_MACHINE_H
+#define EMBER_PORT_UART_MACHINE_H
+
+#include <stdint.h>
+
+// Makes the device registers around `base` reachable.
+void ember_machine_map(uintptr_t base);
+
+// Starts the firmware again, from reset.
+_Noreturn void ember_machine_reset(void);
+
+// A counter of processor cycles that wraps at 32 bits; always 0 where there is none.
+uint32_t ember_machine_cycles(void);
+
+#endif // EMBER_PORT_UART_MACHINE_H

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A serial port of the board, polled. Internal.
+//
+// One of uart_<kind>.c is linked, chosen by `uart:` of the board's YAML; the SDK writes
+// `ember_uart` from the same entry. Drivers keep no state but what the hardware has.
+#ifndef EMBER_PORT_UART_H
+#define EMBER_PORT_UART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum ember_uart_action {
+    EMBER_UART_CHANGE, // clears bits, then sets bits
+    EMBER_UART_WRITE,  // writes `set`
+    EMBER_UART_WAIT,   // until all bits of `set` are set, or a while
+} ember_uart_action_t;
+
+// What the board needs before its UART works: clocks, functions of pins.
+typedef struct ember_uart_step {
+    uintptr_t at;
+    uint32_t clear;
+    uint32_t set;
+    uint8_t action;
+    uint8_t bits; // of the register: 8, 16 or 32
+} ember_uart_step_t;
+
+typedef struct ember_uart {
+    uintptr_t base;
+    uint32_t clock; // Hz, of the divider
+    uint32_t baud;
+    uint32_t tx_pin; // of kinds that choose their pins themselves
+    uint32_t rx_pin;
+    const ember_uart_step_t *steps;
+    size_t step_count;
+} ember_uart_t;
+
+extern const ember_uart_t ember_uart;
+
+// Takes the steps, then switches the UART on: 8 data bits, no parity, one stop bit.
+void ember_uart_open(void);
+
+// The next byte that was received; -1: none.
+int32_t ember_uart_get(void);
+
+// Sends a byte; false: the one before is still in its way.
+bool ember_uart_put(uint8_t byte);
+
+// ---- for drivers -------------------------------------------------------------------
+
+void ember_uart_start(void); // the driver's part of ember_uart_open()
+
+static inline volatile uint32_t *ember_uart_register(uint32_t offset) {
+    return (volatile uint32_t *)(ember_uart.base + offset);
+}
+
+static inline uint32_t ember_uart_divider(uint32_t times) {
+    return (ember_uart.clock * times + ember_uart.baud / 2) / ember_uart.baud;
+}
+
+#endif // EMBER_PORT_UART_H

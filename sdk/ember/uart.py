@@ -1,0 +1,94 @@
+"""The serial port of a board: `uart:` of its YAML, and the C that drivers read."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from ember.strict import Strict
+
+_HERTZ = {"kHz": 1_000, "MHz": 1_000_000}
+_RATE_ERROR = 0.02  # of a baud rate
+
+
+def _hertz(value: Any) -> Any:
+    """12.5MHz -> 12500000; numbers stay."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)(kHz|MHz)", value)
+        if match is None:
+            raise ValueError(f"'{value}' is not a clock: write 16000000 or 16MHz")
+        return round(float(match[1]) * _HERTZ[match[2]])
+    return value
+
+
+class UartStep(Strict):
+    """A register that is changed before the UART works: clocks, functions of pins."""
+
+    at: int = Field(ge=0)
+    clear: int | None = Field(default=None, ge=0)  # bits; then `set`
+    set: int | None = Field(default=None, ge=0)
+    write: int | None = Field(default=None, ge=0)  # all bits
+    wait: int | None = Field(default=None, ge=0)  # until these bits are set
+    size: Literal[8, 16, 32] = 32  # bits
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> UartStep:
+        changes = self.set is not None or self.clear is not None
+        said = [changes, self.write is not None, self.wait is not None]
+        if said.count(True) != 1:
+            raise ValueError("a step says one of: set and clear, write, wait")
+        return self
+
+
+class UartPins(Strict):
+    """Where the line comes out, for people; Nordic's UARTs are told it, too."""
+
+    tx: str
+    rx: str
+    note: str = ""
+
+
+class Uart(Strict):
+    """The serial port that the test runner speaks through."""
+
+    kind: Literal["cmsdk", "pl011", "stm32-v1", "stm32-v2", "nrf-uart", "nrf-uarte"]
+    base: int = Field(ge=0)
+    clock: Annotated[int, BeforeValidator(_hertz), Field(gt=0)] | None = None
+    baud: int = Field(gt=0)
+    pins: UartPins | None = None
+    setup: tuple[UartStep, ...] = ()
+
+    @property
+    def is_nordic(self) -> bool:
+        return self.kind.startswith("nrf-")
+
+    @model_validator(mode="after")
+    def _the_rate_can_be_had(self) -> Uart:
+        if self.is_nordic:
+            if self.clock is not None:
+                raise ValueError("Nordic's UARTs have a clock of their own")
+            for pin in (self.pins.tx, self.pins.rx) if self.pins else ("none",):
+                nordic_pin(pin)
+            return self
+        if self.clock is None:
+            raise ValueError(f"a UART of kind {self.kind} says its clock")
+        steps = 4 if self.kind == "pl011" else 1  # of the divider, in a clock
+        divider = (self.clock * steps + self.baud // 2) // self.baud
+        if (
+            divider < 16 * steps
+            or abs(self.clock * steps / divider / self.baud - 1) > _RATE_ERROR
+        ):
+            raise ValueError(
+                f"{self.clock} Hz cannot be divided to {self.baud} baud within 2 %"
+            )
+        return self
+
+
+def nordic_pin(text: str) -> int:
+    """P1.02 -> 34."""
+    match = re.fullmatch(r"P([01])\.([0-3]\d)", text)
+    if match is None or int(match[2]) > 31:
+        raise ValueError(f"'{text}' is no pin of Nordic's: write P0.06")
+    return int(match[1]) * 32 + int(match[2])
