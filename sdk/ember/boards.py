@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from ember import isa, paths
 from ember.errors import SdkError, problem_list
 from ember.flash_facts import Flash, Flasher
+from ember.steps import Step, Word
 from ember.strict import Size, Strict
 from ember.uart import Uart
 
@@ -34,8 +35,9 @@ Role = Literal[
     "batch",  # what a test runner loads at run time
 ]
 ROLES_NEEDED: tuple[Role, ...] = ("vectors", "code", "rodata", "data", "stack")
-# Ports of Cortex-M make this part of the address space read-only.
+# Ports of Cortex-M make this part of the address space read-only, or less of it.
 CORTEXM_READ_ONLY_END = 0x2000_0000
+_ARMV8M = ("cortex-m33", "cortex-m55")
 
 # Processor cycles of an access of up to so many bytes; a wider one takes several.
 Cycles = dict[int, float]
@@ -101,15 +103,15 @@ class Memory(Strict):
 class Runner(Strict):
     """How a firmware of the board is run on this computer."""
 
-    kind: Literal["qemu-system", "qemu-user", "native"]
+    kind: Literal["qemu-system", "qemu-user", "native", "none"]
     binary: str | None = None
     args: tuple[str, ...] = ()
     timeout_s: float = Field(default=60, gt=0)
-    counts: Literal["instructions", "packets"] | None
+    counts: Literal["instructions", "packets"] | None = None
 
     @model_validator(mode="after")
     def _emulators_have_a_binary(self) -> Runner:
-        if self.kind != "native" and not self.binary:
+        if self.kind.startswith("qemu") and not self.binary:
             raise ValueError(f"a runner of kind {self.kind} names its binary")
         return self
 
@@ -127,11 +129,16 @@ class Board(Strict):
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
-    boot: Literal["rp2040", "rp2350"] | None = None  # what its ROM looks for in flash
+    start: tuple[Step, ...] = ()  # before anything else: clocks, pins, memories
+    boot_stage: Literal["rp2040"] | None = None  # 256 bytes in front of the vectors
+    boot_words: tuple[Word, ...] = ()  # behind them, for the chip's boot ROM
     console: Literal["semihosting", "stderr"]
     uart: Uart | None = None
-    runner: Runner
+    runner: Runner = Runner(kind="none")
     flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
+    # How these facts were checked, and where they are from.
+    verified: Literal["hardware", "qemu", "datasheet"] = "qemu"
+    sources: tuple[str, ...] = ()
 
     @property
     def toolchain(self) -> str:
@@ -146,6 +153,14 @@ class Board(Strict):
     def has_script(self) -> bool:
         """Whether Ember writes the linker script, so that sections go where it says."""
         return self.port not in ("host", "library")
+
+    @property
+    def read_only_end(self) -> int:
+        """Where memory that the Cortex-M port protects from stores ends: at the first
+        that can be written, where the MPU takes any address (Armv8-M)."""
+        writable = [one.base for one in self.memories if one.writable and one.base]
+        ends = writable if self.cpu in _ARMV8M else []
+        return min([CORTEXM_READ_ONLY_END, *ends])
 
     def memory(self, name: str) -> Memory:
         """The memory called `name`; an SdkError when there is none."""
@@ -171,6 +186,20 @@ class Board(Strict):
     def memories_for(self, role: Role) -> tuple[Memory, ...]:
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
+
+    @model_validator(mode="after")
+    def _only_a_port_that_walks_them_has_steps(self) -> Board:
+        if self.start and self.port != "cortexm":
+            raise ValueError(f"the port {self.port} takes no start")
+        return self
+
+    @model_validator(mode="after")
+    def _what_was_not_run_names_its_sources(self) -> Board:
+        if self.verified == "datasheet" and not self.sources:
+            raise ValueError("facts from a datasheet name it under sources")
+        if self.verified == "qemu" and self.runner.kind == "none":
+            raise ValueError("verified is qemu, but no runner says how")
+        return self
 
     @model_validator(mode="after")
     def _instruction_sets_are_known(self) -> Board:
@@ -225,11 +254,11 @@ class Board(Strict):
                     f"memory {memory.name} is {memory.access} and cannot hold"
                     f" {', '.join(written)}"
                 )
-            low = memory.base < CORTEXM_READ_ONLY_END
+            low = memory.base < self.read_only_end
             if self.port == "cortexm" and memory.writable and low:
                 raise ValueError(
-                    f"memory {memory.name} is writable but below 0x20000000, which the"
-                    " cortexm port makes read-only"
+                    f"memory {memory.name} is writable but below"
+                    f" {self.read_only_end:#x}, which the cortexm port makes read-only"
                 )
         return self
 
@@ -242,10 +271,10 @@ def names(*, internal: bool = False) -> list[str]:
 
 @functools.cache
 def load(name: str) -> Board:
-    """The board called `name`, or of the YAML file of one's own of that name; an
-    SdkError that suggests one when there is none."""
+    """The board called `name`, or of the file when `name` is one that ends in .yaml;
+    an SdkError that suggests one when there is none."""
     if name.endswith(".yaml"):
-        return read(Path(name))
+        return _of_file(Path(name), Path(name).stem)
     path = paths.boards() / f"{name}.yaml"
     if not re.fullmatch(r"[\w.-]+", name) or not path.is_file():
         known = names()
@@ -254,8 +283,12 @@ def load(name: str) -> Board:
             f"unknown board '{name}'",
             hint=f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}",
         )
+    return _of_file(path, name)
+
+
+def _of_file(path: Path, name: str) -> Board:
     board = read(path)
-    if board.name != path.stem:
+    if board.name != name:
         raise SdkError(f"{path}: its name is '{board.name}', its file says '{name}'")
     return board
 

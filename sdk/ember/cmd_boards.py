@@ -33,13 +33,18 @@ def _show_all(console: Console, found: list[Board]) -> None:
         memories = ", ".join(
             f"{memory.name} {_size(memory.size)}" for memory in board.memories
         )
-        here = "yes" if emulator.available(board) else f"needs {board.runner.binary}"
-        table.add_row(board.name, board.title, memories, here)
+        table.add_row(board.name, board.title, memories, _runs_here(board))
     console.print(table)
 
 
+def _runs_here(board: Board) -> str:
+    if not emulator.emulated(board):
+        return "on hardware"
+    return "yes" if emulator.available(board) else f"needs {board.runner.binary}"
+
+
 def _show_one(console: Console, board: Board) -> None:
-    runner = " ".join([board.runner.binary or "native", *board.runner.args])
+    runner = " ".join([board.runner.binary or board.runner.kind, *board.runner.args])
     lines = {
         "board": f"{board.name}: {board.title}",
         "cpu": board.cpu,
@@ -47,6 +52,8 @@ def _show_one(console: Console, board: Board) -> None:
         "toolchains": ", ".join(board.toolchains),
         "runs with": runner,
         "counts": board.runner.counts or "nothing",
+        "verified": f"by {board.verified}",
+        "sources": "; ".join(board.sources) or "-",
     }
     for label, text in lines.items():
         console.print(f"{label + ':':12}{text}", soft_wrap=True)
@@ -79,6 +86,9 @@ def _facts(board: Board) -> dict[str, Any]:
         "toolchains": list(board.toolchains),
         "counts": board.runner.counts,
         "available": emulator.available(board),
+        "emulated": emulator.emulated(board),
+        "verified": board.verified,
+        "sources": list(board.sources),
         "memories": [_memory_facts(memory) for memory in board.memories],
     }
 

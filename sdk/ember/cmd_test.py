@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, cases, filters, junit, output, testing
+from ember import boards, cases, emulator, filters, junit, output, testing
 from ember import project as projects
 from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
@@ -68,6 +68,8 @@ def command(
     clock = testing.Clock()
     plans = projects.load(project, own_kernels)
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
+    for one in chosen:
+        emulator.need(one)
     found = cases.find(paths)
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]

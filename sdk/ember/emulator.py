@@ -154,6 +154,7 @@ def command(
     options: Sequence[str] = (),
 ) -> list[str]:
     """The command line that runs `firmware`; `options` go to the emulator."""
+    need(board)
     runner = board.runner
     if runner.kind == "native":
         return [str(firmware), *arguments]
@@ -361,4 +362,18 @@ def _read_accesses(log: Path) -> tuple[Accesses, ...]:
 def available(board: Board) -> bool:
     """Whether this computer can run firmware of `board`."""
     binary = board.runner.binary
-    return binary is None or shutil.which(binary) is not None
+    return emulated(board) and (binary is None or shutil.which(binary) is not None)
+
+
+def emulated(board: Board) -> bool:
+    return board.runner.kind != "none"
+
+
+def need(board: Board) -> None:
+    """An SdkError when nothing emulates `board`."""
+    if not emulated(board):
+        raise SdkError(
+            f"no emulator runs {board.name}",
+            hint="build for it and flash it, or run on a board of the same core that"
+            " `ember boards` says runs here",
+        )

@@ -9,8 +9,9 @@ A script defines, beside the usual sections:
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ember.boards import ROLES_NEEDED, Board, Memory, Role
 from ember.errors import SdkError, problem_list
@@ -133,7 +134,7 @@ class _Script:
             "/DISCARD/ : { *(.ARM.exidx* .ARM.extab* .eh_frame* .note* .comment) }",
             "",
             *self._stack(),
-            *self._read_only("vectors", ".ember_vectors", "KEEP(*(.ember_vectors))"),
+            *self._read_only("vectors", ".ember_vectors", *self._vectors()),
             *self._read_only("code", ".text", "*(.text .text.*)", header="text"),
             *self._read_only("rodata", ".rodata", "*(.rodata .rodata.*)"),
             *self._data(),
@@ -156,17 +157,35 @@ class _Script:
         ]
 
     def _read_only(
-        self, role: Role, name: str, content: str, header: str | None = None
+        self, role: Role, name: str, *content: str, header: str | None = None
     ) -> list[str]:
         label = name.removeprefix(".").removeprefix("ember_")
         return [
             f"{name} : ALIGN({self._align()}) {{",
             f"  __ember_{label}_start = .;",
-            f"  {content}",
+            *(f"  {line}" for line in content),
             "  . = ALIGN(16);",
             f"  __ember_{label}_end = .;",
             f"}} > {self.where[role]} :{header or role}",
             "",
+        ]
+
+    def _vectors(self) -> list[str]:
+        """The table of vectors with what a boot ROM wants before and behind it, and
+        the steps of the board's start."""
+        vectors = ["KEEP(*(.ember_vectors))"]
+        if self.board.port != "cortexm":
+            return vectors
+        stage = self.board.boot_stage
+        first = [f"KEEP(*(.ember_boot_{stage}))"] if stage else []
+        words = itertools.chain.from_iterable(one.words for one in self.board.start)
+        return [
+            *first,
+            *vectors,
+            *_longs(self.board.boot_words),
+            "__ember_steps_start = .;",
+            *_longs(words),
+            "__ember_steps_end = .;",
         ]
 
     def _align(self) -> int:
@@ -240,6 +259,7 @@ class _Script:
         lines = [
             f"__ember_ram_start = ORIGIN({main.name});",
             f"__ember_ram_end = ORIGIN({main.name}) + LENGTH({main.name});",
+            f"__ember_read_only_end = {self.board.read_only_end:#x};",
         ]
         if batch:
             largest = max(batch, key=lambda memory: memory.size).name
@@ -250,6 +270,10 @@ class _Script:
         else:
             lines += [f"__ember_work_{end} = 0;" for end in ("start", "end")]
         return lines
+
+
+def _longs(words: Iterable[int]) -> list[str]:
+    return [f"LONG({word:#010x})" for word in words]
 
 
 def _region(memory: Memory) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, build, inputs, libraries, run
+from ember import boards, build, emulator, inputs, libraries, run
 from ember import model as models
 from ember import project as projects
 
@@ -66,7 +66,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         steering=plans.steering,
     )
     # Wrong inputs are told before the first compiler starts.
-    boards.load(target)
+    emulator.need(boards.load(target))
     wanted = models.read(path, order.data).method(chosen)
     if case:
         laid_out = inputs.lay_out(wanted, case.given)

@@ -23,25 +23,6 @@ def _hertz(value: Any) -> Any:
     return value
 
 
-class UartStep(Strict):
-    """A register that is changed before the UART works: clocks, functions of pins."""
-
-    at: int = Field(ge=0)
-    clear: int | None = Field(default=None, ge=0)  # bits; then `set`
-    set: int | None = Field(default=None, ge=0)
-    write: int | None = Field(default=None, ge=0)  # all bits
-    wait: int | None = Field(default=None, ge=0)  # until these bits are set
-    size: Literal[8, 16, 32] = 32  # bits
-
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> UartStep:
-        changes = self.set is not None or self.clear is not None
-        said = [changes, self.write is not None, self.wait is not None]
-        if said.count(True) != 1:
-            raise ValueError("a step says one of: set and clear, write, wait")
-        return self
-
-
 class UartPins(Strict):
     """Where the line comes out, for people; Nordic's UARTs are told it, too."""
 
@@ -58,7 +39,6 @@ class Uart(Strict):
     clock: Annotated[int, BeforeValidator(_hertz), Field(gt=0)] | None = None
     baud: int = Field(gt=0)
     pins: UartPins | None = None
-    setup: tuple[UartStep, ...] = ()
 
     @property
     def is_nordic(self) -> bool:

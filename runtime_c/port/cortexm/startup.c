@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cortex-M (Armv7-M, Armv8-M): from reset to main(), and from a fault to a sentence.
 //
-// Memory protection: everything below 0x20000000 is read-only once the program
-// runs, so that a store through NULL faults even where address 0 is RAM (mps2) or
-// ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
+// Memory protection: everything below 0x20000000 (Armv8-M: or below the first memory
+// that can be written) is read-only once the program runs, so that a store through NULL
+// faults even where address 0 is RAM (mps2) or ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
 // 32-byte no-access region in it turns an overflow into a fault.
 #include "../common.h"
 #include "../linker_symbols.h"
@@ -14,6 +14,7 @@
 #endif
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
+#define VTOR              REGISTER(0xE000ED08u)
 #define CCR               REGISTER(0xE000ED14u)
 #define SHCSR             REGISTER(0xE000ED24u)
 #define CFSR              REGISTER(0xE000ED28u)
@@ -28,8 +29,7 @@
 #define MPU_RLAR          REGISTER(0xE000EDA0u) // Armv8-M
 #define MPU_MAIR0         REGISTER(0xE000EDC0u)
 
-#define READ_ONLY_END 0x20000000u
-#define GUARD_WORDS   16 // half of them are a region of the MPU, the smallest
+#define GUARD_WORDS 16 // half of them are a region of the MPU, the smallest
 
 enum { EXCEPTIONS = 16, FAULT_STACK_WORDS = 112 };
 
@@ -57,12 +57,12 @@ __attribute__((section(".ember_vectors"), used)) static const vector_t vectors[]
     ENTRY, // 5 bus fault
     ENTRY, // 6 usage fault
     ENTRY, // 7 secure fault
-    ENTRY, // 8
-    ENTRY, // 9
-    ENTRY, // 10
+    {0},   // 8 to 10 are no exceptions; a boot ROM may read here what kind of image
+    {0},   // this is, where 0 is a plain one
+    {0},   //
     ENTRY, // 11 SVC
     ENTRY, // 12 debug monitor
-    ENTRY, // 13
+    {0},   // 13
     ENTRY, // 14 PendSV
     ENTRY, // 15 SysTick
 };
@@ -95,6 +95,23 @@ __attribute__((naked)) void ember_cortexm_fault_entry(void) {
                    : "i"(sizeof ember_cortexm_fault_stack));
 }
 
+// Three words a step: the address of a register, which bits, their value; at an odd
+// address to wait for it. A board's `start:` lists them.
+static void walk_steps(void) {
+    for (const uint32_t *step = __ember_steps_start; step < __ember_steps_end;
+         step += 3) {
+        const uint32_t mask = step[1];
+
+        if ((step[0] & 1u) != 0) {
+            while ((REGISTER(step[0] - 1u) & mask) != step[2]) {
+            }
+        } else {
+            const uint32_t kept = ~mask == 0 ? 0 : REGISTER(step[0]) & ~mask;
+            REGISTER(step[0]) = kept | step[2];
+        }
+    }
+}
+
 static void copy_data(void) {
     const uint32_t *from = __ember_data_load;
 
@@ -115,7 +132,7 @@ static void protect_memory(void) {
     MPU_MAIR0 = 0xAA; // attribute 0: normal memory, write-through
     MPU_RNR = 0;
     MPU_RBAR = 2u << 1; // from 0, read-only for privileged code
-    MPU_RLAR = (READ_ONLY_END - 32u) | 1u;
+    MPU_RLAR = ((uint32_t)(uintptr_t)__ember_read_only_end - 32u) | 1u;
 #else
     if (MPU_TYPE == 0) {
         return;
@@ -137,6 +154,8 @@ static uint32_t *stack_floor(void) {
 }
 
 __attribute__((noreturn, used)) void ember_cortexm_start(void) {
+    VTOR = (uint32_t)(uintptr_t)vectors; // a boot loader may have used its own
+    walk_steps();
     ember_port_stack_paint(stack_floor(),
                            (uint32_t *)__builtin_frame_address(0) - GUARD_WORDS);
     copy_data();

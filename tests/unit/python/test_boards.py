@@ -4,10 +4,24 @@ import json
 import pytest
 import yaml
 
-from ember import boards, cli, paths, tools
+from ember import boards, cli, paths, steps, tools
 from ember.errors import SdkError
 
 EVERY = boards.names(internal=True)
+REAL = [
+    "alif-ensemble-e7",
+    "arduino-nano33ble",
+    "ek-ra8m1",
+    "frdm-mcxn947",
+    "nrf52840-dk",
+    "nrf5340-dk",
+    "nucleo-f446re",
+    "nucleo-f767zi",
+    "nucleo-h743zi2",
+    "nucleo-u575zi-q",
+    "rpi-pico",
+    "rpi-pico2",
+]
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -24,6 +38,13 @@ def test_every_board_is_described_whole(name):
         assert board.memories_for(role), role
 
 
+@pytest.mark.parametrize("name", REAL)
+def test_nobody_ran_a_real_board(name):
+    board = boards.load(name)
+    assert (board.verified, board.runner.kind) == ("datasheet", "none")
+    assert board.sources
+
+
 def test_the_boards_that_the_project_promises():
     assert set(boards.names()) == {
         "hexagon-v68",
@@ -36,6 +57,8 @@ def test_the_boards_that_the_project_promises():
         "mps3-an547",
         "netduinoplus2",
         "qemu-a64-sme",
+        *REAL,
+        "stm32vldiscovery",
     }
     assert "arm-user" in EVERY
 
@@ -120,6 +143,13 @@ def sectors(*runs):
         ({"flashers": [{"tool": "gdb"}]}, "no memory with `flash`"),
         ({"flashers": [{"tool": "magic"}]}, "flashers.0"),
         ({"flashers": [{"tool": "pyocd", "target": "x"}] * 2}, "listed twice"),
+        ({"runner": {"kind": "none"}}, "verified is qemu, but no runner says how"),
+        ({"verified": "datasheet"}, "facts from a datasheet name it under sources"),
+        ({"start": [{"at": 0x40000000}]}, "a step has one of"),
+        ({"start": [{"at": 0x40000000, "set": 1, "write": 1}]}, "a step has one of"),
+        ({"start": [{"at": 0x40000002, "set": 1}]}, "start.0.at"),
+        ({"start": [{"at": 0x40000000, "set": 1 << 32}]}, "start.0.set"),
+        ({"port": "a64", "start": [{"at": 0, "set": 1}]}, "a64 takes no start"),
     ],
 )
 def test_a_wrong_description_is_refused_by_the_name_of_the_field(
@@ -158,6 +188,47 @@ def test_cycles_of_an_access():
     assert [wide.cycles(width, write=True) for width in (1, 4, 16)] == [5, 5, 20]
     assert one(read_cycles=2).cycles(8, write=True) == 4
     assert [one(kind=kind).cycles(4) for kind in ("tcm", "flash", "dram")] == [1, 3, 8]
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ({"write": 7}, (0x40000000, 0xFFFFFFFF, 7)),
+        ({"set": 7}, (0x40000000, 7, 7)),
+        ({"clear": 7}, (0x40000000, 7, 0)),
+        ({"clear": 7, "set": 8}, (0x40000000, 15, 8)),
+        ({"until_set": 7}, (0x40000001, 7, 7)),
+        ({"until_clear": 7}, (0x40000001, 7, 0)),
+    ],
+)
+def test_a_step_is_three_words(step, words):
+    assert steps.Step.model_validate({"at": 0x40000000, **step}).words == words
+
+
+def test_a_board_of_a_file(tmp_path, monkeypatch, capsys):
+    path = described(tmp_path, name="board")
+    assert boards.load(str(path)).title == boards.load("mps2-an386").title
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["boards", "board.yaml"]) == 0
+    assert "board: Arm MPS2" in capsys.readouterr().out
+    with pytest.raises(SdkError, match=r"cannot read other\.yaml"):
+        boards.load("other.yaml")
+    with pytest.raises(SdkError, match="its file says 'renamed'"):
+        boards.load(str(path.rename(tmp_path / "renamed.yaml")))
+
+
+@pytest.mark.parametrize("command", ["run", "test", "profile"])
+def test_a_board_that_nothing_emulates_is_refused_before_a_build(command, capsys):
+    model = str(paths.root() / "tests/cases/op_abs")
+    assert cli.main([command, model, "--board", "nucleo-f767zi"]) == 1
+    assert "no emulator runs nucleo-f767zi" in capsys.readouterr().err
+
+
+def test_stores_below_the_first_writable_memory_fault():
+    low = boards.load("alif-ensemble-e7")
+    assert low.read_only_end == low.memory("sram0").base == 0x02000000
+    assert boards.load("mps2-an505").read_only_end == 0x20000000
+    assert boards.load("nucleo-f767zi").read_only_end == 0x20000000
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):

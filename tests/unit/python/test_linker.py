@@ -51,6 +51,22 @@ def test_a_placement_of_the_caller_wins():
     assert "*(.ember_model) *(.ember_model.psram " in text
 
 
+def test_what_boot_wants_stands_around_the_vectors():
+    first = linker.script(boards.load("rpi-pico"))
+    assert first.index("KEEP(*(.ember_boot_rp2040))") < first.index("KEEP(*(.ember_vec")
+    words = linker.script(boards.load("rpi-pico2")).split("__ember_steps_start")[0]
+    assert words.index("KEEP(*(.ember_vectors))") < words.index("LONG(0xffffded3)")
+    assert "LONG(" not in linker.script(boards.load("mps2-an386"))
+
+
+def test_steps_of_the_start_are_a_table():
+    text = linker.script(boards.load("nucleo-f446re"))
+    table = text.split("__ember_steps_start = .;")[1].split("__ember_steps_end")[0]
+    step = ["LONG(0x40023830)", "LONG(0x00000001)", "LONG(0x00000001)"]
+    assert table.split()[:3] == step
+    assert table.count("LONG(") == 3 * 4
+
+
 GNU = """ld: a.elf section `.text' will not fit in region `flash'
 ld: region `flash' overflowed by 8192 bytes
 """

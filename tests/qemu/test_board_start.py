@@ -1,0 +1,76 @@
+"""What a board does before main(): steps on registers, the second stage of RP2040."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ember import build, emulator, paths
+
+MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
+WORD = 0x21FF_FFF0  # in the last memory of the MPS2 boards, which nothing else uses
+APP = f"""
+#include "ember/port.h"
+
+int main(void) {{
+    const volatile uint32_t *word = (const volatile uint32_t *){WORD:#x}u;
+    return *word == 0x1234FF78u ? 0 : 3;
+}}
+"""
+STEPS = [
+    {"at": WORD, "write": 0x1234_5600},
+    {"at": WORD, "set": 0xFF00},
+    {"at": WORD, "until_set": 0x0000_FF00},
+    {"at": WORD, "clear": 0xFF, "set": 0x78},
+    {"at": WORD, "until_clear": 0x7},
+]
+pytestmark = pytest.mark.qemu
+
+
+def board_file(folder: Path, like: str, steps: list[dict[str, int]]) -> str:
+    described = yaml.safe_load((paths.boards() / f"{like}.yaml").read_text())
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump({**described, "name": "mine", "start": steps}))
+    return str(path)
+
+
+@pytest.mark.parametrize("like", ["mps2-an386", "mps2-an505"])
+@pytest.mark.parametrize(("steps", "code"), [(STEPS, 0), (STEPS[:3], 3)])
+def test_steps_are_walked_in_order(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    like: str,
+    steps: list[dict[str, int]],
+    code: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = tmp_path / "app.c"
+    app.write_text(APP)
+    board = board_file(tmp_path, like, steps)
+    built = build.build(MODEL, board, options=build.Options(app=app))
+    assert emulator.run(built.board, built.firmware).exit_code == code
+
+
+def test_the_second_stage_of_rp2040_has_its_crc(tmp_path: Path) -> None:
+    source = paths.runtime() / "port" / "cortexm" / "boot_rp2040.S"
+    made, binary = tmp_path / "stage.o", tmp_path / "stage.bin"
+    gcc = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-c", str(source), "-o"]
+    subprocess.run([*gcc, str(made)], check=True)
+    copy = ["arm-none-eabi-objcopy", "-O", "binary", "-j", ".ember_boot_rp2040"]
+    subprocess.run([*copy, str(made), str(binary)], check=True)
+    content = binary.read_bytes()
+    assert len(content) == 256
+    assert struct.unpack("<I", content[252:])[0] == crc32_of_boot_rom(content[:252])
+
+
+def crc32_of_boot_rom(data: bytes) -> int:
+    crc = 0xFFFF_FFFF
+    for byte in data:
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x04C1_1DB7 if crc >> 31 else 0)) & 0xFFFF_FFFF
+    return crc
