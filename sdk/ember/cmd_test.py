@@ -68,8 +68,8 @@ def command(
     clock = testing.Clock()
     plans = projects.load(project, own_kernels)
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
-    for one in chosen:
-        emulator.need(one)
+    for target in chosen:
+        emulator.need(target)
     found = cases.find(paths)
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]

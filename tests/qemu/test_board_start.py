@@ -9,48 +9,57 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import build, emulator, paths
+from ember import boards, build, emulator, paths
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
-WORD = 0x21FF_FFF0  # in the last memory of the MPS2 boards, which nothing else uses
-APP = f"""
+APP = """
+#include "ember/model.h"
 #include "ember/port.h"
 
-int main(void) {{
-    const volatile uint32_t *word = (const volatile uint32_t *){WORD:#x}u;
+static ember_program_t program;
+static ember_method_t method;
+
+int main(void) {
+    const volatile uint32_t *word = (const volatile uint32_t *)WORD;
+    if (ember_model_open(&program, NULL) != EMBER_OK ||
+        ember_model_load(&method, &program, NULL, NULL) != EMBER_OK) {
+        return 1;
+    }
     return *word == 0x1234FF78u ? 0 : 3;
-}}
+}
 """
 STEPS = [
-    {"at": WORD, "write": 0x1234_5600},
-    {"at": WORD, "set": 0xFF00},
-    {"at": WORD, "until_set": 0x0000_FF00},
-    {"at": WORD, "clear": 0xFF, "set": 0x78},
-    {"at": WORD, "until_clear": 0x7},
+    {"write": 0x1234_5600},
+    {"set": 0xFF00},
+    {"until_set": 0xFF00},
+    {"clear": 0xFF, "set": 0x78},
+    {"until_clear": 0x7},
 ]
 pytestmark = pytest.mark.qemu
 
 
-def board_file(folder: Path, like: str, steps: list[dict[str, int]]) -> str:
+def board_file(folder: Path, like: str, word: int, count: int) -> str:
     described = yaml.safe_load((paths.boards() / f"{like}.yaml").read_text())
+    steps = [{"at": word, **step} for step in STEPS[:count]]
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump({**described, "name": "mine", "start": steps}))
     return str(path)
 
 
 @pytest.mark.parametrize("like", ["mps2-an386", "mps2-an505"])
-@pytest.mark.parametrize(("steps", "code"), [(STEPS, 0), (STEPS[:3], 3)])
+@pytest.mark.parametrize(("count", "code"), [(5, 0), (3, 3)])
 def test_steps_are_walked_in_order(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     like: str,
-    steps: list[dict[str, int]],
+    count: int,
     code: int,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     app = tmp_path / "app.c"
-    app.write_text(APP)
-    board = board_file(tmp_path, like, steps)
+    word = boards.load(like).memory("psram").end - 16  # nothing else is there
+    app.write_text(APP.replace("WORD", f"{word:#x}u"))
+    board = board_file(tmp_path, like, word, count)
     built = build.build(MODEL, board, options=build.Options(app=app))
     assert emulator.run(built.board, built.firmware).exit_code == code
 

@@ -3,8 +3,9 @@
 //
 // Memory protection: everything below 0x20000000 (Armv8-M: or below the first memory
 // that can be written) is read-only once the program runs, so that a store through NULL
-// faults even where address 0 is RAM (mps2) or ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
-// 32-byte no-access region in it turns an overflow into a fault.
+// faults even where address 0 is RAM (mps2) or ignores writes (flash). The stack stands
+// at the bottom of its memory; MSPLIM or a 32-byte no-access region in it turns an
+// overflow into a fault.
 #include "../common.h"
 #include "../linker_symbols.h"
 #include "../semihosting.h"
