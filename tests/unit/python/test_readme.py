@@ -86,7 +86,7 @@ def test_c(page: str, folder: Path) -> None:
 
 def test_board(tmp_path: Path) -> None:
     text = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
-    (example,) = YAML.findall(text)
+    (example,) = (one for one in YAML.findall(text) if one.startswith("name:"))
     path = tmp_path / "netduinoplus2.yaml"
     path.write_text(example, encoding="utf-8")
     assert boards.read(path) == boards.load("netduinoplus2")
