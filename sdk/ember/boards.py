@@ -296,6 +296,17 @@ def _of_file(path: Path, name: str) -> Board:
 def read(path: Path) -> Board:
     """The board in the YAML file `path`, with every mistake in it named at once."""
     try:
+        return Board.model_validate(_fields(path))
+    except ValidationError as error:
+        raise SdkError(
+            problem_list(str(path), [_sentence(item) for item in error.errors()]),
+            hint="compare with the boards that `ember boards` lists",
+        ) from error
+
+
+def _fields(path: Path) -> Any:
+    """What the file says, over what the board says that it is `like:`."""
+    try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         where = getattr(error, "problem_mark", None)
@@ -303,13 +314,25 @@ def read(path: Path) -> Board:
         raise SdkError(f"{path}{line}: this is not YAML") from error
     except OSError as error:
         raise SdkError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        return Board.model_validate(data)
-    except ValidationError as error:
-        raise SdkError(
-            problem_list(str(path), [_sentence(item) for item in error.errors()]),
-            hint="compare with the boards that `ember boards` lists",
-        ) from error
+    if not isinstance(data, dict) or "like" not in data:
+        return data
+    like = str(data.pop("like"))
+    base = path.with_name(f"{like}.yaml")
+    if not base.is_file():
+        raise SdkError(f"{path}: like: there is no board '{like}' beside it")
+    described = yaml.safe_load(base.read_text(encoding="utf-8"))
+    if "like" in described:
+        raise SdkError(f"{path}: like: {like} is itself like another board")
+    return _over(described, data)
+
+
+def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    """`base` with the fields of `data`; those that are mappings field by field."""
+    found = dict(base)
+    for key, value in data.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        found[key] = _over(base[key], value) if both else value
+    return found
 
 
 def _sentence(item: Any) -> str:

@@ -71,6 +71,11 @@ void ember_xnn_columns_end(ember_xnn_product_t *product, uint32_t count,
 void ember_xnn_product_begin(ember_xnn_product_t *product, const ember_xnn_type_t *type,
                              const ember_xnn_node_t *node);
 
+// Are these datatypes of static int8, for that many columns of weights? And the scale
+// of a column's sums: in * weights / out.
+bool ember_xnn_qs8_fits(const ember_xnn_node_t *node, uint32_t columns);
+float ember_xnn_qs8_scale(const ember_xnn_node_t *node, uint32_t column);
+
 // add() for int8: (element - zero) * weight, as int32 that wraps.
 void ember_xnn_add_s8(ember_xnn_product_t *product, size_t a, size_t w, uint32_t count,
                       int32_t zero);

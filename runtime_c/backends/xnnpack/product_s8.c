@@ -4,14 +4,14 @@
 #include "product.h"
 
 // The scale of a column: in * weights / out, in this order.
-static float column_scale(const ember_xnn_node_t *node, uint32_t column) {
+float ember_xnn_qs8_scale(const ember_xnn_node_t *node, uint32_t column) {
     const ember_xnn_value_t *weights = node->in[1];
     const float *scales = weights->scales;
     const float own = weights->datatype == XNN_QCS8 ? scales[column] : weights->scale;
     return node->in[0]->scale * own / node->out[0]->scale;
 }
 
-static bool types_fit(const ember_xnn_node_t *node, uint32_t columns) {
+bool ember_xnn_qs8_fits(const ember_xnn_node_t *node, uint32_t columns) {
     const ember_xnn_value_t *weights = node->in[1];
     const ember_xnn_value_t *bias = node->in[2];
     const bool channels = weights->datatype == XNN_QCS8;
@@ -26,7 +26,7 @@ static bool types_fit(const ember_xnn_node_t *node, uint32_t columns) {
 // Keeps the scales of all columns.
 static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const uint32_t columns = (uint32_t)xnn_size(node->out[0], 0);
-    if (!types_fit(node, columns)) {
+    if (!ember_xnn_qs8_fits(node, columns)) {
         return EMBER_UNSUPPORTED;
     }
     float *scales = ember_arena_alloc(graph->info->arena, 4 * (size_t)columns, 4);
@@ -34,7 +34,7 @@ static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
         return EMBER_NO_MEMORY;
     }
     for (uint32_t i = 0; i < columns; i++) {
-        scales[i] = column_scale(node, i);
+        scales[i] = ember_xnn_qs8_scale(node, i);
     }
     node->packed = scales;
     return EMBER_OK;

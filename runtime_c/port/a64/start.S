@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arm64 at EL1: from reset to main() with MMU, caches, FP, SVE and SME on.
+// Arm64 at EL1: from reset to main() with MMU, caches, FP, and SVE and SME where the core
+// has them.
 //
 // Map, 4 KiB granule, 4 GiB of addresses: one gigabyte entry points at a table of
 // 2 MiB blocks, and only the blocks of the board's RAM are valid. So NULL, and what
@@ -16,18 +17,30 @@
     .equ TCR, 32 | (1 << 8) | (1 << 10) | (3 << 12) | (1 << 23) | (1 << 32)
     .equ SCTLR_ON, (1 << 0) | (1 << 2) | (1 << 12)      // MMU, data and code caches
 
+    // To label \to unless the core has SME. Clobbers \x.
+    .macro UNLESS_SME x, to
+    mrs     \x, id_aa64pfr1_el1
+    tst     \x, #(0xf << 24)
+    b.eq    \to
+    .endm
+
     .section .ember_vectors, "ax"
     .global _start
 _start:
     mov     x0, #CPACR_ALL
     msr     cpacr_el1, x0
     isb
-    mov     x0, #0xf
-    msr     zcr_el1, x0
-    msr     smcr_el1, x0
-    msr     tpidr2_el0, xzr
     adr     x0, vectors
     msr     vbar_el1, x0
+    mov     x0, #0xf                    // the longest vectors
+    mrs     x1, id_aa64pfr0_el1
+    tst     x1, #(0xf << 32)
+    b.eq    4f
+    msr     zcr_el1, x0
+4:  UNLESS_SME x1, 5f
+    msr     smcr_el1, x0
+    msr     tpidr2_el0, xzr
+5:
     msr     spsel, #1
     ldr     x0, =fault_stack_end
     mov     sp, x0
@@ -85,7 +98,9 @@ vectors:
     .endr
 
 report:
+    UNLESS_SME x0, 1f
     smstop
+1:
     mrs     x0, esr_el1
     mrs     x1, far_el1
     mrs     x2, elr_el1

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of Advanced SIMD in C: what kernels use of ACLE's arm_neon.h, so that
+// variants compile and run on any computer. Shorter than a table of all, and as slow.
+#ifndef EMBER_MODELS_ARM_NEON_H
+#define EMBER_MODELS_ARM_NEON_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef int8_t int8x8_t __attribute__((vector_size(8)));
+typedef int16_t int16x4_t __attribute__((vector_size(8)));
+typedef int32_t int32x2_t __attribute__((vector_size(8)));
+typedef int8_t int8x16_t __attribute__((vector_size(16)));
+typedef int16_t int16x8_t __attribute__((vector_size(16)));
+typedef int32_t int32x4_t __attribute__((vector_size(16)));
+typedef int64_t int64x2_t __attribute__((vector_size(16)));
+typedef float float32x4_t __attribute__((vector_size(16)));
+
+// --- memory --------------------------------------------------------------------------
+
+#define EMBER_NEON_MEMORY(LOAD, STORE, VECTOR, ELEMENT)                                \
+    static inline VECTOR LOAD(const ELEMENT *from) {                                   \
+        VECTOR made;                                                                   \
+        memcpy(&made, from, sizeof made);                                              \
+        return made;                                                                   \
+    }                                                                                  \
+    static inline void STORE(ELEMENT *to, VECTOR x) {                                  \
+        memcpy(to, &x, sizeof x);                                                      \
+    }
+
+EMBER_NEON_MEMORY(vld1_s8, vst1_s8, int8x8_t, int8_t)
+EMBER_NEON_MEMORY(vld1_s32, vst1_s32, int32x2_t, int32_t)
+EMBER_NEON_MEMORY(vld1q_s8, vst1q_s8, int8x16_t, int8_t)
+EMBER_NEON_MEMORY(vld1q_s32, vst1q_s32, int32x4_t, int32_t)
+EMBER_NEON_MEMORY(vld1q_f32, vst1q_f32, float32x4_t, float)
+
+static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
+    return (int32x4_t){*from, *from, *from, *from};
+}
+
+// --- parts ---------------------------------------------------------------------------
+
+#define vreinterpretq_s64_s8(x)  ((int64x2_t)(x))
+#define vreinterpretq_s8_s64(x)  ((int8x16_t)(x))
+#define vreinterpretq_s64_s32(x) ((int64x2_t)(x))
+#define vreinterpretq_s32_s64(x) ((int32x4_t)(x))
+#define vreinterpretq_s8_s32(x)  ((int8x16_t)(x))
+#define vreinterpretq_s32_s8(x)  ((int32x4_t)(x))
+
+static inline int64x2_t vzip1q_s64(int64x2_t x, int64x2_t y) {
+    return (int64x2_t){x[0], y[0]};
+}
+
+static inline int64x2_t vzip2q_s64(int64x2_t x, int64x2_t y) {
+    return (int64x2_t){x[1], y[1]};
+}
+
+static inline int32x4_t vtrn1q_s32(int32x4_t x, int32x4_t y) {
+    return (int32x4_t){x[0], y[0], x[2], y[2]};
+}
+
+static inline int32x4_t vtrn2q_s32(int32x4_t x, int32x4_t y) {
+    return (int32x4_t){x[1], y[1], x[3], y[3]};
+}
+
+static inline int32x4_t vcombine_s32(int32x2_t low, int32x2_t high) {
+    return (int32x4_t){low[0], low[1], high[0], high[1]};
+}
+
+static inline int8x8_t vget_low_s8(int8x16_t x) {
+    return (int8x8_t){x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
+}
+
+static inline int8x8_t vget_high_s8(int8x16_t x) {
+    return (int8x8_t){x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15]};
+}
+
+static inline int8x16_t vdupq_n_s8(int8_t x) {
+    return (int8x16_t){0} + x;
+}
+
+static inline int16x8_t vdupq_n_s16(int16_t x) {
+    return (int16x8_t){0} + x;
+}
+
+static inline int32x4_t vdupq_n_s32(int32_t x) {
+    return (int32x4_t){0} + x;
+}
+
+// --- integers ------------------------------------------------------------------------
+
+static inline int32_t ember_neon_cut(int32_t x, int32_t low, int32_t high) {
+    return x < low ? low : x > high ? high : x;
+}
+
+static inline int16x4_t vqmovn_s32(int32x4_t x) {
+    int16x4_t made;
+    for (int i = 0; i < 4; i++) {
+        made[i] = (int16_t)ember_neon_cut(x[i], INT16_MIN, INT16_MAX);
+    }
+    return made;
+}
+
+static inline int16x8_t vqmovn_high_s32(int16x4_t low, int32x4_t x) {
+    const int16x4_t high = vqmovn_s32(x);
+    return (int16x8_t){low[0],  low[1],  low[2],  low[3],
+                       high[0], high[1], high[2], high[3]};
+}
+
+static inline int8x8_t vqmovn_s16(int16x8_t x) {
+    int8x8_t made;
+    for (int i = 0; i < 8; i++) {
+        made[i] = (int8_t)ember_neon_cut(x[i], INT8_MIN, INT8_MAX);
+    }
+    return made;
+}
+
+static inline int8x16_t vqmovn_high_s16(int8x8_t low, int16x8_t x) {
+    const int8x8_t high = vqmovn_s16(x);
+    int8x16_t made;
+    memcpy(&made, &low, 8);
+    memcpy((char *)&made + 8, &high, 8);
+    return made;
+}
+
+static inline int16x8_t vqaddq_s16(int16x8_t x, int16x8_t y) {
+    int16x8_t made;
+    for (int i = 0; i < 8; i++) {
+        made[i] = (int16_t)ember_neon_cut(x[i] + y[i], INT16_MIN, INT16_MAX);
+    }
+    return made;
+}
+
+static inline int8x16_t vmaxq_s8(int8x16_t x, int8x16_t y) {
+    for (int i = 0; i < 16; i++) {
+        x[i] = x[i] > y[i] ? x[i] : y[i];
+    }
+    return x;
+}
+
+static inline int8x16_t vminq_s8(int8x16_t x, int8x16_t y) {
+    for (int i = 0; i < 16; i++) {
+        x[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+    return x;
+}
+
+static inline int32_t ember_neon_add(int32_t x, int32_t y) {
+    return (int32_t)((uint32_t)x + (uint32_t)y);
+}
+
+static inline int32x4_t vdotq_s32(int32x4_t sum, int8x16_t x, int8x16_t y) {
+    for (int i = 0; i < 16; i++) {
+        sum[i / 4] = ember_neon_add(sum[i / 4], x[i] * y[i]);
+    }
+    return sum;
+}
+
+static inline int32x4_t vdotq_laneq_s32(int32x4_t sum, int8x16_t x, int8x16_t y,
+                                        int lane) {
+    return vdotq_s32(sum, x, (int8x16_t)vdupq_n_s32(((int32x4_t)y)[lane]));
+}
+
+static inline int32x4_t vmmlaq_s32(int32x4_t sum, int8x16_t x, int8x16_t y) {
+    for (int i = 0; i < 32; i++) {
+        const int row = i / 16;
+        const int column = i / 8 % 2;
+        sum[2 * row + column] = ember_neon_add(
+            sum[2 * row + column], x[8 * row + i % 8] * y[8 * column + i % 8]);
+    }
+    return sum;
+}
+
+// --- floats --------------------------------------------------------------------------
+
+static inline float32x4_t vcvtq_f32_s32(int32x4_t x) {
+    return (float32x4_t){(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
+}
+
+static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
+    return x * y;
+}
+
+static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
+    int32x4_t made;
+    for (int i = 0; i < 4; i++) {
+        const float y = rintf(x[i]);
+        made[i] = !(y >= -2147483648.0f) ? (y != y ? 0 : INT32_MIN)
+                  : y >= 2147483648.0f   ? INT32_MAX
+                                         : (int32_t)y;
+    }
+    return made;
+}
+
+#endif // EMBER_MODELS_ARM_NEON_H

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices with vectors of 16 bytes: eight rows of the input, brought into
+// the order in which a core reads them, times blocks of eight columns of packed
+// weights.
+//
+// A walk (panel.c) finds rows: those of a layer, or the windows of a convolution. A
+// form of numbers says how they are multiplied: one per datatype and instruction set.
+#ifndef EMBER_XNNPACK_PANEL_H
+#define EMBER_XNNPACK_PANEL_H
+
+#include "packing.h"
+#include "product.h"
+
+enum { XNN_PANEL = 8 }; // rows, and columns of a block
+
+struct ember_xnn_form;
+
+typedef struct ember_xnn_panel {
+    const struct ember_xnn_form *form;
+    const ember_xnn_node_t *node;
+    const uint8_t *w;   // blocks of packed columns, of a group
+    uint8_t *a;         // rows in the form's order
+    uint8_t *start;     // per column, 4 bytes: what its sums begin with
+    float *scales;      // per column; columns of a group are padded to whole blocks
+    uint32_t rows;      // 1 to XNN_PANEL
+    uint32_t steps;     // of k, each of `unit` products
+    uint32_t n;         // columns of a group
+    uint32_t row;       // of parameters of QDS8: the first row's,
+    uint32_t row_step;  // and 0 when it is that of all
+    size_t y;           // where the first row begins in the output, elements
+    size_t y_step;      // from row to row
+    size_t block_bytes; // of packed columns
+    ember_xnn_range_t range; // of an int8 output
+} ember_xnn_panel_t;
+
+typedef struct ember_xnn_form {
+    const ember_xnn_layout_t *layout;
+    // As in a type. UNSUPPORTED lets the portable kernel try.
+    ember_status_t (*check)(ember_xnn_graph_t *graph, ember_xnn_node_t *node);
+    uint32_t unit; // products of a column that lie together in packed weights
+    uint32_t size; // bytes of an element of the input
+    uint32_t wide; // and of one of the panel's rows
+    // Fills start and scales of the columns [first, first + n) of the output. The
+    // packed columns are panel->w.
+    void (*begin)(const ember_xnn_panel_t *panel, uint32_t first, void *start,
+                  float *scales);
+    // Brings `rows` of k elements into panel->a, zeros behind them.
+    void (*pack)(const ember_xnn_panel_t *panel, const void *const *rows, uint32_t k);
+    // Sums (rows, XNN_PANEL) of the block of columns at `w`, four bytes each; `start`
+    // is what they begin with.
+    void (*run)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
+                void *sums);
+    // Writes the sums of columns from `column` on, which have these `scales`.
+    void (*put)(const ember_xnn_panel_t *panel, const void *sums, const float *scales,
+                uint32_t column);
+} ember_xnn_form_t;
+
+// Columns of a block that exist.
+static inline uint32_t xnn_panel_columns(const ember_xnn_panel_t *panel,
+                                         uint32_t column) {
+    const uint32_t left = panel->n - column;
+    return left < XNN_PANEL ? left : XNN_PANEL;
+}
+
+// --- for kernels *_neon.c, *_dot.c, *_i8mm.c -----------------------------------------
+
+ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
+                                      const ember_xnn_form_t *form);
+void ember_xnn_panel_linear_run(const ember_xnn_graph_t *graph,
+                                const ember_xnn_node_t *node,
+                                const ember_xnn_form_t *form);
+ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
+                                    const ember_xnn_form_t *form);
+void ember_xnn_panel_conv_run(const ember_xnn_graph_t *graph,
+                              const ember_xnn_node_t *node,
+                              const ember_xnn_form_t *form);
+
+// --- forms ---------------------------------------------------------------------------
+
+extern const ember_xnn_form_t ember_xnn_form_qs8_i8mm;
+extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
+
+// What forms of the same datatypes share.
+ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
+                                         ember_xnn_node_t *node);
+void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
+                               void *start, float *scales);
+void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
+                             const float *scales, uint32_t column);
+
+// Blocks of int8 columns: 8 int32 sums of the weights, then steps of (8, unit).
+extern const ember_xnn_layout_t ember_xnn_columns_s8;
+
+// Bytes of a block of `layout`.
+size_t ember_xnn_columns_bytes(const ember_xnn_layout_t *layout,
+                               const ember_xnn_geometry_t *geometry);
+
+#endif // EMBER_XNNPACK_PANEL_H
