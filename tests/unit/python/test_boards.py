@@ -56,7 +56,10 @@ def test_the_boards_that_the_project_promises():
         "mps2-an505",
         "mps3-an547",
         "netduinoplus2",
+        "qemu-a64",
         "qemu-a64-sme",
+        "qemu-a64-sme-128",
+        "qemu-a64-sme-256",
         *REAL,
         "stm32vldiscovery",
     }
@@ -266,6 +269,24 @@ def test_missing_ziglang_names_the_command(monkeypatch):
     with pytest.raises(SdkError) as error:
         tools.hexagon_runtime()
     assert "pip install ziglang" in error.value.hint
+
+
+def test_a_board_may_be_like_another(tmp_path):
+    (tmp_path / "mine.yaml").write_text(
+        "like: base\nname: mine\nisa: [mve]\nrunner: {timeout_s: 5}\n"
+    )
+    with pytest.raises(SdkError) as error:
+        boards.read(tmp_path / "mine.yaml")
+    assert "there is no board 'base'" in error.value.what
+    base = (paths.boards() / "mps3-an547.yaml").read_text()
+    (tmp_path / "base.yaml").write_text(base)
+    mine, like = boards.read(tmp_path / "mine.yaml"), boards.load("mps3-an547")
+    assert (mine.name, mine.isa, mine.runner.timeout_s) == ("mine", ("mve",), 5)
+    assert (mine.memories, mine.runner.args) == (like.memories, like.runner.args)
+    (tmp_path / "base.yaml").write_text("like: other\n")
+    with pytest.raises(SdkError) as error:
+        boards.read(tmp_path / "mine.yaml")
+    assert "base is itself like another board" in error.value.what
 
 
 def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_path):
