@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Cortex-M cores and their flags, the same for GCC and clang.
-set(EMBER_FLAGS_cortex-m0 "-mcpu=cortex-m0 -mfloat-abi=soft")
-set(EMBER_FLAGS_cortex-m0plus "-mcpu=cortex-m0plus -mfloat-abi=soft")
+# Armv6-M jumps by a table behind a call, of which no bound of the stack is known.
+set(EMBER_FLAGS_cortex-m0 "-mcpu=cortex-m0 -mfloat-abi=soft -fno-jump-tables")
+set(EMBER_FLAGS_cortex-m0plus "-mcpu=cortex-m0plus -mfloat-abi=soft -fno-jump-tables")
 set(EMBER_FLAGS_cortex-m3 "-mcpu=cortex-m3 -mfloat-abi=soft")
 set(EMBER_FLAGS_cortex-m4 "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard")
 set(EMBER_FLAGS_cortex-m7 "-mcpu=cortex-m7 -mfpu=fpv5-d16 -mfloat-abi=hard")

@@ -25,7 +25,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 from ember import build, cases, inputs, run
 from ember.errors import SdkError
 
-BOARDS = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547")
+BOARDS = (
+    "mps2-an385-v6m",
+    "mps2-an385",
+    "mps2-an386",
+    "mps2-an500",
+    "mps2-an505",
+    "mps3-an547",
+)
 
 
 def certify(path: Path, board: str) -> dict[str, Any]:

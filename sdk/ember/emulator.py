@@ -42,6 +42,7 @@ _KINDS = {
     "divide-by-zero": "division by zero",
     "coprocessor-off": "floating-point or vector instruction on a core without it",
     "invalid-state": "jump to an address that is not Thumb code",
+    "hard-fault": "fault, of which Armv6-M does not tell the kind,",
     "sme-state": "SME instruction outside its streaming or ZA state",
 }
 
@@ -298,7 +299,7 @@ def _sentence(
 ) -> str:
     program = elf_files.read(firmware)
     words = [_KINDS.get(kind, kind.replace("-", " "))]
-    if kind != "undefined-instruction":
+    if kind not in ("undefined-instruction", "hard-fault"):
         words.append(f"at address {address:#x}")
     where = program.function_at(pc)
     caller = program.function_at(lr)

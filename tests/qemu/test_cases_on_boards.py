@@ -29,7 +29,14 @@ CASES = Path(__file__).parents[1] / "cases"
 CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
 DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
-SOME = ("host-asan", "mps2-an385", "mps2-an500", "mps2-an505", "netduinoplus2")
+SOME = (
+    "host-asan",
+    "mps2-an385",
+    "mps2-an385-v6m",
+    "mps2-an500",
+    "mps2-an505",
+    "netduinoplus2",
+)
 # On the boards that differ little from the others: models, and the kinds of programs.
 SUBSET = "model or bundle or special"
 

@@ -18,7 +18,14 @@ CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
     [*(paths.root() / "examples" / "models").glob("*/*.pte"), *CASES.glob("model_*")]
 )
-BOARDS = ["mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"]
+BOARDS = [
+    "mps2-an385-v6m",
+    "mps2-an385",
+    "mps2-an386",
+    "mps2-an500",
+    "mps2-an505",
+    "mps3-an547",
+]
 MLP = CASES / "model_mlp_small"
 M4 = "mps2-an386"
 pytestmark = pytest.mark.qemu

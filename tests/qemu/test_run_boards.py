@@ -14,7 +14,9 @@ from ember import build, emulator, inputs, paths, program, run
 DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
 APPS = Path(__file__).parents[2] / "examples" / "firmware"
 BOARDS = [
+    "microbit",
     "mps2-an385",
+    "mps2-an385-v6m",
     "mps2-an386",
     "mps2-an500",
     "mps2-an505",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M (Armv7-M, Armv8-M): from reset to main(), and from a fault to a sentence.
+// Cortex-M (Armv6-M, Armv7-M, Armv8-M): from reset to main(), and from a fault to a
+// sentence. Armv6-M has one kind of fault and does not say what it was.
 //
 // Memory protection: everything below 0x20000000 (Armv8-M: or below the first memory
 // that can be written) is read-only once the program runs, so that a store through NULL
@@ -10,8 +11,8 @@
 #include "../linker_symbols.h"
 #include "../semihosting.h"
 
-#if __ARM_ARCH_PROFILE != 'M' || __ARM_ARCH < 7
-#error "this port is for Armv7-M and Armv8-M Mainline"
+#if __ARM_ARCH_PROFILE != 'M' || (__ARM_ARCH >= 8 && __ARM_ARCH_ISA_THUMB < 2)
+#error "this port is for Armv6-M, Armv7-M and Armv8-M Mainline"
 #endif
 
 #define REGISTER(address) (*(volatile uint32_t *)(address))
@@ -72,14 +73,17 @@ _Static_assert(sizeof vectors == EXCEPTIONS * sizeof(vector_t), "one entry a vec
 // In assembly because the compiler may use FP or MVE registers in any C function:
 // CPACR first opens coprocessors 10 and 11 (no effect on cores without them).
 __attribute__((naked, noreturn)) void ember_cortexm_reset(void) {
-    __asm volatile("ldr  r0, =0xE000ED88 \n"
-                   "ldr  r1, [r0]        \n"
-                   "orr  r1, r1, #0xF00000 \n"
-                   "str  r1, [r0]        \n"
-                   "dsb                  \n"
-                   "isb                  \n"
-                   "b    ember_cortexm_start \n"
-                   ".ltorg               \n");
+    __asm volatile(
+#if __ARM_ARCH >= 7
+        "ldr  r0, =0xE000ED88 \n"
+        "ldr  r1, [r0]        \n"
+        "orr  r1, r1, #0xF00000 \n"
+        "str  r1, [r0]        \n"
+        "dsb                  \n"
+        "isb                  \n"
+#endif
+        "bl   ember_cortexm_start \n" // reaches further than b
+        ".ltorg               \n");
 }
 
 __attribute__((naked)) void ember_cortexm_fault_entry(void) {
@@ -90,7 +94,7 @@ __attribute__((naked)) void ember_cortexm_fault_entry(void) {
 #endif
                    "ldr  r1, =ember_cortexm_fault_stack + %c0 \n"
                    "mov  sp, r1          \n"
-                   "b    ember_cortexm_fault \n"
+                   "bl   ember_cortexm_fault \n"
                    ".ltorg               \n"
                    :
                    : "i"(sizeof ember_cortexm_fault_stack));
@@ -141,13 +145,26 @@ static void protect_memory(void) {
     MPU_RNR = 0;
     MPU_RBAR = 0;
     MPU_RASR = (5u << 24) | (1u << 17) | (28u << 1) | 1u; // 512 MB, read-only
+#if __ARM_ARCH == 7 // the smallest region of Armv6-M has 256 bytes
     MPU_RNR = 1;
     // Not the first bytes of a page: QEMU's semihosting asks the MPU for these alone.
     MPU_RBAR = (uint32_t)(__ember_stack_start + GUARD_WORDS / 2);
     MPU_RASR = (1u << 28) | (4u << 1) | 1u; // 32 bytes, no access
 #endif
+#endif
     MPU_CTRL = 5; // on, with the default map for everything else
     __asm volatile("dsb \n isb" : : : "memory");
+}
+
+static void set_up_faults(void) {
+#if __ARM_ARCH == 6
+    CCR |= 1u << 3; // later cores shall refuse unaligned accesses, as those of Armv6-M
+#else
+    SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
+#endif
+#if __ARM_ARCH >= 8
+    CCR |= 1u << 19; // low-overhead loops, where the core has any
+#endif
 }
 
 static uint32_t *stack_floor(void) {
@@ -163,22 +180,43 @@ __attribute__((noreturn, used)) void ember_cortexm_start(void) {
     for (uint32_t *word = __ember_bss_start; word < __ember_bss_end; word++) {
         *word = 0;
     }
-    SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
-#if __ARM_ARCH >= 8
-    CCR |= 1u << 19; // low-overhead loops, where the core has any
-#endif
+    set_up_faults();
     protect_memory();
     ember_port_exit(main());
 }
 
 // ---- Faults ------------------------------------------------------------------------
 
+enum { STACKING = 1 << 4 | 1 << 12 | 1 << 20 }; // of CFSR
+
+#if __ARM_ARCH == 6
+
+static uint32_t fault_status(void) {
+    return 0;
+}
+
+static const char *cause_of(uint32_t status) {
+    (void)status;
+    return "hard-fault";
+}
+
+static uintptr_t address_of(uint32_t status) {
+    (void)status;
+    return 0;
+}
+
+#else
+
+static uint32_t fault_status(void) {
+    return CFSR;
+}
+
 typedef struct cause {
     uint32_t bit; // of CFSR
     const char *kind;
 } cause_t;
 
-enum { MMFAR_VALID = 7, BFAR_VALID = 15, STACKING = 1 << 4 | 1 << 12 | 1 << 20 };
+enum { MMFAR_VALID = 7, BFAR_VALID = 15 };
 
 static const char *cause_of(uint32_t status) {
     static const cause_t causes[] = {
@@ -208,6 +246,8 @@ static uintptr_t address_of(uint32_t status) {
     return (status >> BFAR_VALID & 1u) != 0 ? BFAR : 0;
 }
 
+#endif
+
 // The first word of the stack that looks like a return address: who overflowed.
 static uintptr_t return_address_in(const uint32_t *word) {
     for (; word < __ember_stack_end; word++) {
@@ -220,7 +260,7 @@ static uintptr_t return_address_in(const uint32_t *word) {
 }
 
 _Noreturn __attribute__((used)) void ember_cortexm_fault(const uint32_t *frame) {
-    const uint32_t status = CFSR;
+    const uint32_t status = fault_status();
     const uintptr_t address = address_of(status);
     const uint32_t *floor = stack_floor();
 

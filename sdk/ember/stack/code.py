@@ -226,6 +226,22 @@ class ObjectCode:
     def function_of(self, value: Value) -> Place | None:
         return self.owner.function(value)
 
+    def entries(self, table: Value) -> list[int]:
+        if table is None or table[0] != "address" or not isinstance(table[1], Place):
+            return []
+        place, at = table[1], table[1].offset + table[2]
+        found: list[int] = []
+        while at in place.object.relocations.get(place.section, {}):
+            target = self.owner.address(place.object, place.section, at)
+            function = self.owner.function(target)
+            if function is None or function.object is not self.object:
+                break
+            if function.section != self.section:
+                break
+            found.append(function.offset)
+            at += 4
+        return found
+
     def other_stack(self, value: Value) -> str:
         if value is None or value[0] != "address":
             raise UnknownStackError("it sets its stack pointer to a computed address")

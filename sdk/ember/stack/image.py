@@ -112,6 +112,16 @@ class _ImageCode:
         address: int = value[1] & ~1
         return address if self._image.is_function(address) else None
 
+    def entries(self, table: Value) -> list[int]:
+        found: list[int] = []
+        while table is not None and table[0] == "const":
+            word = self._image.content(table[1] + 4 * len(found), 4)
+            at = (int.from_bytes(word, "little") & ~1) - self._address
+            if len(word) < 4 or not 0 <= at < len(self.data):
+                break
+            found.append(at)
+        return found
+
     def other_stack(self, value: Value) -> str:
         return str(value)
 

@@ -8,8 +8,10 @@ values before:
     ("const", n)                ("high", register, n)  its upper half is replaced
     ("literal", offset)         the word at `offset` of the section
     ("load", register, n)       a pointer in memory, n bytes behind the register's value
+    ("entry", register, register)  a word of the table at one of them
     ("align", register, n)      rounded down to a multiple of n
     ("shift", register, n)      to the left
+    ("popped",)                 from the stack; a jump to it returns
     ("computed",)               by arithmetic that nobody follows
     None                        nobody knows
 """
@@ -29,6 +31,7 @@ class Flow(Enum):
     CALL = auto()  # of `target`
     POINTER_CALL = auto()
     POINTER_JUMP = auto()  # by register `target`; None: to what lies in memory
+    ENTRY_JUMP = auto()  # by register `target`, an entry of a table
     TABLE = auto()  # a jump over a table that follows; entries of `target` bytes
     RETURN = auto()
     IT = auto()  # which of the next instructions are executed: `target`, or the others

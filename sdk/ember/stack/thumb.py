@@ -47,7 +47,8 @@ def _narrow_special(word: int, at: int) -> Step | None:
     if word & 0xFE00 == 0xBC00:  # pop
         up = (SP, ("add", SP, 4 * (word & 0x1FF).bit_count()))
         flow = Flow.RETURN if word & 0x100 else Flow.NEXT
-        return Step(2, (up, *_listed(word & 0xFF)), flow)
+        popped = ((one, ("popped",)) for one in range(8) if word >> one & 1)
+        return Step(2, (up, *popped), flow)
     if top == 0xB000:
         down = bool(word & 0x80)
         return Step(2, ((SP, ("add", SP, (-4 if down else 4) * (word & 0x7F))),))
@@ -83,8 +84,9 @@ def _high_registers(word: int) -> Step:
     target = word & 7 | word >> 4 & 8
     source = word >> 3 & 15
     if target == PC:
-        is_return = source == LR and word & 0xFF00 == 0x4600
-        return Step(2, (), Flow.RETURN if is_return else Flow.POINTER_JUMP)
+        if word & 0xFF00 == 0x4400:
+            return Step(2, (), Flow.POINTER_JUMP)
+        return Step(2, (), Flow.RETURN if source == LR else Flow.ENTRY_JUMP, source)
     if word & 0xFF00 == 0x4600:
         return Step(2, ((target, ("add", source, 0)),))
     return Step(2, ((target, ("sum", target, source)),))
@@ -129,6 +131,8 @@ def _narrow_sets(word: int) -> _Sets:
         return _unknown(high) if word & 0x800 or word >> 12 == 0b1010 else ()
     if word >> 12 in (0b0101, 0b0110, 0b0111, 0b1000) and _is_store(word):
         return ()
+    if word >> 9 == 0b0101100:
+        return ((low, ("entry", word >> 3 & 7, word >> 6 & 7)),)
     if group == 0b01101:
         return ((low, ("load", word >> 3 & 7, word >> 4 & 0x7C)),)
     return _unknown(low)

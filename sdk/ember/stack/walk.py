@@ -52,13 +52,19 @@ class Code(Protocol):
     def other_stack(self, value: Value) -> str:
         """A name for the stack that ends at an address; UnknownStackError."""
 
+    def entries(self, table: Value) -> list[int]:
+        """Places in this section that the words from an address on lead to."""
+
     def returns(self, target: Target) -> bool: ...
 
 
 # A register's value: ("stack", which, bytes), ("const", n), ("address", name, n),
-# ("loaded", offset) or ("computed",). `which` is "" for the stack of the caller.
+# ("loaded", offset), ("entry", address of the table), ("popped",) or ("computed",).
+# `which` is "" for the stack of the caller.
 Value = tuple[Any, ...] | None
 _COMPUTED: Value = ("computed",)
+_POPPED: Value = ("popped",)
+_UNKNOWN = ("loaded", "entry", "popped", "computed")  # nothing can be added to these
 _State = dict[int, Value]
 _Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
 
@@ -142,7 +148,7 @@ class _Walk:
         return after
 
     def _value(self, at: int, expression: Expression, state: _State) -> Value:
-        if expression is None or expression[0] == "computed":
+        if expression is None or expression[0] in ("popped", "computed"):
             return expression
         kind, first = expression[0], expression[1]
         if kind == "literal":
@@ -154,7 +160,7 @@ class _Walk:
 
     def _stack_value(self, value: Value) -> Value:
         """The stack pointer must be known; at an address begins another stack."""
-        if value is None or value[0] in ("loaded", "computed"):
+        if value is None or value[0] in _UNKNOWN:
             raise UnknownStackError("it moves its stack pointer by a computed amount")
         if value[0] == "stack":
             return value
@@ -214,7 +220,8 @@ class _Walk:
         self._reach(now.rest, self._returned(now.after))
 
     def _pointer_jump(self, now: _Now) -> None:
-        if not self._known_pointer(now):
+        returns = now.before.get(now.step.target) == _POPPED
+        if not returns and not self._known_pointer(now):
             self._note_pointer(now)
         self.frame.returns = True
 
@@ -244,6 +251,15 @@ class _Walk:
         for place in range(begin, self.code.next_code(begin) - size + 1, size):
             entry = int.from_bytes(self.code.data[place : place + size], "little")
             self._reach((begin + 2 * entry, ()), now.after)
+
+    def _entry_jump(self, now: _Now) -> None:
+        value = now.before.get(now.step.target)
+        is_entry = value is not None and value[0] == "entry"
+        places = self.code.entries(value[1]) if value and is_entry else []
+        if not places:
+            raise UnknownStackError("it jumps by a table in memory")
+        for place in places:
+            self._reach((place, ()), now.after)
 
     def _return(self, now: _Now) -> None:
         self.frame.returns = True
@@ -275,6 +291,7 @@ _FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
     Flow.CALL: _Walk._call,
     Flow.POINTER_CALL: _Walk._pointer_call,
     Flow.POINTER_JUMP: _Walk._pointer_jump,
+    Flow.ENTRY_JUMP: _Walk._entry_jump,
     Flow.TABLE: _Walk._table,
     Flow.RETURN: _Walk._return,
     Flow.IT: _Walk._if_then,
@@ -299,11 +316,20 @@ def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
         return None if spilled else ("loaded", second)
     if kind in ("sum", "diff"):
         return _computed(kind, value, state.get(second)) or _COMPUTED
+    if kind == "entry":
+        return _entry(value) or _entry(state.get(second))
+    if kind in ("add", "shift") and second == 0 and value and value[0] == "loaded":
+        return value  # a copy
     return _computed(kind, value, second)
 
 
+def _entry(table: Value) -> Value:
+    known = table is not None and table[0] in ("address", "const")
+    return ("entry", table) if known else None
+
+
 def _computed(kind: str, value: Value, second: Any) -> Value:
-    if value is None or second is None or value[0] in ("loaded", "computed"):
+    if value is None or second is None or value[0] in _UNKNOWN:
         return None
     if kind in ("sum", "diff"):
         return _sum(value, second, 1 if kind == "sum" else -1)

@@ -286,6 +286,37 @@ def test_a_switch_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         frames(made)
 
 
+def test_a_table_of_addresses_is_followed(tmp_path: Path) -> None:
+    """As libgcc divides floats on Armv6-M."""
+    source = """
+        KEEP int deep(int a) { volatile char b[100]; b[a] = 1; return b[2]; }
+        __attribute__((naked)) int entry(int a) {
+            __asm volatile(".syntax unified\\n push {r4, lr}\\n lsls r1, r0, #2\\n"
+                "ldr r2, =places\\n ldr r1, [r2, r1]\\n mov pc, r1\\n"
+                "one: pop {r4, pc}\\n"
+                "two: sub sp, #24\\n bl deep\\n add sp, #24\\n pop {r4, pc}\\n .ltorg\\n"
+                ".section .rodata\\n .p2align 2\\n places: .word one, two\\n.previous"); }
+        """
+    found = bound(tmp_path, KEEP + source, "m0")
+    assert found.bytes == 8 + 24 + sizes(tmp_path, ["deep"])
+
+
+def test_a_return_by_another_register(tmp_path: Path) -> None:
+    """Armv6-M cannot pop the link register; a pointer could be any function."""
+    source = """
+        KEEP int deep(int a) { volatile char b[100]; b[a] = 1; return b[2]; }
+        __attribute__((naked, noinline)) int shallow(int a) {
+            __asm volatile(".syntax unified\\n push {r4, lr}\\n pop {r4}\\n"
+                           "pop {r3}\\n bx r3"); }
+        int (*volatile chosen)(int) = deep;
+        KEEP int wide(int a) { volatile char b[90]; b[a] = 1; return shallow(a) + b[1]; }
+        int entry(int a) { return wide(a) + chosen(a); }
+        """
+    found = bound(tmp_path, KEEP + source, "m0")
+    deepest = max(sizes(tmp_path, ["wide"]) + 8, sizes(tmp_path, ["deep"]))
+    assert found.bytes == sizes(tmp_path, ["entry"]) + deepest
+
+
 def test_walking_stops_at_what_it_does_not_know(tmp_path: Path) -> None:
     made = compiled(tmp_path, "m4", KEEP + UNKNOWN["assembly that sets sp"])
     with pytest.raises(UnknownStackError, match=re.escape("stack pointer")):
