@@ -294,8 +294,9 @@ def test_a_table_of_addresses_is_followed(tmp_path: Path) -> None:
             __asm volatile(".syntax unified\\n push {r4, lr}\\n lsls r1, r0, #2\\n"
                 "ldr r2, =places\\n ldr r1, [r2, r1]\\n mov pc, r1\\n"
                 "one: pop {r4, pc}\\n"
-                "two: sub sp, #24\\n bl deep\\n add sp, #24\\n pop {r4, pc}\\n .ltorg\\n"
-                ".section .rodata\\n .p2align 2\\n places: .word one, two\\n.previous"); }
+                "two: sub sp, #24\\n bl deep\\n add sp, #24\\n pop {r4, pc}\\n"
+                ".ltorg\\n .section .rodata\\n .p2align 2\\n"
+                "places: .word one, two\\n .previous"); }
         """
     found = bound(tmp_path, KEEP + source, "m0")
     assert found.bytes == 8 + 24 + sizes(tmp_path, ["deep"])
@@ -309,7 +310,7 @@ def test_a_return_by_another_register(tmp_path: Path) -> None:
             __asm volatile(".syntax unified\\n push {r4, lr}\\n pop {r4}\\n"
                            "pop {r3}\\n bx r3"); }
         int (*volatile chosen)(int) = deep;
-        KEEP int wide(int a) { volatile char b[90]; b[a] = 1; return shallow(a) + b[1]; }
+        KEEP int wide(int a) { volatile char b[90]; b[a] = 1; return shallow(a); }
         int entry(int a) { return wide(a) + chosen(a); }
         """
     found = bound(tmp_path, KEEP + source, "m0")
