@@ -132,6 +132,17 @@ def record(
     return b"".join([_HEAD.pack(_CASE, len(body)), body, *dead, *runs])
 
 
+def records(stream: bytes) -> list[bytes]:
+    """The stream in its records: between two of them a board may compute."""
+    found = []
+    at = 0
+    while at < len(stream):
+        end = at + _HEAD.size + _HEAD.unpack_from(stream, at)[1]
+        found.append(stream[at:end])
+        at = end
+    return found
+
+
 def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
     rows = (
         _DEAD_BODY.pack(one.memory_id, one.start, one.end, one.first, one.last)

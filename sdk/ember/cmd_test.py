@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,27 @@ from ember import boards, cases, emulator, filters, junit, output, testing
 from ember import project as projects
 from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
+from ember.hil.line import Emulated, Line, Port
 from ember.options import KernelsOption, ProjectOption
 from ember.output import counted, plain
 from ember.testing import Outcome
+
+PortOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A board with the runner: /dev/ttyACM0, socket://host:port, rfc2217://..",
+    ),
+]
+BaudOption = Annotated[
+    int | None, typer.Option(metavar="RATE", min=1, help="Not the board's.")
+]
+
+
+class Transport(enum.StrEnum):
+    files = "files"
+    uart = "uart"
+
 
 _COLORS = {"passed": "green", "failed": "red", "error": "red"}
 
@@ -27,6 +46,20 @@ def _byte(text: str) -> int:
     if not 0 <= value <= 0xFF:
         raise UsageError(f"--poison is a byte such as 0xA5, not '{text}'")
     return value
+
+
+def _line(
+    port: str | None, baud: int | None, transport: Transport, count: int
+) -> Line | None:
+    if port is None:
+        if baud is not None:
+            raise UsageError("--baud is of a port: give --port, too")
+        return Emulated() if transport is Transport.uart else None
+    if transport is Transport.uart:
+        raise UsageError("--port is a board, --transport uart its emulator: give one")
+    if count != 1:
+        raise UsageError("--port is one board: give one --board")
+    return Port(port, baud)
 
 
 def command(
@@ -50,6 +83,12 @@ def command(
         typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
     ] = None,
     optimize: OptimizeOption = None,
+    port: PortOption = None,
+    baud: BaudOption = None,
+    transport: Annotated[
+        Transport,
+        typer.Option(help="uart: the emulator is fed through its serial port."),
+    ] = Transport.files,
     poison: Annotated[
         int | None,
         typer.Option(
@@ -68,8 +107,10 @@ def command(
     clock = testing.Clock()
     plans = projects.load(project, own_kernels)
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
+    line = _line(port, baud, transport, len(chosen))
     for target in chosen:
-        emulator.need(target)
+        if line is None or line.needs_firmware:
+            emulator.need(target)
     found = cases.find(paths)
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]
@@ -96,6 +137,7 @@ def command(
             rules=plans.rules,
             poison=poison,
             passes=plans.passes,
+            line=line,
         ),
         on_result=show,
     )

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ember import elf as elf_files
 from ember import host_library, paths, tools
@@ -76,12 +76,15 @@ class RunResult:
     timed_out: bool
     seconds: float
     accesses: tuple[Accesses, ...] = ()  # of each range that was asked for
+    restarted: bool = False  # the board was reset in the middle
 
     @property
     def problem(self) -> str | None:
         """Why the run is no success, in one sentence; None when it is one."""
         if self.fault is not None:
             return self.fault
+        if self.restarted:
+            return "the board was reset in the middle"
         if self.timed_out:
             return (
                 f"time-out: the firmware was still running after {self.seconds:.0f} s"
@@ -129,17 +132,17 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     firmware = firmware.resolve()
     with tempfile.TemporaryDirectory(prefix="ember-run-") as folder:
         log = Path(folder) / "marks.txt"
-        options = _plugin_options(firmware, log, exact, ranges) if counting else []
+        options = plugin_options(firmware, log, exact, ranges) if counting else []
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
         code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
         seconds = time.monotonic() - started
-        marks, total = _read_marks(log)
+        marks, total = read_marks(log)
         accesses = _read_accesses(log)
     return RunResult(
         exit_code=None if timed_out or code < 0 else code,
         text=text,
-        fault=None if timed_out else _fault(board, firmware, text, code),
+        fault=None if timed_out else fault(board, firmware, text, code),
         marks=marks,
         total=total,
         timed_out=timed_out,
@@ -207,9 +210,9 @@ def _execute(
     try:
         timed_out = not _wait(process, reader, limit, progress)
         if timed_out:
-            _stop(process)
+            stop(process)
     except BaseException:
-        _stop(process)
+        stop(process)
         raise
     reader.join(5)
     return process.returncode, "".join(lines), timed_out
@@ -251,7 +254,7 @@ def _ends(
     return True
 
 
-def _stop(process: subprocess.Popen[str]) -> None:
+def stop(process: subprocess.Popen[Any]) -> None:
     """Ask first: the emulator then writes its log of counts."""
     process.terminate()
     try:
@@ -264,7 +267,10 @@ def _stop(process: subprocess.Popen[str]) -> None:
 # ---- faults -------------------------------------------------------------------------
 
 
-def _fault(board: Board, firmware: Path, text: str, code: int) -> str | None:
+def fault(board: Board, firmware: Path | None, text: str, code: int) -> str | None:
+    """What the log of a run says of its end, in one sentence; functions by name where
+    there is a `firmware` to look them up in.
+    """
     match = _FAULT.search(text)
     if match is not None:
         kind, *numbers = match.groups()
@@ -295,14 +301,15 @@ def _is_report(line: str) -> bool:
 
 
 def _sentence(
-    board: Board, firmware: Path, kind: str, address: int, pc: int, lr: int
+    board: Board, firmware: Path | None, kind: str, address: int, pc: int, lr: int
 ) -> str:
-    program = elf_files.read(firmware)
     words = [_KINDS.get(kind, kind.replace("-", " "))]
     if kind not in ("undefined-instruction", "hard-fault"):
         words.append(f"at address {address:#x}")
-    where = program.function_at(pc)
-    caller = program.function_at(lr)
+    where = caller = None
+    if firmware is not None:
+        program = elf_files.read(firmware)
+        where, caller = program.function_at(pc), program.function_at(lr)
     if where is not None:
         words.append(f"in {where}() at {pc:#x}")
         if caller not in (None, where):
@@ -322,9 +329,10 @@ def plugin() -> Path:
     return host_library.build("plugin", [paths.plugin() / "count.c"])
 
 
-def _plugin_options(
-    firmware: Path, log: Path, exact: bool, ranges: Sequence[range]
+def plugin_options(
+    firmware: Path, log: Path, exact: bool = False, ranges: Sequence[range] = ()
 ) -> list[str]:
+    """Of the emulator: the plugin that counts, and writes `log`."""
     program = elf_files.read(firmware)
     symbol = program.symbol(_MARKS_SYMBOL)
     address = symbol.address if symbol is not None else 0
@@ -336,7 +344,8 @@ def _plugin_options(
     return ["-plugin", ",".join(options)]
 
 
-def _read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
+def read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
+    """What the plugin wrote: marks and the total."""
     if not log.is_file():
         return (), None
     marks: list[Mark] = []

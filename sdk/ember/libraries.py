@@ -266,11 +266,11 @@ def source_files() -> list[Path]:
     for name in _SOURCES:
         top = paths.root() / name
         found += [top] if top.is_file() else (p for p in top.rglob("*") if p.is_file())
-    skipped = paths.runtime() / "app"
+    skipped = {paths.runtime() / "app", paths.runtime() / "port" / "uart"}
     return sorted(
         path
         for path in found
-        if path.suffix in _SUFFIXES and skipped not in path.parents
+        if path.suffix in _SUFFIXES and skipped.isdisjoint(path.parents)
     )
 
 

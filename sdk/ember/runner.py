@@ -9,6 +9,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ember import (
@@ -18,10 +19,12 @@ from ember import (
     libraries,
     linker,
     paths,
+    uart,
     user_kernels,
 )
 from ember.boards import Board
 from ember.cases import Case
+from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 from ember.rules import Rules
@@ -33,6 +36,8 @@ _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its
 _HEX = "[0-9a-f]" * 16
 _KEPT = 16  # firmware files of one board
 _ALIGN = 32  # a bundled program asks for it
+_UART = "uart.c"  # generated, for a runner that speaks over a serial line
+_ROOMY = 64 * 1024  # memory with which that keeps 4096 bytes of the line, not 1024
 
 
 def memory(board: Board) -> int:
@@ -81,6 +86,30 @@ def special(
     return _cached(made, rules.known, chosen, backends, blobs), places
 
 
+def serial(
+    board: Board,
+    cases: Sequence[Case] = (),
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """A runner that is sent cases over the board's serial line, with every kernel, or
+    what `cases` need.
+    """
+    if board.uart is None:
+        raise SdkError(
+            f"board {board.name} has no serial port that the test runner knows",
+            hint="add `uart:` to its YAML: docs/boards.md",
+        )
+    rules = rules or Rules()
+    chosen, backends = rules.allowed(board), tuple(rules.known.backends)
+    if cases:
+        chosen, backends = needs(cases, board, rules)
+    made = libraries.build(board, messages=True, optimize=optimize)
+    objects = tuple(one for one in made.objects if "semihosting" not in one.name)
+    made = replace(made, objects=objects)
+    return _cached(made, rules.known, chosen, backends, (), uart.table(board.uart))
+
+
 def needs(
     cases: Sequence[Case], board: Board, rules: Rules
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
@@ -102,6 +131,7 @@ def _cached(
     chosen: Mapping[str, Sequence[str]],
     backends: Sequence[str],
     blobs: Sequence[bytes],
+    uart_table: str = "",
 ) -> Path:
     board = made.board
     texts = {
@@ -112,6 +142,8 @@ def _cached(
     }
     if blobs:
         texts["linked.S"] = _linked_assembly(blobs)
+    if uart_table:
+        texts[_UART] = uart_table
     own = user_kernels.objects(made, known, chosen)
     kept = _place(board, made, texts, [*blobs, *(path.read_bytes() for path in own)])
     if not kept.is_file():
@@ -138,6 +170,9 @@ def _place(
     digest = hashlib.sha256(made.key.encode())
     for name in (*_APP, *_HEADERS):
         digest.update((paths.runtime() / "app" / name).read_bytes())
+    if _UART in texts:
+        for path in sorted((paths.runtime() / "port" / "uart").iterdir()):
+            digest.update(path.read_bytes())
     for text in texts.values():
         digest.update(hashlib.sha256(text.encode()).digest())
     for blob in blobs:
@@ -158,8 +193,14 @@ def _link(
     for index, blob in enumerate(blobs):
         (folder / f"{index}.bin").write_bytes(blob)
     app = [paths.runtime() / "app" / name for name in _APP]
+    options = [f"-I{folder}"]
+    if _UART in texts:
+        assert made.board.uart is not None
+        app += uart.sources(made.board.uart, made.board.port)
+        window = 4096 if memory(made.board) >= _ROOMY else 1024
+        options.append(f"-DEMBER_LINK_WINDOW={window}")
     generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
-    compiled = made.compile([*app, *generated], folder, [f"-I{folder}"])
+    compiled = made.compile([*app, *generated], folder, options)
     objects = firmware.objects(made, [*compiled, *own])
     script = folder / "runner.ld"
     if objects.graph is not None:

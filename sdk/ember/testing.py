@@ -30,6 +30,7 @@ from ember.boards import Board
 from ember.cases import Case, Found
 from ember.emulator import Mark, RunResult
 from ember.errors import SdkError
+from ember.hil.line import Line
 from ember.linker import DoesNotFitError
 from ember.program import Method
 from ember.rules import Rules
@@ -67,6 +68,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
+    line: Line | None = None  # the serial line of the board; None: its emulator
 
 
 Report = Callable[[Outcome], None]
@@ -149,12 +151,24 @@ class _Session:
                     yield self._error(case, _line(error))
                 else:
                     ready.append(packed)
-        if runner.is_small(self.board):
+        if runner.is_small(self.board) and self.settings.line is None:
             yield from self._linked(ready)
             return
-        firmware = runner.general(self.board, self.settings.optimize, self.rules)
+        firmware = self._general(ready)
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
+
+    def _general(self, ready: Sequence[Case]) -> Path | None:
+        """The runner for all cases; None: the board has it already."""
+        line, optimize = self.settings.line, self.settings.optimize
+        if line is None:
+            return runner.general(self.board, optimize, self.rules)
+        if not line.needs_firmware:
+            return None
+        try:
+            return runner.serial(self.board, (), optimize, self.rules)
+        except DoesNotFitError:
+            return runner.serial(self.board, ready, optimize, self.rules)
 
     def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         """Runners with programs in flash: halves of what does not fit together."""
@@ -175,14 +189,20 @@ class _Session:
             yield from self._until_done(firmware, group, places)
 
     def _until_done(
-        self, firmware: Path, group: Sequence[Case], places: Sequence[int] | None
+        self, firmware: Path | None, group: Sequence[Case], places: Sequence[int] | None
     ) -> Iterator[Outcome]:
-        """Start again behind a case that a fault or a time-out ended."""
+        """Start again behind a case that a fault or a time-out ended, and once with a
+        case in which the board was reset.
+        """
         at = 0
+        again: set[str] = set()
         while at < len(group):
             part = group[at:]
             linked = places[at:] if places is not None else None
             result, answer = self._start(firmware, part, linked)
+            if answer.memory is None and result.restarted and not again:
+                again.add("")  # before the first case
+                continue
             if answer.memory is None:
                 problem = result.problem or "it wrote no results"
                 raise SdkError(f"the test runner on {self.board.name}: {problem}")
@@ -191,38 +211,51 @@ class _Session:
                 yield self._judge(case, got, answer.memory, count)
             at += len(answer.results)
             if not answer.finished and at < len(group):
+                name = group[at].name
+                if result.restarted and name not in again:
+                    again.add(name)
+                    continue
                 yield self._error(group[at], self._sentence(result))
                 at += 1
 
     def _start(
-        self, firmware: Path, group: Sequence[Case], places: Sequence[int] | None
+        self, firmware: Path | None, group: Sequence[Case], places: Sequence[int] | None
     ) -> tuple[RunResult, batch.Answer]:
+        limit = self.settings.timeout_s or self.board.runner.timeout_s
+        stream = self._stream(group, places)
+        if self.settings.line is not None:
+            result, output = self.settings.line.run(self.board, firmware, stream, limit)
+            return result, batch.answer(output)
+        assert firmware is not None
         with tempfile.TemporaryDirectory(prefix="ember-test-") as temporary:
             folder = Path(temporary)
             results = folder / "results.bin"
             results.touch()
-            records = (
-                batch.record(
-                    case,
-                    index,
-                    linked=places[index] if places is not None else None,
-                    budget=self.settings.budget,
-                    poison=self.poison.get(case.name),
-                    fill=self.settings.poison or 0,
-                )
-                for index, case in enumerate(group)
-            )
-            (folder / "cases.bin").write_bytes(batch.stream(list(records)))
+            (folder / "cases.bin").write_bytes(stream)
             result = emulator.run(
                 self.board,
                 firmware,
                 ["cases.bin", "results.bin"],
                 cwd=folder,
-                timeout_s=self.settings.timeout_s,
+                timeout_s=limit,
                 count=self.settings.count,
                 progress=lambda: results.stat().st_size,
             )
             return result, batch.answer(results.read_bytes())
+
+    def _stream(self, group: Sequence[Case], places: Sequence[int] | None) -> bytes:
+        records = (
+            batch.record(
+                case,
+                index,
+                linked=places[index] if places is not None else None,
+                budget=self.settings.budget,
+                poison=self.poison.get(case.name),
+                fill=self.settings.poison or 0,
+            )
+            for index, case in enumerate(group)
+        )
+        return batch.stream(list(records))
 
     def _sentence(self, result: RunResult) -> str:
         if result.timed_out:
@@ -243,8 +276,9 @@ class _Session:
         worst: float | None,
         count: int | None,
     ) -> Outcome:
-        byte = self.settings.poison
+        byte, line = self.settings.poison, self.settings.line
         options = "" if byte is None else f" --poison {byte:#x}"
+        options += "" if line is None else f" {line.options}"
         return Outcome(
             case.name,
             self.board.name,

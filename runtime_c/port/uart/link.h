@@ -52,7 +52,7 @@ typedef struct ember_link_state {
     uint32_t limit; // nothing from here on may be sent yet
     uint32_t sent;  // bytes of the board's stream
     uint16_t damaged;
-    uint16_t reserved;
+    uint16_t answered;                      // number of the last ACK
     uint32_t early[EMBER_LINK_BLOCKS / 32]; // bit i: block i modulo BLOCKS came early
 } ember_link_state_t;
 
@@ -63,9 +63,9 @@ typedef struct ember_link_range {
 
 typedef struct ember_link_ack {
     uint16_t payload; // bytes that frames should have
-    uint16_t count;
-    ember_link_range_t
-        again[EMBER_LINK_AGAIN]; // lost: to be sent again; `count` of them
+    uint8_t count;    // of ranges; 0: those of the last ACK stay
+    uint8_t number;
+    ember_link_range_t again[EMBER_LINK_AGAIN]; // lost: to be sent again
 } ember_link_ack_t;
 
 // Switches the line on and waits for a host.

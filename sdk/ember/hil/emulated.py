@@ -1,0 +1,105 @@
+"""A board's emulator, its UART connected to this process."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import emulator, tools
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.hil.wire import SocketWire
+
+_START_S = 20
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """A running emulator. `said` gives what it printed."""
+
+    wire: SocketWire
+    process: subprocess.Popen[bytes]
+    output: Path
+
+    @property
+    def said(self) -> str:
+        return self.output.read_text(encoding="utf-8", errors="replace")
+
+
+@contextlib.contextmanager
+def started(
+    board: Board, firmware: Path, options: Sequence[str] = ()
+) -> Iterator[Emulator]:
+    """Start it; it is ended with the block. It connects to us, so no port is guessed
+    that another program may take.
+    """
+    if board.runner.kind != "qemu-system":
+        raise SdkError(
+            f"board {board.name} has no emulator with a serial port",
+            hint="leave --transport uart out",
+        )
+    with (
+        tempfile.TemporaryDirectory(prefix="ember-uart-") as folder,
+        socket.create_server(("127.0.0.1", 0)) as server,
+    ):
+        serial = f"socket,host=127.0.0.1,port={server.getsockname()[1]}"
+        output = Path(folder) / "output.txt"
+        words = command(board, firmware, serial, options)
+        with output.open("wb") as file, _process(words, file.fileno()) as process:
+            wire = SocketWire(_accept(server, process, output), f"{board.name}'s UART")
+            try:
+                yield Emulator(wire, process, output)
+            finally:
+                wire.close()
+
+
+def command(
+    board: Board, firmware: Path, serial: str, options: Sequence[str] = ()
+) -> list[str]:
+    """The command line of the emulator with the UART at `serial`, as -chardev takes it.
+    Nothing else connects the firmware with this computer: no semihosting.
+
+    A multiplexer hands the UART byte for byte from a buffer of its own; without, each
+    takes a round of the emulator's main loop. No byte is its escape character.
+    """
+    return [
+        *(tools.path(str(board.runner.binary)), *board.runner.args),
+        *("-display", "none", "-monitor", "none", "-echr", "256"),
+        *("-chardev", f"{serial},id=uart,mux=on", "-serial", "chardev:uart"),
+        *options,
+        *("-kernel", str(firmware.resolve())),
+    ]
+
+
+@contextlib.contextmanager
+def _process(words: list[str], output: int) -> Iterator[subprocess.Popen[bytes]]:
+    try:
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+    except OSError as error:
+        raise SdkError(f"cannot start {words[0]}: {error.strerror}") from error
+    try:
+        yield process
+    finally:
+        emulator.stop(process)
+
+
+def _accept(
+    server: socket.socket, process: subprocess.Popen[bytes], output: Path
+) -> socket.socket:
+    """The emulator's connection."""
+    server.settimeout(0.1)
+    deadline = time.monotonic() + _START_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(TimeoutError):
+            return server.accept()[0]
+    text = output.read_text(encoding="utf-8", errors="replace").strip()
+    last = text.rsplit("\n", 1)[-1] or "it said nothing"
+    raise SdkError(f"the emulator does not start: {last}")

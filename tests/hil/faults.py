@@ -1,0 +1,122 @@
+"""A line between a board and the host that loses, flips and adds bytes.
+
+`Faults` does it to bytes, `FaultyWire` to a wire in this process, `Proxy` to a TCP
+connection that another program made:
+
+    python tests/hil/faults.py 7001 127.0.0.1:7000 --rate 0.01
+"""
+
+import argparse
+import contextlib
+import random
+import socket
+import threading
+
+
+class Faults:
+    """Of one direction. `rate` is the share of bytes that are lost or flipped."""
+
+    def __init__(self, rate, seed=0, burst_every=0):
+        self.rate = rate
+        self.burst_every = burst_every  # bytes between two bursts of garbage; 0: none
+        self.random = random.Random(seed)
+        self.count = 0
+        self._until_burst = burst_every
+
+    def apply(self, data):
+        made = bytearray()
+        for byte in data:
+            if self.burst_every:
+                self._until_burst -= 1
+                if self._until_burst <= 0:
+                    self._until_burst = self.burst_every
+                    made += self.random.randbytes(self.random.randrange(1, 200))
+            if self.random.random() >= self.rate:
+                made.append(byte)
+                continue
+            self.count += 1
+            if self.random.random() < 0.5:
+                made.append(byte ^ 1 << self.random.randrange(8))
+        return bytes(made)
+
+
+class FaultyWire:
+    """A wire with faults in both directions."""
+
+    def __init__(self, wire, rate, seed=0, burst_every=0):
+        self.wire = wire
+        self.name = wire.name
+        self.byte_seconds = wire.byte_seconds
+        self.there = Faults(rate, seed, burst_every)
+        self.here = Faults(rate, seed + 1, burst_every)
+
+    def read(self, timeout_s):
+        return self.here.apply(self.wire.read(timeout_s))
+
+    def write(self, data):
+        self.wire.write(self.there.apply(data))
+
+    def close(self):
+        self.wire.close()
+
+
+class Proxy:
+    """Listens on `port`; each connection goes on to `target`, with faults."""
+
+    def __init__(self, target, rate, *, port=0, seed=0, burst_every=0):
+        self.target = target
+        self.faults = (Faults(rate, seed, burst_every), Faults(rate, seed + 1))
+        self._server = socket.create_server(("127.0.0.1", port))
+        self.port = self._server.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def close(self):
+        self._server.close()
+
+    def _serve(self):
+        while True:
+            try:
+                near, _ = self._server.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self.target)
+            for one in (near, far):
+                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            pairs = ((near, far, self.faults[0]), (far, near, self.faults[1]))
+            for source, sink, faults in pairs:
+                threading.Thread(
+                    target=_pump, args=(source, sink, faults), daemon=True
+                ).start()
+
+
+def _pump(source, sink, faults):
+    with contextlib.suppress(OSError):
+        while data := source.recv(4096):
+            sink.sendall(faults.apply(data))
+    for one in (source, sink):
+        with contextlib.suppress(OSError):
+            one.shutdown(socket.SHUT_RDWR)
+    source.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("port", type=int)
+    parser.add_argument("target", help="host:port")
+    parser.add_argument("--rate", type=float, default=0.01)
+    parser.add_argument("--burst-every", type=int, default=0)
+    options = parser.parse_args()
+    host, _, number = options.target.rpartition(":")
+    proxy = Proxy(
+        (host, int(number)),
+        options.rate,
+        port=options.port,
+        burst_every=options.burst_every,
+    )
+    print(f"socket://127.0.0.1:{proxy.port}", flush=True)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
