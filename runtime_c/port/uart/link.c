@@ -167,6 +167,7 @@ static void serve(void) {
 // ---- streams -----------------------------------------------------------------------
 
 void ember_link_open(void) {
+    ember_machine_map(ember_uart.base);
     ember_uart_open();
     while (!session.connected) {
         serve();

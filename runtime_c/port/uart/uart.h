@@ -7,23 +7,7 @@
 #define EMBER_PORT_UART_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-typedef enum ember_uart_action {
-    EMBER_UART_CHANGE, // clears bits, then sets bits
-    EMBER_UART_WRITE,  // writes `set`
-    EMBER_UART_WAIT,   // until all bits of `set` are set, or a while
-} ember_uart_action_t;
-
-// What the board needs before its UART works: clocks, functions of pins.
-typedef struct ember_uart_step {
-    uintptr_t at;
-    uint32_t clear;
-    uint32_t set;
-    uint8_t action;
-    uint8_t bits; // of the register: 8, 16 or 32
-} ember_uart_step_t;
 
 typedef struct ember_uart {
     uintptr_t base;
@@ -31,13 +15,12 @@ typedef struct ember_uart {
     uint32_t baud;
     uint32_t tx_pin; // of kinds that choose their pins themselves
     uint32_t rx_pin;
-    const ember_uart_step_t *steps;
-    size_t step_count;
 } ember_uart_t;
 
 extern const ember_uart_t ember_uart;
 
-// Takes the steps, then switches the UART on: 8 data bits, no parity, one stop bit.
+// Switches the UART on: 8 data bits, no parity, one stop bit. Its clock and pins are
+// there: the board's start steps saw to it.
 void ember_uart_open(void);
 
 // The next byte that was received; -1: none.
@@ -47,8 +30,6 @@ int32_t ember_uart_get(void);
 bool ember_uart_put(uint8_t byte);
 
 // ---- for drivers -------------------------------------------------------------------
-
-void ember_uart_start(void); // the driver's part of ember_uart_open()
 
 static inline volatile uint32_t *ember_uart_register(uint32_t offset) {
     return (volatile uint32_t *)(ember_uart.base + offset);

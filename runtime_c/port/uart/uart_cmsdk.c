@@ -6,7 +6,7 @@ enum { DATA = 0x00, STATE = 0x04, CTRL = 0x08, BAUDDIV = 0x10 };
 enum { TX_FULL = 1, RX_FULL = 2, OVERRUNS = 0xC };
 enum { TX_ON = 1, RX_ON = 2 };
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     *ember_uart_register(BAUDDIV) = ember_uart_divider(1);
     *ember_uart_register(CTRL) = TX_ON | RX_ON;
 }

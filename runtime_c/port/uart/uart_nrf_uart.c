@@ -7,7 +7,7 @@ enum { ERROR_SOURCE = 0x480, ENABLE = 0x500, TX_PIN = 0x50C, RX_PIN = 0x514 };
 enum { RXD = 0x518, TXD = 0x51C, BAUDRATE = 0x524, CONFIG = 0x56C };
 enum { ON = 4 };
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     *ember_uart_register(TX_PIN) = ember_uart.tx_pin;
     *ember_uart_register(RX_PIN) = ember_uart.rx_pin;
     *ember_uart_register(BAUDRATE) = ember_nrf_baudrate();

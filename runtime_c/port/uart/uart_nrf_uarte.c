@@ -18,7 +18,7 @@ static void send(uint8_t byte) {
     *ember_uart_register(START_TX) = 1;
 }
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     *ember_uart_register(TX_PIN) = ember_uart.tx_pin;
     *ember_uart_register(RX_PIN) = ember_uart.rx_pin;
     *ember_uart_register(BAUDRATE) = ember_nrf_baudrate();

@@ -8,7 +8,7 @@ enum { RX_EMPTY = 1 << 4, TX_FULL = 1 << 5 };
 enum { FIFO_ON = 1 << 4, EIGHT_BITS = 3 << 5 };
 enum { UART_ON = 1, TX_ON = 1 << 8, RX_ON = 1 << 9 };
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     const uint32_t divider = ember_uart_divider(4); // 16 clocks a bit, in 64ths
 
     *ember_uart_register(CR) = 0;

@@ -6,7 +6,7 @@ enum { SR = 0x00, DR = 0x04, BRR = 0x08, CR1 = 0x0C };
 enum { RX_FULL = 1 << 5, TX_EMPTY = 1 << 7 };
 enum { RX_ON = 1 << 2, TX_ON = 1 << 3, USART_ON = 1 << 13 };
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     *ember_uart_register(CR1) = 0;
     *ember_uart_register(BRR) = ember_uart_divider(1);
     *ember_uart_register(CR1) = USART_ON | TX_ON | RX_ON;

@@ -6,7 +6,7 @@ enum { CR1 = 0x00, BRR = 0x0C, ISR = 0x1C, ICR = 0x20, RDR = 0x24, TDR = 0x28 };
 enum { ERRORS = 0xF, RX_FULL = 1 << 5, TX_EMPTY = 1 << 7 };
 enum { USART_ON = 1, RX_ON = 1 << 2, TX_ON = 1 << 3 };
 
-void ember_uart_start(void) {
+void ember_uart_open(void) {
     *ember_uart_register(CR1) = 0;
     *ember_uart_register(BRR) = ember_uart_divider(1);
     *ember_uart_register(CR1) = USART_ON | TX_ON | RX_ON;
