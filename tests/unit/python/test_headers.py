@@ -18,7 +18,7 @@ SOURCES = [
 ]
 CXX = "g++" if shutil.which("g++") else "clang++-19"
 INCLUDE = f"-I{ROOT / 'runtime_c/include'}"
-DECLARED = re.compile(r"^(?!static|typedef|#|//| |extern)[^(]*\b(ember_\w+)\(", re.M)
+DECLARED = re.compile(r"^(?!static|typedef|#|//| |extern)[^(\n]*\b(ember_\w+)\(", re.M)
 
 
 def compile_(*words: object) -> None:
