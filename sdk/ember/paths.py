@@ -47,6 +47,15 @@ def cmake() -> Path:
     return root() / "cmake"
 
 
+def examples() -> Path:
+    return root() / "examples"
+
+
+def platformio() -> Path:
+    """The templates of PlatformIO's platform."""
+    return root() / "platformio"
+
+
 def plugin() -> Path:
     """The sources of the emulator plugin that counts instructions."""
     return root() / "tools" / "plugin"

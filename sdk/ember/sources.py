@@ -81,6 +81,15 @@ def write(
     return sources
 
 
+def write_headers(folder: Path) -> list[str]:
+    """Write the headers of the runtime alone, for projects that pack later."""
+    files = _public_headers()
+    texts = {_place(one): one.read_text(encoding="utf-8") for one in files}
+    paths.writable_folder(folder)
+    _write_changed(folder / "src", texts)
+    return []
+
+
 def library_board(board: Board) -> Board:
     """The board as a project with a linker script of its own sees it: a memory for
     constants, one for data, and the instructions that all its files may have."""

@@ -1,0 +1,69 @@
+"""`ember package`: models as sources, with the manifests of build systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import boards, build, output, sources
+from ember import project as projects
+from ember.cmd_build import BoardOption, MessagesOption, OptimizeOption
+from ember.options import (
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+    passes_of,
+)
+from ember.packaging import manifests
+
+
+def command(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+    ],
+    model: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
+    ] = None,
+    board: BoardOption = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            metavar="KIND",
+            help=f"{', '.join(manifests.KINDS)}; repeatable. All when not said.",
+        ),
+    ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Method to pack; repeatable."),
+    ] = None,
+    messages: MessagesOption = False,
+    optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+) -> None:
+    plans = projects.load(project, kernels)
+    models = list(model or plans.models)
+    wanted = manifests.kinds(kind or (), models=bool(models))
+    if models:
+        options = build.Options(
+            methods=tuple(method or ()),
+            messages=messages,
+            optimize=optimize or plans.optimize,
+            rules=plans.rules,
+            passes=passes_of(only_passes, no_pass, plans.passes),
+            steering=plans.steering,
+        )
+        target = boards.load(plans.board_or(board))
+        files = sources.write(models, target, out, options)
+    else:
+        files = sources.write_headers(out)
+    made = manifests.write(out, wanted, files)
+    for path in made or [out / sources.RECORD]:
+        output.console().print(output.plain(str(path)), soft_wrap=True)

@@ -1,0 +1,26 @@
+"""`ember platformio`: PlatformIO's platform `ember`, made for this computer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import output
+from ember.packaging import platformio
+
+
+def command(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where it goes.")
+    ] = Path(".ember"),
+) -> None:
+    platformio.write(folder)
+    console = output.console()
+    console.print(output.plain(str(folder)), soft_wrap=True)
+    if not platformio.has_scons(folder):
+        console.print(
+            "no PlatformIO with SCons was found, so that PlatformIO downloads its own"
+            " SCons; without network: pip install platformio scons, then again"
+        )

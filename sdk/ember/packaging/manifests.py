@@ -1,0 +1,118 @@
+"""Kinds of projects become manifests beside src/, all of one version.
+
+A template is a file of templates/<kind>/ with words like @VERSION@; its place there is
+its place in the folder.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import __version__, output, paths
+from ember.errors import UsageError
+
+PDSC = "Ember.Ember.pdsc"
+DESCRIPTION = "ExecuTorch programs on microcontrollers, without a heap"
+LICENSE = "Apache-2.0"
+_TEMPLATES = Path(__file__).parent / "templates"
+_WORD = re.compile(r"@([A-Z_]+)@")
+# Archives are the same whenever they are made; formats want some date.
+_DATE = (1980, 1, 1)
+
+
+@dataclass(frozen=True)
+class Kind:
+    title: str
+    templates: tuple[str, ...]
+    needs_model: bool = True
+
+
+KINDS = {
+    "sources": Kind("src/ alone", (), needs_model=False),
+    "cmake": Kind("a library for add_subdirectory()", ("cmake",)),
+    "platformio": Kind("a library for lib_deps", ("library",), needs_model=False),
+    "zephyr": Kind("a module", ("zephyr",)),
+    "arduino": Kind("a library", ("arduino",)),
+    "cmsis-pack": Kind("a .pack", ("cmsis-pack",)),
+    "esp-idf": Kind("a component", ("cmake", "esp-idf")),
+}
+
+
+def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
+    """The kinds called `wanted`; without any, all that can be made."""
+    for name in wanted:
+        if name not in KINDS:
+            raise UsageError(
+                f"there are no packages for '{name}'",
+                hint=f"one of: {', '.join(KINDS)}",
+            )
+        if KINDS[name].needs_model and not models:
+            raise UsageError(
+                f"a package for {name} holds a model, and none is given",
+                hint="name a .pte",
+            )
+    every = [name for name, one in KINDS.items() if models or not one.needs_model]
+    return list(dict.fromkeys(wanted)) or every
+
+
+def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[Path]:
+    """Write the manifests of the kinds `wanted` into `folder`; their files.
+
+    `sources` are the C files below src/.
+    """
+    words = {
+        "VERSION": __version__,
+        "DESCRIPTION": DESCRIPTION,
+        "LICENSE": LICENSE,
+        "DATE": "-".join(f"{part:02}" for part in _DATE),
+        "PACK_FILES": "\n".join(
+            f'        <file category="sourceC" name="src/{name}"/>' for name in sources
+        ),
+    }
+    made = []
+    for template in dict.fromkeys(t for kind in wanted for t in KINDS[kind].templates):
+        # PlatformIO's stand with its platform; they hold Python that SCons runs.
+        place = paths.platformio() if template == "library" else _TEMPLATES
+        made += expand(place / template, folder, words)
+    if made:
+        licence = folder / "LICENSE"
+        output.write_text((paths.root() / "LICENSE").read_text("utf-8"), licence)
+        made.append(licence)
+    if "cmsis-pack" in wanted:
+        made.append(_archive(folder))
+    return made
+
+
+def expand(
+    template: Path, folder: Path, words: dict[str, str], *, skip: Sequence[str] = ()
+) -> list[Path]:
+    """Copy a folder of templates with its words replaced; the files that were made."""
+    made = []
+    for path in sorted(template.rglob("*")):
+        name = path.relative_to(template).as_posix()
+        if not path.is_file() or "__pycache__" in name or name in skip:
+            continue
+        text = path.read_text(encoding="utf-8")
+        target = folder / name
+        paths.writable_folder(target.parent)
+        output.write_text(_WORD.sub(lambda match: words[match[1]], text), target)
+        made.append(target)
+    return made
+
+
+def _archive(folder: Path) -> Path:
+    """The .pack: a zip archive of what the .pdsc names, and of itself."""
+    path = folder / f"{PDSC.removesuffix('.pdsc')}.{__version__}.pack"
+    files = [folder / PDSC, folder / "LICENSE"]
+    files += [file for file in sorted((folder / "src").rglob("*")) if file.is_file()]
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            name = file.relative_to(folder).as_posix()
+            archive.writestr(
+                zipfile.ZipInfo(name, (*_DATE, 0, 0, 0)), file.read_bytes()
+            )
+    return path

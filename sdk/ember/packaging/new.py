@@ -1,0 +1,140 @@
+"""A board and a model become a project that builds at once.
+
+cmake       CMakeLists.txt; the model is packed when it is configured
+platformio  platformio.ini, tests for `pio test`; .ember/ is made for this computer
+zephyr      an application, and the model as a module in ember/
+arduino     a sketch, and the model as a library in libraries/
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import __version__, boards, build, output, paths, sources
+from ember import model as models
+from ember.boards import Board
+from ember.errors import SdkError, UsageError
+from ember.packaging import manifests, platformio
+
+DEFAULT_BOARD = "mps2-an386"
+_TEMPLATES = Path(__file__).parent / "templates" / "new"
+_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Project:
+    folder: Path
+    board: Board
+    model: Path  # in the project
+
+    @property
+    def name(self) -> str:
+        """The folder's, for targets and files."""
+        plain = _NAME.sub("_", self.folder.absolute().name).strip("_-")
+        return plain if plain[:1].isalpha() else f"app_{plain}"
+
+    def add_main(self) -> None:
+        target = paths.writable_folder(self.folder / "src") / "main.c"
+        shutil.copyfile(paths.examples() / "firmware" / "once.c", target)
+
+    def package(self, kind: str, folder: Path) -> None:
+        options = build.Options()
+        made = sources.write([self.model], self.board, folder, options)
+        manifests.write(folder, [kind], made)
+
+    def expand(self, template: str) -> None:
+        words = {
+            "NAME": self.name,
+            "VERSION": __version__,
+            "BOARD": self.board.name,
+            "MODEL": self.model.name,
+        }
+        manifests.expand(_TEMPLATES / template, self.folder, words)
+
+
+def _cmake(project: Project) -> Sequence[str]:
+    project.expand("cmake")
+    project.add_main()
+    output.write_text("build/\n", project.folder / ".gitignore")
+    return (
+        "cmake -B build -G Ninja",
+        "cmake --build build",
+        "ctest --test-dir build -V",
+    )
+
+
+def _platformio(project: Project) -> Sequence[str]:
+    if not platformio.is_known(project.board):
+        raise SdkError(
+            f"PlatformIO's platform `ember` does not know {project.board.name}",
+            hint=f"one of: {', '.join(platformio.known_boards())}",
+        )
+    platformio.write(project.folder / ".ember")
+    scons = platformio.has_scons(project.folder / ".ember")
+    text = platformio.ini(
+        [project.board], f"models/{project.model.name}", with_scons=scons
+    )
+    output.write_text(text, project.folder / "platformio.ini")
+    project.add_main()
+    tests = paths.examples() / "platformio" / "test"
+    shutil.copytree(
+        tests, project.folder / "test", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    output.write_text(".ember/\n.pio/\n", project.folder / ".gitignore")
+    return ("pio run", "pio run -t upload", "pio test")
+
+
+def _zephyr(project: Project) -> Sequence[str]:
+    project.package("zephyr", project.folder / "ember")
+    project.expand("zephyr")
+    project.add_main()
+    return ("west build -b <zephyr's name of the board>",)
+
+
+def _arduino(project: Project) -> Sequence[str]:
+    library = project.folder / "libraries" / "Ember"
+    project.package("arduino", library)
+    sketch = paths.writable_folder(project.folder / project.name)
+    example = library / "examples" / "Once" / "Once.ino"
+    shutil.copyfile(example, sketch / f"{project.name}.ino")
+    words = "arduino-cli compile -b <board> --libraries libraries"
+    return (f"{words} {project.name}",)
+
+
+TEMPLATES: dict[str, Callable[[Project], Sequence[str]]] = {
+    "cmake": _cmake,
+    "platformio": _platformio,
+    "zephyr": _zephyr,
+    "arduino": _arduino,
+}
+
+
+def create(
+    folder: Path, template: str, board_name: str, model: Path | None
+) -> Sequence[str]:
+    """Make the project in `folder`; the commands that build it."""
+    if template not in TEMPLATES:
+        raise UsageError(
+            f"there is no template '{template}'",
+            hint=f"one of: {', '.join(TEMPLATES)}",
+        )
+    if folder.is_dir() and any(folder.iterdir()):
+        raise SdkError(f"{folder} is not empty", hint="give a new folder")
+    board = boards.load(board_name)
+    own = model or paths.examples() / "models" / "digits" / "digits.pte"
+    seen = board if template == "cmake" else sources.library_board(board)
+    build.plan_of([own], seen, build.Options())  # raises when it does not fit
+    found = models.read(own)
+    if found.data:
+        raise SdkError(
+            f"{own} has data files beside it, which templates do not know",
+            hint="export the model without them",
+        )
+    place = paths.writable_folder(folder / "models")
+    target = place / f"{_NAME.sub('_', own.stem if own.is_file() else own.name)}.pte"
+    target.write_bytes(found.content)
+    return TEMPLATES[template](Project(folder, board, target))

@@ -1,0 +1,213 @@
+"""Boards become PlatformIO's platform `ember`, and packages that need no network.
+
+library/       the library that packs models, for lib_deps
+platform/      platform.json, builders, run.py; boards/ and linker scripts of every
+               Cortex-M board that GCC compiles for
+packages/      the compiler of this computer, and the SCons of its PlatformIO
+python.json    the interpreter that has Ember
+
+All of it is made for this computer: a project ignores the folder and makes it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ember import __version__, boards, emulator, linker, paths, sources, tools
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.packaging import manifests
+
+_TOOLCHAIN = "arm-gnu"
+_PREFIX = "arm-none-eabi-"
+_PORT = "ember_port_sources_cortexm"
+# What a package of PlatformIO calls itself: GCC 12.2 is 1.120200.
+_GCC = "1.{0}{1:02}{2:02}.0"
+_SCONS = """\
+# SPDX-License-Identifier: Apache-2.0
+\"\"\"The SCons of PlatformIO's own Python, in place of a package to download.\"\"\"
+
+import SCons.Script
+
+SCons.Script.main()
+"""
+# Asks PlatformIO's Python for the SCons that it wants and has.
+_QUESTION = """\
+import SCons, platformio.dependencies as d
+print(d.get_core_dependencies()["tool-scons"])"""
+
+
+def write(folder: Path) -> None:
+    """Write the four of them into `folder`, in place of older ones."""
+    for name in ("library", "platform", "packages"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    library = paths.writable_folder(folder / "library")
+    manifests.write(library, ["platformio"], sources.write_headers(library))
+    words = {"VERSION": __version__, "LICENSE": manifests.LICENSE}
+    platform = folder / "platform"
+    manifests.expand(paths.platformio() / "platform", platform, words)
+    _write_framework(platform / "framework")
+    for name in known_boards():
+        board = boards.load(name)
+        _write_json(platform / "boards" / f"{name}.json", board_facts(board))
+        script = platform / "framework" / "scripts" / f"{name}.ld"
+        script.parent.mkdir(exist_ok=True)
+        script.write_text(linker.script(board), encoding="utf-8")
+    _write_toolchain(folder / "packages" / "toolchain-gccarmnoneeabi")
+    _write_scons(folder / "packages" / "tool-scons")
+    package = Path(sources.__file__).parents[1]
+    sdk = {"python": sys.executable, "path": str(package)}
+    _write_json(folder / "python.json", sdk)
+
+
+def known_boards() -> list[str]:
+    """The boards of the platform."""
+    return [name for name in boards.names() if is_known(boards.load(name))]
+
+
+def is_known(board: Board) -> bool:
+    """Whether GCC compiles for it and the port's start-up code is all that it needs."""
+    return board.port == "cortexm" and board.boot is None
+
+
+def has_scons(folder: Path) -> bool:
+    """Whether PlatformIO's SCons was found, so that nothing is downloaded."""
+    return (folder / "packages" / "tool-scons" / "package.json").is_file()
+
+
+def board_facts(board: Board) -> dict[str, Any]:
+    """The board as PlatformIO describes boards."""
+    where = linker.place(board)
+    runner = board.runner
+    words: list[str] = []
+    if runner.kind.startswith("qemu"):
+        words = emulator.command(board, Path("FIRMWARE"))
+        words[0] = Path(words[0]).name
+    return {
+        "name": board.title,
+        "vendor": "Ember",
+        "url": "https://pytorch.org/executorch",
+        "frameworks": ["ember"],
+        "build": {"cpu": board.cpu, "mcu": board.name, "flags": _flags(board.cpu)},
+        "upload": {
+            "protocol": "ember",
+            "protocols": ["ember", "custom"],
+            "maximum_size": board.memory(where["code"]).size,
+            "maximum_ram_size": board.memory(where["data"]).size,
+        },
+        "ember": {
+            "board": board.name,
+            "emulator": words,
+            "timeout_s": runner.timeout_s,
+        },
+    }
+
+
+def _flags(cpu: str) -> str:
+    """The options of toolchains/arm-cpus.cmake; GNU as knows Helium too badly."""
+    text = (paths.toolchains() / "arm-cpus.cmake").read_text(encoding="utf-8")
+    found = re.search(rf'set\(EMBER_FLAGS_{re.escape(cpu)} "(.*)"\)', text)
+    if found is None:
+        raise SdkError(f"toolchains/arm-cpus.cmake has no flags for the cpu '{cpu}'")
+    return f"{found[1].replace('+nomve.fp', '+nomve')} -mthumb"
+
+
+def _write_framework(folder: Path) -> None:
+    """The port's sources and headers, with the includes that they have."""
+    port = paths.runtime() / "port"
+    listed = (port / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
+    assert found is not None
+    names = found[1].split()
+    names += [one.relative_to(port).as_posix() for one in port.glob("*.h")]
+    for name in names:
+        target = folder / "port" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(port / name, target)
+    headers = folder / "include" / "ember"
+    headers.mkdir(parents=True)
+    for one in (paths.runtime() / "include" / "ember").glob("*.h"):
+        shutil.copyfile(one, headers / one.name)
+
+
+def _write_toolchain(folder: Path) -> None:
+    """Links to this computer's compiler; without one PlatformIO downloads its own."""
+    version = tools.version(f"{_PREFIX}gcc")
+    if version is None:
+        return
+    (folder / "bin").mkdir(parents=True)
+    for place in reversed(os.get_exec_path()):  # what comes first wins
+        for tool in Path(place).glob(f"{_PREFIX}*"):
+            (folder / "bin" / tool.name).unlink(missing_ok=True)
+            (folder / "bin" / tool.name).symlink_to(tool)
+    parts = [int(part) for part in re.findall(r"\d+", version)] + [0, 0]
+    _write_json(
+        folder / "package.json",
+        {"name": folder.name, "version": _GCC.format(*parts)},
+    )
+
+
+def _write_scons(folder: Path) -> None:
+    for python in _pythons():
+        words = [python, "-c", _QUESTION]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
+        wanted = done.stdout.strip()
+        if done.returncode == 0 and wanted.startswith("~"):
+            facts = {"name": folder.name, "version": wanted.removeprefix("~")}
+            _write_json(folder / "package.json", facts)
+            (folder / "scons.py").write_text(_SCONS, encoding="utf-8")
+            return
+
+
+def _pythons() -> list[str]:
+    """Interpreters that may have PlatformIO: its own, then ours."""
+    found = []
+    for name in ("pio", "platformio"):
+        program = shutil.which(name)
+        if program is not None:
+            found.append(str(Path(program).resolve().parent / "python"))
+    return [one for one in (*found, sys.executable) if Path(one).exists()]
+
+
+def _write_json(path: Path, facts: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{json.dumps(facts, indent=2)}\n", encoding="utf-8")
+
+
+def ini(chosen: Sequence[Board], model: str, *, with_scons: bool) -> str:
+    """A platformio.ini with an environment for each board."""
+    scons = "  platformio/tool-scons@symlink://.ember/packages/tool-scons"
+    lines = [
+        "; .ember/ is made for this computer: `ember platformio`",
+        "[env]",
+        "platform = symlink://.ember/platform",
+        "framework = ember",
+        "platform_packages =",
+        "  toolchain-gccarmnoneeabi@symlink://.ember/packages/toolchain-gccarmnoneeabi",
+        *([scons] if with_scons else []),
+        "lib_deps = symlink://.ember/library",
+        f"custom_ember_model = {model}",
+        "test_framework = custom",
+    ]
+    for board in chosen:
+        # Where tests run; ${this.__env__} is known in sections of environments only.
+        firmware = "${platformio.build_dir}/${this.__env__}/firmware.elf"
+        lines += [
+            "",
+            f"[env:{board.name}]",
+            f"board = {board.name}",
+            "test_testing_command =",
+            "  python3",
+            "  .ember/platform/run.py",
+            f"  {board.name}",
+            f"  {firmware}",
+        ]
+    return "\n".join(lines) + "\n"

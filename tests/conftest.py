@@ -1,0 +1,44 @@
+"""Virtual environments that tests of packages need, made once and kept in the cache."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ember import paths
+
+# What reads packages of Ember: PlatformIO, Kconfig, ESP-IDF's component manager, pyOCD.
+TOOLS = (
+    *("platformio==6.2.0", "scons==4.11.1", "kconfiglib==14.1.0"),
+    *("idf-component-manager==3.1.2", "pyocd==0.46.0", "jsonschema==4.26.0"),
+)
+
+
+def environment(name: str, packages: Sequence[str]) -> Path:
+    """The folder of a virtual environment with `packages`; skips without PyPI."""
+    key = hashlib.sha256("\n".join([sys.version, *packages]).encode()).hexdigest()[:12]
+    folder = paths.writable_folder(paths.cache() / "test-venvs") / f"{name}-{key}"
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").is_file():
+            shutil.rmtree(folder, ignore_errors=True)
+            subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+            words = [folder / "bin" / "pip", "install", "-q", *packages]
+            done = subprocess.run(words, check=False, capture_output=True, text=True)
+            if done.returncode != 0:
+                pytest.skip(f"{name} cannot be installed: {done.stderr[-300:]}")
+            (folder / "done").touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def package_tools() -> Path:
+    """The folder of the programs of TOOLS."""
+    return environment("package-tools", TOOLS) / "bin"
