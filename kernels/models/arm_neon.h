@@ -45,6 +45,8 @@ static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
 #define vreinterpretq_s8_s64(x)  ((int8x16_t)(x))
 #define vreinterpretq_s64_s32(x) ((int64x2_t)(x))
 #define vreinterpretq_s32_s64(x) ((int32x4_t)(x))
+#define vreinterpretq_s16_s8(x)  ((int16x8_t)(x))
+#define vreinterpretq_s8_s16(x)  ((int8x16_t)(x))
 #define vreinterpretq_s8_s32(x)  ((int8x16_t)(x))
 #define vreinterpretq_s32_s8(x)  ((int32x4_t)(x))
 
@@ -74,6 +76,37 @@ static inline int8x8_t vget_low_s8(int8x16_t x) {
 
 static inline int8x8_t vget_high_s8(int8x16_t x) {
     return (int8x8_t){x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15]};
+}
+
+static inline int8x16_t vcombine_s8(int8x8_t low, int8x8_t high) {
+    int8x16_t made;
+    memcpy(&made, &low, 8);
+    memcpy((char *)&made + 8, &high, 8);
+    return made;
+}
+
+static inline int8x16_t vzip1q_s8(int8x16_t x, int8x16_t y) {
+    int8x16_t made;
+    for (int i = 0; i < 16; i++) {
+        made[i] = i % 2 == 0 ? x[i / 2] : y[i / 2];
+    }
+    return made;
+}
+
+static inline int16x8_t vzip1q_s16(int16x8_t x, int16x8_t y) {
+    return (int16x8_t){x[0], y[0], x[1], y[1], x[2], y[2], x[3], y[3]};
+}
+
+static inline int16x8_t vzip2q_s16(int16x8_t x, int16x8_t y) {
+    return (int16x8_t){x[4], y[4], x[5], y[5], x[6], y[6], x[7], y[7]};
+}
+
+static inline int8x8_t vdup_n_s8(int8_t x) {
+    return (int8x8_t){0} + x;
+}
+
+static inline float32x4_t vdupq_n_f32(float x) {
+    return (float32x4_t){x, x, x, x};
 }
 
 static inline int8x16_t vdupq_n_s8(int8_t x) {
@@ -146,6 +179,34 @@ static inline int8x16_t vminq_s8(int8x16_t x, int8x16_t y) {
     return x;
 }
 
+static inline int8x8_t vmax_s8(int8x8_t x, int8x8_t y) {
+    for (int i = 0; i < 8; i++) {
+        x[i] = x[i] > y[i] ? x[i] : y[i];
+    }
+    return x;
+}
+
+static inline int8x8_t vmin_s8(int8x8_t x, int8x8_t y) {
+    for (int i = 0; i < 8; i++) {
+        x[i] = x[i] < y[i] ? x[i] : y[i];
+    }
+    return x;
+}
+
+static inline int32x4_t vmulq_s32(int32x4_t x, int32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = (int32_t)((uint32_t)x[i] * (uint32_t)y[i]);
+    }
+    return x;
+}
+
+static inline int32x4_t vsubq_s32(int32x4_t x, int32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = (int32_t)((uint32_t)x[i] - (uint32_t)y[i]);
+    }
+    return x;
+}
+
 static inline int32_t ember_neon_add(int32_t x, int32_t y) {
     return (int32_t)((uint32_t)x + (uint32_t)y);
 }
@@ -180,6 +241,10 @@ static inline float32x4_t vcvtq_f32_s32(int32x4_t x) {
 
 static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
     return x * y;
+}
+
+static inline float32x4_t vdivq_f32(float32x4_t x, float32x4_t y) {
+    return x / y;
 }
 
 static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What panels of static int8 begin and end with. Numbers as in product_s8.c.
+#include "neon.h"
 #include "panel.h"
-
-#include <arm_neon.h>
 
 ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
                                          ember_xnn_node_t *node) {
@@ -20,54 +19,68 @@ ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
     return EMBER_OK;
 }
 
-void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
-                               void *start, float *scales) {
-    const ember_xnn_node_t *node = panel->node;
-    const ember_xnn_value_t *bias = node->in[2];
-    const uint32_t zero = (uint32_t)node->in[0]->zero;
-    uint32_t *sums = start;
-    for (uint32_t i = 0; i < panel->n; i++) {
-        const uint8_t *block = panel->w + i / XNN_PANEL * panel->block_bytes;
-        const uint32_t sum = ((const uint32_t *)(const void *)block)[i % XNN_PANEL];
-        sums[i] = bias != NULL ? ((const uint32_t *)bias->constant)[first + i] : 0;
-        sums[i] -= zero * sum;
-        scales[i] = ember_xnn_qs8_scale(node, first + i);
+static inline void put_row(int8_t *y, int8x8_t row, uint32_t columns) {
+    if (columns == XNN_PANEL) {
+        vst1_s8(y, row);
+    } else {
+        memcpy(y, &row, columns);
     }
 }
 
-// Sums of one row, rounded; bounds hold for what is saturated on the way, too.
-static inline int16x8_t round_row(const int32_t *sums, float32x4_t s0, float32x4_t s1) {
-    const int32x4_t x = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(vld1q_s32(sums)), s0));
-    const int32x4_t y =
-        vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(vld1q_s32(sums + 4)), s1));
-    return vqmovn_high_s32(vqmovn_s32(x), y);
+void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sums,
+                                uint32_t first, uint32_t count, int32_t *start,
+                                float *scales) {
+    const ember_xnn_value_t *weights = node->in[1];
+    const bool channels = weights->datatype == XNN_QCS8;
+    int32_t bias[XNN_PANEL] = {0};
+    float own[XNN_PANEL];
+    if (node->in[2] != NULL) {
+        memcpy(bias, (const int32_t *)node->in[2]->constant + first, 4 * count);
+    }
+    for (uint32_t i = 0; i < XNN_PANEL; i++) {
+        own[i] = weights->scale;
+    }
+    if (channels) {
+        memcpy(own, (const float *)weights->scales + first, 4 * count);
+    }
+    const int32x4_t zero = vdupq_n_s32(node->in[0]->zero);
+    const float32x4_t in = vdupq_n_f32(node->in[0]->scale);
+    const float32x4_t out = vdupq_n_f32(node->out[0]->scale);
+    for (uint32_t i = 0; i < XNN_PANEL; i += 4) {
+        const int32x4_t part = vmulq_s32(vld1q_s32(sums + i), zero);
+        vst1q_s32(start + i, vsubq_s32(vld1q_s32(bias + i), part));
+        vst1q_f32(scales + i, vdivq_f32(vmulq_f32(in, vld1q_f32(own + i)), out));
+    }
+}
+
+void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
+                               void *start, float *scales) {
+    const uint8_t *block = panel->w;
+    int32_t *sums = start;
+    for (uint32_t i = 0; i < panel->n; i += XNN_PANEL, block += panel->block_bytes) {
+        ember_xnn_neon_columns_qs8(panel->node, (const int32_t *)(const void *)block,
+                                   first + i, xnn_panel_columns(panel, i), sums + i,
+                                   scales + i);
+    }
 }
 
 void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
                              const float *scales, uint32_t column) {
-    const ember_xnn_range_t *range = &panel->range;
-    const int32_t *from = sums;
-    const float32x4_t s0 = vld1q_f32(scales);
-    const float32x4_t s1 = vld1q_f32(scales + 4);
-    const int16x8_t zero = vdupq_n_s16((int16_t)range->zero);
-    const int8x16_t low = vdupq_n_s8((int8_t)((int32_t)range->low + range->zero));
-    const int8x16_t high = vdupq_n_s8((int8_t)((int32_t)range->high + range->zero));
+    const xnn_neon_round_t round = xnn_neon_round(scales, &panel->range);
     const uint32_t columns = xnn_panel_columns(panel, column);
+    const int32_t *from = sums;
     int8_t *y = (int8_t *)panel->node->out[0]->data + panel->y + column;
     for (uint32_t i = 0; i < panel->rows; i += 2, from += 2 * XNN_PANEL) {
-        const int16x8_t r0 = vqaddq_s16(round_row(from, s0, s1), zero);
-        const int16x8_t r1 = vqaddq_s16(round_row(from + XNN_PANEL, s0, s1), zero);
-        int8x16_t out = vqmovn_high_s16(vqmovn_s16(r0), r1);
-        out = vminq_s8(vmaxq_s8(out, low), high);
-        if (columns == XNN_PANEL) {
-            vst1_s8(y, vget_low_s8(out));
-        } else {
-            memcpy(y, &out, columns);
-        }
+        const int16x8_t upper =
+            xnn_neon_rounded(vld1q_s32(from), vld1q_s32(from + 4), &round);
+        const int16x8_t lower =
+            xnn_neon_rounded(vld1q_s32(from + 8), vld1q_s32(from + 12), &round);
+        int8x16_t out = vqmovn_high_s16(vqmovn_s16(upper), lower);
+        out = vminq_s8(vmaxq_s8(out, round.low), round.high);
+        put_row(y, vget_low_s8(out), columns);
         y += panel->y_step;
         if (i + 1 < panel->rows) {
-            const int8x8_t upper = vget_high_s8(out);
-            memcpy(y, &upper, columns);
+            put_row(y, vget_high_s8(out), columns);
         }
         y += panel->y_step;
     }

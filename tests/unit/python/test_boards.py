@@ -59,6 +59,7 @@ def test_the_boards_that_the_project_promises():
         "mps3-an547",
         "netduinoplus2",
         "qemu-a64",
+        "qemu-a64-i8mm",
         "qemu-a64-sme",
         "qemu-a64-sme-128",
         "qemu-a64-sme-256",

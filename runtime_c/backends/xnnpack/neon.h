@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels with Advanced SIMD share: sums of static int8 become its numbers.
+#ifndef EMBER_XNNPACK_NEON_H
+#define EMBER_XNNPACK_NEON_H
+
+#include "numbers.h"
+
+#include <arm_neon.h>
+
+// Of up to eight columns from `first` on whose weights have these sums: what sums of
+// products begin with, bias - zero * sum, and the scales of the results.
+void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sums,
+                                uint32_t first, uint32_t count, int32_t *start,
+                                float *scales);
+
+// How eight sums become int8. Scales are finite.
+typedef struct xnn_neon_round {
+    float32x4_t scales[2];
+    int16x8_t zero;
+    int8x16_t low;
+    int8x16_t high;
+} xnn_neon_round_t;
+
+static inline xnn_neon_round_t xnn_neon_round(const float *scales,
+                                              const ember_xnn_range_t *range) {
+    return (xnn_neon_round_t){
+        .scales = {vld1q_f32(scales), vld1q_f32(scales + 4)},
+        .zero = vdupq_n_s16((int16_t)range->zero),
+        .low = vdupq_n_s8((int8_t)((int32_t)range->low + range->zero)),
+        .high = vdupq_n_s8((int8_t)((int32_t)range->high + range->zero)),
+    };
+}
+
+// Rounded, halves to even, the zero point added; not bounded yet, but bounds hold for
+// what is saturated here, too.
+static inline int16x8_t xnn_neon_rounded(int32x4_t s0, int32x4_t s1,
+                                         const xnn_neon_round_t *round) {
+    const float32x4_t x = vmulq_f32(vcvtq_f32_s32(s0), round->scales[0]);
+    const float32x4_t y = vmulq_f32(vcvtq_f32_s32(s1), round->scales[1]);
+    const int16x8_t both =
+        vqmovn_high_s32(vqmovn_s32(vcvtnq_s32_f32(x)), vcvtnq_s32_f32(y));
+    return vqaddq_s16(both, round->zero);
+}
+
+static inline int8x8_t xnn_neon_bound(int8x8_t x, const xnn_neon_round_t *round) {
+    return vmin_s8(vmax_s8(x, vget_low_s8(round->low)), vget_low_s8(round->high));
+}
+
+#endif // EMBER_XNNPACK_NEON_H
