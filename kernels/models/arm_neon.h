@@ -39,6 +39,16 @@ static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
     return (int32x4_t){*from, *from, *from, *from};
 }
 
+typedef struct int8x16x3_t {
+    int8x16_t val[3];
+} int8x16x3_t;
+
+static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
+    for (int i = 0; i < 48; i++) {
+        to[i] = x.val[i % 3][i / 3];
+    }
+}
+
 // --- parts ---------------------------------------------------------------------------
 
 #define vreinterpretq_s64_s8(x)  ((int64x2_t)(x))
@@ -56,6 +66,24 @@ static inline int64x2_t vzip1q_s64(int64x2_t x, int64x2_t y) {
 
 static inline int64x2_t vzip2q_s64(int64x2_t x, int64x2_t y) {
     return (int64x2_t){x[1], y[1]};
+}
+
+#define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
+
+static inline float32x4_t vzip1q_f32(float32x4_t x, float32x4_t y) {
+    return (float32x4_t){x[0], y[0], x[1], y[1]};
+}
+
+static inline float32x4_t vzip2q_f32(float32x4_t x, float32x4_t y) {
+    return (float32x4_t){x[2], y[2], x[3], y[3]};
+}
+
+static inline int32x4_t vzip1q_s32(int32x4_t x, int32x4_t y) {
+    return (int32x4_t){x[0], y[0], x[1], y[1]};
+}
+
+static inline int32x4_t vzip2q_s32(int32x4_t x, int32x4_t y) {
+    return (int32x4_t){x[2], y[2], x[3], y[3]};
 }
 
 static inline int32x4_t vtrn1q_s32(int32x4_t x, int32x4_t y) {
@@ -245,6 +273,21 @@ static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
 
 static inline float32x4_t vdivq_f32(float32x4_t x, float32x4_t y) {
     return x / y;
+}
+
+// A number rather than NaN.
+static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = x[i] != x[i] || x[i] < y[i] ? y[i] : x[i];
+    }
+    return x;
+}
+
+static inline float32x4_t vminnmq_f32(float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = x[i] != x[i] || x[i] > y[i] ? y[i] : x[i];
+    }
+    return x;
 }
 
 static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {

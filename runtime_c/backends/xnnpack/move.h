@@ -26,6 +26,13 @@ void ember_xnn_copy(void *to, const void *from, size_t bytes);
 // Have input `index` and output 0 elements of the same meaning?
 bool ember_xnn_same_elements(const ember_xnn_node_t *node, uint32_t index);
 
+// The order of dimensions of a transpose: output i is input order[i]. False when it is
+// none. And its shape.
+EMBER_MUST_USE bool ember_xnn_transpose_order(const ember_xnn_node_t *node,
+                                              int32_t *order);
+ember_status_t ember_xnn_transpose_shape(ember_xnn_graph_t *graph,
+                                         ember_xnn_node_t *node);
+
 // Vector `index` of a node, `count` sizes that are not negative. False when it is not.
 EMBER_MUST_USE bool ember_xnn_items(const ember_xnn_node_t *node, uint32_t index,
                                     uint32_t count, int32_t *items);

@@ -2,7 +2,7 @@
 // Dimensions in another order.
 #include "move.h"
 
-static bool read_order(const ember_xnn_node_t *node, int32_t *order) {
+bool ember_xnn_transpose_order(const ember_xnn_node_t *node, int32_t *order) {
     const uint32_t rank = node->in[0]->rank;
     uint32_t seen = 0;
     if (node->params[0] != rank || !ember_xnn_items(node, 0, rank, order)) {
@@ -17,10 +17,11 @@ static bool read_order(const ember_xnn_node_t *node, int32_t *order) {
     return true;
 }
 
-static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+ember_status_t ember_xnn_transpose_shape(ember_xnn_graph_t *graph,
+                                         ember_xnn_node_t *node) {
     int32_t order[XNN_MOST_DIMS];
     int32_t sizes[XNN_MOST_DIMS];
-    if (!read_order(node, order)) {
+    if (!ember_xnn_transpose_order(node, order)) {
         return ember_xnn_bad_shape(graph);
     }
     for (uint32_t i = 0; i < node->in[0]->rank; i++) {
@@ -45,7 +46,7 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
         .rank = out->rank,
         .element_size = ember_xnn_element_size(out->datatype),
     };
-    (void)read_order(node, order);
+    (void)ember_xnn_transpose_order(node, order);
     ember_xnn_steps(node->in[0], steps);
     ember_xnn_steps(out, move.to_steps);
     for (uint32_t i = 0; i < out->rank; i++) {
@@ -55,4 +56,5 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_move(&move, out->data, node->in[0]->data);
 }
 
-XNN_KERNEL(static_transpose, NULL, shape, XNN_KIND(STATIC_TRANSPOSE));
+XNN_KERNEL(static_transpose, NULL, ember_xnn_transpose_shape,
+           XNN_KIND(STATIC_TRANSPOSE));
