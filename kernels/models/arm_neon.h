@@ -9,9 +9,12 @@
 #include <string.h>
 
 typedef int8_t int8x8_t __attribute__((vector_size(8)));
+typedef uint8_t uint8x8_t __attribute__((vector_size(8)));
 typedef int16_t int16x4_t __attribute__((vector_size(8)));
 typedef int32_t int32x2_t __attribute__((vector_size(8)));
 typedef int8_t int8x16_t __attribute__((vector_size(16)));
+typedef uint8_t uint8x16_t __attribute__((vector_size(16)));
+typedef float float32x2_t __attribute__((vector_size(8)));
 typedef int16_t int16x8_t __attribute__((vector_size(16)));
 typedef int32_t int32x4_t __attribute__((vector_size(16)));
 typedef int64_t int64x2_t __attribute__((vector_size(16)));
@@ -34,6 +37,10 @@ EMBER_NEON_MEMORY(vld1_s32, vst1_s32, int32x2_t, int32_t)
 EMBER_NEON_MEMORY(vld1q_s8, vst1q_s8, int8x16_t, int8_t)
 EMBER_NEON_MEMORY(vld1q_s32, vst1q_s32, int32x4_t, int32_t)
 EMBER_NEON_MEMORY(vld1q_f32, vst1q_f32, float32x4_t, float)
+
+EMBER_NEON_MEMORY(vld1_u8, vst1_u8, uint8x8_t, uint8_t)
+EMBER_NEON_MEMORY(vld1q_u8, vst1q_u8, uint8x16_t, uint8_t)
+EMBER_NEON_MEMORY(vld1_f32, vst1_f32, float32x2_t, float)
 
 static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
     return (int32x4_t){*from, *from, *from, *from};
@@ -92,6 +99,27 @@ static inline int32x4_t vtrn1q_s32(int32x4_t x, int32x4_t y) {
 
 static inline int32x4_t vtrn2q_s32(int32x4_t x, int32x4_t y) {
     return (int32x4_t){x[1], y[1], x[3], y[3]};
+}
+
+static inline int16x8_t vuzp1q_s16(int16x8_t x, int16x8_t y) {
+    return (int16x8_t){x[0], x[2], x[4], x[6], y[0], y[2], y[4], y[6]};
+}
+
+static inline int16x8_t vuzp2q_s16(int16x8_t x, int16x8_t y) {
+    return (int16x8_t){x[1], x[3], x[5], x[7], y[1], y[3], y[5], y[7]};
+}
+
+static inline int16x4_t vget_low_s16(int16x8_t x) {
+    return (int16x4_t){x[0], x[1], x[2], x[3]};
+}
+
+static inline int16x8_t vcombine_s16(int16x4_t low, int16x4_t high) {
+    return (int16x8_t){low[0],  low[1],  low[2],  low[3],
+                       high[0], high[1], high[2], high[3]};
+}
+
+static inline float32x4_t vcombine_f32(float32x2_t low, float32x2_t high) {
+    return (float32x4_t){low[0], low[1], high[0], high[1]};
 }
 
 static inline int32x4_t vcombine_s32(int32x2_t low, int32x2_t high) {

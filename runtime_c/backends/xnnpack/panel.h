@@ -3,8 +3,8 @@
 // the order in which a core reads them, times blocks of eight columns of packed
 // weights.
 //
-// A walk (panel.c) finds rows: those of a layer, or the windows of a convolution. A
-// form of numbers says how they are multiplied: one per datatype and instruction set.
+// A walk (panel_neon.c) finds rows: those of a layer, or the windows of a convolution.
+// A form of numbers says how they are multiplied: one per datatype and instruction set.
 #ifndef EMBER_XNNPACK_PANEL_H
 #define EMBER_XNNPACK_PANEL_H
 
@@ -53,6 +53,9 @@ typedef struct ember_xnn_form {
     // Writes the sums of columns from `column` on, which have these `scales`.
     void (*put)(const ember_xnn_panel_t *panel, const void *sums, const float *scales,
                 uint32_t column);
+    // Both at once, for whole blocks of columns. NULL: there is none.
+    void (*whole)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
+                  const float *scales, uint32_t column);
 } ember_xnn_form_t;
 
 // Columns of a block that exist.

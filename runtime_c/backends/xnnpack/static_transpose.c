@@ -46,7 +46,7 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
         .rank = out->rank,
         .element_size = ember_xnn_element_size(out->datatype),
     };
-    (void)ember_xnn_transpose_order(node, order);
+    (void)!ember_xnn_transpose_order(node, order);
     ember_xnn_steps(node->in[0], steps);
     ember_xnn_steps(out, move.to_steps);
     for (uint32_t i = 0; i < out->rank; i++) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// Walks over rows of layers and windows of convolutions, as panels.
 #include "panel.h"
-
 #include "window.h"
+
+#include <arm_neon.h>
 
 static uint32_t aligned(uint64_t bytes) {
     return (uint32_t)((bytes + EMBER_ALIGN - 1) & ~(uint64_t)(EMBER_ALIGN - 1));
@@ -92,6 +94,9 @@ typedef struct walk {
     uint32_t taps_bytes;  // of the group's channels of a pixel
     uint32_t pixel_bytes; // of all its channels
     int fill;             // byte of what lies outside of an image
+    bool direct;          // windows are pixels of the image
+    bool linear;          // and of all pixels
+    bool dense;           // lines of a window are behind each other in the image
 } walk_t;
 
 static void begin(walk_t *walk, const ember_xnn_graph_t *graph,
@@ -140,8 +145,14 @@ static void run_panel(const ember_xnn_panel_t *panel, uint32_t at) {
     const uint8_t *w = panel->w;
     uint32_t sums[XNN_PANEL * XNN_PANEL];
     for (uint32_t j = 0; j < panel->n; j += XNN_PANEL, w += panel->block_bytes) {
-        form->run(panel, w, panel->start + 4 * (size_t)(at + j), sums);
-        form->put(panel, sums, panel->scales + at + j, j);
+        const uint8_t *start = panel->start + 4 * (size_t)(at + j);
+        const float *scales = panel->scales + at + j;
+        if (form->whole != NULL && panel->n - j >= XNN_PANEL) {
+            form->whole(panel, w, start, scales, j);
+        } else {
+            form->run(panel, w, start, sums);
+            form->put(panel, sums, scales, j);
+        }
     }
 }
 
@@ -171,85 +182,129 @@ void ember_xnn_panel_linear_run(const ember_xnn_graph_t *graph,
 
 // --- windows of a convolution --------------------------------------------------------
 
-static void copy(uint8_t *to, const uint8_t *from, size_t count) {
-    if (count < 8) {
-        for (size_t i = 0; i < count; i++) {
+// Lines of a window behind each other; `pitch` lies between them in the image.
+static inline void copy_lines(uint8_t *to, const uint8_t *from, uint32_t lines,
+                              size_t line, size_t pitch) {
+    for (; lines > 0; lines--, to += line, from += pitch) {
+        if (line >= 8 && line <= 16) { // such as three pixels of an image in colour
+            vst1_u8(to, vld1_u8(from));
+            vst1_u8(to + line - 8, vld1_u8(from + line - 8));
+            continue;
+        }
+        size_t i = 0;
+        for (; i + 16 <= line; i += 16) {
+            vst1q_u8(to + i, vld1q_u8(from + i));
+        }
+        for (; i < line; i++) {
             to[i] = from[i];
         }
-        return;
     }
-    for (size_t i = 0; i + 8 < count; i += 8) {
-        memcpy(to + i, from + i, 8);
-    }
-    memcpy(to + count - 8, from + count - 8, 8);
 }
 
-// Taps [x0, x1) of a line of the window; `from` is where its first tap would be.
-static void copy_line(const walk_t *walk, const uint8_t *from, int32_t x0, int32_t x1,
-                      uint8_t *to) {
-    const ember_xnn_axis_t *across = &walk->window.x;
-    const size_t bytes = walk->taps_bytes;
-    if (across->dilation == 1 && walk->groups == 1) {
-        copy(to + (size_t)x0 * bytes, from + (size_t)x0 * bytes,
-             (size_t)(x1 - x0) * bytes);
-        return;
+// Where a walk over output pixels is.
+typedef struct cursor {
+    const uint8_t *image; // at the group's channels
+    int32_t y;
+    int32_t x;
+    int32_t top; // of the window, and its lines in the image
+    int32_t y0;
+    int32_t y1;
+} cursor_t;
+
+static cursor_t cursor_at(const walk_t *walk, const uint8_t *image, uint32_t pixel) {
+    const uint32_t width = (uint32_t)walk->window.x.out;
+    cursor_t at = {
+        .image = image, .y = (int32_t)(pixel / width), .x = (int32_t)(pixel % width)};
+    at.top = xnn_taps(&walk->window.y, at.y, &at.y0, &at.y1);
+    return at;
+}
+
+static inline void next_pixel(const walk_t *walk, cursor_t *at) {
+    if (++at->x == walk->window.x.out) {
+        at->x = 0;
+        at->y++;
+        at->top = xnn_taps(&walk->window.y, at->y, &at->y0, &at->y1);
     }
-    for (int32_t x = x0; x < x1; x++) {
-        const size_t at = (size_t)x * (uint32_t)across->dilation;
-        copy(to + (size_t)x * bytes, from + at * walk->pixel_bytes, bytes);
+}
+
+// Windows that are not dense lines of the image: at its edges, dilated, in groups.
+static void copy_taps(const walk_t *walk, const cursor_t *at, uint8_t *to) {
+    const ember_xnn_window_t *window = &walk->window;
+    const size_t bytes = walk->taps_bytes;
+    const size_t line = (size_t)window->x.kernel * bytes;
+    int32_t x0, x1;
+    const int32_t left = xnn_taps(&window->x, at->x, &x0, &x1);
+    memset(to, walk->fill, line * (size_t)window->y.kernel);
+    for (int32_t ky = at->y0; ky < at->y1; ky++) {
+        const int32_t y = at->top + ky * window->y.dilation;
+        for (int32_t kx = x0; kx < x1; kx++) {
+            const int32_t x = left + kx * window->x.dilation;
+            const size_t pixel = (size_t)y * (uint32_t)window->x.in + (uint32_t)x;
+            copy_lines(to + (size_t)ky * line + (size_t)kx * bytes,
+                       at->image + pixel * walk->pixel_bytes, 1, bytes, 0);
+        }
     }
 }
 
 // The window of an output pixel, lines behind each other.
-static void copy_window(const walk_t *walk, const uint8_t *image, int32_t oy,
-                        int32_t ox, uint8_t *to) {
+static inline void copy_window(const walk_t *walk, const cursor_t *at, uint8_t *to) {
     const ember_xnn_window_t *window = &walk->window;
-    int32_t y0, y1, x0, x1;
-    const int32_t top = xnn_taps(&window->y, oy, &y0, &y1);
-    const int32_t left = xnn_taps(&window->x, ox, &x0, &x1);
-    const size_t line = (size_t)window->x.kernel * walk->taps_bytes;
-    if (y0 > 0 || y1 < window->y.kernel || x0 > 0 || x1 < window->x.kernel) {
-        memset(to, walk->fill, line * (size_t)window->y.kernel);
-    }
-    if (x1 <= x0) {
+    const int32_t left = at->x * window->x.stride - window->x.before;
+    const bool inside = left >= 0 && left + window->x.kernel <= window->x.in &&
+                        at->y0 == 0 && at->y1 == window->y.kernel;
+    if (!inside || !walk->dense) {
+        copy_taps(walk, at, to);
         return;
     }
-    for (int32_t ky = y0; ky < y1; ky++) {
-        const int32_t y = top + ky * window->y.dilation;
-        const ptrdiff_t pixel = (ptrdiff_t)y * window->x.in + left;
-        copy_line(walk, image + pixel * (ptrdiff_t)walk->pixel_bytes, x0, x1,
-                  to + (size_t)ky * line);
-    }
+    const size_t pitch = (size_t)window->x.in * walk->pixel_bytes;
+    const uint8_t *from =
+        at->image + (size_t)at->top * pitch + (size_t)left * walk->pixel_bytes;
+    copy_lines(to, from, (uint32_t)window->y.kernel,
+               (size_t)window->x.kernel * walk->taps_bytes, pitch);
 }
 
-// A panel of output pixels from (y, x) on, of one group; returns how far rows go.
-static uint32_t find_rows(const walk_t *walk, const uint8_t *image, bool direct,
-                          uint32_t pixel, const void *from[XNN_PANEL]) {
-    const ember_xnn_window_t *window = &walk->window;
-    const uint32_t width = (uint32_t)window->x.out;
-    uint32_t y = pixel / width;
-    uint32_t x = pixel % width;
-    for (uint32_t i = 0; i < walk->panel.rows; i++) {
-        if (direct) {
-            const size_t row = (size_t)y * (uint32_t)window->y.stride;
-            from[i] = image + (row * (uint32_t)window->x.in +
-                               (size_t)x * (uint32_t)window->x.stride) *
-                                  walk->pixel_bytes;
-        } else {
-            uint8_t *to = walk->windows + i * walk->pitch;
-            copy_window(walk, image, (int32_t)y, (int32_t)x, to);
-            from[i] = to;
+// The rows of a panel, and how far they go.
+static uint32_t find_rows(const walk_t *walk, cursor_t at,
+                          const void *from[XNN_PANEL]) {
+    const uint32_t rows = walk->panel.rows;
+    if (walk->linear) { // pixel after pixel
+        const size_t step = walk->pixel_bytes;
+        const size_t pixel =
+            (size_t)at.y * (uint32_t)walk->window.x.in + (uint32_t)at.x;
+        const uint8_t *row = at.image + pixel * step;
+        for (uint32_t i = 0; i < XNN_PANEL; i++) {
+            from[i] = row;
+            row += i + 1 < rows ? step : 0;
         }
-        if (++x == width) {
-            x = 0;
-            y++;
-        }
+        return walk->k;
     }
-    for (uint32_t i = walk->panel.rows; i < XNN_PANEL; i++) {
+    const size_t stride = (size_t)walk->window.x.stride * walk->pixel_bytes;
+    const size_t pitch = (size_t)walk->window.x.in * walk->pixel_bytes;
+    uint8_t *to = walk->windows;
+    for (uint32_t i = 0; i < rows; i++) {
+        if (walk->direct) {
+            const size_t y = (size_t)at.y * (uint32_t)walk->window.y.stride;
+            from[i] = at.image + y * pitch + (size_t)at.x * stride;
+        } else {
+            copy_window(walk, &at, to);
+            from[i] = to;
+            to += walk->pitch;
+        }
+        next_pixel(walk, &at);
+    }
+    for (uint32_t i = rows; i < XNN_PANEL; i++) {
         from[i] = from[i - 1];
     }
     // Behind a copied window there is room; weights are zero there.
-    return direct ? walk->k : walk->panel.steps * walk->panel.form->unit;
+    return walk->direct ? walk->k : walk->panel.steps * walk->panel.form->unit;
+}
+
+// Are windows single pixels of the image?
+static bool is_direct(const ember_xnn_window_t *window) {
+    return window->y.kernel == 1 && window->x.kernel == 1 && window->y.before == 0 &&
+           window->x.before == 0 &&
+           (window->y.out - 1) * window->y.stride < window->y.in &&
+           (window->x.out - 1) * window->x.stride < window->x.in;
 }
 
 static void run_image(walk_t *walk, uint32_t batch) {
@@ -258,18 +313,14 @@ static void run_image(walk_t *walk, uint32_t batch) {
     const uint32_t pixels = (uint32_t)window->y.out * (uint32_t)window->x.out;
     const size_t size = (size_t)window->y.in * (uint32_t)window->x.in;
     const uint8_t *image = walk->input + batch * size * walk->pixel_bytes;
-    const bool direct = window->y.kernel == 1 && window->x.kernel == 1 &&
-                        window->y.before == 0 && window->x.before == 0 &&
-                        (window->y.out - 1) * window->y.stride < window->y.in &&
-                        (window->x.out - 1) * window->x.stride < window->x.in;
     const size_t first = (size_t)batch * pixels * panel->y_step;
     const void *from[XNN_PANEL];
     for (uint32_t pixel = 0; pixel < pixels; pixel += XNN_PANEL) {
         const uint32_t left = pixels - pixel;
         panel->rows = left < XNN_PANEL ? left : XNN_PANEL;
         for (uint32_t group = 0; group < walk->groups; group++) {
-            const uint32_t k = find_rows(walk, image + (size_t)group * walk->taps_bytes,
-                                         direct, pixel, from);
+            const uint8_t *channels = image + (size_t)group * walk->taps_bytes;
+            const uint32_t k = find_rows(walk, cursor_at(walk, channels, pixel), from);
             panel->w = walk->weights + group * walk->group_bytes;
             panel->y = first + pixel * panel->y_step + (size_t)group * panel->n;
             panel->form->pack(panel, from, k);
@@ -288,6 +339,9 @@ void ember_xnn_panel_conv_run(const ember_xnn_graph_t *graph,
     (void)!ember_xnn_window_read(node, &walk.window);
     walk.taps_bytes = geometry.k * form->size;
     walk.pixel_bytes = (uint32_t)walk.window.channels * form->size;
+    walk.direct = is_direct(&walk.window);
+    walk.dense =
+        walk.window.x.dilation == 1 && walk.window.y.dilation == 1 && walk.groups == 1;
     for (uint32_t batch = 0; batch < (uint32_t)walk.window.batch; batch++) {
         walk.panel.row = batch;
         walk.fill = input->datatype == XNN_QDS8  ? xnn_rows(input)[batch].zero
