@@ -139,6 +139,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
         " more that nothing uses are left out"
     )
+    plan_report.show_delegates(console, facts)
     report.show_passes(console, facts.get("passes", ()))
     plan_report.show_peaks(console, facts)
     for text in facts.get("kept_apart", ()):

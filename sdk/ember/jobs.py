@@ -113,8 +113,27 @@ def plan_facts(
         for one in model.passes
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
+    facts |= _delegates(selected.pairs)
     apart = list(plan.kept_apart(selected.pairs, selected.homes))
     return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
+
+
+def _delegates(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """The parts of scratch and constants that are those of delegates, bytes."""
+    rows = [
+        {
+            "model": model.name,
+            "method": method.name,
+            "index": index,
+            **one.to_json(),
+        }
+        for model, chosen in pairs
+        for method, needs in zip(chosen.methods, chosen.needs, strict=True)
+        for index, one in needs.delegates.items()
+    ]
+    most = max((one["values"] + one["work"] for one in rows), default=0)
+    packed = sum(sum(model.packed.values()) for model, _ in pairs)
+    return {"delegate": most, "delegates": rows, "packed": packed}
 
 
 def choose(job: Job) -> list[Pair]:

@@ -38,6 +38,18 @@ def _moment(peak: Mapping[str, Any]) -> str:
     return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
 
 
+def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
+    """What delegates take of the scratch, one at a time, and how well it is used."""
+    for one in facts.get("delegates", ()):
+        console.print(
+            f"delegate {one['index']} of {plain(one['method'])}: scratch"
+            f" {counted(one['values'] + one['work'], 'byte')}, of them"
+            f" {one['values']:,} for values (at least {one['bound']:,})"
+        )
+    if facts.get("packed"):
+        console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
+
+
 def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
     """Why a plan is not one, and what would help."""
     if not facts["resolved"]:

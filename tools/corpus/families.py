@@ -24,6 +24,7 @@ from corpus import (
     state,
     storage,
     sweeps,
+    xnnpack_models,
     xnnpack_networks,
 )
 from corpus.case import Case
@@ -50,6 +51,7 @@ FAMILIES = (
     prims,
     sweeps,
     xnnpack_networks,
+    xnnpack_models,
 )
 
 

@@ -21,7 +21,7 @@ from torch import nn
 from torch.export import export
 
 from corpus.case import Exported, Run
-from corpus.exporting import program_files
+from corpus.exporting import eager_runs, program_files
 from corpus.quantized_networks import pt2e
 
 # How the weights of a module's layers are made; "float" leaves them.
@@ -62,21 +62,47 @@ def lowered(
     sample: tuple[Any, ...],
     form: str = "float",
     dynamic: Any = None,
+    partition: dict[str, Any] | None = None,
     **config: Any,
 ) -> dict[str, bytes]:
     """The files of a program whose layers XNNPACK runs."""
+    graph = quantised(module.eval(), sample, form)
+    return lowered_graph(graph, sample, form, dynamic, partition, **config)
+
+
+def lowered_graph(
+    graph: nn.Module,
+    sample: tuple[Any, ...],
+    form: str,
+    dynamic: Any = None,
+    partition: dict[str, Any] | None = None,
+    **config: Any,
+) -> dict[str, bytes]:
+    """The same of a module that is quantised already."""
+    program = export(graph, copy.deepcopy(sample), dynamic_shapes=dynamic)
+    edge = to_edge_transform_and_lower(
+        program, partitioner=partitioners(form, **(partition or {}))
+    )
+    return program_files(edge.to_executorch(ExecutorchBackendConfig(**config)))
+
+
+def partitioners(form: str, precisions: Sequence[str] = (), **options: Any) -> list:
+    """Those that ExecuTorch's documentation gives for a form; `options` and the names
+    of `precisions` are the settings of XnnpackPartitioner."""
+    from executorch.backends.xnnpack.partition.config.xnnpack_config import (
+        ConfigPrecisionType,
+    )
     from executorch.backends.xnnpack.partition.xnnpack_partitioner import (
         XnnpackDynamicallyQuantizedPartitioner,
         XnnpackPartitioner,
     )
 
-    partitioners = [XnnpackPartitioner()]
-    if form == "dynamic" or form.startswith("int4"):
-        partitioners.insert(0, XnnpackDynamicallyQuantizedPartitioner())
-    graph = quantised(module.eval(), sample, form)
-    program = export(graph, copy.deepcopy(sample), dynamic_shapes=dynamic)
-    edge = to_edge_transform_and_lower(program, partitioner=partitioners)
-    return program_files(edge.to_executorch(ExecutorchBackendConfig(**config)))
+    if precisions:
+        options["config_precisions"] = [ConfigPrecisionType[one] for one in precisions]
+    found = [XnnpackPartitioner(**options)]
+    if not precisions and (form == "dynamic" or form.startswith("int4")):
+        found.insert(0, XnnpackDynamicallyQuantizedPartitioner())
+    return found
 
 
 @contextmanager
@@ -113,8 +139,12 @@ def exported(
     dynamic: Any = None,
     rtol: float = 0.0,
     atol: float = 0.0,
+    eager: bool = False,
     **config: Any,
 ) -> Exported:
-    """Lower a module by its first sample; every sample is a run."""
-    files = lowered(module, samples[0], form, dynamic, **config)
-    return Exported(files, reference(files, samples), rtol, atol)
+    """Lower a module by its first sample; every sample is a run. Outputs are those of
+    PyTorch when `eager`, else of executorch's own runtime."""
+    graph = quantised(module.eval(), samples[0], form)
+    files = lowered_graph(graph, samples[0], form, dynamic, **config)
+    runs = eager_runs(graph, samples) if eager else reference(files, samples)
+    return Exported(files, runs, rtol, atol)
