@@ -268,6 +268,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--variants", type=int, default=12, help="seeds per operator")
     parser.add_argument("--reports", type=int, default=1, help="stop after so many")
     parser.add_argument("--isa", action="append", default=[], help="try its variants")
+    parser.add_argument(
+        "--cases", type=Path, action="append", default=[], help="more seeds: a folder"
+    )
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
@@ -285,7 +288,7 @@ def main() -> int:
     wanted = arguments()
     folder = paths.writable_folder(paths.cache() / "fuzz")
     program = build(folder, wanted.isa)
-    found = seeds_module.collect(wanted.variants)
+    found = seeds_module.collect(wanted.variants, wanted.cases)
     if wanted.pattern:
         found = [one for one in found if wanted.pattern in one.name]
     packed = folder / "seeds.pack"

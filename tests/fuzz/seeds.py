@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,11 +46,12 @@ class Seed:
     companion: int = NONE  # index of the seed that a .pte or .ptd needs beside it
 
 
-def collect(variants: int) -> list[Seed]:
-    """All seeds; `variants` programs for each operator of kernels.yaml."""
+def collect(variants: int, cases: Sequence[Path] = ()) -> list[Seed]:
+    """All seeds; `variants` programs for each operator of kernels.yaml, and those in
+    folders of `cases`."""
     seeds = list(_toys())
-    for folder in ("tests/cases", "tests/unit/python/data"):
-        seeds += _files(ROOT / folder, len(seeds))
+    for folder in (ROOT / "tests/cases", ROOT / "tests/unit/python/data", *cases):
+        seeds += _files(folder, len(seeds))
     seeds += _operators(variants)
     return seeds
 
@@ -81,7 +82,9 @@ def _files(folder: Path, first: int) -> list[Seed]:
         if path.suffix not in _KINDS or len(data) > MOST_BYTES:
             continue
         names[path] = len(found)
-        found.append(Seed(str(path.relative_to(ROOT)), data, _KINDS[path.suffix]))
+        inside = path.is_relative_to(ROOT)
+        name = path.relative_to(ROOT) if inside else path
+        found.append(Seed(str(name), data, _KINDS[path.suffix]))
     for path, index in names.items():
         beside = next(iter(sorted(path.parent.glob("*.ptd"))), None)
         if path.suffix == ".pte" and beside in names and path.parent != folder:

@@ -158,6 +158,9 @@ SETTINGS: dict[str, tuple[Factory, list[Any], dict[str, Any]]] = {
 }
 
 
+COMMITTED = {"channels_last_static", "per_op_qd8", "state", "weights_as_inputs"}
+
+
 def setting(name: str) -> Case:
     factory, recipes, options = SETTINGS[name]
 
@@ -168,7 +171,7 @@ def setting(name: str) -> Case:
         own = module if isinstance(module, Counter) else Named(module)
         return exported(own, *samples, **options, **near)
 
-    return Case(f"xnnpack_setting_{name}", build, committed=False)
+    return Case(f"xnnpack_setting_{name}", build, name in COMMITTED)
 
 
 CASES = [*variants(), *map(setting, SETTINGS)]

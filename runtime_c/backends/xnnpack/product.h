@@ -86,9 +86,9 @@ static inline uint32_t xnn_column(const ember_xnn_product_t *product, uint32_t k
     return k < product->columns ? k : product->columns - 1;
 }
 
-// Is a bias absent, or a constant with a number per column?
+// Is a bias absent, or has it a number per column?
 static inline bool xnn_bias_fits(const ember_xnn_value_t *bias, uint32_t columns) {
-    return bias == NULL || (bias->place == XNN_CONSTANT && bias->numel == columns);
+    return bias == NULL || bias->numel == columns;
 }
 
 // --- fully connected layers, for kernels fully_connected_*.c -------------------------
