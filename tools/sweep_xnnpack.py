@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Random layers lowered to XNNPACK become cases for `ember test`, with its outputs.
+"""Random layers and networks lowered to XNNPACK become cases, with its outputs.
 
 python tools/sweep_xnnpack.py FOLDER [--count N] [--seed N] [-k TEXT]
 """
@@ -20,6 +20,7 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402 - the log level must be set first
 from corpus.case import write_case  # noqa: E402
 from corpus.xnnpack_layers import CONFIGURATIONS  # noqa: E402
+from corpus.xnnpack_random import RANDOM, random_program  # noqa: E402
 
 
 def main() -> int:
@@ -31,14 +32,21 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     failed = 0
-    for name, make in CONFIGURATIONS.items():
+    makers = {
+        name: lambda make=make: make().exported()
+        for name, make in CONFIGURATIONS.items()
+    }
+    makers |= {
+        name: lambda form=form: random_program(form) for name, form in RANDOM.items()
+    }
+    for name, make in makers.items():
         for index in range(options.count if options.text in name else 0):
             seed = f"{name} {options.seed} {index}"
             random.seed(seed)
             torch.manual_seed(random.getrandbits(32))
             try:
                 with torch.no_grad():
-                    write_case(make().exported(), options.folder / f"{name}_{index}")
+                    write_case(make(), options.folder / f"{name}_{index}")
             except Exception as error:
                 failed += 1
                 print(f"{seed}: {str(error).strip().splitlines()[-1:]}")

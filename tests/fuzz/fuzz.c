@@ -22,7 +22,13 @@
 #include "ember/bundle.h"
 #include "ember/data.h"
 #include "ember/method.h"
+#include "ember/port.h"
 #include "table.h"
+
+// Models stand for instructions, as in the port of this computer.
+uint32_t ember_port_cpu(void) {
+    return UINT32_MAX;
+}
 
 enum {
     MOST_SEEDS = 8192,

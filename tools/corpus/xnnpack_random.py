@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random small networks in each form of XNNPACK: images, then rows, with branches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+from torch.export import Dim
+from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
+
+from corpus.case import Exported
+from corpus.exporting import Apply
+from corpus.xnnpack import FORMS, exported
+from corpus.xnnpack_layers import NEAR, NEAR_HALF, pick
+
+# A last bit that differs before a quantisation is one step after it.
+STEPS = {"rtol": 1e-2, "atol": 8e-2}
+EXACT: dict[str, float] = {"rtol": 0.0, "atol": 0.0}
+
+
+@dataclass
+class Step:
+    """A layer, and which results before it it takes, counted from the end."""
+
+    module: nn.Module
+    takes: tuple[int, ...] = (-1,)
+    exact: bool = True
+
+
+class Network(nn.Module):
+    """Steps in order; the last result, and sometimes one before it."""
+
+    def __init__(self, steps: list[Step], also: int | None) -> None:
+        super().__init__()
+        self.steps = nn.ModuleList([one.module for one in steps])
+        self.takes = [one.takes for one in steps]
+        self.also = also
+
+    def forward(self, x: torch.Tensor) -> Any:
+        found = [x]
+        for takes, step in zip(self.takes, self.steps, strict=True):
+            found.append(step(*[found[i] for i in takes]))
+        return found[-1] if self.also is None else (found[-1], found[self.also])
+
+
+# ---- steps of images -----------------------------------------------------------------
+
+
+def convolution(x: torch.Tensor) -> Step:
+    channels, outputs = x.shape[1], random.randint(1, 9)
+    kernel = pick(1, 1, 2, 3)
+    options = {"stride": pick(1, 1, 2), "padding": random.randint(0, kernel // 2)}
+    made = nn.Conv2d(channels, outputs, kernel, bias=pick(True, False), **options)
+    return Step(pick(made, nn.Sequential(made, nn.BatchNorm2d(outputs)), made))
+
+
+def depthwise(x: torch.Tensor) -> Step:
+    channels = x.shape[1]
+    return Step(nn.Conv2d(channels, channels, 3, pick(1, 2), 1, groups=channels), (-1,))
+
+
+def pad(x: torch.Tensor) -> Step:
+    sizes = [random.randint(0, 2) for _ in range(4)]
+    return Step(Apply(lambda y: F.pad(y, sizes)))
+
+
+def part(x: torch.Tensor) -> Step:
+    dim = random.randrange(1, x.dim())
+    first = random.randint(0, x.shape[dim] - 1)
+    end = random.randint(first + 1, x.shape[dim])
+    return Step(Apply(lambda y: y.narrow(dim, first, end - first)))
+
+
+def largest(x: torch.Tensor) -> Step:
+    return Step(nn.MaxPool2d(2, pick(1, 2), ceil_mode=False))
+
+
+def average(x: torch.Tensor) -> Step:
+    return Step(nn.AvgPool2d(2, pick(1, 2)), exact=False)
+
+
+def larger(x: torch.Tensor) -> Step:
+    made = nn.Upsample(
+        scale_factor=2.0, mode="bilinear", align_corners=pick(True, False)
+    )
+    return Step(made, exact=False)
+
+
+def turned(x: torch.Tensor) -> Step:
+    order = [0, *random.sample(range(1, x.dim()), x.dim() - 1)]
+    return Step(Apply(lambda y: y.permute(order)))
+
+
+def highest(x: torch.Tensor) -> Step:
+    dim = pick(2, 3)
+    return Step(Apply(lambda y: y.max(dim, keepdim=True)[0]))
+
+
+# ---- steps of both -------------------------------------------------------------------
+
+BOUNDS: list[Callable[[], nn.Module]] = [
+    nn.ReLU,
+    nn.ReLU6,
+    nn.Hardtanh,
+    lambda: Apply(lambda y: y.clamp(-0.4, 0.6)),
+]
+NEARLY: list[Callable[[], nn.Module]] = [
+    nn.Sigmoid,
+    nn.Tanh,
+    nn.GELU,
+    nn.Hardswish,
+    nn.SiLU,
+    lambda: nn.LeakyReLU(0.2),
+    lambda: Apply(lambda y: torch.exp(-torch.abs(y))),
+    lambda: Apply(lambda y: torch.rsqrt(y * y + 1.0)),
+    lambda: Apply(lambda y: torch.floor(2.0 * y) + torch.ceil(y)),
+    lambda: Apply(lambda y: torch.sin(y) - torch.cos(y)),
+    lambda: Apply(lambda y: torch.log(y * y + 0.5)),
+    lambda: Apply(lambda y: torch.softmax(y, -1)),
+    lambda: Apply(lambda y: torch.sqrt(y**2 + 0.1) / 1.7),
+]
+
+
+def bound(x: torch.Tensor) -> Step:
+    return Step(pick(*BOUNDS)())
+
+
+def function(x: torch.Tensor) -> Step:
+    return Step(pick(*NEARLY)(), exact=False)
+
+
+def prelu(x: torch.Tensor) -> Step:
+    return Step(nn.PReLU(x.shape[1] if x.dim() > 1 else 1), exact=False)
+
+
+def pair(x: torch.Tensor) -> Step:
+    """With an earlier result, or with itself through a function."""
+    combine = pick(torch.add, torch.mul, torch.sub, torch.maximum, torch.minimum)
+    exact = combine in (torch.add, torch.mul, torch.sub)
+    return Step(Apply(combine), (-1, pick(-1, -2, -3)), exact)
+
+
+def joined(x: torch.Tensor) -> Step:
+    count, dim = pick(2, 2, 3, 4, 5), random.randrange(1, x.dim())
+    takes = tuple(pick(-1, -2, -3) for _ in range(count))
+    return Step(Apply(lambda *parts: torch.cat(parts, dim)), takes)
+
+
+IMAGES = [convolution] * 4 + [depthwise, pad, part, largest, average, larger, turned]
+IMAGES += [highest, prelu, bound, bound, function, pair, pair, joined]
+
+
+# ---- steps of rows -------------------------------------------------------------------
+
+
+def linear(x: torch.Tensor) -> Step:
+    return Step(nn.Linear(x.shape[-1], pick(8, 16, 32, 5), bias=pick(True, False)))
+
+
+def mixed(x: torch.Tensor) -> Step:
+    return Step(Apply(lambda y: y @ y.transpose(-2, -1)), exact=False)
+
+
+def normal(x: torch.Tensor) -> Step:
+    return Step(nn.LayerNorm(x.shape[-1]), exact=False)
+
+
+def flat(x: torch.Tensor) -> Step:
+    return Step(Apply(lambda y: y.reshape(y.shape[0], -1)))
+
+
+ROWS = [linear] * 5 + [mixed, normal, part, bound, function, pair, pair, joined, turned]
+
+# ---- networks ------------------------------------------------------------------------
+
+MOST_ELEMENTS = 6000
+
+
+def network(sample: torch.Tensor, kinds: list[Any], count: int) -> tuple[Network, bool]:
+    """Steps that fit each other, found by running them."""
+    found, steps, tries = [sample], [], 0
+    while len(steps) < count and tries < 200:
+        tries += 1
+        step = pick(*kinds)(found[-1])
+        try:
+            made = step.module.eval()(*[found[i] for i in step.takes])
+        except (RuntimeError, IndexError, ValueError):
+            continue
+        if not 0 < made.numel() <= MOST_ELEMENTS or not made.isfinite().all():
+            continue
+        found.append(made)
+        steps.append(step)
+        if found[-1].dim() == 4 and random.random() < 0.15:
+            end = pick(lambda y: y.mean((2, 3)), lambda y: y.mean((2, 3), keepdim=True))
+            steps.append(Step(Apply(end), exact=False))
+            found.append(end(found[-1]))
+            if found[-1].dim() == 2:
+                kinds = ROWS
+    also = random.randint(1, len(found) - 1) if random.random() < 0.2 else None
+    return Network(steps, also).eval(), all(one.exact for one in steps)
+
+
+SETTINGS: list[dict[str, Any]] = [
+    *[{}] * 6,
+    {"per_op_mode": True},
+    {"precisions": ["FP32"]},
+    {"precisions": ["STATIC_QUANT", "FP32"]},
+]
+
+
+def random_program(form: str) -> Exported:
+    """A random network in a form of xnnpack.FORMS, or "half"."""
+    half, form = form == "half", "float" if form == "half" else form
+    group = int(form.partition("_")[2]) if form.startswith("int4_") else 8
+    images = not form.startswith("int4") and random.random() < 0.7
+    if images:
+        shape = [pick(1, 1, 2), random.randint(1, 6), *random.sample(range(5, 12), 2)]
+        kinds = IMAGES
+    else:
+        shape = [*pick((3,), (1,), (2, 4)), pick(1, 2) * group]
+        kinds = [one for one in ROWS if not form.startswith("int4_") or one is not part]
+    sample = torch.randn(shape)
+    if images and random.random() < 0.4:
+        sample = sample.to(memory_format=torch.channels_last)
+    module, exact = network(sample, kinds, random.randint(1, 7))
+    samples, dynamic = [sample, torch.randn_like(sample)], None
+    if random.random() < 0.25 and shape[0] > 1:
+        dynamic = ({0: Dim("n", min=1, max=shape[0])},)
+        samples.append(torch.randn_like(sample)[:1])
+    if half:
+        module, samples = module.half(), [one.half() for one in samples]
+        near = NEAR_HALF
+    elif form == "float":
+        near = NEAR
+    else:
+        near = EXACT if exact else STEPS
+    return exported(
+        module,
+        *[(one,) for one in samples],
+        form=form,
+        dynamic=dynamic,
+        partition=pick(*SETTINGS),
+        **near,
+    )
+
+
+RANDOM = {f"random_{form}": form for form in (*FORMS, "half")}
