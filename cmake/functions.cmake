@@ -15,7 +15,7 @@
 #                    [DTYPE_SELECTIVE_BUILD ON])
 #   generate_bindings_for_kernels(LIB_NAME <name> [FUNCTIONS_YAML <file>]
 #                                 [CUSTOM_OPS_YAML <file>] [DTYPE_SELECTIVE_BUILD ON]
-#                                 [ADD_EXCEPTION_BOUNDARY])
+#                                 [ADD_EXCEPTION_BOUNDARY] [BACKENDS <id>...])
 #   gen_operators_lib(LIB_NAME <name> [KERNEL_LIBS <target>...] [DEPS <target>...]
 #                     [DTYPE_SELECTIVE_BUILD ON])
 #     The library <name>: the table `ember_operators` of the selected kernels, and the
@@ -156,8 +156,8 @@ endfunction()
 
 function(generate_bindings_for_kernels)
   cmake_parse_arguments(GEN "ADD_EXCEPTION_BOUNDARY"
-                        "LIB_NAME;FUNCTIONS_YAML;CUSTOM_OPS_YAML;DTYPE_SELECTIVE_BUILD" ""
-                        ${ARGN})
+                        "LIB_NAME;FUNCTIONS_YAML;CUSTOM_OPS_YAML;DTYPE_SELECTIVE_BUILD"
+                        "BACKENDS" ${ARGN})
   ember_board_of(board "")
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/${GEN_LIB_NAME}")
   set(words --selected "${folder}/selected_operators.yaml" --board ${board})
@@ -170,6 +170,9 @@ function(generate_bindings_for_kernels)
   if(GEN_DTYPE_SELECTIVE_BUILD)
     list(APPEND words --dtypes)
   endif()
+  foreach(id ${GEN_BACKENDS})
+    list(APPEND words --backend ${id})
+  endforeach()
   if(EMBER_TOOLCHAIN)
     list(APPEND words --toolchain ${EMBER_TOOLCHAIN})
   endif()

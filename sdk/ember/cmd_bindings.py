@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +44,10 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Operators whose kernels you link yourself."),
     ] = None,
+    backend: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Also this backend; may be repeated."),
+    ] = None,
     dtypes: Annotated[
         bool,
         typer.Option("--dtypes", help="Leave out kernels for dtypes that none uses."),
@@ -75,7 +80,9 @@ def command(
     paths.writable_folder(out)
     files = {
         "operators.c": kernels.operator_table(chosen, known),
-        "backends.c": kernels.backend_table(known.backends, target.isa),
+        "backends.c": kernels.backend_table(
+            _backends(info, backend or (), known), target.isa
+        ),
     }
     script = None
     if target.port != "host":
@@ -84,6 +91,18 @@ def command(
     files["libraries.cmake"] = cmake_files.link(made, script=script)
     for name, text in files.items():
         _write_changed(out / name, text)
+
+
+def _backends(
+    info: OpInfo, wanted: Sequence[str], known: kernels.KernelList
+) -> frozenset[str]:
+    """Those that the programs of `info` delegate to, and those that are asked for."""
+    unknown = [f"Ember has no backend {one}" for one in {*wanted} - {*known.backends}]
+    if unknown:
+        raise SdkError(problem_list("backends", unknown))
+    if info.everything:
+        return frozenset(known.backends)
+    return (info.backends | {*wanted}) & known.backends.keys()
 
 
 def _offered(

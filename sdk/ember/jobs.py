@@ -120,13 +120,8 @@ def plan_facts(
 
 def _delegates(pairs: Sequence[Pair]) -> dict[str, Any]:
     """The parts of scratch and constants that are those of delegates, bytes."""
-    rows = [
-        {
-            "model": model.name,
-            "method": method.name,
-            "index": index,
-            **one.to_json(),
-        }
+    rows: list[dict[str, Any]] = [
+        {"model": model.name, "method": method.name, "index": index} | one.to_json()
         for model, chosen in pairs
         for method, needs in zip(chosen.methods, chosen.needs, strict=True)
         for index, one in needs.delegates.items()

@@ -22,6 +22,7 @@ from ember.kernels import Operator
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
 
 DEFAULT = "default"  # the key of an operator that any tensors may come to
+_BACKEND = "backend/"  # how a build feature that names a backend begins
 _GROUP = r"\d+;(\d+(,\d+)*)?"
 _KEY = re.compile(rf"v\d+(/({_GROUP}(\|{_GROUP})*)?)?")
 _FIELDS = frozenset(
@@ -54,6 +55,12 @@ class OpInfo:
     @property
     def operators(self) -> list[str]:
         return sorted(self.keys)
+
+    @property
+    def backends(self) -> frozenset[str]:
+        """Ids of those that programs delegate to."""
+        found = [one for one in self.features if one.startswith(_BACKEND)]
+        return frozenset(one.removeprefix(_BACKEND) for one in found)
 
     def dtypes(self, op: str) -> frozenset[int] | None:
         """The numbers of the dtypes that `op` is used with; None: any."""
@@ -126,7 +133,10 @@ def of_program(program: Program, source: str) -> OpInfo:
             keys.setdefault(name, set())
         for _, name, call in method.kernel_calls():
             keys[name].add(_key(method, call.args))
-    return _named(keys, source)
+    ids = {each.id for method in program.methods for each in method.delegates}
+    return replace(
+        _named(keys, source), features=frozenset(_BACKEND + one for one in ids)
+    )
 
 
 def _named(keys: Mapping[str, Iterable[str]], source: str) -> OpInfo:

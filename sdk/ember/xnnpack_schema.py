@@ -51,6 +51,22 @@ def _numbers(*names: str) -> tuple[Field, ...]:
 
 
 PER_TENSOR = Table("PerTensorQuant", (Field("scale", F32), Field("zero_point", I32)))
+
+
+def _scales(name: str, *between: Field) -> Table:
+    """Scales of channels, in the payload or in a constant."""
+    fields = (Field("scale", Vector(F32)), Field("channel_dim", I32), *between)
+    return Table(name, (*fields, *_numbers("scale_buffer_idx", "num_scales")))
+
+
+PER_CHANNEL = _scales("PerChannelQuant")
+PER_TOKEN = Table("PerTokenDynamicQuant", (Field("num_nonbatch_dims", I32),))
+PER_GROUP = _scales(
+    "PerChannelGroupQuant",
+    Field("group_size", I32),
+    Field("scale_bf16", Vector(I16)),
+)
+TENSOR = Table("PerTensorQuant", (Field("scale", F32), Field("zero_point", I32)))
 PER_CHANNEL = Table(
     "PerChannelQuant",
     (

@@ -393,3 +393,10 @@ def test_inspect_shows_gaps(
     assert "my_ops::add.out" in capsys.readouterr().out
     assert cli.main(["inspect", str(data / "add.pte"), "--json", str(report)]) == 0
     assert json.loads(report.read_text())["missing"] == []
+
+
+def test_op_info_names_the_backends_of_a_program() -> None:
+    one = program.read(CASES / "xnnpack_mlp/model.pte")
+    info = opinfo.of_program(one, "mlp")
+    assert info.backends == {"XnnpackBackend"}
+    assert (info | opinfo.OpInfo()).backends == info.backends
