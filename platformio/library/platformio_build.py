@@ -98,7 +98,7 @@ def board_word(folder):
         "console": "stderr",
         "runner": {"kind": "native", "counts": None},
     }
-    made = folder / "board.yaml"  # JSON is YAML
+    made = folder / (facts["name"] + ".yaml")  # JSON is YAML
     text = json.dumps(facts, indent=2)
     if not made.is_file() or made.read_text() != text:
         made.write_text(text)

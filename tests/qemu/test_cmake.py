@@ -1,4 +1,4 @@
-"""examples/cmake: configured, built and run, with each way to find Ember."""
+"""examples/cmake: configured, built and run. An installed package: test_wheel.py."""
 
 from __future__ import annotations
 
@@ -53,18 +53,6 @@ def build_and_test(project: Path, package: Path, preset: str) -> None:
     run("cmake", "--build", "--preset", preset, cwd=project, ember_DIR=package)
     said = run("ctest", "--preset", preset, cwd=project, ember_DIR=package)
     assert "100% tests passed, 0 tests failed out of 3" in said
-
-
-def test_an_installed_package(project: Path, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    pip = (sys.executable, "-m", "pip", "install", "-q", "--target", site)
-    options = ("--no-deps", "--no-build-isolation", "--no-index")
-    run(*pip, *options, ROOT, cwd=tmp_path)
-    command = (sys.executable, "-m", "ember", "cmake-dir")
-    package = Path(run(*command, cwd=tmp_path, PYTHONPATH=site).strip())
-    assert site in package.parents
-    configure(project, package, "mps2-an386")
-    build_and_test(project, package, "mps2-an386")
 
 
 def test_a_subdirectory(project: Path) -> None:

@@ -158,7 +158,7 @@ def test_a_board_that_only_platformio_knows(own: Path, pio: Pio) -> None:
     (own / "platformio.ini").write_text(OWN_INI + f"custom_ember_model = {DIGITS}\n")
     assert "SUCCESS" in pio(own, "run")
     made = own / ".pio" / "build" / "own" / "ember"
-    assert boards.read(made / "board.yaml").memories[1].size == 65536
+    assert boards.read(made / "own.yaml").memories[1].size == 65536
     assert run_own(own)[1:6] == SCORES
 
 

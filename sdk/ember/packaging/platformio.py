@@ -74,8 +74,8 @@ def known_boards() -> list[str]:
 
 
 def is_known(board: Board) -> bool:
-    """Whether GCC compiles for it and the port's start-up code is all that it needs."""
-    return board.port == "cortexm" and board.boot is None
+    """Whether the platform has start-up code for it."""
+    return board.port == "cortexm"
 
 
 def has_scons(folder: Path) -> bool:

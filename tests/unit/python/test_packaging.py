@@ -238,6 +238,7 @@ def test_wrong_use(
 def test_a_model_that_does_not_fit(tmp_path: Path) -> None:
     text = (ROOT / "boards" / "mps2-an386.yaml").read_text()
     board = tmp_path / "small.yaml"
+    text = text.replace("name: mps2-an386", "name: small")
     board.write_text(re.sub(r"size: \d+M", "size: 4K", text))
     folder = tmp_path / "project"
     with pytest.raises(SdkError, match="more than"):
@@ -254,6 +255,17 @@ def test_the_example_is_what_the_generator_writes() -> None:
     text = platformio.ini(chosen, "../models/digits/digits.pte", with_scons=True)
     assert (folder / "platformio.ini").read_text() == text
     assert (folder / "src/main.c").resolve() == ROOT / "examples/firmware/once.c"
+
+
+def test_every_board_of_the_platform_is_described() -> None:
+    names = platformio.known_boards()
+    assert {"mps2-an386", "mps3-an547", "netduinoplus2", "nucleo-f446re"} <= set(names)
+    for name in names:
+        facts = platformio.board_facts(boards.load(name))
+        assert f"-mcpu={facts['build']['cpu']}" in facts["build"]["flags"]
+        assert facts["upload"]["maximum_ram_size"] > 0
+        emulated = boards.load(name).runner.kind == "qemu-system"
+        assert facts["ember"]["emulator"][-1:] == (["FIRMWARE"] if emulated else [])
 
 
 def test_library_boards_have_two_memories() -> None:
