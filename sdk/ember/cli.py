@@ -19,6 +19,7 @@ from ember.errors import SdkError, UsageError
 # annotated parameters are the command line; it returns None or an exit status. The
 # module is imported only when its verb is used.
 VERBS = {
+    "export": "Turn a PyTorch model into an ExecuTorch program for a board.",
     "doctor": "Show which tools are installed and how to get the missing ones.",
     "boards": "List the boards and their memories.",
     "select": "List the kernels that models need, and what is missing.",

@@ -12,19 +12,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge
 from torch import nn
-from torch.export import export
 
 from corpus import networks
 from corpus.case import Case, Exported, Run
 from corpus.exporting import program_files
 from corpus.inputs import Recipe, channels_last, f32, made
+from ember.export.cortex_m import lowered, quantised
 
 TARGETS = ("m55", "m4", "m0")
 COMMITTED = ("m55", "m4")  # of the small networks
-# What the flow's own tests keep whole; the list is new each time, to_edge extends it.
-KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
 
 
 class LstmCell(nn.Module):
@@ -124,42 +121,6 @@ def mobilenet_v2(
     return nn.Sequential(*parts, *head)
 
 
-def quantised(model: nn.Module, calibration: Sequence[tuple[Any, ...]]) -> nn.Module:
-    """Quantise a model to int8 with the Cortex-M quantizer."""
-    from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
-    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-
-    graph = export(model.eval(), calibration[0], strict=True)
-    prepared = prepare_pt2e(graph.module(check_guards=False), CortexMQuantizer())
-    for sample in calibration:
-        prepared(*sample)
-    return convert_pt2e(prepared)
-
-
-def lowered(
-    model: nn.Module, sample: tuple[Any, ...], target: str
-) -> EdgeProgramManager:
-    """Take a quantised model to the dialect of a target, m55 for example."""
-    from executorch.backends.cortex_m import target_config
-    from executorch.backends.cortex_m.passes import cortex_m_pass_manager
-
-    config = EdgeCompileConfig(
-        preserve_ops=[getattr(torch.ops.aten, name).default for name in KEPT],
-        _check_ir_validity=False,
-        _core_aten_ops_exception_list=[torch.ops.aten.max_pool2d.default],
-    )
-    edge = to_edge(export(model, sample), compile_config=config)
-    passes = cortex_m_pass_manager.CortexMPassManager(
-        edge.exported_program(),
-        target_config=target_config.CortexMTargetConfig.from_target_string(
-            f"cortex-{target}"
-        ),
-    )
-    # there is no public way to put a program back
-    edge._edge_programs["forward"] = passes.transform()
-    return edge
-
-
 def exported(
     model: nn.Module,
     calibration: Sequence[tuple[Any, ...]],
@@ -167,7 +128,8 @@ def exported(
     target: str,
 ) -> Exported:
     """Quantise and lower a model; expect what the dialect's reference computes."""
-    edge = lowered(quantised(model, calibration), samples[0], target)
+    graph = quantised(model.eval(), calibration)
+    edge = lowered(graph, samples[0], f"cortex-{target}")
     reference = edge.exported_program().module()
     runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]
     return Exported(program_files(edge.to_executorch()), runs, rtol=0, atol=0)

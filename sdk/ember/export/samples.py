@@ -1,0 +1,77 @@
+"""What calibrates quantisation: `--calibrate DATA` becomes inputs of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ember.errors import SdkError
+from ember.export.packages import need
+from ember.export.source import Sample
+
+_FORMS = (
+    "a .npy with samples along the first axis, a .npz with such an array for each"
+    " input, or a folder of them"
+)
+
+
+def read(path: Path, example: Sample) -> tuple[Sample, ...]:
+    """The samples in `path`, each with shapes and dtypes of `example`."""
+    if path.is_dir():
+        files = sorted([*path.glob("*.npy"), *path.glob("*.npz")])
+        if not files:
+            raise SdkError(f"{path} holds no .npy or .npz file", hint=_FORMS)
+        return tuple(sample for one in files for sample in _of_file(one, example))
+    return tuple(_of_file(path, example))
+
+
+def _of_file(path: Path, example: Sample) -> Iterator[Sample]:
+    arrays = _arrays(path)
+    if len(arrays) != len(example):
+        raise SdkError(
+            f"{path} holds {len(arrays)} arrays, the model takes {len(example)} inputs",
+            hint=_FORMS,
+        )
+    columns = [
+        _tensors(path, number, array, tensor)
+        for number, (array, tensor) in enumerate(zip(arrays, example, strict=True))
+    ]
+    counts = [len(one) for one in columns]
+    if len(set(counts)) != 1:
+        said = ", ".join(map(str, counts))
+        raise SdkError(f"{path}: the inputs have different numbers of samples: {said}")
+    yield from zip(*columns, strict=True)
+
+
+def _arrays(path: Path) -> list[NDArray[Any]]:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error).split("\n")[0]
+        raise SdkError(f"cannot read samples from {path}: {reason}", _FORMS) from error
+    if isinstance(loaded, np.ndarray):
+        return [loaded]
+    return [loaded[name] for name in loaded.files]
+
+
+def _tensors(path: Path, number: int, array: NDArray[Any], like: Any) -> Sequence[Any]:
+    """One sample, or many of them, whose batch of one may be left out."""
+    torch = need("torch")
+    if not isinstance(like, torch.Tensor):
+        raise SdkError(f"input {number} is no tensor: it cannot come from {path}")
+    shape = tuple(like.shape)
+    if array.shape == shape:
+        parts = [array]
+    elif array.ndim > 0 and shape in (array.shape[1:], (1, *array.shape[1:])):
+        parts = [part.reshape(shape) for part in array]
+    else:
+        raise SdkError(
+            f"{path}: input {number} has the shape {list(array.shape)}, the model"
+            f" takes {list(shape)}",
+            hint=_FORMS,
+        )
+    return [torch.from_numpy(np.ascontiguousarray(p)).to(like.dtype) for p in parts]

@@ -1,0 +1,143 @@
+"""What is exported: a Python file that defines a model, or a saved torch.export."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ember.errors import SdkError
+from ember.export import blame
+from ember.export.packages import need, quiet
+
+# The names that are looked for, the first found wins; the second ones are those of
+# ExecuTorch's own examples.
+_MODEL = ("model", "ModelUnderTest")
+_INPUTS = ("example_inputs", "ModelInputs")
+_CALIBRATION = ("calibration_inputs",)
+_DYNAMIC = ("dynamic_shapes",)
+
+Sample = tuple[Any, ...]  # the inputs of one call
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model with inputs, before anything is decided about a board."""
+
+    path: Path
+    model: Any  # a torch.nn.Module in evaluation mode
+    inputs: Sample
+    calibration: tuple[Sample, ...] = ()  # of the file itself
+    dynamic: Any = None  # dynamic_shapes of torch.export
+    saved: bool = False  # a .pt2: a graph, no longer a module of layers
+
+
+def read(path: Path) -> Source:
+    """The model in a MODULE.py or FILE.pt2; an SdkError that says what is missing."""
+    if not path.is_file():
+        raise SdkError(f"{path} does not exist", hint="give a MODULE.py or a FILE.pt2")
+    if path.suffix == ".py":
+        return _of_module(path)
+    if path.suffix == ".pt2":
+        return _of_saved(path)
+    raise SdkError(
+        f"{path} is neither a .py nor a .pt2 file",
+        hint="a Python file that defines `model` and `example_inputs`, or what"
+        " torch.export.save() wrote",
+    )
+
+
+def _of_module(path: Path) -> Source:
+    need("torch")
+    module = _run(path)
+    names = vars(module)
+    model = _model(path, _first(names, _MODEL))
+    inputs = _sample(path, _INPUTS[0], _first(names, _INPUTS))
+    given = _called(path, _CALIBRATION[0], _first(names, _CALIBRATION))
+    calibration = [_sample(path, _CALIBRATION[0], one) for one in given or ()]
+    dynamic = _first(names, _DYNAMIC)
+    return Source(path, model, inputs, tuple(calibration), dynamic)
+
+
+def _run(path: Path) -> Any:
+    """Execute the file as a module, its folder first on the path."""
+    name = f"ember_export_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise blame.of(f"cannot run {path}", error, path) from error
+    finally:
+        sys.path.remove(str(path.resolve().parent))
+    return module
+
+
+def _first(names: dict[str, Any], wanted: Sequence[str]) -> Any:
+    return next((names[one] for one in wanted if one in names), None)
+
+
+def _model(path: Path, found: Any) -> Any:
+    torch = need("torch")
+    if found is None:
+        raise SdkError(
+            f"{path} defines no `model`",
+            hint="model = MyNetwork(), example_inputs = (torch.randn(1, 3, 32, 32),)",
+        )
+    if not isinstance(found, torch.nn.Module):
+        found = _called(path, _MODEL[0], found)
+    if not isinstance(found, torch.nn.Module):
+        raise SdkError(f"{path}: `model` is no torch.nn.Module and makes none")
+    return found.eval()
+
+
+def _called(path: Path, name: str, found: Any) -> Any:
+    """What a class or function without arguments gives; other things stay."""
+    if not callable(found):
+        return found
+    make: Callable[[], Any] = found
+    try:
+        return make()
+    except Exception as error:
+        raise blame.of(f"{path}: cannot call `{name}`", error, path) from error
+
+
+def _sample(path: Path, name: str, found: Any) -> Sample:
+    """Inputs as a tuple; one tensor alone is taken as the only input."""
+    torch = need("torch")
+    found = _called(path, name, found)
+    if isinstance(found, torch.Tensor):
+        return (found,)
+    if isinstance(found, tuple | list) and found:
+        return tuple(found)
+    raise SdkError(
+        f"{path} defines no `{name}`, the inputs of one call",
+        hint=f"{name} = (torch.randn(1, 3, 32, 32),)",
+    )
+
+
+def _of_saved(path: Path) -> Source:
+    torch = need("torch")
+    try:
+        with quiet():
+            program = torch.export.load(path)
+    except Exception as error:
+        raise SdkError(
+            f"{path} is not what torch.export.save() writes: {blame.first_line(error)}"
+        ) from error
+    given = program.example_inputs
+    if not given or not given[0]:
+        raise SdkError(
+            f"{path} was saved without example inputs",
+            hint="save what torch.export.export(model, example_inputs) gave",
+        )
+    if given[1]:
+        names = ", ".join(given[1])
+        raise SdkError(f"{path} takes keyword arguments ({names}), which .pte has not")
+    return Source(path, program.module(check_guards=False), given[0], saved=True)

@@ -1,0 +1,260 @@
+"""`ember export`: sources, flows for boards, calibration, and what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import bundle, cli, inputs, program
+
+NETWORK = """
+import torch
+from torch import nn
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.filters = nn.Conv2d(3, 8, 3, padding=1)
+        self.head = nn.Linear(8 * 16, 32)
+
+    def forward(self, x):
+        y = torch.relu(self.filters(x))
+        return self.head(nn.functional.max_pool2d(y, 2).flatten(1))
+
+
+torch.manual_seed(0)
+model = Network
+example_inputs = (torch.randn(1, 3, 8, 8),)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(text: str, name: str = "network.py") -> str:
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> str:
+    before = sorted(Path().iterdir())
+    assert cli.main(["export", *words]) == code
+    assert sorted(Path().iterdir()) == before  # nothing is left half-written
+    return capsys.readouterr().err
+
+
+# ---- what needs no PyTorch -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["gone.py"], 1, "gone.py does not exist"),
+        (["net.onnx"], 1, "net.onnx is neither a .py nor a .pt2 file"),
+        (["net.py", "-o", "a.onnx"], 2, "write a .bpte or a .pte file"),
+        (["net.py", "--calibrate", "x.npy"], 2, "--calibrate goes with --quantize"),
+        (["net.py", "--quantize", "int3"], 2, "'int3' is not one of"),
+        (["net.py", "--quantize", "int8"], 2, "add --board NAME"),
+        (["net.py", "--board", "mps2-an38"], 1, "did you mean mps2-an386?"),
+    ],
+)
+def test_wrong_words_are_refused(capsys, words, code, said):
+    written("")
+    Path("net.py").touch()
+    Path("net.onnx").touch()
+    assert said in refused(capsys, *words, code=code)
+
+
+def test_without_pytorch_the_sentence_says_what_to_install(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    said = refused(capsys, written(NETWORK))
+    assert "exporting needs torch" in said
+    assert "pip install torch==2.13.0" in said
+
+
+# ---- what does -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+def exported(capsys, *words: str) -> dict[str, object]:
+    assert cli.main(["export", *words, "--json", "facts.json"]) == 0
+    facts = json.loads(Path("facts.json").read_text())
+    capsys.readouterr()
+    return facts
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("words", "backend", "close", "operator"),
+    [
+        ([], "portable", 1e-6, "aten::convolution.out"),
+        (["--board", "mps2-an386"], "portable", 1e-6, "aten::convolution.out"),
+        (
+            ["--board", "mps2-an386", "--quantize", "int8"],
+            "cortex_m",
+            0.05,
+            "cortex_m::quantized_conv2d.out",
+        ),
+        (["--board", "qemu-a64-sme"], "xnnpack", 1e-5, None),
+        (["--board", "qemu-a64-sme", "--quantize", "int8"], "xnnpack", 0.05, None),
+        (
+            ["--board", "qemu-a64-sme", "--quantize", "int8-dynamic"],
+            "xnnpack",
+            0.05,
+            None,
+        ),
+        (["--backend", "xnnpack", "--quantize", "int4"], "xnnpack", 0.5, None),
+    ],
+)
+def test_a_program_for_a_board_passes_its_own_tests(
+    capsys, words, backend, close, operator
+):
+    facts = exported(capsys, written(NETWORK), *words)
+    assert (facts["file"], facts["backend"]) == ("network.bpte", backend)
+    assert facts["distance"] <= close
+    names = program.parse(bundle.read(Path("network.bpte")).program).methods[0]
+    assert operator is None or operator in names.operator_names
+    assert bool(names.delegates) == (backend == "xnnpack")
+    assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
+
+
+@pytest.mark.export
+def test_a_saved_export_with_samples_of_a_file(capsys, torch):
+    scope: dict[str, object] = {}
+    exec(NETWORK, scope)
+    graph = torch.export.export(scope["model"]().eval(), scope["example_inputs"])
+    torch.export.save(graph, "saved.pt2")
+    random = np.random.default_rng(0)
+    np.save("samples.npy", random.standard_normal((12, 3, 8, 8), np.float32))
+    words = ["--board", "mps2-an386", "--quantize", "int8", "--calibrate"]
+    facts = exported(capsys, "saved.pt2", *words, "samples.npy")
+    assert (facts["calibration"], facts["tests"]) == (12, 5)
+    assert cli.main(["test", "saved.bpte", "--board", "host"]) == 0
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+def test_a_program_alone_and_several_inputs_of_a_folder(capsys):
+    module = """
+import torch
+
+class Sum(torch.nn.Module):
+    def forward(self, a, b):
+        return a + 2 * b
+
+class ModelUnderTest(Sum):
+    pass
+
+ModelInputs = (torch.ones(2, 3), torch.ones(1, 3))
+"""
+    folder = Path("samples")
+    folder.mkdir()
+    for name in ("0.npz", "1.npz"):
+        arrays = {"a": np.ones((4, 2, 3)), "b": np.ones((4, 1, 3))}
+        np.savez(folder / name, **arrays)
+    words = ["--board", "qemu-a64-sme", "--quantize", "int8", "--calibrate", "samples"]
+    facts = exported(capsys, written(module), *words, "-o", "sum.pte")
+    assert (facts["calibration"], facts["tests"]) == (8, 0)
+    assert len(inputs.program.parse(Path("sum.pte").read_bytes()).methods) == 1
+
+
+BROKEN = {
+    "if x.sum() > 0: return x": "network.py:5: `if x.sum() > 0: return x`",
+    "return x.shap": "network.py:5: `return x.shap`",
+    "return torch.linalg.det(x)": "network.py:5: `return torch.linalg.det(x)`",
+    "return torch.fft.rfft(x).abs()": "network.py:5: `return torch.fft",
+    "return torch.ops.mine.once(x)": "Missing out variants: {'mine::once'}",
+    "return torch.ops.mine.twice(x)": "mine::twice.out on (float32[2, 2], float32[2,",
+}
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize("line", BROKEN)
+def test_a_failure_names_the_line_of_the_source(capsys, line):
+    text = f"""import sys, torch
+
+class Network(torch.nn.Module):
+    def forward(self, x):
+        {line}
+
+if "mine" not in sys.modules:  # stays for every test: it must not be collected
+    mine = sys.modules["mine"] = torch.library.Library("mine", "DEF")
+    mine.define("once(Tensor x) -> Tensor")
+    mine.define("twice(Tensor x) -> Tensor")
+    mine.define("twice.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+    mine.impl("once", torch.clone, "CompositeExplicitAutograd")
+    mine.impl("twice", torch.clone, "CompositeExplicitAutograd")
+
+model = Network()
+example_inputs = torch.randn(2, 2)
+"""
+    said = refused(capsys, written(text))
+    assert BROKEN[line] in said
+    assert "network.py:5" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "network.py defines no `model`"),
+        ("model = 3", "`model` is no torch.nn.Module"),
+        ("model = (", "network.py:1: `model = (`: SyntaxError"),
+        ("import torch\nmodel = torch.nn.ReLU()", "defines no `example_inputs`"),
+        ("raise OSError('disk')", "network.py:1: `raise OSError('disk')`: OSError"),
+        ("import sys\nsys.exit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_module_that_defines_no_model(capsys, text, said):
+    assert said in refused(capsys, written(text))
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.ones((4, 5), np.float32), "has the shape [4, 5], the model takes [1, 3"),
+        (None, "cannot read samples from samples.npy"),
+    ],
+)
+def test_samples_that_do_not_fit(capsys, array, said):
+    if array is None:
+        Path("samples.npy").write_bytes(b"junk")
+    else:
+        np.save("samples.npy", array)
+    words = ["--board", "mps2-an386", "--quantize", "int8", "--calibrate"]
+    assert said in refused(capsys, written(NETWORK), *words, "samples.npy")
+    assert "holds no .npy or .npz" in refused(
+        capsys, "network.py", *words, str(Path("empty").mkdir() or "empty")
+    )
+
+
+@pytest.mark.export
+def test_a_file_that_is_no_saved_export(capsys, torch):
+    Path("bad.pt2").write_bytes(b"PK no zip")
+    assert "bad.pt2 is not what torch.export.save()" in refused(capsys, "bad.pt2")
+    saved = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
+    saved.example_inputs = None
+    torch.export.save(saved, "plain.pt2")
+    assert "without example inputs" in refused(capsys, "plain.pt2")
+    torch.export.save(
+        torch.export.export(torch.nn.ReLU(), (torch.ones(2),)), "relu.pt2"
+    )
+    words = ["relu.pt2", "--board", "qemu-a64-sme", "--quantize", "int4"]
+    assert "in which int4 finds no layers" in refused(capsys, *words, code=2)
