@@ -39,7 +39,7 @@ static int memory(char *rest) {
 
 // copy FROM TO
 static int copy(char *rest) {
-    static unsigned char data[4096];
+    static unsigned char data[1024];
     char *to = strchr(rest, ' ');
     int64_t got;
 
