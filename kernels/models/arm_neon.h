@@ -17,6 +17,7 @@ typedef uint8_t uint8x16_t __attribute__((vector_size(16)));
 typedef float float32x2_t __attribute__((vector_size(8)));
 typedef int16_t int16x8_t __attribute__((vector_size(16)));
 typedef int32_t int32x4_t __attribute__((vector_size(16)));
+typedef uint32_t uint32x4_t __attribute__((vector_size(16)));
 typedef int64_t int64x2_t __attribute__((vector_size(16)));
 typedef float float32x4_t __attribute__((vector_size(16)));
 
@@ -297,6 +298,27 @@ static inline float32x4_t vcvtq_f32_s32(int32x4_t x) {
 
 static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
     return x * y;
+}
+
+#define vfmaq_laneq_f32(sum, x, y, lane) vfmaq_n_f32(sum, x, (y)[lane])
+
+static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t x, float y) {
+    for (int i = 0; i < 4; i++) {
+        sum[i] = fmaf(x[i], y, sum[i]);
+    }
+    return sum;
+}
+
+static inline uint32x4_t vcltq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x < y);
+}
+
+static inline uint32x4_t vcgtq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x > y);
+}
+
+static inline float32x4_t vbslq_f32(uint32x4_t which, float32x4_t x, float32x4_t y) {
+    return (float32x4_t)((which & (uint32x4_t)x) | (~which & (uint32x4_t)y));
 }
 
 static inline float32x4_t vdivq_f32(float32x4_t x, float32x4_t y) {

@@ -72,6 +72,34 @@ static void pack_s8(const ember_xnn_geometry_t *geometry, const void *weights,
 
 const ember_xnn_layout_t ember_xnn_columns_s8 = {"columns_s8", size_s8, pack_s8, false};
 
+// --- float32
+// ---------------------------------------------------------------------------
+
+static uint64_t size_f32(const ember_xnn_geometry_t *geometry) {
+    return size_of(geometry, 4 * steps_of(geometry) * XNN_PANEL);
+}
+
+static void pack_f32(const ember_xnn_geometry_t *geometry, const void *weights,
+                     const void *scales, void *packed) {
+    const uint32_t k = geometry->taps * geometry->k;
+    const float *from = weights;
+    float *to = packed;
+    (void)scales;
+    for (uint32_t group = 0; group < geometry->groups; group++) {
+        const uint32_t end = (group + 1) * geometry->n;
+        for (uint32_t i = group * geometry->n; i < end; i += XNN_PANEL) {
+            for (uint32_t j = 0; j < k * XNN_PANEL; j++) {
+                const uint32_t column = i + j % XNN_PANEL;
+                const size_t at = place_of(geometry, column, j / XNN_PANEL);
+                *to++ = column < end ? from[at] : 0.0f;
+            }
+        }
+    }
+}
+
+const ember_xnn_layout_t ember_xnn_columns_f32 = {"columns_f32", size_f32, pack_f32,
+                                                  false};
+
 size_t ember_xnn_columns_bytes(const ember_xnn_layout_t *layout,
                                const ember_xnn_geometry_t *geometry) {
     return (size_t)layout->size(geometry) / geometry->groups / blocks_of(geometry);

@@ -55,8 +55,6 @@ static const ember_xnn_layout_t layout = {"depthwise_s8_3x3", size, pack, false}
 
 // --- while the delegate starts -------------------------------------------------------
 
-static const ember_xnn_type_t type = {.check = ember_xnn_panel_check_qs8};
-
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnn_value_t *input = node->in[0];
     const uint32_t *params = node->params;
@@ -67,7 +65,8 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
         params[CONV_DILATION + 1] != 1) {
         return EMBER_UNSUPPORTED;
     }
-    const ember_status_t status = ember_xnn_depthwise_prepare(graph, node, &type);
+    const ember_status_t status =
+        ember_xnn_depthwise_prepare(graph, node, &ember_xnn_panel_qs8);
     if (status != EMBER_OK) {
         return status;
     }

@@ -35,8 +35,7 @@ typedef struct ember_xnn_panel {
 
 typedef struct ember_xnn_form {
     const ember_xnn_layout_t *layout;
-    // As in a type. UNSUPPORTED lets the portable kernel try.
-    ember_status_t (*check)(ember_xnn_graph_t *graph, ember_xnn_node_t *node);
+    const ember_xnn_type_t *type; // only its check() is called
     uint32_t unit; // products of a column that lie together in packed weights
     uint32_t size; // bytes of an element of the input
     uint32_t wide; // and of one of the panel's rows
@@ -82,10 +81,10 @@ void ember_xnn_panel_conv_run(const ember_xnn_graph_t *graph,
 
 extern const ember_xnn_form_t ember_xnn_form_qs8_i8mm;
 extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
+extern const ember_xnn_form_t ember_xnn_form_f32_neon;
 
 // What forms of the same datatypes share.
-ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
-                                         ember_xnn_node_t *node);
+extern const ember_xnn_type_t ember_xnn_panel_qs8;
 void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
                                void *start, float *scales);
 void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
@@ -93,6 +92,9 @@ void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
 
 // Blocks of int8 columns: 8 int32 sums of the weights, then steps of (8, unit).
 extern const ember_xnn_layout_t ember_xnn_columns_s8;
+
+// Blocks of float32 columns: steps of 8.
+extern const ember_xnn_layout_t ember_xnn_columns_f32;
 
 // Bytes of a block of `layout`.
 size_t ember_xnn_columns_bytes(const ember_xnn_layout_t *layout,

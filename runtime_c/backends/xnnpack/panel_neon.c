@@ -48,8 +48,7 @@ static ember_xnn_geometry_t linear_geometry(const ember_xnn_node_t *node,
 
 ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                       const ember_xnn_form_t *form) {
-    const ember_xnn_type_t type = {.check = form->check};
-    const ember_status_t status = ember_xnn_linear_prepare(graph, node, &type);
+    const ember_status_t status = ember_xnn_linear_prepare(graph, node, form->type);
     if (status != EMBER_OK) {
         return status;
     }
@@ -69,8 +68,7 @@ static ember_xnn_geometry_t conv_geometry(const ember_xnn_node_t *node,
 
 ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                     const ember_xnn_form_t *form) {
-    const ember_xnn_type_t type = {.check = form->check};
-    const ember_status_t status = ember_xnn_conv_prepare(graph, node, &type);
+    const ember_status_t status = ember_xnn_conv_prepare(graph, node, form->type);
     if (status != EMBER_OK) {
         return status;
     }

@@ -3,8 +3,7 @@
 #include "neon.h"
 #include "panel.h"
 
-ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
-                                         ember_xnn_node_t *node) {
+static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     (void)graph;
     const uint32_t columns = (uint32_t)xnn_size(node->out[0], 0);
     if (!ember_xnn_qs8_fits(node, columns)) {
@@ -18,6 +17,8 @@ ember_status_t ember_xnn_panel_check_qs8(ember_xnn_graph_t *graph,
     }
     return EMBER_OK;
 }
+
+const ember_xnn_type_t ember_xnn_panel_qs8 = {.check = check};
 
 static inline void put_row(int8_t *y, int8x8_t row, uint32_t columns) {
     if (columns == XNN_PANEL) {

@@ -182,7 +182,7 @@ static void whole_qs8(const ember_xnn_panel_t *panel, const uint8_t *block,
 
 const ember_xnn_form_t ember_xnn_form_qs8_i8mm = {
     .layout = &ember_xnn_columns_s8,
-    .check = ember_xnn_panel_check_qs8,
+    .type = &ember_xnn_panel_qs8,
     .unit = UNIT,
     .size = 1,
     .wide = 1,
