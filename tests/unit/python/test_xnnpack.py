@@ -81,4 +81,4 @@ def test_a_board_with_sme_takes_its_variants() -> None:
     assert backend.reasons("fully_connected_f32_sme", board.isa) == [
         "the board has sme"
     ]
-    assert backend.reasons("fully_connected_f32", ["neon"]) == ["the board has no sme"]
+    assert "the board has no sme" in backend.reasons("fully_connected_f32", ["neon"])
