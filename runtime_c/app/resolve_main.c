@@ -18,7 +18,7 @@
 #include "ember/method.h"
 #include "ember/port.h"
 
-#include "../backends/xnnpack/sme.h"
+#include "../backends/xnnpack/sme/vector.h"
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_out.h"

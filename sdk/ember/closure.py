@@ -41,14 +41,16 @@ def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
     found = set()
     for number, place in taken:
         archive, files = libraries[number]
-        found.add(_file(files[archive.places.index(place)]))
+        found |= _files(files[archive.places.index(place)])
     return sorted(found)
 
 
-def _file(source: Path) -> Path:
-    """The file itself where this computer compiled a model of it."""
-    real = source.with_name(source.name.replace("_model.c", ".c"))
-    return real if real.is_file() else source
+def _files(source: Path) -> set[Path]:
+    """The file, or what lies above `model` where this computer compiled a model."""
+    if source.parent.name != "model":
+        return {source}
+    above = source.parent.parent
+    return {path for path in above.iterdir() if path.suffix in (".c", ".S")}
 
 
 def headers(files: Iterable[Path]) -> list[Path]:

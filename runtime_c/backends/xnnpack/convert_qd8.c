@@ -10,15 +10,10 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-typedef struct limits {
-    float low;
-    float high;
-} limits_t;
-
-static limits_t find_limits(const ember_xnn_value_t *input, size_t at,
-                            uint32_t length) {
+static ember_xnn_limits_t find_limits(const ember_xnn_value_t *input, size_t at,
+                                      uint32_t length) {
     float x[XNN_CHUNK];
-    limits_t found = {0.0f, 0.0f};
+    ember_xnn_limits_t found = {0.0f, 0.0f};
     while (length > 0) {
         const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
         ember_xnn_load(input, xnn_at(input, at), 1, count, x);
@@ -32,22 +27,10 @@ static limits_t find_limits(const ember_xnn_value_t *input, size_t at,
     return found;
 }
 
-// The factor from numbers to elements, and the zero point.
-static float find_parameters(const limits_t *limits, int32_t *zero) {
-    const float width = limits->high - limits->low;
-    const float factor = width == 0.0f ? 1.0f : 255.0f / width;
-    const float low = limits->low * factor;
-    const float high = limits->high * factor;
-    const float number =
-        (-128.0f + low) + (127.0f + high) > 0.0f ? -128.0f - low : 127.0f - high;
-    *zero = xnn_round(number, -128.0f, 127.0f);
-    return factor;
-}
-
 static void quantize_row(const ember_xnn_value_t *input, size_t at, uint32_t length,
                          int8_t *to, ember_xnn_row_t *row) {
-    const limits_t limits = find_limits(input, at, length);
-    const float factor = find_parameters(&limits, &row->zero);
+    const ember_xnn_limits_t limits = find_limits(input, at, length);
+    const float factor = xnn_find_parameters(&limits, &row->zero);
     const float low = (float)(INT8_MIN - row->zero);
     const float high = (float)(INT8_MAX - row->zero);
     float x[XNN_CHUNK];

@@ -33,6 +33,25 @@ static inline ember_xnn_row_t *xnn_rows(const ember_xnn_value_t *value) {
     return (ember_xnn_row_t *)((uint8_t *)value->data + elements);
 }
 
+// The least and the greatest number of a row, and zero.
+typedef struct ember_xnn_limits {
+    float low;
+    float high;
+} ember_xnn_limits_t;
+
+// The factor from numbers of a row to elements, and the zero point.
+static inline float xnn_find_parameters(const ember_xnn_limits_t *limits,
+                                        int32_t *zero) {
+    const float width = limits->high - limits->low;
+    const float factor = width == 0.0f ? 1.0f : 255.0f / width;
+    const float low = limits->low * factor;
+    const float high = limits->high * factor;
+    const float number =
+        (-128.0f + low) + (127.0f + high) > 0.0f ? -128.0f - low : 127.0f - high;
+    *zero = xnn_round(number, -128.0f, 127.0f);
+    return factor;
+}
+
 // What brings an int32 sum of products to the int8 output, and its bounds.
 typedef struct ember_xnn_range {
     float low; // of the rounded number before `zero` is added

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sme.h"
+#include "../vector.h"
 
 uint32_t ember_xnn_sme_model_vector = 64;
 

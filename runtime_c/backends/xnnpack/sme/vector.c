@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sme.h"
+#include "vector.h"
 
 #include <arm_sme.h>
 

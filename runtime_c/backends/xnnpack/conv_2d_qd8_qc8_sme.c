@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution, int8 quantised while it runs, int8 weights, by outer products.
+#include "sme_nodes.h"
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_sme_conv_prepare(graph, node, &ember_xnn_type_qd8, XNN_SME_QD8);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    ember_xnn_sme_conv_run(graph, node, XNN_SME_QD8);
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_SME, conv_2d_qd8_qc8_sme, NULL, ember_xnn_conv_shape,
+               XNN_KIND(CONV_2D));

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of matrices on cores with SME: y = a * w + bias, brought to the output's
+// numbers and bounded. Streaming mode is entered once for each of them. gemm.c and its
+// neighbours have the instructions, for any vector length; on computers without them
+// model.c does the same, so that what calls them is selected and tested everywhere.
+#ifndef EMBER_XNNPACK_SME_GEMM_H
+#define EMBER_XNNPACK_SME_GEMM_H
+
+#include "../window.h"
+#include "vector.h"
+
+typedef enum ember_xnn_sme_kind {
+    XNN_SME_F32,
+    XNN_SME_F16,    // sums in float32
+    XNN_SME_QS8,    // int8 by int8 to int8
+    XNN_SME_QD8,    // int8 with parameters per row by int8, to float32 or float16
+    XNN_SME_QD8_S4, // the same by weights of four bits, a scale per column
+    XNN_SME_KINDS
+} ember_xnn_sme_kind_t;
+
+// How products of four int8 are summed. Both ways are exact; the first takes half the
+// instructions, and emulators are known (QEMU 7.2) that compute it wrong.
+typedef enum ember_xnn_sme_smopa {
+    XNN_SMOPA_TRIED,   // whatever is right: one is tried when streaming mode is entered
+    XNN_SMOPA_FULL,    // a row of a per row of a tile
+    XNN_SMOPA_DOUBLED, // a row of a in two rows of a tile, of which one is read
+} ember_xnn_sme_smopa_t;
+
+typedef struct ember_xnn_sme {
+    ember_xnn_sme_kind_t kind;
+    ember_xnn_sme_smopa_t smopa;
+    uint32_t m;
+    uint32_t k;
+    uint32_t n;
+    const void *a;                    // (m, k), or the image of `window`
+    const void *w;                    // packed, see below
+    const void *bias;                 // (n,) float32 or int32, float16 with half_bias
+    void *y;                          // (m, n)
+    uint8_t *scratch;                 // ember_xnn_sme_scratch() bytes
+    const ember_xnn_window_t *window; // of a convolution; NULL: rows lie in a
+    const float *scales;              // of columns, QS8 and QD8; NULL: all are `scale`
+    const ember_xnn_row_t *rows;      // of a, QD8
+    uint32_t row_step;                // rows of y that share parameters, QD8: 1 or all
+    float low;                        // bounds of float numbers
+    float high;
+    float scale;
+    float in_scale; // QS8
+    float out_scale;
+    int32_t in_zero;
+    ember_xnn_range_t range; // of the output, QS8
+    bool half_bias;
+    bool half_out; // QD8
+} ember_xnn_sme_t;
+
+void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm);
+
+// Does this core compute SMOPA of int8 as the architecture says?
+bool ember_xnn_sme_smopa_right(void);
+
+// --- quantising rows -----------------------------------------------------------------
+
+typedef struct ember_xnn_sme_quantize {
+    const void *x; // (count, length) float32, or float16 with half
+    int8_t *y;     // (count, length)
+    ember_xnn_row_t *rows;
+    uint32_t count;
+    uint32_t length;
+    bool half;
+} ember_xnn_sme_quantize_t;
+
+// Each row gets a scale and a zero point by what lies in it.
+void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
+
+// --- packed weights ------------------------------------------------------------------
+
+// Blocks of columns, the last one narrower. A block is (words, columns) words, then, of
+// int8, the sum of each column. A word has the next 4 bytes of a column: one, two or
+// four numbers, or eight of four bits: first to fourth in the low halves of its bytes,
+// fifth to eighth in the high ones. So weights take the same bytes for all vector
+// lengths.
+
+// Columns of a block: two vectors.
+static inline uint32_t xnn_sme_columns(void) {
+    return ember_xnn_sme_vector() / 2;
+}
+
+static inline uint32_t xnn_sme_words(ember_xnn_sme_kind_t kind, uint32_t k) {
+    switch (kind) {
+    case XNN_SME_F32:
+        return k;
+    case XNN_SME_F16:
+        return (k + 1) / 2;
+    case XNN_SME_QD8_S4:
+        return (k + 7) / 8;
+    default:
+        return (k + 3) / 4;
+    }
+}
+
+static inline uint32_t xnn_sme_element(ember_xnn_sme_kind_t kind) {
+    return kind == XNN_SME_F32 ? 4 : kind == XNN_SME_F16 ? 2 : 1;
+}
+
+static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
+    return kind >= XNN_SME_QS8;
+}
+
+// Bytes of a packed column.
+static inline uint32_t xnn_sme_column_bytes(ember_xnn_sme_kind_t kind, uint32_t k) {
+    return 4 * (xnn_sme_words(kind, k) + xnn_sme_has_sums(kind));
+}
+
+// Bytes of scratch for m rows of k, gathered from an image or not.
+uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
+                               bool gathered);
+
+#endif // EMBER_XNNPACK_SME_GEMM_H

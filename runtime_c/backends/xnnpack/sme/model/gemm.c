@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of sme/ compute, without their instructions.
+#include "../gemm.h"
+
+#include <math.h>
+
+bool ember_xnn_sme_smopa_right(void) {
+    return true;
+}
+
+// --- numbers -------------------------------------------------------------------------
+
+// Word `word` of a packed column; the one behind the last is its sum.
+static uint32_t word_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t word) {
+    const uint32_t most = xnn_sme_columns();
+    const uint32_t first = column / most * most;
+    const uint32_t left = gemm->n - first;
+    const uint32_t width = left < most ? left : most;
+    const size_t block = xnn_sme_column_bytes(gemm->kind, gemm->k) / 4;
+    const uint32_t *w = (const uint32_t *)gemm->w + first * block;
+    return w[(size_t)word * width + column - first];
+}
+
+static int32_t whole_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
+    if (gemm->kind != XNN_SME_QD8_S4) {
+        return (int8_t)(word_of(gemm, column, k / 4) >> 8 * (k % 4));
+    }
+    const uint32_t word = word_of(gemm, column, k / 8);
+    const uint32_t at = k % 8 < 4 ? 8 * (k % 8) : 8 * (k % 8 - 4) + 4;
+    return (int32_t)((word >> at & 15) ^ 8) - 8;
+}
+
+static float real_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
+    if (gemm->kind == XNN_SME_F32) {
+        return ember_float_from(word_of(gemm, column, k));
+    }
+    return ember_f32_from_f16((uint16_t)(word_of(gemm, column, k / 2) >> 16 * (k % 2)));
+}
+
+enum { OUTSIDE = -1 };
+
+// Where product k of a row finds its number in a.
+static int64_t index_of(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t k) {
+    const ember_xnn_window_t *window = gemm->window;
+    if (window == NULL) {
+        return (int64_t)row * gemm->k + k;
+    }
+    const ember_xnn_axis_t *down = &window->y;
+    const ember_xnn_axis_t *across = &window->x;
+    const int32_t tap = (int32_t)(k / (uint32_t)window->channels);
+    const int32_t pixel = (int32_t)(row / (uint32_t)across->out);
+    const int32_t y = pixel % down->out * down->stride - down->before +
+                      tap / across->kernel * down->dilation;
+    const int32_t x = (int32_t)(row % (uint32_t)across->out) * across->stride -
+                      across->before + tap % across->kernel * across->dilation;
+    if (y < 0 || y >= down->in || x < 0 || x >= across->in) {
+        return OUTSIDE;
+    }
+    const int64_t line = (int64_t)(pixel / down->out) * down->in + y;
+    return (line * across->in + x) * window->channels +
+           (int64_t)(k % (uint32_t)window->channels);
+}
+
+// --- sums and what they become -------------------------------------------------------
+
+static float bias_of(const ember_xnn_sme_t *gemm, uint32_t column) {
+    if (gemm->bias == NULL) {
+        return 0.0f;
+    }
+    if (gemm->half_bias) {
+        return ember_f32_from_f16(((const uint16_t *)gemm->bias)[column]);
+    }
+    const float bias = ((const float *)gemm->bias)[column];
+    return gemm->kind == XNN_SME_F16 ? ember_f32_from_f16(ember_f16_from_f32(bias))
+                                     : bias;
+}
+
+static float real_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
+    float sum = bias_of(gemm, column);
+    for (uint32_t k = 0; k < gemm->k; k++) {
+        const int64_t at = index_of(gemm, row, k);
+        float x = 0.0f;
+        if (at != OUTSIDE) {
+            x = gemm->kind == XNN_SME_F32
+                    ? ((const float *)gemm->a)[at]
+                    : ember_f32_from_f16(((const uint16_t *)gemm->a)[at]);
+        }
+        sum = fmaf(x, real_of(gemm, column, k), sum);
+    }
+    return sum;
+}
+
+// (number - zero) * weight; what lies outside of an image is the zero point.
+static int32_t whole_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
+                         int32_t zero) {
+    const uint32_t last = xnn_sme_words(gemm->kind, gemm->k);
+    uint32_t sum = 0 - (uint32_t)zero * word_of(gemm, column, last);
+    for (uint32_t k = 0; k < gemm->k; k++) {
+        const int64_t at = index_of(gemm, row, k);
+        const int32_t x = at != OUTSIDE ? ((const int8_t *)gemm->a)[at] : zero;
+        sum += (uint32_t)(x * whole_of(gemm, column, k));
+    }
+    return (int32_t)sum;
+}
+
+static void put_real(const ember_xnn_sme_t *gemm, size_t at, float number) {
+    const float bounded = xnn_clamp(number, gemm->low, gemm->high);
+    if (gemm->half_out) {
+        ((uint16_t *)gemm->y)[at] = ember_f16_from_f32(bounded);
+    } else {
+        ((float *)gemm->y)[at] = bounded;
+    }
+}
+
+static void put_static(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
+                       size_t at) {
+    const int32_t *bias = gemm->bias;
+    const float own = gemm->scales != NULL ? gemm->scales[column] : gemm->scale;
+    const float factor = gemm->in_scale * own / gemm->out_scale;
+    const uint32_t sum = (uint32_t)whole_sum(gemm, row, column, gemm->in_zero) +
+                         (uint32_t)(bias != NULL ? bias[column] : 0);
+    ((int8_t *)gemm->y)[at] = xnn_quantize((float)(int32_t)sum * factor, &gemm->range);
+}
+
+static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
+    const size_t at = (size_t)row * gemm->n + column;
+    if (gemm->kind == XNN_SME_QS8) {
+        put_static(gemm, row, column, at);
+    } else if (xnn_sme_has_sums(gemm->kind)) {
+        const ember_xnn_row_t *from = &gemm->rows[row / gemm->row_step];
+        const float sum = (float)whole_sum(gemm, row, column, from->zero);
+        put_real(gemm, at,
+                 fmaf(sum * from->scale, gemm->scales[column], bias_of(gemm, column)));
+    } else {
+        put_real(gemm, at, real_sum(gemm, row, column));
+    }
+}
+
+void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm) {
+    for (uint32_t row = 0; row < gemm->m; row++) {
+        for (uint32_t column = 0; column < gemm->n; column++) {
+            put(gemm, row, column);
+        }
+    }
+}
+
+// --- quantising ----------------------------------------------------------------------
+
+static float number_of(const ember_xnn_sme_quantize_t *job, size_t index) {
+    return job->half ? ember_f32_from_f16(((const uint16_t *)job->x)[index])
+                     : ((const float *)job->x)[index];
+}
+
+static void quantize_row(const ember_xnn_sme_quantize_t *job, uint32_t row) {
+    const size_t first = (size_t)row * job->length;
+    ember_xnn_limits_t limits = {0.0f, 0.0f};
+    for (size_t i = first; i < first + job->length; i++) {
+        const float x = number_of(job, i);
+        limits.low = x < limits.low ? x : limits.low;
+        limits.high = x > limits.high ? x : limits.high;
+    }
+    int32_t zero;
+    const float factor = xnn_find_parameters(&limits, &zero);
+    job->rows[row] = (ember_xnn_row_t){1.0f / factor, zero};
+    for (size_t i = first; i < first + job->length; i++) {
+        const float x = number_of(job, i) * factor;
+        job->y[i] =
+            (int8_t)(xnn_round(x, (float)(INT8_MIN - zero), (float)(INT8_MAX - zero)) +
+                     zero);
+    }
+}
+
+void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job) {
+    for (uint32_t row = 0; row < job->count; row++) {
+        quantize_row(job, row);
+    }
+}

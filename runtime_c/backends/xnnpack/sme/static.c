@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Static int8: sums begin with the bias and without the input's zero point, and are
+// brought to the output's scale in float32.
+#include "dot.h"
+
+enum { HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit counts ones
+
+static const uint8_t *sums_of(const ember_xnn_sme_t *gemm, const uint8_t *w,
+                              uint32_t columns) __arm_streaming __arm_preserves("za") {
+    return w + 4 * (size_t)xnn_sme_words(gemm->kind, gemm->k) * columns;
+}
+
+// bias - zero * sum of the column.
+static svint32x2_t first_sums(const ember_xnn_sme_t *gemm, const uint8_t *w,
+                              uint32_t column,
+                              uint32_t columns) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svint32x2_t own =
+        sme_ints((const int32_t *)(const void *)sums_of(gemm, w, columns), columns);
+    svint32x2_t bias = svcreate2_s32(svdup_s32(0), svdup_s32(0));
+    if (gemm->bias != NULL) {
+        bias = sme_ints((const int32_t *)gemm->bias + column, columns);
+    }
+    const int32_t zero = gemm->in_zero;
+    return svcreate2_s32(
+        svmls_n_s32_x(all, svget2_s32(bias, 0), svget2_s32(own, 0), zero),
+        svmls_n_s32_x(all, svget2_s32(bias, 1), svget2_s32(own, 1), zero));
+}
+
+static void begin(const ember_xnn_sme_t *gemm,
+                  const sme_block_t *block) __arm_streaming __arm_inout("za") {
+    const svbool_t all = svptrue_b32();
+    const svint32x2_t sums = first_sums(gemm, block->w, block->column, block->columns);
+    svzero_za();
+    svaddha_za32_s32_m(0, all, all, svget2_s32(sums, 0));
+    svaddha_za32_s32_m(1, all, all, svget2_s32(sums, 1));
+    svaddha_za32_s32_m(2, all, all, svget2_s32(sums, 0));
+    svaddha_za32_s32_m(3, all, all, svget2_s32(sums, 1));
+}
+
+// Scales of columns: in * weights / out, in this order.
+static svfloat32x2_t
+factors_of(const ember_xnn_sme_t *gemm, uint32_t column,
+           uint32_t columns) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svfloat32_t one = svdup_f32(gemm->scale);
+    svfloat32x2_t own = svcreate2_f32(one, one);
+    if (gemm->scales != NULL) {
+        own = sme_floats(gemm->scales + column, columns);
+    }
+    const svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(own, 0), gemm->in_scale);
+    const svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(own, 1), gemm->in_scale);
+    return svcreate2_f32(svdiv_n_f32_x(all, s0, gemm->out_scale),
+                         svdiv_n_f32_x(all, s1, gemm->out_scale));
+}
+
+// Sums as int8 in the low halves of bits of floats: rounded, then bounded as integers,
+// which floats are ordered like.
+static inline svint16_t bits_of(svint32_t sums, svfloat32_t factors, svint32_t low,
+                                svint32_t high) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svfloat32_t half = svreinterpret_f32_s32(svdup_s32(HALF));
+    const svfloat32_t x = svmul_f32_x(all, svcvt_f32_s32_x(all, sums), factors);
+    const svint32_t bits = svreinterpret_s32_f32(svadd_f32_x(all, x, half));
+    return svreinterpret_s16_s32(svclamp_s32(bits, low, high));
+}
+
+static inline void put(int8_t *y, svint32_t left, svint32_t right,
+                       svfloat32x2_t factors, svint32_t low, svint32_t high,
+                       svint16_t zero,
+                       svbool_t columns) __arm_streaming __arm_preserves("za") {
+    const svint16_t both =
+        svuzp1_s16(bits_of(left, svget2_f32(factors, 0), low, high),
+                   bits_of(right, svget2_f32(factors, 1), low, high));
+    svst1b_s16(columns, y, svadd_s16_x(svptrue_b16(), both, zero));
+}
+
+// Rows of tiles beside each other. The slice of a step is a constant beside the index.
+static inline __attribute__((always_inline)) void
+store(const ember_xnn_sme_t *gemm, int8_t *y, bool lower, uint32_t lanes, uint32_t step,
+      svfloat32x2_t factors, svbool_t columns) __arm_streaming __arm_inout("za") {
+    const svint32_t low = svdup_s32(HALF + (int32_t)gemm->range.low);
+    const svint32_t high = svdup_s32(HALF + (int32_t)gemm->range.high);
+    const svint16_t zero = svdup_s16((int16_t)gemm->range.zero);
+    const size_t n = gemm->n;
+    uint32_t i = 0;
+    for (; i + 4 <= lanes; i += 4) {
+#pragma clang loop unroll(full)
+        for (uint32_t j = 0; j < 4; j += step, y += n) {
+            put(y, sme_row(lower, false, i + j), sme_row(lower, true, i + j), factors,
+                low, high, zero, columns);
+        }
+    }
+    for (; i < lanes; i += step, y += n) {
+        put(y, sme_row(lower, false, i), sme_row(lower, true, i), factors, low, high,
+            zero, columns);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+end_step(const ember_xnn_sme_t *gemm, const sme_block_t *block,
+         uint32_t step) __arm_streaming __arm_inout("za") {
+    const uint32_t words = (uint32_t)svcntw();
+    const svbool_t columns = svwhilelt_b16_u32(0, block->columns);
+    const svfloat32x2_t factors = factors_of(gemm, block->column, block->columns);
+    const uint32_t upper = block->lanes < words ? block->lanes : words;
+    int8_t *y = (int8_t *)gemm->y + (size_t)block->row * gemm->n + block->column;
+    store(gemm, y, false, upper, step, factors, columns);
+    y += (size_t)(upper / step) * gemm->n;
+    store(gemm, y, true, block->lanes - upper, step, factors, columns);
+}
+
+static void end(const ember_xnn_sme_t *gemm,
+                const sme_block_t *block) __arm_streaming __arm_inout("za") {
+    if (block->step == 1) {
+        end_step(gemm, block, 1);
+    } else {
+        end_step(gemm, block, 2);
+    }
+}
+
+static void one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
+    const uint32_t most = 2 * (uint32_t)svcntw();
+    const size_t bytes = xnn_sme_column_bytes(gemm->kind, gemm->k);
+    const svint32_t low = svdup_s32(HALF + (int32_t)gemm->range.low);
+    const svint32_t high = svdup_s32(HALF + (int32_t)gemm->range.high);
+    const svint16_t zero = svdup_s16((int16_t)gemm->range.zero);
+    for (uint32_t j = 0; j < gemm->n; j += most) {
+        const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
+        const uint8_t *w = (const uint8_t *)gemm->w + j * bytes;
+        const svint32x2_t sums =
+            xnn_sme_dot_block(gemm, w, columns, first_sums(gemm, w, j, columns));
+        put((int8_t *)gemm->y + j, svget2_s32(sums, 0), svget2_s32(sums, 1),
+            factors_of(gemm, j, columns), low, high, zero,
+            svwhilelt_b16_u32(0, columns));
+    }
+}
+
+const sme_kind_t xnn_sme_qs8 = {begin, xnn_sme_s8_whole, xnn_sme_s8_part, end, one};

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sme_nodes.h"
+
+static ember_status_t check_qs8(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    (void)graph;
+    return ember_xnn_qs8_fits(node, (uint32_t)xnn_size(node->out[0], 0))
+               ? EMBER_OK
+               : EMBER_UNSUPPORTED;
+}
+
+const ember_xnn_type_t ember_xnn_sme_qs8 = {.check = check_qs8};
+
+// --- what all of them have -----------------------------------------------------------
+
+static void set_static(const ember_xnn_node_t *node, ember_xnn_sme_t *gemm) {
+    const ember_xnn_value_t *weights = node->in[1];
+    gemm->scales = weights->datatype == XNN_QCS8 ? weights->scales : NULL;
+    gemm->scale = weights->scale;
+    gemm->in_scale = node->in[0]->scale;
+    gemm->out_scale = node->out[0]->scale;
+    gemm->in_zero = node->in[0]->zero;
+    (void)ember_xnn_range(node, &gemm->range);
+}
+
+// `row_step`: rows of the output that share parameters.
+static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
+                             const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind,
+                             uint32_t row_step) {
+    const ember_xnn_value_t *bias = node->in[2];
+    const ember_xnn_value_t *out = node->out[0];
+    ember_xnn_sme_t gemm = {
+        .kind = kind,
+        .k = ember_xnn_sme_products(node),
+        .n = (uint32_t)xnn_size(out, 0),
+        .a = node->in[0]->constant,
+        .w = node->packed,
+        .bias = bias != NULL ? bias->constant : NULL,
+        .y = out->data,
+        .scratch = graph->work,
+        .low = node->low,
+        .high = node->high,
+        .half_bias = bias != NULL && bias->datatype == XNN_F16,
+        .half_out = out->datatype == XNN_F16,
+    };
+    gemm.m = out->numel / gemm.n;
+    if (kind == XNN_SME_QS8) {
+        set_static(node, &gemm);
+    } else if (xnn_sme_has_sums(kind)) {
+        gemm.scales = node->in[1]->scales;
+        gemm.rows = xnn_rows(node->in[0]);
+        gemm.row_step = row_step;
+    }
+    return gemm;
+}
+
+// --- fully connected layers ----------------------------------------------------------
+
+ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
+                                            ember_xnn_node_t *node,
+                                            const ember_xnn_type_t *type,
+                                            ember_xnn_sme_kind_t kind) {
+    const ember_status_t status = ember_xnn_linear_prepare(graph, node, type);
+    return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, false) : status;
+}
+
+void ember_xnn_sme_linear_run(const ember_xnn_graph_t *graph,
+                              const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind) {
+    const ember_xnn_sme_t gemm = begin(graph, node, kind, 1);
+    ember_xnn_sme_gemm(&gemm);
+}
+
+// --- convolutions --------------------------------------------------------------------
+
+// Are the pixels of the input the rows?
+static bool is_plain(const ember_xnn_node_t *node) {
+    const uint32_t *params = node->params;
+    return params[CONV_KERNEL] == 1 && params[CONV_KERNEL + 1] == 1 &&
+           params[CONV_STRIDE] == 1 && params[CONV_STRIDE + 1] == 1 &&
+           (params[CONV_PADDING] | params[CONV_PADDING + 1] | params[CONV_PADDING + 2] |
+            params[CONV_PADDING + 3]) == 0;
+}
+
+ember_status_t ember_xnn_sme_conv_prepare(ember_xnn_graph_t *graph,
+                                          ember_xnn_node_t *node,
+                                          const ember_xnn_type_t *type,
+                                          ember_xnn_sme_kind_t kind) {
+    if (node->params[CONV_GROUPS] != 1) {
+        return EMBER_UNSUPPORTED;
+    }
+    const ember_status_t status = ember_xnn_conv_prepare(graph, node, type);
+    return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, !is_plain(node))
+                              : status;
+}
+
+void ember_xnn_sme_conv_run(const ember_xnn_graph_t *graph,
+                            const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind) {
+    ember_xnn_window_t window;
+    (void)!ember_xnn_window_read(node, &window);
+    const uint32_t pixels = (uint32_t)window.y.out * (uint32_t)window.x.out;
+    ember_xnn_sme_t gemm = begin(graph, node, kind, pixels);
+    gemm.window = is_plain(node) ? NULL : &window;
+    ember_xnn_sme_gemm(&gemm);
+}

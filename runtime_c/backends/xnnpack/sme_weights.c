@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sme_weights.h"
+
+// Where weights are read: how many bits a number takes in a packed word, and those
+// bits.
+typedef struct source {
+    ember_xnn_sme_kind_t kind;
+    uint32_t bits;
+    uint32_t (*read)(const void *weights, size_t index);
+} source_t;
+
+static uint32_t read_word(const void *weights, size_t index) {
+    return ((const uint32_t *)weights)[index];
+}
+
+static uint32_t read_half(const void *weights, size_t index) {
+    return ((const uint16_t *)weights)[index];
+}
+
+static uint32_t read_rounded(const void *weights, size_t index) {
+    return ember_f16_from_f32(((const float *)weights)[index]);
+}
+
+static uint32_t read_byte(const void *weights, size_t index) {
+    return ((const uint8_t *)weights)[index];
+}
+
+// Without their zero point of 8, as a signed number of four bits.
+static uint32_t read_nibble(const void *weights, size_t index) {
+    const uint32_t pair = ((const uint8_t *)weights)[index / 2];
+    return (pair >> 4 * (index % 2) & 15) ^ 8;
+}
+
+static const source_t f32_source = {XNN_SME_F32, 32, read_word};
+static const source_t f16_source = {XNN_SME_F16, 16, read_half};
+static const source_t rounded_source = {XNN_SME_F16, 16, read_rounded};
+static const source_t s8_source = {XNN_SME_QS8, 8, read_byte};
+static const source_t s4_source = {XNN_SME_QD8_S4, 4, read_nibble};
+
+// Where number `i` of a word lies in it.
+static uint32_t place_of(const source_t *source, uint32_t i) {
+    if (source->bits == 4) {
+        return i < 4 ? 8 * i : 8 * (i - 4) + 4;
+    }
+    return source->bits * i;
+}
+
+static int32_t signed_of(uint32_t bits, uint32_t count) {
+    const uint32_t top = UINT32_C(1) << (count - 1);
+    return (int32_t)((bits ^ top) - top);
+}
+
+static size_t index_of(const ember_xnn_geometry_t *geometry, uint32_t column,
+                       uint32_t k) {
+    const uint32_t all = geometry->taps * geometry->k;
+    return geometry->transposed ? (size_t)k * geometry->n + column
+                                : (size_t)column * all + k;
+}
+
+static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *geometry,
+                          const void *weights, uint32_t column, uint32_t word) {
+    const uint32_t count = 32 / source->bits;
+    const uint32_t all = geometry->taps * geometry->k;
+    uint32_t packed = 0;
+    for (uint32_t i = 0; i < count && word * count + i < all; i++) {
+        const size_t at = index_of(geometry, column, word * count + i);
+        packed |= source->read(weights, at) << place_of(source, i);
+    }
+    return packed;
+}
+
+static uint32_t sum_of(const source_t *source, const ember_xnn_geometry_t *geometry,
+                       const void *weights, uint32_t column) {
+    const uint32_t all = geometry->taps * geometry->k;
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < all; k++) {
+        const uint32_t bits = source->read(weights, index_of(geometry, column, k));
+        sum += (uint32_t)signed_of(bits, source->bits);
+    }
+    return sum;
+}
+
+static void pack_from(const source_t *source, const ember_xnn_geometry_t *geometry,
+                      const void *weights, uint32_t *to) {
+    const uint32_t all = geometry->taps * geometry->k;
+    const uint32_t words = xnn_sme_words(source->kind, all);
+    for (uint32_t first = 0; first < geometry->n; first += geometry->unit) {
+        const uint32_t left = geometry->n - first;
+        const uint32_t end = first + (left < geometry->unit ? left : geometry->unit);
+        for (uint32_t word = 0; word < words; word++) {
+            for (uint32_t column = first; column < end; column++) {
+                *to++ = pack_word(source, geometry, weights, column, word);
+            }
+        }
+        for (uint32_t column = first; xnn_sme_has_sums(source->kind) && column < end;
+             column++) {
+            *to++ = sum_of(source, geometry, weights, column);
+        }
+    }
+}
+
+static uint64_t size_for(const source_t *source, const ember_xnn_geometry_t *geometry) {
+    const uint64_t all = (uint64_t)geometry->taps * geometry->k;
+    if (all > INT32_MAX / 4) {
+        return 0;
+    }
+    return (uint64_t)geometry->n * xnn_sme_column_bytes(source->kind, (uint32_t)all);
+}
+
+#define LAYOUT(NAME)                                                                   \
+    static uint64_t NAME##_size(const ember_xnn_geometry_t *geometry) {                \
+        return size_for(&NAME##_source, geometry);                                     \
+    }                                                                                  \
+    static void NAME##_pack(const ember_xnn_geometry_t *geometry, const void *weights, \
+                            const void *scales, void *to) {                            \
+        (void)scales;                                                                  \
+        pack_from(&NAME##_source, geometry, weights, to);                              \
+    }                                                                                  \
+    static const ember_xnn_layout_t NAME##_layout = {"sme_" #NAME, NAME##_size,        \
+                                                     NAME##_pack, false}
+LAYOUT(f32);
+LAYOUT(f16);
+LAYOUT(rounded);
+LAYOUT(s8);
+LAYOUT(s4);
+
+static const ember_xnn_layout_t *layout_for(ember_xnn_sme_kind_t kind,
+                                            const ember_xnn_value_t *weights) {
+    switch (kind) {
+    case XNN_SME_F32:
+        return &f32_layout;
+    case XNN_SME_F16:
+        return weights->datatype == XNN_F16 ? &f16_layout : &rounded_layout;
+    case XNN_SME_QD8_S4:
+        return &s4_layout;
+    default:
+        return &s8_layout;
+    }
+}
+
+static bool transposed(const ember_xnn_node_t *node) {
+    return node->kind == XNN_FULLY_CONNECTED &&
+           (node->flags & FLAG_TRANSPOSE_WEIGHTS) != 0;
+}
+
+uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node) {
+    const ember_xnn_value_t *weights = node->in[1];
+    uint32_t k = (uint32_t)weights->sizes[transposed(node) ? 0 : weights->rank - 1];
+    for (uint32_t i = 1; i + 1 < weights->rank; i++) {
+        k *= (uint32_t)weights->sizes[i];
+    }
+    return k;
+}
+
+ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
+                                  ember_xnn_sme_kind_t kind, bool gathered) {
+    const ember_xnn_geometry_t geometry = {
+        .groups = 1,
+        .n = (uint32_t)xnn_size(node->out[0], 0),
+        .taps = 1,
+        .k = ember_xnn_sme_products(node),
+        .unit = xnn_sme_columns(),
+        .transposed = transposed(node),
+    };
+    if (geometry.n == 0 || geometry.k == 0) {
+        return EMBER_UNSUPPORTED;
+    }
+    const uint32_t m = node->out[0]->numel / geometry.n;
+    const uint64_t scratch = ember_xnn_sme_scratch(kind, m, geometry.k, gathered);
+    if (scratch > INT32_MAX / 2) {
+        return EMBER_UNSUPPORTED;
+    }
+    node->scratch = (uint32_t)scratch;
+    return ember_xnn_pack(graph, node, layout_for(kind, node->in[1]), &geometry);
+}

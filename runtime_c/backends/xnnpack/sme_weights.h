@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant weights of products in the layout of sme/gemm.h, for kernels *_sme.c.
+#ifndef EMBER_XNNPACK_SME_WEIGHTS_H
+#define EMBER_XNNPACK_SME_WEIGHTS_H
+
+#include "packing.h"
+#include "sme/gemm.h"
+
+// Checks that weights (n, ..., k), or (k, n) by a flag, are of a type that products of
+// this kind take, and packs them. Asks for the scratch of m rows.
+EMBER_MUST_USE ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph,
+                                                 ember_xnn_node_t *node,
+                                                 ember_xnn_sme_kind_t kind,
+                                                 bool gathered);
+
+// Products of a sum.
+uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node);
+
+#endif // EMBER_XNNPACK_SME_WEIGHTS_H
