@@ -1,41 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sme_weights.h"
 
-// Where weights are read: how many bits a number takes in a packed word, and those
-// bits.
+// How weights become bits of packed words.
 typedef struct source {
     ember_xnn_sme_kind_t kind;
-    uint32_t bits;
-    uint32_t (*read)(const void *weights, size_t index);
+    uint32_t bits; // of a number
+    bool rounded;  // from float32 to float16
 } source_t;
 
-static uint32_t read_word(const void *weights, size_t index) {
-    return ((const uint32_t *)weights)[index];
-}
+static const source_t f32_source = {XNN_SME_F32, 32, false};
+static const source_t f16_source = {XNN_SME_F16, 16, false};
+static const source_t rounded_source = {XNN_SME_F16, 16, true};
+static const source_t s8_source = {XNN_SME_QS8, 8, false};
+static const source_t s4_source = {XNN_SME_QD8_S4, 4, false};
 
-static uint32_t read_half(const void *weights, size_t index) {
-    return ((const uint16_t *)weights)[index];
+static uint32_t read_bits(const source_t *source, const void *weights, size_t index) {
+    if (source->rounded) {
+        return ember_f16_from_f32(((const float *)weights)[index]);
+    }
+    switch (source->bits) {
+    case 32:
+        return ((const uint32_t *)weights)[index];
+    case 16:
+        return ((const uint16_t *)weights)[index];
+    case 8:
+        return ((const uint8_t *)weights)[index];
+    default: // without the zero point of 8, as a signed number
+        return (((const uint8_t *)weights)[index / 2] >> 4 * (index % 2) & 15) ^ 8;
+    }
 }
-
-static uint32_t read_rounded(const void *weights, size_t index) {
-    return ember_f16_from_f32(((const float *)weights)[index]);
-}
-
-static uint32_t read_byte(const void *weights, size_t index) {
-    return ((const uint8_t *)weights)[index];
-}
-
-// Without their zero point of 8, as a signed number of four bits.
-static uint32_t read_nibble(const void *weights, size_t index) {
-    const uint32_t pair = ((const uint8_t *)weights)[index / 2];
-    return (pair >> 4 * (index % 2) & 15) ^ 8;
-}
-
-static const source_t f32_source = {XNN_SME_F32, 32, read_word};
-static const source_t f16_source = {XNN_SME_F16, 16, read_half};
-static const source_t rounded_source = {XNN_SME_F16, 16, read_rounded};
-static const source_t s8_source = {XNN_SME_QS8, 8, read_byte};
-static const source_t s4_source = {XNN_SME_QD8_S4, 4, read_nibble};
 
 // Where number `i` of a word lies in it.
 static uint32_t place_of(const source_t *source, uint32_t i) {
@@ -64,7 +57,7 @@ static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *ge
     uint32_t packed = 0;
     for (uint32_t i = 0; i < count && word * count + i < all; i++) {
         const size_t at = index_of(geometry, column, word * count + i);
-        packed |= source->read(weights, at) << place_of(source, i);
+        packed |= read_bits(source, weights, at) << place_of(source, i);
     }
     return packed;
 }
@@ -74,7 +67,7 @@ static uint32_t sum_of(const source_t *source, const ember_xnn_geometry_t *geome
     const uint32_t all = geometry->taps * geometry->k;
     uint32_t sum = 0;
     for (uint32_t k = 0; k < all; k++) {
-        const uint32_t bits = source->read(weights, index_of(geometry, column, k));
+        const uint32_t bits = read_bits(source, weights, index_of(geometry, column, k));
         sum += (uint32_t)signed_of(bits, source->bits);
     }
     return sum;
