@@ -145,6 +145,20 @@ uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node) {
     return k;
 }
 
+enum { MOST_LANES = 128 }; // of a block, at the longest vectors there are
+
+uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
+                               bool gathered) {
+    const uint64_t rows = m < MOST_LANES ? m : MOST_LANES;
+    const uint64_t twice = 2 * (uint64_t)m;
+    const uint64_t lanes = !xnn_sme_has_sums(kind) || twice > MOST_LANES ? rows : twice;
+    const uint64_t words = 2 * (uint64_t)xnn_sme_words(XNN_SME_QD8_S4, k);
+    const uint64_t row = (uint64_t)k * xnn_sme_element(kind);
+    const uint64_t packed =
+        4 * lanes * (xnn_sme_has_sums(kind) ? words : xnn_sme_words(kind, k));
+    return (m > 1 ? packed : 0) + (gathered ? rows * row : 0);
+}
+
 ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                   ember_xnn_sme_kind_t kind, bool gathered) {
     const ember_xnn_geometry_t geometry = {

@@ -13,6 +13,10 @@ EMBER_MUST_USE ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph,
                                                  ember_xnn_sme_kind_t kind,
                                                  bool gathered);
 
+// Bytes of scratch for m rows of k, gathered from an image or not.
+uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
+                               bool gathered);
+
 // Products of a sum.
 uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node);
 

@@ -8,8 +8,6 @@ static const sme_kind_t *const kinds[XNN_SME_KINDS] = {
     [XNN_SME_QD8_S4] = &xnn_sme_qd8_s4,
 };
 
-enum { MOST_LANES = 128 }; // of a block, at the longest vectors there are
-
 // Words of a row of a: whole words of w.
 static uint32_t
 words_of(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
@@ -20,18 +18,6 @@ words_of(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
 static uint32_t
 row_bytes(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
     return gemm->k * xnn_sme_element(gemm->kind);
-}
-
-uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
-                               bool gathered) {
-    const uint64_t rows = m < MOST_LANES ? m : MOST_LANES;
-    const uint64_t twice = 2 * (uint64_t)m;
-    const uint64_t lanes = !xnn_sme_has_sums(kind) || twice > MOST_LANES ? rows : twice;
-    const uint64_t words = 2 * (uint64_t)xnn_sme_words(XNN_SME_QD8_S4, k);
-    const uint64_t row = (uint64_t)k * xnn_sme_element(kind);
-    const uint64_t packed =
-        4 * lanes * (xnn_sme_has_sums(kind) ? words : xnn_sme_words(kind, k));
-    return (m > 1 ? packed : 0) + (gathered ? rows * row : 0);
 }
 
 // Sums of four times 1 * 2 in a few places of a tile; those in odd rows and columns

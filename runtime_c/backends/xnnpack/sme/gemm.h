@@ -36,7 +36,7 @@ typedef struct ember_xnn_sme {
     const void *w;                    // packed, see below
     const void *bias;                 // (n,) float32 or int32, float16 with half_bias
     void *y;                          // (m, n)
-    uint8_t *scratch;                 // ember_xnn_sme_scratch() bytes
+    uint8_t *scratch;                 // packed rows, then gathered ones
     const ember_xnn_window_t *window; // of a convolution; NULL: rows lie in a
     const float *scales;              // of columns, QS8 and QD8; NULL: all are `scale`
     const ember_xnn_row_t *rows;      // of a, QD8
@@ -109,9 +109,5 @@ static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
 static inline uint32_t xnn_sme_column_bytes(ember_xnn_sme_kind_t kind, uint32_t k) {
     return 4 * (xnn_sme_words(kind, k) + xnn_sme_has_sums(kind));
 }
-
-// Bytes of scratch for m rows of k, gathered from an image or not.
-uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
-                               bool gathered);
 
 #endif // EMBER_XNNPACK_SME_GEMM_H
