@@ -145,19 +145,19 @@ uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node) {
     return k;
 }
 
-enum { MOST_LANES = 128 }; // of a block, at the longest vectors there are
-
 uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
                                bool gathered) {
-    const uint64_t rows = m < MOST_LANES ? m : MOST_LANES;
-    const uint64_t twice = 2 * (uint64_t)m;
-    const uint64_t lanes = !xnn_sme_has_sums(kind) || twice > MOST_LANES ? rows : twice;
-    const uint64_t words = 2 * (uint64_t)xnn_sme_words(XNN_SME_QD8_S4, k);
-    const uint64_t row = (uint64_t)k * xnn_sme_element(kind);
-    const uint64_t packed =
-        4 * lanes * (xnn_sme_has_sums(kind) ? words : xnn_sme_words(kind, k));
-    return (m > 1 ? packed : 0) + (gathered ? rows * row : 0);
+    const uint64_t most = xnn_sme_columns(); // a block is as high as it is wide
+    const uint64_t wanted = xnn_sme_has_sums(kind) ? 2 * (uint64_t)m : m;
+    const uint64_t lanes = gathered || wanted > most ? most : wanted;
+    const uint64_t words = xnn_sme_words(kind, k);
+    const uint64_t packed = 4 * lanes * (kind == XNN_SME_QD8_S4 ? 2 * words : words);
+    // With other sizes of an image, m may be more than it is now.
+    return gathered ? packed + most * k * xnn_sme_element(kind) : m > 1 ? packed : 0;
 }
+
+// Sums of sixteen times weights of four bits are int32.
+enum { MOST_PRODUCTS_S4 = INT32_MAX / (128 * 128) };
 
 ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                   ember_xnn_sme_kind_t kind, bool gathered) {
@@ -169,7 +169,8 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
         .unit = xnn_sme_columns(),
         .transposed = transposed(node),
     };
-    if (geometry.n == 0 || geometry.k == 0) {
+    if (geometry.n == 0 || geometry.k == 0 ||
+        (kind == XNN_SME_QD8_S4 && geometry.k > MOST_PRODUCTS_S4)) {
         return EMBER_UNSUPPORTED;
     }
     const uint32_t m = node->out[0]->numel / geometry.n;

@@ -19,7 +19,7 @@ ENTRIES: list[dict[str, Any]] = yaml.safe_load(
 FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
 
 
-NODES = re.compile(r"^XNN_KERNEL\((\w+)", re.MULTILINE)
+NODES = re.compile(r"^XNN_KERNEL(?:_FOR\([\w |]+, |\()(\w+)", re.MULTILINE)
 DEFINES = re.compile(r"^ *EMBER_\w*(?:KERNEL|MAP_F32_\w+)\(\s*(\w+)", re.MULTILINE)
 
 
