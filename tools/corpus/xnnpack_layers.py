@@ -16,9 +16,9 @@ from corpus.case import Exported
 from corpus.exporting import Apply
 from corpus.xnnpack import exported
 
-# Sums of products have XNNPACK's bits, but for outer products of float16, which add two
-# products in one step: a step of the output. Functions (softmax, exp, ...) are near, and
-# in float16 XNNPACK rounds on the way, where these kernels round once.
+# Sums of products have XNNPACK's bits, but for outer products of float16: those add two
+# products in one step, and may differ by a step of the output. Functions (softmax, exp,
+# ...) are near; in float16 XNNPACK rounds on the way, where these kernels round once.
 NEAR = {"rtol": 1e-5, "atol": 1e-5}
 HALF_STEP = {"rtol": 2**-10, "atol": 1e-6}
 NEAR_HALF = {"rtol": 4e-3, "atol": 2e-3}
