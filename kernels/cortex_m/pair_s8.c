@@ -57,6 +57,19 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
     return EMBER_OK;
 }
 
+ember_status_t ember_pair_s8_plain_prepare(ember_node_t *node, void *state) {
+    return ember_pair_s8_prepare(node, state, 0, 1);
+}
+
+ember_status_t ember_pair_s8_dense_prepare(ember_node_t *node, void *state) {
+    const ember_status_t status = ember_pair_s8_plain_prepare(node, state);
+
+    if (status == EMBER_OK && !ember_pair_s8_dense(state)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: steps");
+    }
+    return status;
+}
+
 void ember_pair_s8_run(const ember_pair_s8_t *pair, ember_pair_row_fn row,
                        const void *state) {
     const int8_t *a = pair->a.x;

@@ -26,6 +26,13 @@ EMBER_MUST_USE ember_status_t ember_pair_s8_prepare(ember_node_t *node,
                                                     ember_pair_s8_t *pair, uint32_t a,
                                                     uint32_t b);
 
+// The same for kernels whose arguments are two tensors; `state` begins with the pair.
+// _dense_: both operands have an element of their own for each of y's.
+EMBER_MUST_USE ember_status_t ember_pair_s8_plain_prepare(ember_node_t *node,
+                                                          void *state);
+EMBER_MUST_USE ember_status_t ember_pair_s8_dense_prepare(ember_node_t *node,
+                                                          void *state);
+
 // Computes `count` elements of a row; steps are the operands'.
 typedef void (*ember_pair_row_fn)(const void *state, const int8_t *a, const int8_t *b,
                                   int8_t *y, uint32_t count);

@@ -10,7 +10,9 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef float float32x4_t __attribute__((vector_size(16)));
 typedef int32_t int32x4_t __attribute__((vector_size(16)));
@@ -28,11 +30,18 @@ static inline mve_pred16_t vctp32q(uint32_t count) {
 
 // --- memory ----------------------------------------------------------------------
 
+// Copies the words of lanes that are on.
+static inline void ember_mve_words(void *to, const void *from, mve_pred16_t lanes) {
+    for (size_t i = 0; i < 4; i++) {
+        if (ember_mve_on(lanes, (int)i)) {
+            memcpy((char *)to + 4 * i, (const char *)from + 4 * i, 4);
+        }
+    }
+}
+
 static inline float32x4_t vldrwq_z_f32(const float *at, mve_pred16_t lanes) {
     float32x4_t made = {0};
-    for (int i = 0; i < 4; i++) {
-        made[i] = ember_mve_on(lanes, i) ? at[i] : 0.0f;
-    }
+    ember_mve_words(&made, at, lanes);
     return made;
 }
 
@@ -56,11 +65,7 @@ static inline float32x4_t vldrwq_gather_shifted_offset_f32(const float *base,
 }
 
 static inline void vstrwq_p_f32(float *at, float32x4_t value, mve_pred16_t lanes) {
-    for (int i = 0; i < 4; i++) {
-        if (ember_mve_on(lanes, i)) {
-            at[i] = value[i];
-        }
-    }
+    ember_mve_words(at, &value, lanes);
 }
 
 static inline void vstrwq_f32(float *at, float32x4_t value) {
@@ -160,6 +165,9 @@ static inline uint32x4_t vmulq_n_u32(uint32x4_t a, uint32_t b) {
     return a * b;
 }
 
+#include "arm_mve_memory.h"
+
 #include "arm_mve_integer.h"
+#include "arm_mve_lanes.h"
 
 #endif // EMBER_MODELS_ARM_MVE_H
