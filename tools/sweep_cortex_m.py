@@ -10,6 +10,7 @@ would choose. The dialect's own Python says what they must give, bit by bit.
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 from collections.abc import Iterator
@@ -122,10 +123,17 @@ def depthwise() -> Sweep:
     return window_call("quantized_depthwise_conv2d", whole, 1, 2, 9, 10)
 
 
+def image_of(at: dict[str, list[int]]) -> list[int]:
+    """The size of an image whose transposed convolution is larger than its padding."""
+    sides = zip(at["kernel"], at["stride"], at["padding"], at["dilation"], strict=True)
+    cuts = [max(2 * pad - (k - 1) * apart, 0) / by for k, by, pad, apart in sides]
+    return [random.randint(1, 6) + math.ceil(cut) for cut in cuts]
+
+
 def transposed() -> Sweep:
     at = window()
     depth, filters = pick(*CHANNELS), pick(*CHANNELS)
-    x = image(pick(1, 1, 2), depth, random.randint(1, 6), random.randint(1, 6))
+    x = image(pick(1, 1, 2), depth, *image_of(at))
     w = int8(filters, *at["kernel"], depth, least=-127)
     low = [max(s, d) for s, d in zip(at["stride"], at["dilation"], strict=True)]
     more = [random.randint(0, most - 1) for most in low]

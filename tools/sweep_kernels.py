@@ -519,7 +519,7 @@ def main(families: Sequence[Callable[[], Iterator[Sweep]]]) -> int:
             except (RuntimeError, TypeError) as error:
                 print(f"PyTorch refuses {name}: {str(error).splitlines()[0]}")
                 continue
-            write_case(case, options.folder / name)
+            write_case(case, options.folder / family.__name__ / name)
             count += 1
     print(f"{count} cases in {options.folder}")
     return 0
