@@ -5,10 +5,10 @@
     tools/verify_boards.py ~/.cache/ember/corpus -k int8_ --json matrix.json
     tools/verify_boards.py SWEEP --board mps2-an386 --board mps3-an547
 
-A row is what lies in a folder that is given: a case, or a folder of cases, such as those
-of tools/sweep_cortex_m.py. Without --board: every core that has kernels of its own, and
-the models of the instruction sets. What fails is listed below the table; exit status 1
-when anything does.
+A row is what lies in a folder that is given: a case, or a folder of cases, such as the
+families of tools/sweep_cortex_m.py. Without --board: every core that has kernels of its
+own, and the models of the instruction sets. What fails is listed below the table; exit
+status 1 when anything does.
 """
 
 from __future__ import annotations
