@@ -7,7 +7,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,8 +21,17 @@ TOOLS = (
 )
 
 
-def environment(name: str, packages: Sequence[str]) -> Path:
-    """The folder of a virtual environment with `packages`; skips without PyPI."""
+Environment = Callable[[str, Sequence[str]], Path]
+
+
+@pytest.fixture(scope="session")
+def environment() -> Environment:
+    """The folder of a virtual environment, by its name and what is installed."""
+    return _environment
+
+
+def _environment(name: str, packages: Sequence[str]) -> Path:
+    """Made once; skips without PyPI."""
     key = hashlib.sha256("\n".join([sys.version, *packages]).encode()).hexdigest()[:12]
     folder = paths.writable_folder(paths.cache() / "test-venvs") / f"{name}-{key}"
     with folder.with_suffix(".lock").open("w") as lock:
@@ -39,6 +48,6 @@ def environment(name: str, packages: Sequence[str]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def package_tools() -> Path:
+def package_tools(environment: Environment) -> Path:
     """The folder of the programs of TOOLS."""
     return environment("package-tools", TOOLS) / "bin"

@@ -7,10 +7,10 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from conftest import environment
 
 from ember import __version__, paths
 
@@ -20,7 +20,10 @@ pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def programs(
+    environment: Callable[[str, Sequence[str]], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
     """The folder of programs of an environment with the wheel of this checkout.
 
     It stands in the cache, so that its libraries are compiled only when they change.
