@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from ember import isa, paths
 from ember.errors import SdkError, problem_list
-from ember.flash_facts import Flash, Flasher
+from ember.flash_facts import Chip, Flash, Flasher
 from ember.steps import Step, Word
 from ember.strict import Size, Strict
 from ember.uart import Uart
@@ -135,6 +135,7 @@ class Board(Strict):
     console: Literal["semihosting", "stderr"]
     uart: Uart | None = None
     runner: Runner = Runner(kind="none")
+    chip: Chip | None = None  # read before flashing: is it this chip?
     flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
     # How these facts were checked, and where they are from.
     verified: Literal["hardware", "qemu", "datasheet"] = "qemu"

@@ -33,6 +33,8 @@ VERBS = {
     "cmake-dir": "Print the folder of Ember's CMake package.",
     "compare": "Show what changed between two builds, or two profiles.",
     "run": "Execute a model once on a board or its emulator.",
+    "flash": "Write firmware to a board, read it back, start it.",
+    "probes": "List the probes, boot loaders and ports that are connected.",
     "profile": "Show what each node and operator of a model costs on a board.",
     "test": "Run test cases on boards and compare with the expected outputs.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",

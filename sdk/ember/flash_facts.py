@@ -7,9 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from ember.steps import Word
 from ember.strict import Size, Strict
-
-Word = Annotated[int, Field(ge=0, lt=1 << 32)]
 
 
 class Run(Strict):
@@ -53,6 +52,14 @@ class Flash(Strict):
         return f"its sectors are {counted} bytes in all, the memory has {size}"
 
 
+class Chip(Strict):
+    """A register that tells chips apart, readable before anything is set up."""
+
+    at: Word
+    mask: Word = 0xFFFF_FFFF  # bits that count
+    value: Word
+
+
 # ---- tools ---------------------------------------------------------------------------
 
 
@@ -90,7 +97,6 @@ class DfuUtil(Strict):
     vendor: int = Field(ge=0, lt=1 << 16)
     product: int = Field(ge=0, lt=1 << 16)
     alt: int = Field(default=0, ge=0)
-    dfuse: bool = True  # ST's extension: an address goes with the data
 
 
 class Uf2(Strict):

@@ -1,0 +1,110 @@
+"""Segments of a firmware become blocks to write, checked for the board's flash."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import elf, image
+from ember.boards import Board, Memory
+from ember.errors import SdkError
+from ember.image import Segment
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a tool writes. No two blocks touch the same sector."""
+
+    blocks: tuple[Segment, ...]
+    start: int  # where the table of vectors lies
+
+    @property
+    def size(self) -> int:
+        return sum(len(block.data) for block in self.blocks)
+
+    def hex(self) -> bytes:
+        return image.intel_hex(self.blocks).encode("ascii")
+
+
+def read(path: Path, board: Board) -> Image:
+    """The firmware in the ELF file `path`; an SdkError when it is none for `board`."""
+    program = elf.read(path)
+    if program.machine != (elf.EM_AARCH64 if board.port == "a64" else elf.EM_ARM):
+        raise SdkError(
+            f"{path} is not firmware for the processor of {board.name}",
+            hint=f"build it with `ember build MODEL --board {board.name}`",
+        )
+    vectors = program.symbol("__ember_vectors_start")
+    parts = image.segments(path)
+    if not parts:
+        raise SdkError(f"{path} holds nothing to write")
+    start = vectors.address if vectors else parts[0].address
+    return Image(tuple(_blocks(path, board, parts)), start)
+
+
+def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]:
+    found: list[Segment] = []
+    for memory in board.memories:
+        inside = [one for one in parts if memory.base <= one.address < memory.end]
+        if inside and memory.flash is None:
+            flash = [one.name for one in board.memories if one.flash]
+            raise SdkError(
+                f"{path} has {len(inside[0].data)} bytes at {inside[0].address:#010x}"
+                f" in {memory.name}, which `ember flash` cannot write",
+                hint=f"memories of {board.name} with `flash`: {', '.join(flash)}",
+            )
+        if inside:
+            found += _of_memory(path, memory, inside)
+    covered = sum(len(block.data) for block in found)
+    if covered < sum(len(one.data) for one in parts):
+        lost = next(
+            one
+            for one in parts
+            if not any(m.base <= one.address < m.end for m in board.memories)
+        )
+        raise SdkError(
+            f"{path} has {len(lost.data)} bytes at {lost.address:#010x}, outside of the"
+            f" memories of {board.name}",
+            hint=f"was it built for another board? `ember boards {board.name}`",
+        )
+    return found
+
+
+def _of_memory(path: Path, memory: Memory, parts: Sequence[Segment]) -> list[Segment]:
+    """Segments that share or touch a sector joined, the gap between them erased."""
+    assert memory.flash is not None
+    last = parts[-1].address + len(parts[-1].data)
+    if last > memory.end:
+        raise SdkError(
+            f"{path} is {last - memory.end} bytes larger than {memory.name}, which has"
+            f" {memory.size}"
+        )
+    spans = list(memory.flash.spans(memory.base, memory.size))
+    erased = bytes([memory.flash.erased])
+    made: list[Segment] = []
+    for part in parts:
+        if made and _sector(spans, _end(made[-1]) - 1) == _sector(spans, part.address):
+            before = made.pop()
+            gap = erased * (part.address - _end(before))
+            made.append(Segment(before.address, before.data + gap + part.data))
+        else:
+            made.append(part)
+    return [_aligned(block, memory.flash.write, erased) for block in made]
+
+
+def _aligned(block: Segment, unit: int, erased: bytes) -> Segment:
+    """Whole units of what is programmed at once."""
+    before = block.address % unit
+    after = -(_end(block)) % unit
+    return Segment(
+        block.address - before, erased * before + block.data + erased * after
+    )
+
+
+def _end(block: Segment) -> int:
+    return block.address + len(block.data)
+
+
+def _sector(spans: Sequence[range], address: int) -> range | None:
+    return next((span for span in spans if address in span), None)

@@ -1,0 +1,61 @@
+"""Blocks become a file of ST's DFU format, and back: DfuSe 1.1a with a DFU suffix."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+
+from ember.errors import SdkError
+from ember.image import Segment
+
+_PREFIX = struct.Struct("<5sBIB")  # signature, version, size without suffix, targets
+_TARGET = struct.Struct("<6sBI255sII")  # signature, alt, named, name, size, elements
+_ELEMENT = struct.Struct("<II")  # address, size
+_SUFFIX = struct.Struct("<HHHH3sB")  # device, product, vendor, version, "UFD", length
+_ANY_DEVICE, _DFUSE = 0xFFFF, 0x011A
+
+
+def pack(blocks: Sequence[Segment], vendor: int, product: int, alt: int) -> bytes:
+    """A file with one target that holds `blocks`."""
+    elements = b"".join(
+        _ELEMENT.pack(block.address, len(block.data)) + block.data for block in blocks
+    )
+    target = _TARGET.pack(b"Target", alt, 0, b"", len(elements), len(blocks))
+    size = _PREFIX.size + len(target) + len(elements)
+    body = _PREFIX.pack(b"DfuSe", 1, size, 1) + target + elements
+    length = _SUFFIX.size + 4
+    body += _SUFFIX.pack(_ANY_DEVICE, product, vendor, _DFUSE, b"UFD", length)
+    return body + struct.pack("<I", _crc(body))
+
+
+def unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
+    """The blocks, vendor and product; an SdkError when the file is broken."""
+    try:
+        return _unpack(data)
+    except struct.error:
+        raise SdkError("this is not a whole DFU file") from None
+
+
+def _unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
+    suffix = _SUFFIX.unpack(data[-_SUFFIX.size - 4 : -4])
+    if suffix[4] != b"UFD" or data[-4:] != struct.pack("<I", _crc(data[:-4])):
+        raise SdkError("the suffix of the DFU file is wrong")
+    _, _, size, targets = _PREFIX.unpack_from(data)
+    if targets != 1 or size != len(data) - _SUFFIX.size - 4:
+        raise SdkError("the prefix of the DFU file is wrong")
+    at = _PREFIX.size
+    count = _TARGET.unpack_from(data, at)[5]
+    at += _TARGET.size
+    blocks = []
+    for _ in range(count):
+        address, length = _ELEMENT.unpack_from(data, at)
+        at += _ELEMENT.size
+        blocks.append(Segment(address, data[at : at + length]))
+        at += length
+    return tuple(blocks), suffix[2], suffix[1]
+
+
+def _crc(data: bytes) -> int:
+    """What the DFU standard calls the CRC: without the last inversion."""
+    return zlib.crc32(data) ^ 0xFFFF_FFFF

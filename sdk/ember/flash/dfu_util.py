@@ -1,0 +1,34 @@
+"""dfu-util: the boot loader in ROM of STM32, over USB (ST's extension DfuSe)."""
+
+from __future__ import annotations
+
+from ember.flash import dfu_file, plans
+from ember.flash.plans import Order, Plan, Step
+from ember.flash_facts import DfuUtil
+
+IMAGE = "firmware.dfu"
+
+
+def plan(order: Order, facts: DfuUtil) -> Plan:
+    steps = []
+    files = {}
+    if order.program:
+        files[IMAGE] = dfu_file.pack(
+            order.image.blocks, facts.vendor, facts.product, facts.alt
+        )
+        steps.append(Step("program", (*_connect(order, facts), "-D", IMAGE)))
+    reads = plans.read_back(order)
+    for read in reads:
+        # Only the last one leaves the boot loader, which starts the firmware.
+        leave = ":leave" if read is reads[-1] else ""
+        place = f"{read.address:#010x}:{len(read.data)}{leave}"
+        words = (*_connect(order, facts), "-s", place, "-U", read.file)
+        what = "read back and start" if leave else "read back"
+        steps.append(Step(what, words, (read,)))
+    return Plan("dfu-util", tuple(steps), files)
+
+
+def _connect(order: Order, facts: DfuUtil) -> list[str]:
+    words = ["dfu-util", "-d", f"{facts.vendor:04x}:{facts.product:04x}"]
+    words += ["-S", order.probe] if order.probe else []
+    return [*words, "-a", str(facts.alt), *order.extra]

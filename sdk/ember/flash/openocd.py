@@ -1,0 +1,41 @@
+"""OpenOCD: its drivers for flash, over the probes that its configuration names."""
+
+from __future__ import annotations
+
+from ember.flash import plans
+from ember.flash.plans import Order, Plan, Step
+from ember.flash_facts import OpenOcd
+
+IMAGE = "firmware.hex"
+
+
+def plan(order: Order, facts: OpenOcd) -> Plan:
+    chip, reads = plans.chip_read(order), plans.read_back(order)
+    steps = []
+    if chip:
+        words = _words(order, facts, _dumps(chip))
+        steps.append(Step("identify", words, chip, chip=True))
+    load = {
+        "program": f"flash write_image erase {IMAGE}",
+        "image": f"load_image {IMAGE}",
+    }[facts.load]
+    commands = [*([load] if order.program else []), *_dumps(reads), "reset run"]
+    words = _words(order, facts, commands)
+    steps.append(Step(f"{plans.verb(order)}, start", words, reads))
+    return Plan("openocd", tuple(steps), {IMAGE: order.image.hex()})
+
+
+def _dumps(reads: tuple[plans.Read, ...]) -> list[str]:
+    return [f"dump_image {' '.join(read.command)}" for read in reads]
+
+
+def _words(order: Order, facts: OpenOcd, commands: list[str]) -> tuple[str, ...]:
+    words = ["openocd"]
+    for name in facts.config:
+        words += ["-f", name]
+    first = [facts.serial.format(probe=order.probe)] if order.probe else []
+    ports = ["gdb_port disabled", "tcl_port disabled", "telnet_port disabled"]
+    before = [*ports, *first, *facts.commands, "init", "reset halt"]
+    for command in [*before, *commands, "shutdown"]:
+        words += ["-c", command]
+    return (*words, *order.extra)

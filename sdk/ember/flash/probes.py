@@ -1,0 +1,156 @@
+"""What is connected to this computer: debug probes, serial ports, drives for UF2."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+
+from ember.errors import UsageError
+from ember.flash import drives, programs
+
+# Tools that write through a debug probe, so that several probes are a question.
+_BY_PROBE = ("pyocd", "openocd", "jlink", "st-flash")
+_LIMIT_S = 30
+
+
+@dataclass(frozen=True)
+class Found:
+    """One thing that is connected; `id` is what --probe or --port takes."""
+
+    kind: str  # probe, boot loader, port, drive
+    id: str
+    title: str
+    tools: tuple[str, ...]  # of `flashers`, that can use it
+
+
+@dataclass(frozen=True)
+class Survey:
+    found: tuple[Found, ...]
+    unseen: tuple[tuple[str, str, str], ...]  # what cannot be looked for, why, remedy
+
+
+def survey() -> Survey:
+    """Everything that the installed tools see."""
+    found: list[Found] = []
+    unseen = []
+    for kind, tool, look in (
+        ("debug probes", "pyocd", _debug),
+        ("ST-LINK probes", "st-flash", _st_link),
+        ("DFU boot loaders", "dfu-util", _dfu),
+    ):
+        seen = look()
+        if seen is None:
+            program = programs.PROGRAMS[tool]
+            unseen.append((kind, f"{tool} is not installed", program.install))
+        known = {one.id for one in found}
+        found += [one for one in seen or () if one.id not in known]
+    if programs.PROGRAMS["jlink"].find() is None:
+        install = programs.PROGRAMS["jlink"].install
+        unseen.append(
+            ("J-Link by SEGGER's tools", "JLinkExe is not installed", install)
+        )
+    ports = _ports()
+    if ports is None:
+        unseen.append(
+            ("serial ports", "pyserial is not installed", "pip install pyserial")
+        )
+    found += ports or []
+    found += [
+        Found("drive", str(one.place), f"{one.model} ({one.board_id})", ("uf2",))
+        for one in drives.mounted()
+    ]
+    return Survey(tuple(found), tuple(unseen))
+
+
+def need_one(tool: str, probe: str | None) -> None:
+    """A UsageError when `tool` would have to guess which probe is meant."""
+    if probe is not None or tool not in _BY_PROBE:
+        return
+    seen = _debug() or []
+    if len(seen) > 1:
+        listed = ", ".join(f"{one.id} ({one.title})" for one in seen)
+        raise UsageError(
+            f"{len(seen)} debug probes are connected: {listed}",
+            hint="choose one: --probe ID; the beginning of an id will do for pyocd",
+        )
+
+
+# ---- each kind; None: the tool is not installed --------------------------------------
+
+
+def _debug() -> list[Found] | None:
+    output = _ask("pyocd", "json", "--probes")
+    if output is None:
+        return None
+    try:
+        facts = json.loads(output)
+    except ValueError:
+        return []
+    return [
+        Found(
+            "probe",
+            one["unique_id"],
+            " ".join(filter(None, (one.get("vendor_name"), one.get("product_name")))),
+            ("pyocd", "openocd"),
+        )
+        for one in facts.get("boards", ())
+    ]
+
+
+def _st_link() -> list[Found] | None:
+    output = _ask("st-flash", "--probe", program="st-info")
+    if output is None:
+        return None
+    serials = re.findall(r"^\s*serial:\s*(\S+)", output, re.MULTILINE)
+    chips = re.findall(r"^\s*(?:dev-type|descr):\s*(.+)", output, re.MULTILINE)
+    chips += ["ST-LINK"] * (len(serials) - len(chips))
+    return [
+        Found("probe", serial, f"ST-LINK, {chip}", ("st-flash", "openocd", "pyocd"))
+        for serial, chip in zip(serials, chips, strict=False)
+    ]
+
+
+def _dfu() -> list[Found] | None:
+    output = _ask("dfu-util", "--list")
+    if output is None:
+        return None
+    pattern = r'Found DFU: \[(\w+:\w+)\].*?alt=0, name="(.*?)", serial="(.*?)"'
+    return [
+        Found("boot loader", serial, f"{usb} {name}", ("dfu-util",))
+        for usb, name, serial in re.findall(pattern, output)
+    ]
+
+
+def _ports() -> list[Found] | None:
+    try:
+        listing = importlib.import_module("serial.tools.list_ports")
+    except ImportError:
+        return None
+    return [
+        Found("port", one.device, one.description or one.hwid, ())
+        for one in listing.comports()
+    ]
+
+
+def _ask(tool: str, *words: str, program: str | None = None) -> str | None:
+    """What a tool prints; None when it is not installed."""
+    path = programs.PROGRAMS[tool].find()
+    if path is None:
+        return None
+    if program:
+        path = path.removesuffix(tool) + program
+    try:
+        done = subprocess.run(
+            [path, *words],
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=_LIMIT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout

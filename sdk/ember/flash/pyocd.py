@@ -1,0 +1,45 @@
+"""pyOCD: its algorithms for flash, over any CMSIS-DAP, ST-LINK or J-Link probe."""
+
+from __future__ import annotations
+
+from ember.flash import plans
+from ember.flash.plans import Order, Plan, Step
+from ember.flash_facts import PyOcd
+
+IMAGE = "firmware.hex"
+
+
+def plan(order: Order, facts: PyOcd) -> Plan:
+    steps = []
+    chip = plans.chip_read(order)
+    if chip:
+        steps.append(Step("identify", _commander(order, facts, chip), chip, chip=True))
+    if order.program:
+        load = [*_connect(order, facts, "load"), "--erase", "sector", "--no-reset"]
+        steps.append(Step("program", (*load, IMAGE)))
+    reads = plans.read_back(order)
+    words = _commander(order, facts, reads, "reset")
+    steps.append(Step("read back and start", words, reads))
+    return Plan("pyocd", tuple(steps), {IMAGE: order.image.hex()})
+
+
+def _connect(order: Order, facts: PyOcd, verb: str) -> list[str]:
+    words = ["pyocd", verb, "--no-wait", "--target", facts.target]
+    words += ["--probe", order.probe] if order.probe else []
+    words += ["--frequency", str(facts.frequency)] if facts.frequency else []
+    words += ["--script", facts.script] if facts.script else []
+    for name, value in facts.options.items():
+        words += ["-O", f"{name}={value}"]
+    return [*words, *order.extra]
+
+
+def _commander(
+    order: Order, facts: PyOcd, reads: tuple[plans.Read, ...], *others: str
+) -> tuple[str, ...]:
+    words = [*_connect(order, facts, "commander"), "-c", "halt"]
+    for read in reads:
+        file, address, size = read.command
+        words += ["-c", f"savemem {address} {size} {file}"]
+    for other in others:
+        words += ["-c", other]
+    return tuple(words)

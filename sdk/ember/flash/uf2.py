@@ -1,0 +1,21 @@
+"""UF2: a file copied to the drive that a boot loader shows. Cannot be read back."""
+
+from __future__ import annotations
+
+from ember.errors import UsageError
+from ember.flash import uf2_file
+from ember.flash.plans import Order, Plan, Step
+from ember.flash_facts import Uf2
+
+IMAGE = "firmware.uf2"
+
+
+def plan(order: Order, facts: Uf2) -> Plan:
+    if not order.program:
+        raise UsageError(
+            "uf2 cannot read back, so there is nothing to compare",
+            hint="compare with a debug probe: --method pyocd",
+        )
+    data = uf2_file.pack(order.image.blocks, facts.family)
+    words = ("copy", IMAGE, order.probe or facts.volume)
+    return Plan("uf2", (Step("program and start", words),), {IMAGE: data}, False)

@@ -1,0 +1,70 @@
+"""The far end of pyOCD's remote probe: JSON lines over TCP."""
+
+import json
+
+from simprobe.gdbstub import TargetGone
+
+TRANSFER_FAULT, DISCONNECTED, GENERAL = 12, 2, 1
+
+
+class Fault(Exception):
+    pass
+
+
+PROPERTIES = {
+    "vendor_name": "Ember",
+    "product_name": "simulated probe",
+    "supported_wire_protocols": ["DEFAULT", "SWD"],
+    "wire_protocol": "SWD",
+    "capabilities": ["MANAGED_AP_SELECTION", "MANAGED_DPBANKSEL"],
+}
+NOTHING = {"hello", "open", "close", "lock", "unlock", "connect", "disconnect", "flush"}
+NOTHING |= {"swj_sequence", "set_clock", "assert_reset"}
+
+
+def serve(connection, dap):
+    """Answer one client until it leaves."""
+    with connection, connection.makefile("rw", encoding="utf-8") as stream:
+        for line in stream:
+            request = json.loads(line)
+            answer = {"id": request["id"], "status": 0}
+            try:
+                result = handle(dap, request["request"], request.get("arguments", []))
+                if result is not None:
+                    answer["result"] = result
+            except Fault:
+                answer |= {"status": TRANSFER_FAULT, "error": "memory fault"}
+            except TargetGone:
+                answer |= {"status": DISCONNECTED, "error": "target is gone"}
+            except KeyError as error:
+                answer |= {"status": GENERAL, "error": f"no request {error}"}
+            stream.write(json.dumps(answer) + "\n")
+            stream.flush()
+
+
+def handle(dap, name, arguments):
+    if name in NOTHING or name == "get_memory_interface_for_ap":
+        return None
+    if name == "readprop":
+        return PROPERTIES[arguments[0]]
+    if name == "is_reset_asserted":
+        return False
+    if name == "reset":
+        return dap.core.reset()
+    if name in ("read_dp", "write_dp"):
+        bank, address = divmod(arguments[0], 0x10)
+        kept, dap.select = dap.select, bank
+        result = getattr(dap, name)(address, *arguments[1:])
+        if address & 0xC != 8 or name == "read_dp":
+            dap.select = kept
+        return result
+    result = {
+        "read_ap": lambda address: dap.read_ap(address),
+        "write_ap": lambda address, value: dap.write_ap(address, value),
+        "read_ap_multiple": lambda _, count: dap.read_block(count),
+        "write_ap_multiple": lambda _, values: dap.write_block(values),
+    }[name](*arguments)
+    if dap.fault:
+        dap.fault = False
+        raise Fault
+    return result
