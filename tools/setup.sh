@@ -12,6 +12,7 @@ packages=(
     clang-19 lld-19 llvm-19     # Helium, Arm64, Hexagon
     clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     qemu-system-arm qemu-user   # emulators
+    openocd gdb-multiarch dfu-util # ember flash, tested against a simulated probe
 )
 
 is_installed() {
@@ -50,7 +51,7 @@ install_python() {
     fi
     echo "setup: installing Python packages into .venv"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --editable '.[dev,hexagon]'
+        --editable '.[dev,hexagon,flash]'
     echo "$wanted" >$stamp
 }
 

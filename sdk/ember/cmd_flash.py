@@ -44,6 +44,10 @@ def command(
         list[str] | None,
         typer.Option(metavar="WORD", help="A word for the tool itself; repeatable."),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=1, help="What one step may take."),
+    ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
     target = boards.load(board)
@@ -61,7 +65,8 @@ def command(
     if facts.tool in programs.PROGRAMS:
         programs.path(facts.tool)
     probes.need_one(facts.tool, probe)
-    perform.run(plan, facts, lambda what: console.print(f"{plan.tool}: {what}"), probe)
+    say = lambda what: console.print(f"{plan.tool}: {what}")  # noqa: E731
+    perform.run(plan, facts, say, probe, timeout)
     done = "written and read back" if plan.verifies else "written, not read back"
     done = "the same" if verify_only else done
     console.print(f"{target.name}: {image.size} bytes {done}; it runs")

@@ -75,6 +75,7 @@ class PyOcd(Strict):
 class OpenOcd(Strict):
     tool: Literal["openocd"]
     config: tuple[str, ...] = Field(min_length=1)  # -f FILE, of OpenOCD's scripts
+    transport: str | None = None  # to select, after the first file: swd, jtag
     commands: tuple[str, ...] = ()  # -c, before init
     serial: str = "adapter serial {probe}"  # the command that chooses a probe
     load: Literal["program", "image"] = "program"  # image: memory that needs no driver

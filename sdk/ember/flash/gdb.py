@@ -16,22 +16,26 @@ def plan(order: Order, facts: Gdb) -> Plan:
         raise UsageError(
             "gdb needs the address of a server", hint="give it: --probe HOST:PORT"
         )
-    chip, reads = plans.chip_read(order), plans.read_back(order)
-    files = {IMAGE: order.image.hex()}
-    steps = []
-    if chip:
-        files["chip.gdb"] = _script(remote, _dumps(chip))
-        steps.append(Step("identify", _words(order, "chip.gdb"), chip, chip=True))
+    reads = plans.read_back(order)
     load = ["load"] if order.program else []
     # The table of vectors gives what a reset would: not every server knows one.
     start = [
         f"set $sp = {{unsigned int}}{order.image.start:#x}",
         f"set $pc = {{unsigned int}}{order.image.start + 4:#x}",
     ]
-    files["flash.gdb"] = _script(remote, [*load, *_dumps(reads), *start])
-    words = _words(order, "flash.gdb")
-    steps.append(Step(f"{plans.verb(order)}, start", words, reads))
-    return Plan("gdb", tuple(steps), files)
+    lines = [*_identify(order), *load, *_dumps(reads), *start]
+    files = {IMAGE: order.image.hex(), "flash.gdb": _script(remote, lines)}
+    words = ("gdb-multiarch", "-nx", "-batch", *order.extra, "-x", "flash.gdb")
+    return Plan("gdb", (Step(f"{plans.verb(order)}, start", words, reads),), files)
+
+
+def _identify(order: Order) -> list[str]:
+    """In the same session: at its end the CPU runs, with whatever is in the flash."""
+    chip = order.board.chip
+    if chip is None:
+        return []
+    word = f"({{unsigned int}}{chip.at:#x} & {chip.mask:#x})"
+    return [f"if {word} != {chip.value:#x}", "echo wrong chip\\n", "quit 3", "end"]
 
 
 def _dumps(reads: tuple[Read, ...]) -> list[str]:
@@ -46,7 +50,3 @@ def _script(remote: str, lines: list[str]) -> bytes:
     before = ["set confirm off", "set architecture arm", "set tcp connect-timeout 3"]
     before += [f"file {IMAGE}", f"target remote {remote}"]
     return "\n".join([*before, *lines, "detach", ""]).encode()
-
-
-def _words(order: Order, script: str) -> tuple[str, ...]:
-    return ("gdb-multiarch", "-nx", "-batch", *order.extra, "-x", script)

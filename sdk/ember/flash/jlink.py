@@ -18,9 +18,11 @@ def plan(order: Order, facts: JLink) -> Plan:
         words = _words(order, facts, "chip.jlink")
         steps.append(Step("identify", words, chip, chip=True))
     load = [f"loadfile {IMAGE}"] if order.program else []
-    files["flash.jlink"] = _script(["r", "h", *load, *_saves(reads), "r", "g"])
+    files["flash.jlink"] = _script(["r", "h", *load, *_saves(reads)])
     words = _words(order, facts, "flash.jlink")
-    steps.append(Step(f"{plans.verb(order)}, start", words, reads))
+    steps.append(Step(plans.verb(order), words, reads))
+    files["start.jlink"] = _script(["r", "g"])
+    steps.append(Step("start", _words(order, facts, "start.jlink")))
     return Plan("jlink", tuple(steps), files)
 
 

@@ -36,6 +36,10 @@ _UNKNOWN_TARGET = (
     "fetch its CMSIS-Pack: `pyocd pack install TARGET`, or give a file with"
     " --tool-arg --pack --tool-arg FILE.pack",
 )
+_NO_CONFIGURATION = (
+    "OpenOCD lacks a configuration file that the board names",
+    "install a newer OpenOCD, or choose another tool: --method",
+)
 _NO_SERVER = (
     "nobody answers at the address of the gdb server",
     "start it, or give another address: --probe HOST:PORT",
@@ -45,48 +49,98 @@ _ALGORITHM = (
     "is it write-protected? power the board off and on and repeat",
 )
 
-# The first that matches says it; specific ones first.
-_SAYINGS: tuple[tuple[str, tuple[str, str]], ...] = (
-    (r"APPROTECT|access port .*(locked|disabled)|is (read-)?(locked|secured)"
-     r"|RDP level [12]|[Dd]evice (is )?(locked|secured)|read.?protect"
-     r"|SECURED|Is the device locked|Unable to unlock", _LOCKED),
-    (r"[Tt]arget type .* not recognized|unknown target type", _UNKNOWN_TARGET),
-    (r"[Mm]ore than one (DFU|ST-?LINK)|multiple (probes|devices)", _TWO_PROBES),
-    (r"No available debug probes|No connected debug probes|[Nn]o probe"
-     r"|unable to (find|open) (a matching |CMSIS-DAP |ft)|open failed"
-     r"|No (DFU|ST-?LINK)|Couldn't find any ST-?Link|No J-Link|Connecting to J-Link.*FAILED"
-     r"|remote_bitbang.*connect|[Ff]ailed to connect: Connection refused"
-     r"|Failed to connect to \S+ port|ConnectionRefused|\[Errno 111\]"
-     r"|no device found|Cannot open DFU", _NO_PROBE),
-    (r"ProbeDisconnected|[Pp]robe.*disconnected|Connection reset|BrokenPipe"
-     r"|Remote connection closed|Remote communication error|Broken pipe"
-     r"|remote_bitbang.*(lost|failed)|LIBUSB_ERROR_(NO_DEVICE|IO|PIPE)"
-     r"|unexpected end of|JSONDecodeError|Expecting value", _GONE),
-    (r"could not connect: Connection (refused|timed out)|Connection refused", _NO_SERVER),
-    (r"UNEXPECTED|expected \d+ of \d+: 0x|[Ww]rong (chip|device|core)"
-     r"|unknown chip|[Cc]ould not find (core|device)", _WRONG_CHIP),
-    (r"[Ff]lash (erase|program|init|uninit)\w*.* (failure|failed|timed out)"
-     r"|failed (erasing|writing)|error writing|[Ee]rror .*erasing", _ALGORITHM),
-    (r"No ACK|[Nn]o valid target|Memory transfer fault|Transfer fault|all zeroes|all ones"
-     r"|Cannot connect to target|Examination failed|init mode failed", _NO_TARGET),
-)  # fmt: skip
+# Words of the tools. The first that matches says it; specific ones first.
+_SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
+    (
+        (
+            "APPROTECT enabled",
+            "permanently locked",
+            "in secured state",
+            "secured MCU",
+            "[Dd]evice (is )?(locked|secured|protected)",
+            "(Flash|sector \\d+|pages) (is )?protected",
+            "write protected",
+            "[Rr]ead.?(out )?protect",
+            "unlock flash",
+        ),
+        _LOCKED,
+    ),
+    (("Target type .* not recognized",), _UNKNOWN_TARGET),
+    (("More than one DFU",), _TWO_PROBES),
+    (("Can't find \\S+\\.cfg",), _NO_CONFIGURATION),
+    (
+        (
+            "No target device available",
+            "No (available|connected) debug probe",
+            "Error: open failed",
+            "unable to find a matching CMSIS-DAP",
+            "No J-Link device found",
+            "Couldn't find any ST-Link",
+            "No DFU capable",
+            "Failed to connect",
+            "Errno 111",
+            "Cannot connect to (J-Link|the probe)",
+        ),
+        _NO_PROBE,
+    ),
+    (("Connection (timed out|refused)\\.",), _NO_SERVER),
+    (
+        (
+            "[Pp]robe.*disconnected",
+            "status code 2",
+            "Connection reset",
+            "Broken pipe",
+            "Remote connection closed",
+            "Remote communication error",
+            "remote_bitbang.*(lost|failed|closed)",
+            "socket closed",
+            "LIBUSB_ERROR_(NO_DEVICE|IO|PIPE)",
+            "Expecting value",
+            "Lost device",
+        ),
+        _GONE,
+    ),
+    (
+        ("UNEXPECTED", "wrong chip", "unknown chip id", "expected \\d+ of \\d+: 0x"),
+        _WRONG_CHIP,
+    ),
+    (
+        (
+            "flash (erase|program|init|uninit)\\w*.* (failure|failed|timed out)",
+            "failed erasing",
+            "error writing to flash",
+        ),
+        _ALGORITHM,
+    ),
+    (
+        (
+            "Target not detected",
+            "No ACK",
+            "Memory transfer fault",
+            "all (ones|zeroes)",
+            "Examination failed",
+            "init mode failed",
+        ),
+        _NO_TARGET,
+    ),
+)
+# What says that it failed, of tools that end with 0 all the same.
 _FAILED = {
-    "gdb": r"^(.*: )?(Error|Cannot|Load failed|Remote|No symbol|warning: Error).*|"
-    r"could not connect",
-    "pyocd": r"(?m)^\d+ [EC] |^Error:|^\d+ ERROR",
+    "gdb": "^(Error|Cannot|Load failed|Remote)|: Connection (timed out|refused)",
+    "pyocd": r"^\d+ [EC] ",
 }
 
 
 def failed(tool: str, output: str) -> bool:
     """Whether a tool that ended well says that it did not do it."""
     pattern = _FAILED.get(tool)
-    return pattern is not None and bool(re.search(pattern, output, re.MULTILINE))
+    return pattern is not None and re.search(pattern, output, re.M) is not None
 
 
 def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
     """What failed, as an error for the user."""
-    for pattern, (what, hint) in _SAYINGS:
-        if re.search(pattern, output):
+    for patterns, (what, hint) in _SAYINGS:
+        if any(re.search(pattern, output) for pattern in patterns):
             return SdkError(f"{tool}, {step.what}: {what}", hint=hint)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     said = f": {last.strip()[:200]}" if last else ", without a word"

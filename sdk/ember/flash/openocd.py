@@ -19,9 +19,11 @@ def plan(order: Order, facts: OpenOcd) -> Plan:
         "program": f"flash write_image erase {IMAGE}",
         "image": f"load_image {IMAGE}",
     }[facts.load]
-    commands = [*([load] if order.program else []), *_dumps(reads), "reset run"]
+    commands = [*([load] if order.program else []), *_dumps(reads)]
     words = _words(order, facts, commands)
-    steps.append(Step(f"{plans.verb(order)}, start", words, reads))
+    steps.append(Step(plans.verb(order), words, reads))
+    # `reset run` would let the CPU go on for a moment before it is reset.
+    steps.append(Step("start", _words(order, facts, ["resume"])))
     return Plan("openocd", tuple(steps), {IMAGE: order.image.hex()})
 
 
@@ -30,8 +32,9 @@ def _dumps(reads: tuple[plans.Read, ...]) -> list[str]:
 
 
 def _words(order: Order, facts: OpenOcd, commands: list[str]) -> tuple[str, ...]:
-    words = ["openocd"]
-    for name in facts.config:
+    words = ["openocd", "-f", facts.config[0]]
+    words += ["-c", f"transport select {facts.transport}"] if facts.transport else []
+    for name in facts.config[1:]:
         words += ["-f", name]
     first = [facts.serial.format(probe=order.probe)] if order.probe else []
     ports = ["gdb_port disabled", "tcl_port disabled", "telnet_port disabled"]

@@ -17,14 +17,23 @@ _BYTE_S = 1 / 500
 Say = Callable[[str], None]
 
 
-def run(plan: Plan, facts: Flasher, say: Say, probe: str | None = None) -> None:
-    """Do every step of `plan`; an SdkError says which one failed, and why."""
+def run(
+    plan: Plan,
+    facts: Flasher,
+    say: Say,
+    probe: str | None = None,
+    limit: float | None = None,
+) -> None:
+    """Do every step of `plan`; an SdkError says which one failed, and why.
+
+    `limit` is what a step may take, in seconds; else it follows the image's size.
+    """
     with tempfile.TemporaryDirectory(prefix="ember-flash-") as name:
         folder = Path(name)
         for file, data in plan.files.items():
             (folder / file).write_bytes(data)
         size = sum(len(read.data) for step in plan.steps for read in step.reads)
-        limit = _START_S + size * _BYTE_S
+        limit = limit or _START_S + size * _BYTE_S
         for step in plan.steps:
             say(step.what)
             if isinstance(facts, Uf2):
@@ -50,8 +59,10 @@ def _start(plan: Plan, step: Step, folder: Path, limit: float) -> str:
         )
     except subprocess.TimeoutExpired:
         raise SdkError(
-            f"{plan.tool}, {step.what}: no end after {limit:.0f} s",
-            hint="is the probe still connected? see `ember probes`",
+            f"{plan.tool}, {step.what}: no end after {limit:.0f} s; the flash may hold"
+            " a part of the firmware",
+            hint="is the probe still connected? see `ember probes`; --timeout waits"
+            " longer",
         ) from None
     output = done.stdout.decode("utf-8", "replace")
     # gdb -batch and pyocd commander end with 0 after some failures.

@@ -81,9 +81,9 @@ class Plan:
         """The plan as a person may type it."""
         found = []
         for name, data in self.files.items():
-            text = name.endswith((".gdb", ".jlink"))
             found.append(f"file {name}: {len(data)} bytes")
-            found += [f"    {line}" for line in data.decode().splitlines() if text]
+            if name.endswith((".gdb", ".jlink")):
+                found += [f"    {line}" for line in data.decode().splitlines()]
         for step in self.steps:
             found.append(f"{step.what}: {shlex.join(step.argv)}")
             found += [

@@ -132,6 +132,7 @@ def _ports() -> list[Found] | None:
     return [
         Found("port", one.device, one.description or one.hwid, ())
         for one in listing.comports()
+        if one.hwid != "n/a"  # a name without a device
     ]
 
 

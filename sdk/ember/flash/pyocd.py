@@ -18,8 +18,8 @@ def plan(order: Order, facts: PyOcd) -> Plan:
         load = [*_connect(order, facts, "load"), "--erase", "sector", "--no-reset"]
         steps.append(Step("program", (*load, IMAGE)))
     reads = plans.read_back(order)
-    words = _commander(order, facts, reads, "reset")
-    steps.append(Step("read back and start", words, reads))
+    steps.append(Step("read back", _commander(order, facts, reads), reads))
+    steps.append(Step("start", tuple(_connect(order, facts, "reset"))))
     return Plan("pyocd", tuple(steps), {IMAGE: order.image.hex()})
 
 
@@ -27,6 +27,8 @@ def _connect(order: Order, facts: PyOcd, verb: str) -> list[str]:
     words = ["pyocd", verb, "--no-wait", "--target", facts.target]
     words += ["--probe", order.probe] if order.probe else []
     words += ["--frequency", str(facts.frequency)] if facts.frequency else []
+    # A locked chip is told, never unlocked by erasing all of it.
+    words += ["-O", "auto_unlock=false"]
     words += ["--script", facts.script] if facts.script else []
     for name, value in facts.options.items():
         words += ["-O", f"{name}={value}"]
@@ -34,12 +36,10 @@ def _connect(order: Order, facts: PyOcd, verb: str) -> list[str]:
 
 
 def _commander(
-    order: Order, facts: PyOcd, reads: tuple[plans.Read, ...], *others: str
+    order: Order, facts: PyOcd, reads: tuple[plans.Read, ...]
 ) -> tuple[str, ...]:
     words = [*_connect(order, facts, "commander"), "-c", "halt"]
     for read in reads:
         file, address, size = read.command
         words += ["-c", f"savemem {address} {size} {file}"]
-    for other in others:
-        words += ["-c", other]
     return tuple(words)

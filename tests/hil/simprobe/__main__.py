@@ -9,10 +9,9 @@ import sys
 
 from simprobe import bitbang_server, pyocd_server
 from simprobe.coresight import Core, Dap
-from simprobe.gdbstub import PC, XPSR, Stub, TargetGone
+from simprobe.gdbstub import Stub, TargetGone
 
 SERVERS = {"pyocd": pyocd_server.serve, "openocd": bitbang_server.serve}
-PARKED = b"\xfe\xe7"  # b .: QEMU ends when a CPU without a program runs
 
 
 def main():
@@ -28,7 +27,6 @@ def main():
     host, port = options.qemu.rsplit(":", 1)
     core = Core(Stub(host, int(port)), options.vectors, options.stuck)
     core.before_run = lambda core: before_run(core, options)
-    park(core.stub, options.vectors)
     dap = Dap(core)
     with socket.create_server(("127.0.0.1", 0)) as server:
         print(server.getsockname()[1], flush=True)
@@ -39,14 +37,6 @@ def main():
                 SERVERS[options.kind](connection, dap)
             except (TargetGone, ConnectionError):
                 sys.exit("simprobe: the target is gone")
-
-
-def park(stub, vectors):
-    """An empty flash gets a program that does nothing."""
-    if not any(stub.read(vectors, 8)):
-        stub.write(vectors, (vectors + 9).to_bytes(4, "little") * 2 + PARKED)
-    stub.set_register(PC, vectors + 8)
-    stub.set_register(XPSR, 1 << 24)
 
 
 def before_run(core, options):

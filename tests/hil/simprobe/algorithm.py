@@ -9,7 +9,7 @@ RAM, SECTOR, PAGE = 0x2000_0000, 4096, 1024
 FLAGS = ["-mcpu=cortex-m3", "-mthumb", "-Os", "-ffreestanding", "-fno-builtin"]
 FLAGS += ["-Wall", "-Wextra", "-Werror", "-nostdlib", "-Wl,--build-id=none"]
 FLAGS += ["-fno-tree-loop-distribute-patterns", f"-Wl,-Ttext={RAM:#x},-e,Init"]
-SCRIPT = '''
+SCRIPT = """
 from pyocd.core.memory_map import FlashRegion, MemoryMap, RamRegion
 
 ALGORITHM = {algorithm}
@@ -21,7 +21,7 @@ def will_connect(board):
                     algo=ALGORITHM, is_boot_memory=True),
         RamRegion(start={ram}, length={ram_size}),
     )
-'''
+"""
 
 
 def build(folder):

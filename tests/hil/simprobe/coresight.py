@@ -13,6 +13,7 @@ S_REGRDY, S_HALT, S_RESET_ST = 1 << 16, 1 << 17, 1 << 25
 VC_CORERESET = 1
 HALTED, BKPT = 1, 2
 SYSRESETREQ = 4
+FP_CTRL, DWT_CTRL = 0xE000_2000, 0xE000_1000  # without comparators
 
 
 def component(part, kind):
@@ -43,6 +44,7 @@ class Core:
         self.calls = 0
         self.before_run = lambda core: None
         self.words = {ROM_TABLE + at: v for at, v in component(0x4C4, 1).items()}
+        self.words |= {FP_CTRL: 0, DWT_CTRL: 0}
         self.words[ROM_TABLE] = (SCS - ROM_TABLE) & 0xFFFF_F000 | 3
         self.words[ROM_TABLE + 4] = 0
         self.words |= {SCS + at: v for at, v in component(0x00C, 0xE).items()}
@@ -66,6 +68,9 @@ class Core:
         """False for a fault."""
         if address in (AIRCR, DFSR, DHCSR, DCRSR, DCRDR, DEMCR):
             self._debug_write(address, int.from_bytes(data, "little"))
+            return True
+        if address == FP_CTRL:
+            self.words[address] = data[0] & 1
             return True
         return self.stub.write(address, data)
 
@@ -240,7 +245,9 @@ class Dap:
             self.fault = True
             return [0] * count
         self.tar = self.tar & ~0xFFF | self.tar + 4 * count & 0xFFF
-        return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
+        return [
+            int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)
+        ]
 
     def write_block(self, values):
         if self.csw & 7 != 2 or not self._plain(len(values)):

@@ -59,8 +59,8 @@ def handle(dap, name, arguments):
             dap.select = kept
         return result
     result = {
-        "read_ap": lambda address: dap.read_ap(address),
-        "write_ap": lambda address, value: dap.write_ap(address, value),
+        "read_ap": dap.read_ap,
+        "write_ap": dap.write_ap,
         "read_ap_multiple": lambda _, count: dap.read_block(count),
         "write_ap_multiple": lambda _, values: dap.write_block(values),
     }[name](*arguments)

@@ -1,0 +1,388 @@
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ember import boards, cli, elf, image
+from ember.errors import SdkError, UsageError
+from ember.flash import (
+    blocks,
+    dfu_file,
+    drives,
+    flashers,
+    messages,
+    perform,
+    probes,
+    programs,
+    uf2_file,
+)
+from ember.flash.blocks import Image
+from ember.flash.plans import Order, Plan, Read, Step
+from ember.image import Segment
+
+GOLDEN = Path(__file__).parent / "flash_plans.json"
+FLASHED = [name for name in boards.names() if boards.load(name).flashers]
+RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
+
+
+def order_for(board, **changes):
+    """A small image at the start of the board's first flash."""
+    flash = next(memory for memory in board.memories if memory.flash)
+    content = bytes(range(256)) * 4
+    made = Image((Segment(flash.base, content),), flash.base)
+    return Order(board, made, **changes)
+
+
+def planned(board, facts, **changes):
+    probe = "localhost:3333" if facts.tool == "gdb" else "PROBE"
+    return flashers.plan(order_for(board, probe=probe, **changes), facts).lines()
+
+
+# ---- plans ---------------------------------------------------------------------------
+
+
+def test_plans_are_what_they_were():
+    """Every flasher of every board; EMBER_UPDATE=1 writes them anew."""
+    found = {
+        f"{name} {facts.tool}": planned(boards.load(name), facts)
+        for name in FLASHED
+        for facts in boards.load(name).flashers
+    }
+
+    if os.environ.get("EMBER_UPDATE"):
+        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
+    assert found == json.loads(GOLDEN.read_text())
+
+
+@pytest.mark.parametrize("name", FLASHED)
+def test_only_comparing_writes_nothing(name):
+    board = boards.load(name)
+    for facts in board.flashers:
+        if facts.tool == "uf2":
+            with pytest.raises(UsageError, match="cannot read back"):
+                planned(board, facts, program=False)
+            continue
+        text = "\n".join(planned(board, facts, program=False))
+        for word in ("pyocd load", "write_image", "loadfile", " -D ", "\n    load\n"):
+            assert word not in text
+        assert "compare read0.bin" in text
+
+
+@pytest.mark.parametrize("name", FLASHED)
+def test_words_for_the_tool_are_given_to_it(name):
+    board = boards.load(name)
+    for facts in board.flashers:
+        plan = flashers.plan(order_for(board, probe="h:1", extra=("--mine",)), facts)
+        if facts.tool != "uf2":
+            assert all("--mine" in step.argv for step in plan.steps)
+
+
+def test_gdb_needs_an_address():
+    board = boards.load("netduinoplus2")
+    facts = boards.Board.model_validate(
+        board.model_dump() | {"flashers": [{"tool": "gdb"}]}
+    ).flashers[0]
+    with pytest.raises(UsageError, match="address of a server"):
+        flashers.plan(order_for(board), facts)
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def test_uf2_round_trip(tmp_path):
+    parts = (Segment(0x10000000, bytes(range(256)) * 3), Segment(0x10010040, b"abc"))
+    data = uf2_file.pack(parts, RP2040)
+    found, family = uf2_file.unpack(data)
+    assert family == RP2040
+    assert found[0] == parts[0]
+    assert found[1].address == 0x10010000
+    assert found[1].data == b"\xff" * 64 + b"abc" + b"\xff" * 189
+    path = tmp_path / "firmware.uf2"
+    path.write_bytes(data)
+    assert len(data) == 512 * 4
+    # The words of the format's specification, without our reader.
+    assert data[:8] == b"UF2\nWQ]\x9e"
+    assert data[508:512] == bytes.fromhex("306fb10a")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data[:-1], "not whole blocks"),
+        (lambda data: b"", "not whole blocks"),
+        (lambda data: b"X" + data[1:], "block 0 of the UF2 file is broken"),
+        (lambda data: data[512:], "out of order"),
+        (lambda data: data[:-1] + b"X", "block 2 of the UF2 file is broken"),
+    ],
+)
+def test_a_broken_uf2_file_is_refused(change, said):
+    data = uf2_file.pack((Segment(0, bytes(768)),), RP2040)
+    with pytest.raises(SdkError, match=said):
+        uf2_file.unpack(change(data))
+
+
+def test_dfu_round_trip(tmp_path):
+    parts = (Segment(0x08000000, b"first" * 100), Segment(0x08020000, b"second"))
+    data = dfu_file.pack(parts, 0x0483, 0xDF11, 0)
+    assert dfu_file.unpack(data) == (parts, 0x0483, 0xDF11)
+    for at in (0, 300, len(data) - 20, len(data) - 1):
+        broken = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        with pytest.raises(SdkError):
+            dfu_file.unpack(broken)
+    with pytest.raises(SdkError):
+        dfu_file.unpack(b"short")
+
+
+@pytest.mark.skipif(
+    programs.PROGRAMS["dfu-util"].find() is None, reason="needs dfu-util"
+)
+def test_dfu_suffix_passes_the_official_check(tmp_path):
+    path = tmp_path / "firmware.dfu"
+    path.write_bytes(dfu_file.pack((Segment(0x08000000, b"data"),), 0x0483, 0xDF11, 0))
+    done = subprocess.run(
+        ["dfu-suffix", "-c", str(path)], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "0x0483" in done.stdout
+    assert "0xDF11" in done.stdout
+
+
+# ---- what is written -----------------------------------------------------------------
+
+
+def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
+    path = tmp_path / "firmware.elf"
+    path.write_bytes(b"")
+    read = elf.Elf(path, machine, 32, 0, (), ())
+    monkeypatch.setattr(elf, "read", lambda path: read)
+    monkeypatch.setattr(image, "segments", lambda path: parts)
+    return path
+
+
+def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
+    board = boards.load("netduinoplus2")
+    base = 0x08000000
+    parts = [Segment(base, b"abcdef"), Segment(base + 8, b"gh")]
+    parts += [Segment(base + 0x10000, b"far")]
+    found = blocks.read(firmware(tmp_path, monkeypatch, parts), board)
+    assert found.start == base
+    assert found.blocks == (
+        Segment(base, b"abcdef\xff\xffgh\xff\xff"),
+        Segment(base + 0x10000, b"far\xff"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "machine", "said"),
+    [
+        ([Segment(0x20000000, b"ram")], elf.EM_ARM, "which `ember flash` cannot write"),
+        ([Segment(0x90000000, b"far")], elf.EM_ARM, "outside of the memories"),
+        ([Segment(0x080FFFFE, b"four")], elf.EM_ARM, "2 bytes larger than flash"),
+        ([], elf.EM_ARM, "nothing to write"),
+        ([Segment(0x08000000, b"x")], elf.EM_HEXAGON, "not firmware for the processor"),
+    ],
+)
+def test_what_cannot_be_flashed_is_refused(tmp_path, monkeypatch, parts, machine, said):
+    path = firmware(tmp_path, monkeypatch, parts, machine)
+    with pytest.raises(SdkError) as error:
+        blocks.read(path, boards.load("netduinoplus2"))
+    assert said in error.value.what
+
+
+# ---- running a plan ------------------------------------------------------------------
+
+
+@pytest.fixture
+def tool(tmp_path, monkeypatch):
+    """Puts a program of a few lines of shell on the PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setattr(programs.sys, "executable", str(folder / "python"))
+
+    def make(name, script):
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+
+    return make
+
+
+def run(step, **changes):
+    board = boards.load("netduinoplus2")
+    perform.run(Plan("openocd", (step,)), board.flasher("openocd"), print, **changes)
+
+
+def test_a_plan_is_run_and_compared(tool):
+    tool("openocd", "printf abc > read0.bin")
+    read = Read("read0.bin", 0x100, b"abc")
+    run(Step("read", ("openocd",), (read,)))
+    with pytest.raises(SdkError) as error:
+        run(Step("read", ("openocd",), (Read("read0.bin", 0x100, b"aXc"),)))
+    assert "1 of 3 bytes differ, the first at 0x00000101: 0x62, not 0x58" in (
+        error.value.what
+    )
+
+
+def test_a_chip_is_told_by_the_bits_that_count(tool):
+    tool("openocd", "printf '\\104\\063\\042\\021' > chip.bin")
+    right = Read("chip.bin", 0, bytes.fromhex("44030000"), bytes.fromhex("ff0f0000"))
+    run(Step("identify", ("openocd",), (right,), chip=True))
+    wrong = Read("chip.bin", 0, bytes.fromhex("45030000"), bytes.fromhex("ff0f0000"))
+    with pytest.raises(SdkError, match=r"wrong chip: its identity .* is 0x344, not"):
+        run(Step("identify", ("openocd",), (wrong,), chip=True))
+
+
+def test_a_tool_that_hangs_is_ended(tool):
+    tool("openocd", "exec sleep 60")
+    with pytest.raises(SdkError, match="no end after 1 s"):
+        run(Step("program", ("openocd",)), limit=1)
+
+
+def test_a_missing_tool_names_its_package(tool):
+    with pytest.raises(SdkError) as error:
+        programs.path("jlink")
+    assert error.value.what == "JLinkExe is not installed"
+    assert "segger.com" in error.value.hint
+    assert "ember[flash]" in programs.PROGRAMS["pyocd"].install
+
+
+@pytest.mark.parametrize(
+    ("tool_name", "output", "said"),
+    [
+        ("pyocd", "0000774 E No available debug probes [load]", "no debug probe"),
+        ("pyocd", "W NRF52840 APPROTECT enabled: not automatically", "locked"),
+        ("pyocd", "C Target type x not recognized. Use", "does not know the board's"),
+        ("openocd", "Error: unable to find a matching CMSIS-DAP device", "no debug"),
+        ("openocd", "Error: JTAG tap: UNEXPECTED 0x1", "wrong chip"),
+        ("openocd", "embedded:startup.tcl:28: Error: Can't find target/x.cfg", "lacks"),
+        ("st-flash", "WARN usb.c: Couldn't find any ST-Link devices", "no debug probe"),
+        ("st-flash", "Flash memory is write protected", "locked"),
+        ("dfu-util", "dfu-util: No DFU capable USB device available", "no debug probe"),
+        ("dfu-util", "More than one DFU capable USB device found!", "several probes"),
+        ("gdb", "127.0.0.1:1: Connection timed out.", "nobody answers"),
+        ("gdb", "Remote connection closed", "lost in the middle"),
+        ("jlink", "what nobody knows\n", "code 7: what nobody knows"),
+        ("jlink", "", "code 7, without a word"),
+    ],
+)
+def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
+    error = messages.explain(tool_name, Step("program", ()), output, 7)
+    assert said in error.what
+    assert error.what.startswith(f"{tool_name}, program: ")
+
+
+# ---- probes and drives ---------------------------------------------------------------
+
+TWO = {
+    "boards": [
+        {"unique_id": "0A", "vendor_name": "Arm", "product_name": "DAPLink"},
+        {"unique_id": "0B", "vendor_name": "STMicroelectronics", "product_name": "V3"},
+    ]
+}
+
+
+def test_two_probes_are_a_question(tool, tmp_path, capsys):
+    facts = json.dumps(TWO)
+    tool("pyocd", f"echo '{facts}'")
+    with pytest.raises(UsageError) as error:
+        probes.need_one("openocd", None)
+    assert "2 debug probes are connected: 0A (Arm DAPLink), 0B" in error.value.what
+    probes.need_one("openocd", "0A")
+    probes.need_one("uf2", None)
+
+
+def test_probes_lists_what_tools_see(tool, tmp_path, capsys):
+    tool("pyocd", f"echo '{json.dumps(TWO)}'")
+    tool("st-info", "printf ' version: V2\\n serial: 66AA\\n dev-type: STM32F7\\n'")
+    tool("st-flash", "")
+    listing = 'Found DFU: [0483:df11] ver=2200, alt=0, name="@Flash", serial="357A"'
+    tool("dfu-util", f"echo '{listing}'")
+    report = tmp_path / "probes.json"
+    assert cli.main(["probes", "--json", str(report)]) == 0
+    facts = json.loads(report.read_text())
+    found = {(one["kind"], one["id"]) for one in facts["found"]}
+    assert {("probe", "0A"), ("probe", "66AA"), ("boot loader", "357A")} <= found
+    assert "JLinkExe is not installed" in capsys.readouterr().out
+
+
+def test_probes_names_what_is_missing(tool, monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert cli.main(["probes"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "pyocd is not installed (pip install 'ember[flash]')" in said
+
+
+UF2 = {"tool": "uf2", "family": RP2040, "volume": VOLUME, "board_id": VOLUME}
+
+
+@pytest.fixture
+def pico():
+    board = boards.load("netduinoplus2").model_dump() | {"flashers": [UF2]}
+    return boards.Board.model_validate(board)
+
+
+def drive(folder, board_id):
+    folder.mkdir()
+    text = f"UF2 Bootloader v2.0\r\nModel: Raspberry Pi\r\nBoard-ID: {board_id}\r\n"
+    (folder / "INFO_UF2.TXT").write_text(text)
+    return folder
+
+
+def test_a_file_is_copied_to_the_drive(pico, tmp_path):
+    place = drive(tmp_path / VOLUME, VOLUME)
+    facts = pico.flasher(None)
+    plan = flashers.plan(order_for(pico, probe=str(place)), facts)
+    perform.run(plan, facts, print, str(place))
+    copied = (place / "firmware.uf2").read_bytes()
+    parts, family = uf2_file.unpack(copied)
+    assert (parts, family) == (order_for(pico).image.blocks, RP2040)
+    assert not plan.verifies
+
+
+def test_a_drive_of_another_chip(pico, tmp_path):
+    place = drive(tmp_path / "RP2350", "RP2350")
+    with pytest.raises(SdkError, match=r"wrong chip: .* is a RP2350"):
+        drives.choose(pico.flasher(None), str(place))
+    with pytest.raises(SdkError, match="no drive of a UF2 boot loader"):
+        drives.choose(pico.flasher(None), str(tmp_path))
+
+
+def test_drives_are_found_where_they_are_mounted(pico, tmp_path, monkeypatch):
+    places = [drive(tmp_path / "a", "RP2350")]
+    monkeypatch.setattr(drives, "_places", lambda: iter(places))
+    facts = pico.flasher(None)
+    with pytest.raises(SdkError, match="only of other chips"):
+        drives.choose(facts, None)
+    places.append(drive(tmp_path / "b", VOLUME))
+    assert drives.choose(facts, None).place == tmp_path / "b"
+    places.append(drive(tmp_path / "c", VOLUME))
+    with pytest.raises(UsageError, match="2 boards wait for a file"):
+        drives.choose(facts, None)
+
+
+def test_a_drive_that_goes_away(tmp_path):
+    gone = drives.Drive(tmp_path / "gone", "Raspberry Pi", VOLUME)
+    with pytest.raises(SdkError, match="stopped: No such file"):
+        drives.copy(b"data", "firmware.uf2", gone)
+
+
+# ---- the command ---------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_the_plan(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "firmware.elf"
+    parts = [Segment(0x08000000, b"abcd")]
+    firmware(tmp_path, monkeypatch, parts)
+    path.write_bytes(b"\x7fELF")
+    report = tmp_path / "plan.json"
+    words = ["flash", str(path), "--board", "netduinoplus2", "--method", "st-flash"]
+    assert cli.main([*words, "--dry-run", "--json", str(report)]) == 0
+    assert "program: st-flash write block0.bin 0x08000000" in capsys.readouterr().out
+    facts = json.loads(report.read_text())
+    assert facts["status"] == "planned"
+    assert facts["steps"][0]["argv"][0] == "st-flash"
+    assert cli.main([*words[:-1], "uf2"]) == 1
+    assert cli.main(["flash", str(tmp_path / "none"), "--board", "netduinoplus2"]) == 1
