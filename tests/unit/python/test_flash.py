@@ -20,6 +20,7 @@ from ember.flash import (
 )
 from ember.flash.blocks import Image
 from ember.flash.plans import Order, Plan, Read, Step
+from ember.flash_facts import Gdb
 from ember.image import Segment
 
 GOLDEN = Path(__file__).parent / "flash_plans.json"
@@ -79,13 +80,38 @@ def test_words_for_the_tool_are_given_to_it(name):
             assert all("--mine" in step.argv for step in plan.steps)
 
 
+@pytest.mark.skipif(programs.PROGRAMS["openocd"].find() is None, reason="needs openocd")
+@pytest.mark.parametrize("name", FLASHED)
+def test_openocd_reads_the_configuration(name):
+    board = boards.load(name)
+    for facts in board.flashers:
+        if facts.tool == "openocd":
+            plan = flashers.plan(order_for(board), facts)
+            words = list(plan.steps[-1].argv)
+            before = words[: words.index("init")]
+            done = subprocess.run(
+                [*before, "shutdown"], check=False, capture_output=True, text=True
+            )
+            assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(programs.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
+def test_pyocd_knows_the_targets_or_a_pack_does():
+    pyocd = programs.path("pyocd")
+    done = subprocess.run(
+        [pyocd, "json", "--targets"], check=True, capture_output=True, text=True
+    )
+    known = {one["name"] for one in json.loads(done.stdout)["targets"]}
+    for name in FLASHED:
+        for facts in boards.load(name).flashers:
+            if facts.tool == "pyocd":
+                assert (facts.target in known) == (facts.pack is None), name
+
+
 def test_gdb_needs_an_address():
     board = boards.load("netduinoplus2")
-    facts = boards.Board.model_validate(
-        board.model_dump() | {"flashers": [{"tool": "gdb"}]}
-    ).flashers[0]
     with pytest.raises(UsageError, match="address of a server"):
-        flashers.plan(order_for(board), facts)
+        flashers.plan(order_for(board), Gdb(tool="gdb"))
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -315,13 +341,9 @@ def test_probes_names_what_is_missing(tool, monkeypatch, capsys):
     assert "pyocd is not installed (pip install 'ember[flash]')" in said
 
 
-UF2 = {"tool": "uf2", "family": RP2040, "volume": VOLUME, "board_id": VOLUME}
-
-
 @pytest.fixture
 def pico():
-    board = boards.load("netduinoplus2").model_dump() | {"flashers": [UF2]}
-    return boards.Board.model_validate(board)
+    return boards.load("rpi-pico")
 
 
 def drive(folder, board_id):
