@@ -23,4 +23,15 @@ ember_status_t ember_xnn_sme_conv_prepare(ember_xnn_graph_t *graph,
 void ember_xnn_sme_conv_run(const ember_xnn_graph_t *graph,
                             const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind);
 
+// sme_matmul.c
+ember_status_t ember_xnn_sme_matmul_shape(ember_xnn_graph_t *graph,
+                                          ember_xnn_node_t *node,
+                                          ember_xnn_sme_kind_t kind);
+ember_status_t ember_xnn_sme_matmul_prepare(ember_xnn_graph_t *graph,
+                                            ember_xnn_node_t *node,
+                                            const ember_xnn_type_t *type,
+                                            ember_xnn_sme_kind_t kind);
+void ember_xnn_sme_matmul_run(const ember_xnn_graph_t *graph,
+                              const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind);
+
 #endif // EMBER_XNNPACK_SME_NODES_H

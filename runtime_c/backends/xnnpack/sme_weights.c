@@ -131,6 +131,12 @@ static const ember_xnn_layout_t *layout_for(ember_xnn_sme_kind_t kind,
     }
 }
 
+void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
+                               const ember_xnn_geometry_t *geometry, const void *b,
+                               void *to) {
+    pack_from(kind == XNN_SME_F32 ? &f32_source : &f16_source, geometry, b, to);
+}
+
 static bool transposed(const ember_xnn_node_t *node) {
     return node->kind == XNN_FULLY_CONNECTED &&
            (node->flags & FLAG_TRANSPOSE_WEIGHTS) != 0;

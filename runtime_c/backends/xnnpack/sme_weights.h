@@ -17,6 +17,11 @@ EMBER_MUST_USE ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph,
 uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
                                bool gathered);
 
+// What products of a batch do with matrix b while they run.
+void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
+                               const ember_xnn_geometry_t *geometry, const void *b,
+                               void *to);
+
 // Products of a sum.
 uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node);
 

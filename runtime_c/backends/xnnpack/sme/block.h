@@ -71,6 +71,10 @@ void xnn_sme_turn(const uint8_t *from, size_t stride, uint32_t count, uint32_t b
                   uint32_t step, uint32_t words,
                   uint8_t *to) __arm_streaming __arm_inout("za");
 
+// Packs matrix b, (k, n), or (n, k) when turned, as weights are.
+void xnn_sme_pack_columns(const ember_xnn_sme_t *gemm, const uint8_t *b,
+                          uint8_t *to) __arm_streaming __arm_inout("za");
+
 // Rows `row` to row + count of a convolution, behind each other.
 void xnn_sme_gather(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t count,
                     uint8_t *to) __arm_streaming __arm_preserves("za");

@@ -93,14 +93,44 @@ static void run_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves
     kinds[gemm->kind]->one(&one);
 }
 
-// Not inlined: clang 19 loses the return address of a function that enters streaming
-// mode and calls nothing.
-__attribute__((noinline)) static void
-run(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
+static void run_product(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     if (gemm->m == 1) {
         run_one(gemm);
     } else {
         run_blocks(gemm);
+    }
+}
+
+static void run_batch(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
+    const ember_xnn_sme_batch_t *batch = gemm->batch;
+    const size_t element = xnn_sme_element(gemm->kind);
+    const size_t bytes = gemm->k * element; // of a row of a, and a column of b
+    size_t packed = SIZE_MAX;
+    ember_xnn_sme_t one = *gemm;
+    one.w = gemm->scratch;
+    one.scratch += xnn_sme_columns_bytes(gemm->kind, gemm->k, gemm->n);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const size_t b = xnn_sme_matrix(batch, batch->b_steps, i);
+        const size_t a = xnn_sme_matrix(batch, batch->a_steps, i);
+        if (b != packed) {
+            const uint8_t *from = (const uint8_t *)batch->b + b * gemm->n * bytes;
+            xnn_sme_pack_columns(gemm, from, gemm->scratch);
+            packed = b;
+        }
+        one.a = (const uint8_t *)gemm->a + a * gemm->m * bytes;
+        one.y = (uint8_t *)gemm->y + (size_t)i * gemm->m * gemm->n * element;
+        run_product(&one);
+    }
+}
+
+// Not inlined: clang 19 loses the return address of a function that enters streaming
+// mode and calls nothing.
+__attribute__((noinline)) static void
+run(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
+    if (gemm->batch != NULL) {
+        run_batch(gemm);
+    } else {
+        run_product(gemm);
     }
 }
 

@@ -26,22 +26,35 @@ typedef enum ember_xnn_sme_smopa {
     XNN_SMOPA_DOUBLED, // a row of a in two rows of a tile, of which one is read
 } ember_xnn_sme_smopa_t;
 
+enum { XNN_SME_BATCH_DIMS = XNN_MOST_DIMS - 2 };
+
+// Products of a batch of matrices by another, whose columns are packed while it runs.
+typedef struct ember_xnn_sme_batch {
+    const void *b; // matrices (k, n), or (n, k) when turned
+    bool turned;
+    uint32_t count;                       // of products
+    uint32_t sizes[XNN_SME_BATCH_DIMS];   // of the batch, innermost first
+    uint32_t a_steps[XNN_SME_BATCH_DIMS]; // from matrix to matrix, in matrices; 0: the
+    uint32_t b_steps[XNN_SME_BATCH_DIMS]; // same one again
+} ember_xnn_sme_batch_t;
+
 typedef struct ember_xnn_sme {
     ember_xnn_sme_kind_t kind;
     ember_xnn_sme_smopa_t smopa;
     uint32_t m;
     uint32_t k;
     uint32_t n;
-    const void *a;                    // (m, k), or the image of `window`
-    const void *w;                    // packed, see below
-    const void *bias;                 // (n,) float32 or int32, float16 with half_bias
-    void *y;                          // (m, n)
-    uint8_t *scratch;                 // packed rows, then gathered ones
-    const ember_xnn_window_t *window; // of a convolution; NULL: rows lie in a
-    const float *scales;              // of columns, QS8 and QD8; NULL: all are `scale`
-    const ember_xnn_row_t *rows;      // of a, QD8
-    uint32_t row_step;                // rows of y that share parameters, QD8: 1 or all
-    float low;                        // bounds of float numbers
+    const void *a;                      // (m, k), or the image of `window`
+    const void *w;                      // packed, see below; with `batch` not needed
+    const void *bias;                   // (n,) float32 or int32, float16 with half_bias
+    void *y;                            // (m, n)
+    uint8_t *scratch;                   // columns of b, packed rows, gathered rows
+    const ember_xnn_window_t *window;   // of a convolution; NULL: rows lie in a
+    const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one product by `w`
+    const float *scales;         // of columns, QS8 and QD8; NULL: all are `scale`
+    const ember_xnn_row_t *rows; // of a, QD8
+    uint32_t row_step;           // rows of y that share parameters, QD8: 1 or all
+    float low;                   // bounds of float numbers
     float high;
     float scale;
     float in_scale; // QS8
@@ -108,6 +121,24 @@ static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
 // Bytes of a packed column.
 static inline uint32_t xnn_sme_column_bytes(ember_xnn_sme_kind_t kind, uint32_t k) {
     return 4 * (xnn_sme_words(kind, k) + xnn_sme_has_sums(kind));
+}
+
+// Bytes of n columns in scratch.
+static inline uint64_t xnn_sme_columns_bytes(ember_xnn_sme_kind_t kind, uint32_t k,
+                                             uint32_t n) {
+    return ((uint64_t)n * xnn_sme_column_bytes(kind, k) + 63) & ~UINT64_C(63);
+}
+
+// Which matrix of a batch belongs to product `index`.
+static inline size_t xnn_sme_matrix(const ember_xnn_sme_batch_t *batch,
+                                    const uint32_t steps[XNN_SME_BATCH_DIMS],
+                                    uint32_t index) {
+    size_t found = 0;
+    for (uint32_t i = 0; i < XNN_SME_BATCH_DIMS; i++) {
+        found += (size_t)(index % batch->sizes[i]) * steps[i];
+        index /= batch->sizes[i];
+    }
+    return found;
 }
 
 #endif // EMBER_XNNPACK_SME_GEMM_H

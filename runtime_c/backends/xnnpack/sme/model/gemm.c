@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of sme/ compute, without their instructions.
-#include "../gemm.h"
+#include "../../sme_weights.h"
 
 #include <math.h>
 
@@ -136,11 +136,44 @@ static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     }
 }
 
-void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm) {
+static void run_product(const ember_xnn_sme_t *gemm) {
     for (uint32_t row = 0; row < gemm->m; row++) {
         for (uint32_t column = 0; column < gemm->n; column++) {
             put(gemm, row, column);
         }
+    }
+}
+
+static void run_batch(const ember_xnn_sme_t *gemm) {
+    const ember_xnn_sme_batch_t *batch = gemm->batch;
+    const size_t bytes = (size_t)gemm->k * xnn_sme_element(gemm->kind);
+    const ember_xnn_geometry_t geometry = {
+        .groups = 1,
+        .n = gemm->n,
+        .taps = 1,
+        .k = gemm->k,
+        .unit = xnn_sme_columns(),
+        .transposed = !batch->turned,
+    };
+    ember_xnn_sme_t one = *gemm;
+    one.w = gemm->scratch;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const size_t a = xnn_sme_matrix(batch, batch->a_steps, i);
+        const size_t b = xnn_sme_matrix(batch, batch->b_steps, i);
+        const uint8_t *from = (const uint8_t *)batch->b + b * gemm->n * bytes;
+        ember_xnn_sme_pack_matrix(gemm->kind, &geometry, from, gemm->scratch);
+        one.a = (const uint8_t *)gemm->a + a * gemm->m * bytes;
+        one.y = (uint8_t *)gemm->y +
+                (size_t)i * gemm->m * gemm->n * xnn_sme_element(gemm->kind);
+        run_product(&one);
+    }
+}
+
+void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm) {
+    if (gemm->batch != NULL) {
+        run_batch(gemm);
+    } else {
+        run_product(gemm);
     }
 }
 
