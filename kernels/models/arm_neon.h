@@ -16,6 +16,11 @@ typedef int8_t int8x16_t __attribute__((vector_size(16)));
 typedef uint8_t uint8x16_t __attribute__((vector_size(16)));
 typedef float float32x2_t __attribute__((vector_size(8)));
 typedef int16_t int16x8_t __attribute__((vector_size(16)));
+typedef uint16_t uint16x4_t __attribute__((vector_size(8)));
+typedef uint16_t uint16x8_t __attribute__((vector_size(16)));
+__extension__ typedef _Float16 float16_t;
+typedef float16_t float16x4_t __attribute__((vector_size(8)));
+typedef float16_t float16x8_t __attribute__((vector_size(16)));
 typedef int32_t int32x4_t __attribute__((vector_size(16)));
 typedef uint32_t uint32x4_t __attribute__((vector_size(16)));
 typedef int64_t int64x2_t __attribute__((vector_size(16)));
@@ -41,6 +46,8 @@ EMBER_NEON_MEMORY(vld1q_f32, vst1q_f32, float32x4_t, float)
 
 EMBER_NEON_MEMORY(vld1_u8, vst1_u8, uint8x8_t, uint8_t)
 EMBER_NEON_MEMORY(vld1q_u8, vst1q_u8, uint8x16_t, uint8_t)
+EMBER_NEON_MEMORY(vld1_u16, vst1_u16, uint16x4_t, uint16_t)
+EMBER_NEON_MEMORY(vld1q_u16, vst1q_u16, uint16x8_t, uint16_t)
 EMBER_NEON_MEMORY(vld1_f32, vst1_f32, float32x2_t, float)
 
 static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
@@ -68,6 +75,11 @@ static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
 #define vreinterpretq_s8_s32(x)  ((int8x16_t)(x))
 #define vreinterpretq_s32_s8(x)  ((int32x4_t)(x))
 
+#define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
+#define vreinterpret_f16_u16(x)  ((float16x4_t)(x))
+#define vreinterpret_u16_f16(x)  ((uint16x4_t)(x))
+#define vreinterpretq_f16_u16(x) ((float16x8_t)(x))
+
 static inline int64x2_t vzip1q_s64(int64x2_t x, int64x2_t y) {
     return (int64x2_t){x[0], y[0]};
 }
@@ -75,8 +87,6 @@ static inline int64x2_t vzip1q_s64(int64x2_t x, int64x2_t y) {
 static inline int64x2_t vzip2q_s64(int64x2_t x, int64x2_t y) {
     return (int64x2_t){x[1], y[1]};
 }
-
-#define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
 
 static inline float32x4_t vzip1q_f32(float32x4_t x, float32x4_t y) {
     return (float32x4_t){x[0], y[0], x[1], y[1]};
@@ -112,6 +122,10 @@ static inline int16x8_t vuzp2q_s16(int16x8_t x, int16x8_t y) {
 
 static inline int16x4_t vget_low_s16(int16x8_t x) {
     return (int16x4_t){x[0], x[1], x[2], x[3]};
+}
+
+static inline float16x4_t vget_low_f16(float16x8_t x) {
+    return (float16x4_t){x[0], x[1], x[2], x[3]};
 }
 
 static inline int16x8_t vcombine_s16(int16x4_t low, int16x4_t high) {
@@ -160,6 +174,10 @@ static inline int16x8_t vzip2q_s16(int16x8_t x, int16x8_t y) {
 
 static inline int8x8_t vdup_n_s8(int8_t x) {
     return (int8x8_t){0} + x;
+}
+
+static inline int32x2_t vdup_n_s32(int32_t x) {
+    return (int32x2_t){x, x};
 }
 
 static inline float32x4_t vdupq_n_f32(float x) {
@@ -264,6 +282,22 @@ static inline int32x4_t vsubq_s32(int32x4_t x, int32x4_t y) {
     return x;
 }
 
+static inline int32x4_t vmulq_n_s32(int32x4_t x, int32_t y) {
+    return vmulq_s32(x, vdupq_n_s32(y));
+}
+
+static inline int32x4_t vmlsq_n_s32(int32x4_t sum, int32x4_t x, int32_t y) {
+    return vsubq_s32(sum, vmulq_n_s32(x, y));
+}
+
+static inline int8x16_t vandq_s8(int8x16_t x, int8x16_t y) {
+    return x & y;
+}
+
+static inline int8x16_t vshlq_n_s8(int8x16_t x, int bits) {
+    return (int8x16_t)((uint8x16_t)x << (uint8_t)bits);
+}
+
 static inline int32_t ember_neon_add(int32_t x, int32_t y) {
     return (int32_t)((uint32_t)x + (uint32_t)y);
 }
@@ -296,8 +330,43 @@ static inline float32x4_t vcvtq_f32_s32(int32x4_t x) {
     return (float32x4_t){(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
 }
 
+static inline float32x4_t vcvtq_n_f32_s32(int32x4_t x, int bits) {
+    return vcvtq_f32_s32(x) / (float)(1 << bits);
+}
+
+static inline float32x4_t vcvt_f32_f16(float16x4_t x) {
+    return (float32x4_t){(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
+}
+
+static inline float32x4_t vcvt_high_f32_f16(float16x8_t x) {
+    return (float32x4_t){(float)x[4], (float)x[5], (float)x[6], (float)x[7]};
+}
+
+static inline float16x4_t vcvt_f16_f32(float32x4_t x) {
+    float16x4_t made;
+    for (int i = 0; i < 4; i++) {
+        made[i] = (float16_t)x[i];
+    }
+    return made;
+}
+
+static inline float32x4_t vaddq_f32(float32x4_t x, float32x4_t y) {
+    return x + y;
+}
+
 static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
     return x * y;
+}
+
+static inline float32x4_t vmulq_n_f32(float32x4_t x, float y) {
+    return x * y;
+}
+
+static inline float32x4_t vfmaq_f32(float32x4_t sum, float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        sum[i] = fmaf(x[i], y[i], sum[i]);
+    }
+    return sum;
 }
 
 #define vfmaq_laneq_f32(sum, x, y, lane) vfmaq_n_f32(sum, x, (y)[lane])
@@ -338,6 +407,16 @@ static inline float32x4_t vminnmq_f32(float32x4_t x, float32x4_t y) {
         x[i] = x[i] != x[i] || x[i] > y[i] ? y[i] : x[i];
     }
     return x;
+}
+
+static inline float vmaxnmvq_f32(float32x4_t x) {
+    const float32x4_t y = vmaxnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
+    return vmaxnmq_f32(y, vdupq_n_f32(y[1]))[0];
+}
+
+static inline float vminnmvq_f32(float32x4_t x) {
+    const float32x4_t y = vminnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
+    return vminnmq_f32(y, vdupq_n_f32(y[1]))[0];
 }
 
 static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From floats to int8, with a scale and a zero point for each row, found while it runs.
+#include "convert_qd8.h"
 #include "elements.h"
 
-static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+ember_status_t ember_xnn_qd8_prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     (void)graph;
     const uint32_t from = node->in[0]->datatype;
     return node->out[0]->datatype == XNN_QDS8 && (from == XNN_F32 || from == XNN_F16)
@@ -31,23 +32,21 @@ static void quantize_row(const ember_xnn_value_t *input, size_t at, uint32_t len
                          int8_t *to, ember_xnn_row_t *row) {
     const ember_xnn_limits_t limits = find_limits(input, at, length);
     const float factor = xnn_find_parameters(&limits, &row->zero);
-    const float low = (float)(INT8_MIN - row->zero);
-    const float high = (float)(INT8_MAX - row->zero);
+    const ember_xnn_range_t range = xnn_row_range(row);
     float x[XNN_CHUNK];
     row->scale = 1.0f / factor;
     while (length > 0) {
         const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
         ember_xnn_load(input, xnn_at(input, at), 1, count, x);
         for (uint32_t i = 0; i < count; i++) {
-            *to++ = (int8_t)(xnn_round(x[i] * factor, low, high) + row->zero);
+            *to++ = xnn_quantize(x[i] * factor, &range);
         }
         at += count;
         length -= count;
     }
 }
 
-static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
-    (void)graph;
+void ember_xnn_qd8_run(const ember_xnn_node_t *node, ember_xnn_qd8_row_fn quantize) {
     const ember_xnn_value_t *out = node->out[0];
     ember_xnn_row_t *row = xnn_rows(out);
     uint32_t length = 1;
@@ -55,8 +54,17 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
         length *= (uint32_t)xnn_size(out, i);
     }
     for (uint32_t at = 0; at < out->numel; at += length, row++) {
-        quantize_row(node->in[0], at, length, (int8_t *)out->data + at, row);
+        quantize(node->in[0], at, length, (int8_t *)out->data + at, row);
     }
+}
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_qd8_prepare(graph, node);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    ember_xnn_qd8_run(node, quantize_row);
 }
 
 XNN_KERNEL(convert_qd8, NULL, ember_xnn_shape_same, XNN_KIND(CONVERT));

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From floats to int8, with parameters of each row, in streaming mode.
+#include "convert_qd8.h"
 #include "sme/gemm.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    (void)graph;
-    const uint32_t from = node->in[0]->datatype;
-    return node->out[0]->datatype == XNN_QDS8 && (from == XNN_F32 || from == XNN_F16)
-               ? EMBER_OK
-               : EMBER_UNSUPPORTED;
+    return ember_xnn_qd8_prepare(graph, node);
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {

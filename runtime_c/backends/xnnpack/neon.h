@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels with Advanced SIMD share: sums of static int8 become its numbers.
+// What kernels with Advanced SIMD share: sums of static int8 become its numbers; bounds
+// of floats, and float16.
 #ifndef EMBER_XNNPACK_NEON_H
 #define EMBER_XNNPACK_NEON_H
 
@@ -44,6 +45,60 @@ static inline int16x8_t xnn_neon_rounded(int32x4_t s0, int32x4_t s1,
 
 static inline int8x8_t xnn_neon_bound(int8x8_t x, const xnn_neon_round_t *round) {
     return vmin_s8(vmax_s8(x, vget_low_s8(round->low)), vget_low_s8(round->high));
+}
+
+// How numbers become int8: x * factor, rounded. The lower bound is what becomes of NaN.
+typedef struct xnn_neon_quantizer {
+    float32x4_t factor;
+    float32x4_t low; // before `zero` is added
+    float32x4_t high;
+    int16x8_t zero;
+} xnn_neon_quantizer_t;
+
+static inline xnn_neon_quantizer_t xnn_neon_quantizer(float factor,
+                                                      const ember_xnn_range_t *range) {
+    return (xnn_neon_quantizer_t){
+        .factor = vdupq_n_f32(factor),
+        .low = vdupq_n_f32(range->low),
+        .high = vdupq_n_f32(range->high),
+        .zero = vdupq_n_s16((int16_t)range->zero),
+    };
+}
+
+static inline int32x4_t xnn_neon_round_four(float32x4_t from,
+                                            const xnn_neon_quantizer_t *to) {
+    const float32x4_t x = vmaxnmq_f32(vmulq_f32(from, to->factor), to->low);
+    return vcvtnq_s32_f32(vminnmq_f32(x, to->high));
+}
+
+static inline int16x8_t xnn_neon_round_eight(const float32x4_t *from,
+                                             const xnn_neon_quantizer_t *to) {
+    const int16x4_t low = vqmovn_s32(xnn_neon_round_four(from[0], to));
+    const int16x8_t both = vqmovn_high_s32(low, xnn_neon_round_four(from[1], to));
+    return vqaddq_s16(both, to->zero);
+}
+
+// Of sixteen numbers.
+static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
+                                          const xnn_neon_quantizer_t *to) {
+    const int8x8_t low = vqmovn_s16(xnn_neon_round_eight(from, to));
+    return vqmovn_high_s16(low, xnn_neon_round_eight(from + 2, to));
+}
+
+// As xnn_clamp(): NaN stays, and so does a zero that equals a bound.
+static inline float32x4_t xnn_neon_clamp(float32x4_t x, const ember_xnn_node_t *node) {
+    const float32x4_t low = vdupq_n_f32(node->low);
+    const float32x4_t high = vdupq_n_f32(node->high);
+    const float32x4_t y = vbslq_f32(vcltq_f32(x, low), low, x);
+    return vbslq_f32(vcgtq_f32(y, high), high, y);
+}
+
+static inline float32x4_t xnn_neon_load_f16(const uint16_t *from) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from)));
+}
+
+static inline void xnn_neon_store_f16(uint16_t *to, float32x4_t x) {
+    vst1_u16(to, vreinterpret_u16_f16(vcvt_f16_f32(x)));
 }
 
 #endif // EMBER_XNNPACK_NEON_H

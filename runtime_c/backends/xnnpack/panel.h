@@ -24,6 +24,7 @@ typedef struct ember_xnn_panel {
     float *scales;      // per column; columns of a group are padded to whole blocks
     uint32_t rows;      // 1 to XNN_PANEL
     uint32_t steps;     // of k, each of `unit` products
+    uint32_t block;     // of those, steps whose weights share scales; or 0
     uint32_t n;         // columns of a group
     uint32_t row;       // of parameters of QDS8: the first row's,
     uint32_t row_step;  // and 0 when it is that of all
@@ -39,21 +40,15 @@ typedef struct ember_xnn_form {
     uint32_t unit; // products of a column that lie together in packed weights
     uint32_t size; // bytes of an element of the input
     uint32_t wide; // and of one of the panel's rows
-    // Fills start and scales of the columns [first, first + n) of the output. The
-    // packed columns are panel->w.
+    // Fills start and scales of the columns [first, first + n) of the output, and of
+    // those that fill up a block. The packed columns are panel->w.
     void (*begin)(const ember_xnn_panel_t *panel, uint32_t first, void *start,
                   float *scales);
     // Brings `rows` of k elements into panel->a, zeros behind them.
     void (*pack)(const ember_xnn_panel_t *panel, const void *const *rows, uint32_t k);
-    // Sums (rows, XNN_PANEL) of the block of columns at `w`, four bytes each; `start`
-    // is what they begin with.
-    void (*run)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
-                void *sums);
-    // Writes the sums of columns from `column` on, which have these `scales`.
-    void (*put)(const ember_xnn_panel_t *panel, const void *sums, const float *scales,
-                uint32_t column);
-    // Both at once, for whole blocks of columns. NULL: there is none.
-    void (*whole)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
+    // Writes the columns from `column` on, at most XNN_PANEL, of the panel's rows; `w`
+    // is their block of weights.
+    void (*block)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column);
 } ember_xnn_form_t;
 
@@ -62,6 +57,12 @@ static inline uint32_t xnn_panel_columns(const ember_xnn_panel_t *panel,
                                          uint32_t column) {
     const uint32_t left = panel->n - column;
     return left < XNN_PANEL ? left : XNN_PANEL;
+}
+
+// How a row of int8 was quantised.
+static inline const ember_xnn_row_t *xnn_panel_row(const ember_xnn_panel_t *panel,
+                                                   uint32_t row) {
+    return xnn_rows(panel->node->in[0]) + panel->row + (size_t)row * panel->row_step;
 }
 
 // --- for kernels *_neon.c, *_dot.c, *_i8mm.c -----------------------------------------
@@ -79,22 +80,57 @@ void ember_xnn_panel_conv_run(const ember_xnn_graph_t *graph,
 
 // --- forms ---------------------------------------------------------------------------
 
-extern const ember_xnn_form_t ember_xnn_form_qs8_i8mm;
-extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
 extern const ember_xnn_form_t ember_xnn_form_f32_neon;
+// Weights of a float16 node are float16 or float32.
+const ember_xnn_form_t *ember_xnn_panel_f16(const ember_xnn_node_t *node);
+extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
+extern const ember_xnn_form_t ember_xnn_form_qs8_i8mm;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qc8_dot;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qc8_i8mm;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qc4_dot;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qc4_i8mm;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qb4_dot;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qb4_i8mm;
 
-// What forms of the same datatypes share.
+// What forms of the same datatypes share: begin(), and the end of block().
 extern const ember_xnn_type_t ember_xnn_panel_qs8;
 void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
                                void *start, float *scales);
-void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
+void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const int32_t *sums,
                              const float *scales, uint32_t column);
+void ember_xnn_panel_begin_float(const ember_xnn_panel_t *panel, uint32_t first,
+                                 void *start, float *scales);
+void ember_xnn_panel_put_float(const ember_xnn_panel_t *panel, const float *sums,
+                               uint32_t column);
+// `start` is the bias here; `own` are the sums of the columns' weights.
+void ember_xnn_panel_begin_qd8(const ember_xnn_panel_t *panel, uint32_t first,
+                               void *start, float *scales);
+void ember_xnn_panel_put_qc8(const ember_xnn_panel_t *panel, const int32_t *sums,
+                             const int32_t *own, const float *bias, const float *scales,
+                             uint32_t column);
+// The same for sums that are 16 times as large.
+void ember_xnn_panel_put_qc4(const ember_xnn_panel_t *panel, const int32_t *sums,
+                             const int32_t *own, const float *bias, const float *scales,
+                             uint32_t column);
+// Sums of groups, each brought to its scale.
+void ember_xnn_panel_put_qb4(const ember_xnn_panel_t *panel, const float *sums,
+                             const float *bias, uint32_t column);
 
-// Blocks of int8 columns: 8 int32 sums of the weights, then steps of (8, unit).
+// --- layouts, in blocks of XNN_PANEL columns -----------------------------------------
+
+// Steps of (8,).
+extern const ember_xnn_layout_t ember_xnn_columns_f32;
+extern const ember_xnn_layout_t ember_xnn_columns_f16;
+extern const ember_xnn_layout_t ember_xnn_columns_f16_of_f32;
+
+// int32 sums of the columns' weights, then steps of (8, unit).
 extern const ember_xnn_layout_t ember_xnn_columns_s8;
 
-// Blocks of float32 columns: steps of 8.
-extern const ember_xnn_layout_t ember_xnn_columns_f32;
+// For each group of elements: 16 times the int32 sums of the weights, their scales if
+// groups have some, then steps of (8, unit) numbers of four bits. The first half of a
+// step lies in the low nibbles, the other half in the high ones.
+extern const ember_xnn_layout_t ember_xnn_columns_qc4;
+extern const ember_xnn_layout_t ember_xnn_columns_qb4;
 
 // Bytes of a block of `layout`.
 size_t ember_xnn_columns_bytes(const ember_xnn_layout_t *layout,

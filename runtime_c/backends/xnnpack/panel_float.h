@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products in float32 for forms of panels, whatever the weights lie in.
+// Sums of products in float32 for forms of panels, whatever rows and weights lie in.
+// Each product is fused with its sum, in order, after the bias: the bits of
+// product_f32.c. A panel's rows become float32 in columns of eight, or of four, or stay
+// in a row when there is one.
 #ifndef EMBER_XNNPACK_PANEL_FLOAT_H
 #define EMBER_XNNPACK_PANEL_FLOAT_H
 
@@ -9,6 +12,66 @@
 
 #define XNN_INLINE static inline __attribute__((always_inline))
 
+static inline uint32_t lines_of(uint32_t rows) {
+    return rows > 4 ? 8 : rows > 1 ? 4 : 1;
+}
+
+// --- rows ----------------------------------------------------------------------------
+
+typedef float32x4_t (*load_four_fn)(const void *row, size_t at);
+typedef float (*load_element_fn)(const void *row, size_t at);
+
+// How rows are read.
+typedef struct load_rows {
+    load_four_fn four;
+    load_element_fn one;
+} load_rows_t;
+
+// Four rows of k elements, turned over.
+XNN_INLINE void pack_four(load_rows_t load, const void *const *rows, uint32_t k,
+                          float *to, size_t lines) {
+    size_t i = 0;
+    for (; i + 4 <= k; i += 4, to += 4 * lines) {
+        const float32x4_t r0 = load.four(rows[0], i);
+        const float32x4_t r1 = load.four(rows[1], i);
+        const float32x4_t r2 = load.four(rows[2], i);
+        const float32x4_t r3 = load.four(rows[3], i);
+        const float32x4_t a0 = vzip1q_f32(r0, r2);
+        const float32x4_t a1 = vzip2q_f32(r0, r2);
+        const float32x4_t b0 = vzip1q_f32(r1, r3);
+        const float32x4_t b1 = vzip2q_f32(r1, r3);
+        vst1q_f32(to, vzip1q_f32(a0, b0));
+        vst1q_f32(to + lines, vzip2q_f32(a0, b0));
+        vst1q_f32(to + 2 * lines, vzip1q_f32(a1, b1));
+        vst1q_f32(to + 3 * lines, vzip2q_f32(a1, b1));
+    }
+    for (; i < k; i++, to += lines) {
+        for (uint32_t j = 0; j < 4; j++) {
+            to[j] = load.one(rows[j], i);
+        }
+    }
+}
+
+// Rows of k elements in `lines` lines.
+XNN_INLINE void pack_rows(load_rows_t load, const void *const *rows, uint32_t lines,
+                          uint32_t k, float *to) {
+    if (lines > 1) {
+        for (uint32_t i = 0; i < lines; i += 4) {
+            pack_four(load, rows + i, k, to + i, lines);
+        }
+        return;
+    }
+    size_t i = 0;
+    for (; i + 4 <= k; i += 4) {
+        vst1q_f32(to + i, load.four(rows[0], i));
+    }
+    for (; i < k; i++) {
+        to[i] = load.one(rows[0], i);
+    }
+}
+
+// --- sums ----------------------------------------------------------------------------
+
 // A step of weights: eight columns.
 typedef struct columns {
     float32x4_t of[2];
@@ -17,9 +80,9 @@ typedef struct columns {
 typedef columns_t (*load_columns_fn)(const void *w, size_t step);
 
 // Sums of `fours` times four rows and a block of columns, begun with `start`.
-XNN_INLINE void multiply(load_columns_fn load, const float *a, const void *w,
-                         uint32_t steps, const float *start, const uint32_t fours,
-                         float *sums) {
+XNN_INLINE void multiply_fours(load_columns_fn load, const float *a, const void *w,
+                               uint32_t steps, const float *start, const uint32_t fours,
+                               float *sums) {
     float32x4_t s[8][2];
     for (uint32_t i = 0; i < 4 * fours; i++) {
         s[i][0] = vld1q_f32(start);
@@ -44,7 +107,7 @@ XNN_INLINE void multiply(load_columns_fn load, const float *a, const void *w,
     }
 }
 
-// Of one row, whose elements lie as they were.
+// Of one row.
 XNN_INLINE void multiply_one(load_columns_fn load, const float *a, const void *w,
                              uint32_t steps, const float *start, float *sums) {
     float32x4_t s0 = vld1q_f32(start);
@@ -74,16 +137,18 @@ XNN_INLINE void multiply_one(load_columns_fn load, const float *a, const void *w
     vst1q_f32(sums + 4, s1);
 }
 
-// As xnn_clamp(): NaN stays, and so does a zero that equals a bound.
-XNN_INLINE float32x4_t bounded(float32x4_t x, const ember_xnn_node_t *node) {
-    const float32x4_t low = vdupq_n_f32(node->low);
-    const float32x4_t high = vdupq_n_f32(node->high);
-    const float32x4_t y = vbslq_f32(vcltq_f32(x, low), low, x);
-    return vbslq_f32(vcgtq_f32(y, high), high, y);
+// Sums (rows, XNN_PANEL) of a panel's rows and the block of columns at `w`.
+XNN_INLINE void multiply(load_columns_fn load, const ember_xnn_panel_t *panel,
+                         const void *w, const float *start, float *sums) {
+    const float *a = (const float *)(const void *)panel->a;
+    const uint32_t lines = lines_of(panel->rows);
+    if (lines == 8) {
+        multiply_fours(load, a, w, panel->steps, start, 2, sums);
+    } else if (lines == 4) {
+        multiply_fours(load, a, w, panel->steps, start, 1, sums);
+    } else {
+        multiply_one(load, a, w, panel->steps, start, sums);
+    }
 }
-
-// Rows of a panel as float32.
-void ember_xnn_panel_pack_f32(const ember_xnn_panel_t *panel, const void *const *rows,
-                              uint32_t k);
 
 #endif // EMBER_XNNPACK_PANEL_FLOAT_H

@@ -65,7 +65,7 @@ void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
     }
 }
 
-void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const void *sums,
+void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const int32_t *sums,
                              const float *scales, uint32_t column) {
     const xnn_neon_round_t round = xnn_neon_round(scales, &panel->range);
     const uint32_t columns = xnn_panel_columns(panel, column);

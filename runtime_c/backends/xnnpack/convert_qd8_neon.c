@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// From floats to int8 with parameters for each row, sixteen elements at a time.
+#include "convert_qd8.h"
+#include "neon.h"
+
+#define XNN_INLINE static inline __attribute__((always_inline))
+
+enum { MANY = 16 };
+
+typedef struct many {
+    float32x4_t of[4];
+} many_t;
+
+// Elements [at, at + MANY) of a row, zeros behind its end.
+XNN_INLINE many_t load(const void *row, const bool half, size_t at, uint32_t length) {
+    const uint32_t size = half ? 2 : 4;
+    const uint8_t *from = (const uint8_t *)row + at * size;
+    float room[MANY];
+    if (length - at < MANY) {
+        memset(room, 0, sizeof(room));
+        memcpy(room, from, (length - at) * size);
+        from = (const uint8_t *)room;
+    }
+    many_t x;
+    for (uint32_t i = 0; i < 4; i++) {
+        const void *four = from + (size_t)4 * i * size;
+        x.of[i] = half ? xnn_neon_load_f16(four) : vld1q_f32(four);
+    }
+    return x;
+}
+
+XNN_INLINE ember_xnn_limits_t find_limits(const void *from, const bool half,
+                                          uint32_t length) {
+    many_t low = {0};
+    many_t high = {0};
+    for (size_t at = 0; at < length; at += MANY) {
+        const many_t x = load(from, half, at, length);
+        for (uint32_t i = 0; i < 4; i++) {
+            low.of[i] = vminnmq_f32(low.of[i], x.of[i]);
+            high.of[i] = vmaxnmq_f32(high.of[i], x.of[i]);
+        }
+    }
+    const float32x4_t least = vminnmq_f32(vminnmq_f32(low.of[0], low.of[1]),
+                                          vminnmq_f32(low.of[2], low.of[3]));
+    const float32x4_t most = vmaxnmq_f32(vmaxnmq_f32(high.of[0], high.of[1]),
+                                         vmaxnmq_f32(high.of[2], high.of[3]));
+    return (ember_xnn_limits_t){vminnmvq_f32(least), vmaxnmvq_f32(most)};
+}
+
+XNN_INLINE void quantize(const void *from, const bool half, uint32_t length, int8_t *to,
+                         ember_xnn_row_t *row) {
+    const ember_xnn_limits_t limits = find_limits(from, half, length);
+    const float factor = xnn_find_parameters(&limits, &row->zero);
+    const ember_xnn_range_t range = xnn_row_range(row);
+    const xnn_neon_quantizer_t how = xnn_neon_quantizer(factor, &range);
+    row->scale = 1.0f / factor;
+    for (size_t at = 0; at < length; at += MANY) {
+        const many_t x = load(from, half, at, length);
+        const int8x16_t made = xnn_neon_quantize(x.of, &how);
+        if (length - at >= MANY) {
+            vst1q_s8(to + at, made);
+        } else {
+            memcpy(to + at, &made, length - at);
+        }
+    }
+}
+
+static void quantize_row(const ember_xnn_value_t *input, size_t at, uint32_t length,
+                         int8_t *to, ember_xnn_row_t *row) {
+    if (input->datatype == XNN_F16) {
+        quantize((const uint16_t *)input->constant + at, true, length, to, row);
+    } else {
+        quantize((const float *)input->constant + at, false, length, to, row);
+    }
+}
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_qd8_prepare(graph, node);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    ember_xnn_qd8_run(node, quantize_row);
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_NEON, convert_qd8_neon, NULL, ember_xnn_shape_same,
+               XNN_KIND(CONVERT));
