@@ -82,6 +82,17 @@ static inline void vstrwq_scatter_shifted_offset_p_f32(float *base, uint32x4_t o
     }
 }
 
+static inline void vstrwq_scatter_shifted_offset_p_u32(uint32_t *base,
+                                                       uint32x4_t offsets,
+                                                       uint32x4_t value,
+                                                       mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        if (ember_mve_on(lanes, i)) {
+            base[(int32_t)offsets[i]] = value[i];
+        }
+    }
+}
+
 // --- making vectors ----------------------------------------------------------------
 
 static inline float32x4_t vdupq_n_f32(float x) {
@@ -143,6 +154,11 @@ static inline mve_pred16_t vcmpgtq_f32(float32x4_t a, float32x4_t b) {
     return vcmpltq_f32(b, a);
 }
 
+static inline mve_pred16_t vcmpgtq_m_f32(float32x4_t a, float32x4_t b,
+                                         mve_pred16_t lanes) {
+    return (mve_pred16_t)(vcmpgtq_f32(a, b) & lanes);
+}
+
 // a where `lanes` are on, else b.
 static inline float32x4_t vpselq_f32(float32x4_t a, float32x4_t b, mve_pred16_t lanes) {
     for (int i = 0; i < 4; i++) {
@@ -157,12 +173,51 @@ static inline float vgetq_lane_f32(float32x4_t a, int lane) {
 
 // --- 32-bit integers ---------------------------------------------------------------
 
+static inline uint32x4_t vreinterpretq_u32_f32(float32x4_t a) {
+    return (uint32x4_t)a;
+}
+
+static inline int32x4_t vreinterpretq_s32_u32(uint32x4_t a) {
+    return (int32x4_t)a;
+}
+
 static inline uint32x4_t vaddq_n_u32(uint32x4_t a, uint32_t b) {
     return a + b;
 }
 
 static inline uint32x4_t vmulq_n_u32(uint32x4_t a, uint32_t b) {
     return a * b;
+}
+
+static inline mve_pred16_t vcmphiq_m_u32(uint32x4_t a, uint32x4_t b,
+                                         mve_pred16_t lanes) {
+    unsigned higher = 0;
+    for (int i = 0; i < 4; i++) {
+        higher |= (a[i] > b[i] ? 0xfu : 0) << (4 * i);
+    }
+    return (mve_pred16_t)(higher & lanes);
+}
+
+static inline mve_pred16_t vcmpleq_n_s32(int32x4_t a, int32_t b) {
+    unsigned lanes = 0;
+    for (int i = 0; i < 4; i++) {
+        lanes |= (a[i] <= b ? 0xfu : 0) << (4 * i);
+    }
+    return (mve_pred16_t)lanes;
+}
+
+static inline int32x4_t vpselq_s32(int32x4_t a, int32x4_t b, mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        a[i] = ember_mve_on(lanes, i) ? a[i] : b[i];
+    }
+    return a;
+}
+
+static inline uint32x4_t vpselq_u32(uint32x4_t a, uint32x4_t b, mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        a[i] = ember_mve_on(lanes, i) ? a[i] : b[i];
+    }
+    return a;
 }
 
 #include "arm_mve_memory.h"

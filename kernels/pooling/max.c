@@ -32,32 +32,40 @@ ember_status_t ember_max_prepare(ember_max_pool_t *max, ember_node_t *node,
     return EMBER_OK;
 }
 
-ember_pool_box_t ember_max_window(const ember_pool_t *pool,
+ember_status_t ember_max_prepare_f32(ember_max_pool_t *max, ember_node_t *node) {
+    const ember_status_t status = ember_max_prepare(max, node, 2);
+
+    if (status == EMBER_OK && max->pool.dtype != EMBER_F32) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool2d: not float32");
+    }
+    return status;
+}
+
+// The window of output `at`.
+static ember_pool_box_t window_of(const ember_pool_t *pool,
                                   const int32_t at[EMBER_POOL_DIMS]) {
     ember_pool_box_t box;
 
     for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
-        const int32_t dilation = pool->dilation[d];
-        const int32_t start = at[d] * pool->stride[d] - pool->padding[d];
-        const int32_t end = start + (pool->kernel[d] - 1) * dilation + 1;
-        // The first tap that is not before the image.
-        box.first[d] =
-            start < 0 ? start + (-start + dilation - 1) / dilation * dilation : start;
-        box.past[d] = end < pool->in[d] ? end : pool->in[d];
+        const ember_max_taps_t taps = ember_max_taps(pool, d, at[d]);
+        box.first[d] = taps.first;
+        box.past[d] = taps.past;
     }
     return box;
 }
 
-int32_t ember_max_index(const ember_pool_t *pool, int32_t d, int32_t h, int32_t w) {
+// The index in its plane (or volume) of an element.
+static int32_t index_of(const ember_pool_t *pool, int32_t d, int32_t h, int32_t w) {
     const uint32_t row = (uint32_t)d * (uint32_t)pool->in[1] + (uint32_t)h;
     return (int32_t)(row * (uint32_t)pool->in[2] + (uint32_t)w);
 }
 
-void ember_max_store(const ember_max_pool_t *max, const char *y, int32_t index) {
+// The index of the output that lies at `y`.
+static int64_t *index_at(const ember_max_pool_t *max, const char *y) {
     const ptrdiff_t at =
         (y - max->pool.y) / (ptrdiff_t)ember_dtype_size(max->pool.dtype);
 
-    *(int64_t *)(void *)(max->indices + at * (ptrdiff_t)sizeof(int64_t)) = index;
+    return (int64_t *)(void *)max->indices + at;
 }
 
 typedef struct {
@@ -101,7 +109,7 @@ static void take_row(const ember_pool_t *pool, const ember_pool_box_t *box,
         ember_elements_load(class, &value, pool->dtype,
                             row + (ptrdiff_t)w * pool->x_steps[4], 0, 1);
         if (is_better(class, value, best->value)) {
-            *best = (best_t){value, ember_max_index(pool, d, h, w)};
+            *best = (best_t){value, index_of(pool, d, h, w)};
         }
     }
 }
@@ -111,9 +119,9 @@ static void one(const void *state, char *x, char *y,
     const ember_max_pool_t *s = state;
     const ember_pool_t *pool = &s->pool;
     const ember_class_t class = ember_class_of(pool->dtype);
-    const ember_pool_box_t box = ember_max_window(pool, at);
-    best_t best = start_of(
-        class, ember_max_index(pool, box.first[0], box.first[1], box.first[2]));
+    const ember_pool_box_t box = window_of(pool, at);
+    best_t best =
+        start_of(class, index_of(pool, box.first[0], box.first[1], box.first[2]));
 
     for (int32_t d = box.first[0]; d < box.past[0]; d += pool->dilation[0]) {
         for (int32_t h = box.first[1]; h < box.past[1]; h += pool->dilation[1]) {
@@ -121,10 +129,34 @@ static void one(const void *state, char *x, char *y,
         }
     }
     ember_elements_store(class, &best.value, pool->dtype, y, 0, 1);
-    ember_max_store(s, y, best.index);
+    *index_at(s, y) = best.index;
 }
 
 int32_t ember_max_run(void *max) {
     ember_pool_each(&((const ember_max_pool_t *)max)->pool, one, max);
     return EMBER_OK;
+}
+
+static void rows_of_plane(const ember_max_pool_t *max, ember_max_row_fn row,
+                          const char *x, char *y) {
+    const ember_pool_t *pool = &max->pool;
+
+    for (int32_t h = 0; h < pool->out[1]; h++) {
+        row(max, x, y, index_at(max, y), ember_max_taps(pool, 1, h));
+        y += pool->y_steps[3];
+    }
+}
+
+void ember_max_rows(const ember_max_pool_t *max, ember_max_row_fn row) {
+    const ember_pool_t *pool = &max->pool;
+
+    for (int32_t n = 0; n < pool->batches; n++) {
+        for (int32_t c = 0; c < pool->channels; c++) {
+            rows_of_plane(max, row,
+                          pool->x + (ptrdiff_t)n * pool->x_steps[0] +
+                              (ptrdiff_t)c * pool->x_steps[1],
+                          pool->y + (ptrdiff_t)n * pool->y_steps[0] +
+                              (ptrdiff_t)c * pool->y_steps[1]);
+        }
+    }
 }

@@ -14,17 +14,38 @@ typedef struct ember_max_pool {
 EMBER_MUST_USE ember_status_t ember_max_prepare(ember_max_pool_t *max,
                                                 ember_node_t *node, uint32_t dims);
 
-// The window of output `at`; its positions are dilation[d] apart.
-ember_pool_box_t ember_max_window(const ember_pool_t *pool,
-                                  const int32_t at[EMBER_POOL_DIMS]);
+// Reads the arguments of a pool in two dimensions of float32, in any layout.
+EMBER_MUST_USE ember_status_t ember_max_prepare_f32(ember_max_pool_t *max,
+                                                    ember_node_t *node);
 
-// The index in its plane (or volume) of an element.
-int32_t ember_max_index(const ember_pool_t *pool, int32_t d, int32_t h, int32_t w);
+// Positions [first, past) of one dimension of x, dilation[d] apart.
+typedef struct ember_max_taps {
+    int32_t first;
+    int32_t past;
+} ember_max_taps_t;
 
-// Stores the index of the output that lies at `y`.
-void ember_max_store(const ember_max_pool_t *max, const char *y, int32_t index);
+// What the window of output `at` takes of dimension `d`.
+static inline ember_max_taps_t ember_max_taps(const ember_pool_t *pool, uint32_t d,
+                                              int32_t at) {
+    ember_max_taps_t taps = {.first = at * pool->stride[d] - pool->padding[d]};
+    const int32_t end = taps.first + (pool->kernel[d] - 1) * pool->dilation[d] + 1;
+
+    taps.past = end < pool->in[d] ? end : pool->in[d];
+    while (taps.first < 0) {
+        taps.first += pool->dilation[d];
+    }
+    return taps;
+}
 
 // A run of every dtype.
 int32_t ember_max_run(void *max);
+
+// One row of outputs of a pool in two dimensions: `x` is its plane, `y` and `indices`
+// are where the row begins, in elements of the whole; `taps` those of the height.
+typedef void (*ember_max_row_fn)(const ember_max_pool_t *max, const char *x, char *y,
+                                 int64_t *indices, ember_max_taps_t taps);
+
+// Calls `row` for every row.
+void ember_max_rows(const ember_max_pool_t *max, ember_max_row_fn row);
 
 #endif // EMBER_KERNELS_POOLING_MAX_H

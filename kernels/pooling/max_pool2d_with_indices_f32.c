@@ -3,41 +3,48 @@
 // such) and its index in the plane, float32.
 #include "kernels/pooling/max.h"
 
-static void one(const void *state, char *x, char *y,
-                const int32_t at[EMBER_POOL_DIMS]) {
-    const ember_max_pool_t *s = state;
-    const ember_pool_t *pool = &s->pool;
-    const ember_pool_box_t box = ember_max_window(pool, at);
-    int32_t index = ember_max_index(pool, 0, box.first[1], box.first[2]);
-    float best = -__builtin_inff();
+typedef struct {
+    float value;
+    int32_t index;
+} best_t;
 
-    for (int32_t i = box.first[1]; i < box.past[1]; i += pool->dilation[1]) {
+static best_t best_of(const ember_pool_t *pool, const char *x, ember_max_taps_t rows,
+                      ember_max_taps_t columns) {
+    best_t best = {-__builtin_inff(), rows.first * pool->in[2] + columns.first};
+
+    for (int32_t i = rows.first; i < rows.past; i += pool->dilation[1]) {
         const char *row = x + (ptrdiff_t)i * pool->x_steps[3];
-        for (int32_t j = box.first[2]; j < box.past[2]; j += pool->dilation[2]) {
+        for (int32_t j = columns.first; j < columns.past; j += pool->dilation[2]) {
             const char *item = row + (ptrdiff_t)j * pool->x_steps[4];
             const float value = *(const float *)(const void *)item;
-            if (value > best || value != value) { // larger, or NaN
-                index = i * pool->in[2] + j;
-                best = value;
+            if (value > best.value || value != value) { // larger, or NaN
+                best = (best_t){value, i * pool->in[2] + j};
             }
         }
     }
-    *(float *)(void *)y = best;
-    ember_max_store(s, y, index);
+    return best;
+}
+
+static void row(const ember_max_pool_t *max, const char *x, char *y, int64_t *indices,
+                ember_max_taps_t rows) {
+    const ember_pool_t *pool = &max->pool;
+    const ptrdiff_t index_step = pool->y_steps[4] / (ptrdiff_t)sizeof(float);
+
+    for (int32_t w = 0; w < pool->out[2]; w++) {
+        const best_t best = best_of(pool, x, rows, ember_max_taps(pool, 2, w));
+        *(float *)(void *)y = best.value;
+        *indices = best.index;
+        y += pool->y_steps[4];
+        indices += index_step;
+    }
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    const ember_max_pool_t *s = state;
-    const ember_status_t status = ember_max_prepare(state, node, 2);
-
-    if (status == EMBER_OK && s->pool.dtype != EMBER_F32) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool2d: not float32");
-    }
-    return status;
+    return ember_max_prepare_f32(state, node);
 }
 
 static int32_t run(void *state) {
-    ember_pool_each(&((const ember_max_pool_t *)state)->pool, one, state);
+    ember_max_rows(state, row);
     return EMBER_OK;
 }
 
