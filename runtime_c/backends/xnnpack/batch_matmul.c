@@ -41,9 +41,8 @@ ember_status_t ember_xnn_matmul_prepare(ember_xnn_graph_t *graph,
     return type->check(graph, node);
 }
 
-// Which matrix of `value` belongs to output matrix `index`.
-static size_t matrix_of(const ember_xnn_value_t *value, const ember_xnn_value_t *out,
-                        size_t index) {
+size_t ember_xnn_matrix_of(const ember_xnn_value_t *value, const ember_xnn_value_t *out,
+                           size_t index) {
     size_t found = 0;
     size_t step = 1;
     for (uint32_t i = 2; i < out->rank; i++) {
@@ -68,8 +67,8 @@ void ember_xnn_matmul_run(const ember_xnn_node_t *node, const ember_xnn_type_t *
     for (size_t y = 0; y < out->numel; y += n) {
         const size_t row = y / n;
         const size_t a =
-            (matrix_of(node->in[0], out, row / m) * m + row % m) * (size_t)k;
-        const size_t w = matrix_of(node->in[1], out, row / m) * k * n;
+            (ember_xnn_matrix_of(node->in[0], out, row / m) * m + row % m) * (size_t)k;
+        const size_t w = ember_xnn_matrix_of(node->in[1], out, row / m) * k * n;
         for (product.column = 0; product.column < n; product.column += XNN_COLUMNS) {
             const uint32_t left = n - product.column;
             product.columns = left < XNN_COLUMNS ? left : XNN_COLUMNS;

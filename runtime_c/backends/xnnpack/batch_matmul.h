@@ -11,4 +11,8 @@ ember_status_t ember_xnn_matmul_prepare(ember_xnn_graph_t *graph,
                                         const ember_xnn_type_t *type);
 void ember_xnn_matmul_run(const ember_xnn_node_t *node, const ember_xnn_type_t *type);
 
+// Which matrix of `value` belongs to matrix `index` of the output.
+size_t ember_xnn_matrix_of(const ember_xnn_value_t *value, const ember_xnn_value_t *out,
+                           size_t index);
+
 #endif // EMBER_XNNPACK_BATCH_MATMUL_H

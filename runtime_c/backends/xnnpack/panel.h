@@ -46,6 +46,9 @@ typedef struct ember_xnn_form {
                   float *scales);
     // Brings `rows` of k elements into panel->a, zeros behind them.
     void (*pack)(const ember_xnn_panel_t *panel, const void *const *rows, uint32_t k);
+    // Brings a matrix (k, n), or (n, k), that is no constant into blocks of steps of
+    // (8,) float32. NULL: there is none.
+    void (*columns)(const ember_xnn_geometry_t *geometry, const void *from, float *to);
     // Writes the columns from `column` on, at most XNN_PANEL, of the panel's rows; `w`
     // is their block of weights.
     void (*block)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
@@ -78,9 +81,16 @@ void ember_xnn_panel_conv_run(const ember_xnn_graph_t *graph,
                               const ember_xnn_node_t *node,
                               const ember_xnn_form_t *form);
 
+ember_status_t ember_xnn_panel_matmul(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
+                                      const ember_xnn_form_t *form);
+void ember_xnn_panel_matmul_run(const ember_xnn_graph_t *graph,
+                                const ember_xnn_node_t *node,
+                                const ember_xnn_form_t *form);
+
 // --- forms ---------------------------------------------------------------------------
 
 extern const ember_xnn_form_t ember_xnn_form_f32_neon;
+extern const ember_xnn_form_t ember_xnn_form_f16_matmul_neon;
 // Weights of a float16 node are float16 or float32.
 const ember_xnn_form_t *ember_xnn_panel_f16(const ember_xnn_node_t *node);
 extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
@@ -98,6 +108,8 @@ void ember_xnn_panel_begin_qs8(const ember_xnn_panel_t *panel, uint32_t first,
                                void *start, float *scales);
 void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const int32_t *sums,
                              const float *scales, uint32_t column);
+void ember_xnn_panel_block_f32(const ember_xnn_panel_t *panel, const uint8_t *w,
+                               const void *start, const float *scales, uint32_t column);
 void ember_xnn_panel_begin_float(const ember_xnn_panel_t *panel, uint32_t first,
                                  void *start, float *scales);
 void ember_xnn_panel_put_float(const ember_xnn_panel_t *panel, const float *sums,

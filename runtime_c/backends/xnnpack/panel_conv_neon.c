@@ -24,7 +24,10 @@ ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *
         return status;
     }
     const ember_xnn_geometry_t geometry = conv_geometry(node, form);
-    return ember_xnn_panel_weights(graph, node, form, &geometry, true);
+    return geometry.n > 0 &&
+                   ember_xnn_panel_scratch(node, form, &geometry, form->size, 0)
+               ? ember_xnn_pack(graph, node, form->layout, &geometry)
+               : EMBER_UNSUPPORTED;
 }
 
 // --- while it runs -------------------------------------------------------------------

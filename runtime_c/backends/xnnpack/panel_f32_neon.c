@@ -16,13 +16,18 @@ static void pack(const ember_xnn_panel_t *panel, const void *const *rows, uint32
     pack_rows(load, rows, lines_of(panel->rows), k, (float *)(void *)panel->a);
 }
 
+static void columns(const ember_xnn_geometry_t *geometry, const void *from, float *to) {
+    pack_columns((load_rows_t){load_four, load_element}, 4, geometry, from, to);
+}
+
 static columns_t load_columns(const void *w, size_t step) {
     const float *from = (const float *)w + step * XNN_PANEL;
     return (columns_t){{vld1q_f32(from), vld1q_f32(from + 4)}};
 }
 
-static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
-                  const float *scales, uint32_t column) {
+void ember_xnn_panel_block_f32(const ember_xnn_panel_t *panel, const uint8_t *w,
+                               const void *start, const float *scales,
+                               uint32_t column) {
     float sums[XNN_PANEL * XNN_PANEL];
     (void)scales;
     multiply(load_columns, panel, w, start, sums);
@@ -37,5 +42,6 @@ const ember_xnn_form_t ember_xnn_form_f32_neon = {
     .wide = 4,
     .begin = ember_xnn_panel_begin_float,
     .pack = pack,
-    .block = block,
+    .columns = columns,
+    .block = ember_xnn_panel_block_f32,
 };

@@ -70,6 +70,44 @@ XNN_INLINE void pack_rows(load_rows_t load, const void *const *rows, uint32_t li
     }
 }
 
+// --- columns of a matrix (k, n), or (n, k) ------------------------------------------
+
+// Columns [first, first + 8) of rows of n elements, or what there is of them.
+XNN_INLINE void pack_block(load_rows_t load, const uint8_t *from, uint32_t size,
+                           const ember_xnn_geometry_t *geometry, uint32_t first,
+                           float *to) {
+    const size_t pitch = (size_t)geometry->n * size;
+    const uint32_t left = geometry->n - first;
+    for (uint32_t k = 0; k < geometry->k; k++, from += pitch, to += XNN_PANEL) {
+        if (left >= XNN_PANEL) {
+            vst1q_f32(to, load.four(from, first));
+            vst1q_f32(to + 4, load.four(from, first + 4));
+        } else {
+            for (uint32_t j = 0; j < XNN_PANEL; j++) {
+                to[j] = j < left ? load.one(from, first + j) : 0.0f;
+            }
+        }
+    }
+}
+
+XNN_INLINE void pack_columns(load_rows_t load, uint32_t size,
+                             const ember_xnn_geometry_t *geometry, const uint8_t *from,
+                             float *to) {
+    const uint32_t n = geometry->n;
+    for (uint32_t j = 0; j < n; j += XNN_PANEL, to += (size_t)geometry->k * XNN_PANEL) {
+        if (!geometry->transposed) {
+            pack_block(load, from, size, geometry, j, to);
+            continue;
+        }
+        const void *lines[XNN_PANEL];
+        for (uint32_t i = 0; i < XNN_PANEL; i++) {
+            const uint32_t line = j + i < n ? j + i : n - 1;
+            lines[i] = from + (size_t)line * geometry->k * size;
+        }
+        pack_rows(load, lines, XNN_PANEL, geometry->k, to);
+    }
+}
+
 // --- sums ----------------------------------------------------------------------------
 
 // A step of weights: eight columns.

@@ -8,20 +8,20 @@ static uint32_t aligned(uint64_t bytes) {
 
 // --- while a delegate starts ---------------------------------------------------------
 
-ember_status_t ember_xnn_panel_weights(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
-                                       const ember_xnn_form_t *form,
-                                       const ember_xnn_geometry_t *geometry,
-                                       bool has_windows) {
+bool ember_xnn_panel_scratch(ember_xnn_node_t *node, const ember_xnn_form_t *form,
+                             const ember_xnn_geometry_t *geometry, uint64_t bytes,
+                             uint64_t own) {
     const uint64_t columns =
         (uint64_t)xnn_padded(geometry->n, XNN_PANEL) * geometry->groups;
     const uint64_t k = (uint64_t)geometry->taps * geometry->k + form->unit;
-    const uint64_t bytes = (has_windows ? form->size : 0) + (uint64_t)form->wide;
-    const uint64_t scratch = 8 * columns + XNN_PANEL * bytes * k + 4 * EMBER_ALIGN;
-    if (geometry->n == 0 || k > INT32_MAX / 64 || scratch > INT32_MAX / 4) {
-        return EMBER_UNSUPPORTED;
+    const uint64_t scratch =
+        8 * columns + XNN_PANEL * (form->wide + bytes) * k + 4 * EMBER_ALIGN;
+    if (columns > INT32_MAX / 64 || k > INT32_MAX / 128 || own > INT32_MAX / 8 ||
+        scratch > INT32_MAX / 4) {
+        return false;
     }
-    node->scratch = (uint32_t)scratch;
-    return ember_xnn_pack(graph, node, form->layout, geometry);
+    node->scratch = (uint32_t)(scratch + own);
+    return true;
 }
 
 static ember_xnn_geometry_t linear_geometry(const ember_xnn_node_t *node,
@@ -45,7 +45,9 @@ ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t
         return status;
     }
     const ember_xnn_geometry_t geometry = linear_geometry(node, form);
-    return ember_xnn_panel_weights(graph, node, form, &geometry, false);
+    return geometry.n > 0 && ember_xnn_panel_scratch(node, form, &geometry, 0, 0)
+               ? ember_xnn_pack(graph, node, form->layout, &geometry)
+               : EMBER_UNSUPPORTED;
 }
 
 // --- while it runs -------------------------------------------------------------------
@@ -92,26 +94,30 @@ void ember_xnn_panel_multiply(const ember_xnn_panel_t *panel, uint32_t at) {
     }
 }
 
+void ember_xnn_panel_rows(ember_xnn_panel_t *panel, const uint8_t *from, uint32_t rows,
+                          uint32_t k) {
+    const size_t bytes = (size_t)k * panel->form->size;
+    const void *lines[XNN_PANEL];
+    for (uint32_t first = 0; first < rows; first += XNN_PANEL) {
+        panel->rows = rows - first < XNN_PANEL ? rows - first : XNN_PANEL;
+        for (uint32_t i = 0; i < XNN_PANEL; i++) {
+            const uint32_t row = i < panel->rows ? i : panel->rows - 1;
+            lines[i] = from + (first + row) * bytes;
+        }
+        panel->form->pack(panel, lines, k);
+        ember_xnn_panel_multiply(panel, 0);
+        panel->y += panel->rows * panel->y_step;
+        panel->row += panel->rows;
+    }
+}
+
 void ember_xnn_panel_linear_run(const ember_xnn_graph_t *graph,
                                 const ember_xnn_node_t *node,
                                 const ember_xnn_form_t *form) {
     ember_xnn_panel_t panel;
     const ember_xnn_geometry_t geometry = linear_geometry(node, form);
     (void)ember_xnn_panel_begin(&panel, graph, node, form, &geometry);
-    const uint8_t *input = node->in[0]->constant;
-    const uint32_t rows = node->out[0]->numel / geometry.n;
-    const size_t bytes = (size_t)geometry.k * form->size;
-    const void *from[XNN_PANEL];
     panel.row_step = 1;
-    for (; panel.row < rows; panel.row += XNN_PANEL) {
-        const uint32_t left = rows - panel.row;
-        panel.rows = left < XNN_PANEL ? left : XNN_PANEL;
-        for (uint32_t i = 0; i < XNN_PANEL; i++) {
-            const uint32_t row = i < panel.rows ? i : panel.rows - 1;
-            from[i] = input + (panel.row + row) * bytes;
-        }
-        form->pack(&panel, from, geometry.k);
-        ember_xnn_panel_multiply(&panel, 0);
-        panel.y += XNN_PANEL * panel.y_step;
-    }
+    ember_xnn_panel_rows(&panel, node->in[0]->constant,
+                         node->out[0]->numel / geometry.n, geometry.k);
 }

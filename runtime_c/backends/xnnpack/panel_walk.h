@@ -9,12 +9,13 @@ static inline uint32_t xnn_padded(uint32_t count, uint32_t unit) {
     return (count + unit - 1) / unit * unit;
 }
 
-// Asks for scratch: start and scales of columns, a panel's rows, and windows of a
-// convolution. Then packs the weights.
-ember_status_t ember_xnn_panel_weights(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
-                                       const ember_xnn_form_t *form,
-                                       const ember_xnn_geometry_t *geometry,
-                                       bool has_windows);
+// Asks for scratch: start and scales of columns, a panel's rows, behind each of them
+// `bytes` for each element, and behind all of it `own` bytes. False when it would be
+// too much.
+EMBER_MUST_USE bool ember_xnn_panel_scratch(ember_xnn_node_t *node,
+                                            const ember_xnn_form_t *form,
+                                            const ember_xnn_geometry_t *geometry,
+                                            uint64_t bytes, uint64_t own);
 
 // A panel at the first column of the first group, whose starts and scales are filled.
 // The scratch behind its rows.
@@ -26,5 +27,9 @@ uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t
 // Writes all columns of a group whose first one is at `at` among those that start and
 // scales have.
 void ember_xnn_panel_multiply(const ember_xnn_panel_t *panel, uint32_t at);
+
+// Writes all columns of `rows` rows of k elements from `from` on.
+void ember_xnn_panel_rows(ember_xnn_panel_t *panel, const uint8_t *from, uint32_t rows,
+                          uint32_t k);
 
 #endif // EMBER_XNNPACK_PANEL_WALK_H
