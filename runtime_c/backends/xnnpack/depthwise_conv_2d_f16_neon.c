@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution, float16. Weights may come as float32, and are rounded.
+#include "depthwise_neon.h"
+
+static float32x4_t load(const void *from, size_t at) {
+    return xnn_neon_load_f16((const uint16_t *)from + at);
+}
+
+static float32x4_t load_rounded(const void *from, size_t at) {
+    return vcvt_f32_f16(vcvt_f16_f32(vld1q_f32((const float *)from + at)));
+}
+
+static void store(void *to, size_t at, float32x4_t numbers) {
+    xnn_neon_store_f16((uint16_t *)to + at, numbers);
+}
+
+static float bias_of(const ember_xnn_value_t *bias, uint32_t channel) {
+    return xnn_f16(bias, channel);
+}
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return depthwise_prepare(graph, node, &ember_xnn_type_f16);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    if (node->in[1]->datatype == XNN_F32) {
+        depthwise_run((access_t){load, load_rounded, store, bias_of}, node);
+    } else {
+        depthwise_run((access_t){load, load, store, bias_of}, node);
+    }
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_NEON, depthwise_conv_2d_f16_neon, NULL,
+               ember_xnn_depthwise_shape, XNN_KIND(DEPTHWISE_CONV_2D));
