@@ -1,0 +1,70 @@
+"""Boards one can buy: models fit, or it is said what lacks; QEMU runs what it has."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ember import boards, build, cases, inputs, paths, run
+
+sys.path.insert(0, str(paths.root() / "tools"))
+import real_boards
+
+ROOT = paths.root()
+DS_CNN = ROOT / "tests" / "boards"
+pytestmark = pytest.mark.qemu
+
+
+def tool(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, ROOT / "tools" / "real_boards.py", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_table_has_every_board_and_none_is_called_verified() -> None:
+    listed = real_boards.real()
+    page = real_boards.shown().splitlines()[2:]
+    assert [line.split("`")[1] for line in page] == [one.name for one in listed]
+    assert sum(one.verified == "datasheet" for one in listed) >= 12
+    assert not [one.name for one in listed if one.verified == "hardware"]
+    built = [line for line in page if "refused" not in line]
+    assert len(built) >= 12
+
+
+@pytest.mark.slow
+def test_the_table_is_current() -> None:
+    done = tool("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_table_is_stale_when_it_says_something_else() -> None:
+    head = "| board | digits |\n|---|---|\n"
+    page = head + "| `a` | 10,000 / 9,000 |\n| `b` | refused: 512 bytes |\n"
+    assert not real_boards.stale(page, page)
+    assert not real_boards.stale(page.replace("10,000", "10,300"), page)
+    changes = {"10,000": "12,000", "`a`": "`c`", "refused: 512 bytes": "1 / 2"}
+    for old, new in changes.items():
+        assert len(real_boards.stale(page.replace(old, new), page)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("netduinoplus2", DS_CNN / "int8_ds_cnn_m4"),
+        ("netduinoplus2", ROOT / "examples" / "models" / "digits" / "case"),
+        ("microbit", ROOT / "examples" / "models" / "digits" / "case"),
+    ],
+)
+def test_what_qemu_has_runs(name: str, model: Path, tmp_path: Path) -> None:
+    case = cases.read(cases.Found(model.name, model))
+    given = inputs.of_case(model)
+    assert given is not None
+    built = build.build(model, name, out=tmp_path)
+    log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
+    for found, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
+        assert isinstance(wanted, cases.Tensor)
+        np.testing.assert_allclose(found, wanted.array, rtol=case.rtol, atol=case.atol)
+    assert boards.load(name).verified == "qemu"
