@@ -42,6 +42,11 @@ extern const sme_kind_t xnn_sme_qs8;
 extern const sme_kind_t xnn_sme_qd8;
 extern const sme_kind_t xnn_sme_qd8_s4;
 
+// Products with scales per block of weights, of many rows and of one.
+void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za");
+void xnn_sme_groups_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
+    "za");
+
 // multiply.S: adds products of blocks to tiles 0 and 1 (upper), 2 and 3 (lower).
 // `whole` takes two vectors of lanes and of columns, `part` any number up to them.
 #define XNN_SME_MULTIPLY(NAME)                                                         \

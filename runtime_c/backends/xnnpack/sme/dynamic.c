@@ -38,20 +38,6 @@ static inline svfloat32_t number(svint32_t sums, svint32_t own,
     return bounded ? svmin_n_f32_x(all, svmax_n_f32_x(all, y, low), high) : y;
 }
 
-static inline void put(const ember_xnn_sme_t *gemm, size_t at, svfloat32_t left,
-                       svfloat32_t right, svbool_t c0,
-                       svbool_t c1) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    if (!gemm->half_out) {
-        svst1_f32(c0, (float *)gemm->y + at, left);
-        svst1_vnum_f32(c1, (float *)gemm->y + at, 1, right);
-        return;
-    }
-    uint16_t *y = (uint16_t *)gemm->y + at;
-    svst1h_u32(c0, y, svreinterpret_u32_f16(svcvt_f16_f32_x(all, left)));
-    svst1h_vnum_u32(c1, y, 1, svreinterpret_u32_f16(svcvt_f16_f32_x(all, right)));
-}
-
 // Sums of a row are in lane i * step of both tiles beside each other.
 static inline __attribute__((always_inline)) void
 store(const columns_t *part, uint32_t row, bool lower, uint32_t rows, uint32_t step,
@@ -65,14 +51,14 @@ store(const columns_t *part, uint32_t row, bool lower, uint32_t rows, uint32_t s
     size_t at = (size_t)row * gemm->n + part->column;
     for (uint32_t i = 0; i < rows; i++, at += gemm->n) {
         const ember_xnn_row_t *from = &gemm->rows[(row + i) / gemm->row_step];
-        put(gemm, at,
-            number(sme_row(lower, false, i * step), svget2_s32(own, 0), from,
-                   svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
-                   gemm->high, bounded),
-            number(sme_row(lower, true, i * step), svget2_s32(own, 1), from,
-                   svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
-                   gemm->high, bounded),
-            c0, c1);
+        sme_put(gemm, at,
+                number(sme_row(lower, false, i * step), svget2_s32(own, 0), from,
+                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
+                       gemm->high, bounded),
+                number(sme_row(lower, true, i * step), svget2_s32(own, 1), from,
+                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
+                       gemm->high, bounded),
+                c0, c1);
     }
 }
 
@@ -101,14 +87,14 @@ one_row(const ember_xnn_sme_t *gemm, bool four) __arm_streaming __arm_preserves(
         const svint32x2_t own = sme_ints(sums_of(&part), columns);
         const svfloat32x2_t scale = sme_floats(gemm->scales + j, columns);
         const svfloat32x2_t bias = sme_bias(gemm, j, columns);
-        put(gemm, j,
-            number(svget2_s32(sums, 0), svget2_s32(own, 0), gemm->rows,
-                   svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
-                   gemm->high, true),
-            number(svget2_s32(sums, 1), svget2_s32(own, 1), gemm->rows,
-                   svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
-                   gemm->high, true),
-            svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));
+        sme_put(gemm, j,
+                number(svget2_s32(sums, 0), svget2_s32(own, 0), gemm->rows,
+                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
+                       gemm->high, true),
+                number(svget2_s32(sums, 1), svget2_s32(own, 1), gemm->rows,
+                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
+                       gemm->high, true),
+                svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));
     }
 }
 

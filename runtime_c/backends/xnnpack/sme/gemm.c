@@ -94,7 +94,13 @@ static void run_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves
 }
 
 static void run_product(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
-    if (gemm->m == 1) {
+    if (gemm->kind == XNN_SME_QD8_B4) {
+        if (gemm->m == 1) {
+            xnn_sme_groups_one(gemm);
+        } else {
+            xnn_sme_groups(gemm);
+        }
+    } else if (gemm->m == 1) {
         run_one(gemm);
     } else {
         run_blocks(gemm);

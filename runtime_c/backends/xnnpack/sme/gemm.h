@@ -15,6 +15,7 @@ typedef enum ember_xnn_sme_kind {
     XNN_SME_QS8,    // int8 by int8 to int8
     XNN_SME_QD8,    // int8 with parameters per row by int8, to float32 or float16
     XNN_SME_QD8_S4, // the same by weights of four bits, a scale per column
+    XNN_SME_QD8_B4, // a scale per column and `block` of them, to float sums
     XNN_SME_KINDS
 } ember_xnn_sme_kind_t;
 
@@ -44,11 +45,12 @@ typedef struct ember_xnn_sme {
     uint32_t m;
     uint32_t k;
     uint32_t n;
-    const void *a;                      // (m, k), or the image of `window`
-    const void *w;                      // packed, see below; with `batch` not needed
-    const void *bias;                   // (n,) float32 or int32, float16 with half_bias
-    void *y;                            // (m, n)
-    uint8_t *scratch;                   // columns of b, packed rows, gathered rows
+    uint32_t block;   // of weights that share a scale, QD8_B4: divides k; 16 * i
+    const void *a;    // (m, k), or the image of `window`
+    const void *w;    // packed, see below; with `batch` not needed
+    const void *bias; // (n,) float32 or int32, float16 with half_bias
+    void *y;          // (m, n)
+    uint8_t *scratch; // columns of b, packed rows, gathered rows
     const ember_xnn_window_t *window;   // of a convolution; NULL: rows lie in a
     const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one product by `w`
     const float *scales;         // of columns, QS8 and QD8; NULL: all are `scale`
@@ -90,7 +92,8 @@ void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 // int8, the sum of each column. A word has the next 4 bytes of a column: one, two or
 // four numbers, or eight of four bits: first to fourth in the low halves of its bytes,
 // fifth to eighth in the high ones. So weights take the same bytes for all vector
-// lengths.
+// lengths. Of QD8_B4 the words of each block of weights are followed by one word per
+// column: a scale as bfloat16 in the upper half, the sum of the weights in the lower.
 
 // Columns of a block: two vectors.
 static inline uint32_t xnn_sme_columns(void) {
@@ -104,6 +107,7 @@ static inline uint32_t xnn_sme_words(ember_xnn_sme_kind_t kind, uint32_t k) {
     case XNN_SME_F16:
         return (k + 1) / 2;
     case XNN_SME_QD8_S4:
+    case XNN_SME_QD8_B4:
         return (k + 7) / 8;
     default:
         return (k + 3) / 4;
@@ -118,7 +122,7 @@ static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
     return kind >= XNN_SME_QS8;
 }
 
-// Bytes of a packed column.
+// Bytes of a packed column; of QD8_B4 times the blocks, with k of one of them.
 static inline uint32_t xnn_sme_column_bytes(ember_xnn_sme_kind_t kind, uint32_t k) {
     return 4 * (xnn_sme_words(kind, k) + xnn_sme_has_sums(kind));
 }

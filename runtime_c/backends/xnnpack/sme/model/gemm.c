@@ -21,13 +21,16 @@ static uint32_t word_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t w
     return w[(size_t)word * width + column - first];
 }
 
+static int32_t nibble_of(uint32_t word, uint32_t i) {
+    const uint32_t at = i < 4 ? 8 * i : 8 * (i - 4) + 4;
+    return (int32_t)((word >> at & 15) ^ 8) - 8;
+}
+
 static int32_t whole_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
     if (gemm->kind != XNN_SME_QD8_S4) {
         return (int8_t)(word_of(gemm, column, k / 4) >> 8 * (k % 4));
     }
-    const uint32_t word = word_of(gemm, column, k / 8);
-    const uint32_t at = k % 8 < 4 ? 8 * (k % 8) : 8 * (k % 8 - 4) + 4;
-    return (int32_t)((word >> at & 15) ^ 8) - 8;
+    return nibble_of(word_of(gemm, column, k / 8), k % 8);
 }
 
 static float real_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
@@ -122,9 +125,41 @@ static void put_static(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colum
     ((int8_t *)gemm->y)[at] = xnn_quantize((float)(int32_t)sum * factor, &gemm->range);
 }
 
+// A word of a column with scales per block: of weights, or the one behind them.
+static uint32_t group_word(const ember_xnn_sme_t *gemm, uint32_t column,
+                           uint32_t word) {
+    const uint32_t most = xnn_sme_columns();
+    const uint32_t first = column / most * most;
+    const uint32_t left = gemm->n - first;
+    const uint32_t width = left < most ? left : most;
+    const size_t all = gemm->k / gemm->block * (gemm->block / 8 + 1);
+    const uint32_t *w = (const uint32_t *)gemm->w + first * all;
+    return w[(size_t)word * width + column - first];
+}
+
+static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
+    const int8_t *x = (const int8_t *)gemm->a + (size_t)row * gemm->k;
+    const uint32_t words = gemm->block / 8 + 1; // of a block
+    float all = 0.0f;
+    for (uint32_t b = 0; b < gemm->k / gemm->block; b++) {
+        int32_t sum = 0;
+        for (uint32_t i = 0; i < gemm->block; i++, x++) {
+            const uint32_t word = group_word(gemm, column, b * words + i / 8);
+            sum += (*x - gemm->rows[row].zero) * nibble_of(word, i % 8);
+        }
+        const uint32_t last = group_word(gemm, column, b * words + words - 1);
+        all += (float)sum * ember_float_from(last & 0xffff0000);
+    }
+    return all;
+}
+
 static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const size_t at = (size_t)row * gemm->n + column;
-    if (gemm->kind == XNN_SME_QS8) {
+    if (gemm->kind == XNN_SME_QD8_B4) {
+        put_real(gemm, at,
+                 group_sum(gemm, row, column) * gemm->rows[row].scale +
+                     bias_of(gemm, column));
+    } else if (gemm->kind == XNN_SME_QS8) {
         put_static(gemm, row, column, at);
     } else if (xnn_sme_has_sums(gemm->kind)) {
         const ember_xnn_row_t *from = &gemm->rows[row / gemm->row_step];

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fully connected, int8 quantised while it runs, int4 weights in groups, by outer
+// products.
+#include "sme_nodes.h"
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    return ember_xnn_sme_linear_prepare(graph, node, &ember_xnn_type_qd8_qb4,
+                                        XNN_SME_QD8_B4);
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    ember_xnn_sme_linear_run(graph, node, XNN_SME_QD8_B4);
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_SME, fully_connected_qd8_qb4_sme, "qp8_f32_qb4w_gemm",
+               ember_xnn_linear_shape, XNN_KIND(FULLY_CONNECTED));
