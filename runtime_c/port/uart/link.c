@@ -30,12 +30,12 @@ static struct {
 
 static void acknowledge(const ember_frame_head_t *head, const uint8_t *data,
                         uint32_t size) {
-    ember_link_ack_t ack;
+    ember_link_ack_t ack = {0};
 
-    if (size != sizeof ack) {
+    if (size < sizeof ack - sizeof ack.again || size > sizeof ack) {
         return;
     }
-    memcpy(&ack, data, sizeof ack);
+    memcpy(&ack, data, size);
     ember_link_out_acknowledge(head->offset, &ack);
     session.answered = ack.number;
     if ((head->flags & EMBER_LINK_TELL) != 0) {

@@ -65,7 +65,7 @@ typedef struct ember_link_ack {
     uint16_t payload; // bytes that frames should have
     uint8_t count;    // of ranges; 0: those of the last ACK stay
     uint8_t number;
-    ember_link_range_t again[EMBER_LINK_AGAIN]; // lost: to be sent again
+    ember_link_range_t again[EMBER_LINK_AGAIN]; // lost: to be sent again; only `count`
 } ember_link_ack_t;
 
 // Switches the line on and waits for a host.

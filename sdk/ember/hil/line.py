@@ -15,7 +15,7 @@ from ember.hil import emulated, wire
 from ember.hil.link import Ended, Link
 from ember.hil.wire import Wire, WireGoneError
 
-_PATIENCE_S = 10  # for the first answer
+PATIENCE_S = 10  # for the first answer
 
 
 class Line(Protocol):
@@ -54,7 +54,7 @@ class Port:
         usual = board.uart.baud if board.uart is not None else 115200
         opened = wire.open_port(self.url, self.baud or usual)
         try:
-            return _talk(opened, stream, limit_s)
+            return talk(opened, stream, limit_s)
         finally:
             opened.close()
 
@@ -76,7 +76,7 @@ class Emulated:
             counting = self.count and board.runner.counts is not None
             options = emulator.plugin_options(firmware, log) if counting else []
             with emulated.started(board, firmware, options) as running:
-                result, output = _talk(running.wire, stream, limit_s)
+                result, output = talk(running.wire, stream, limit_s)
                 said = running.said
             marks, total = emulator.read_marks(log)
         if result.fault is None:
@@ -85,10 +85,10 @@ class Emulated:
         return replace(result, marks=marks, total=total), output
 
 
-def _talk(opened: Wire, stream: bytes, limit_s: float) -> tuple[RunResult, bytes]:
+def talk(opened: Wire, stream: bytes, limit_s: float) -> tuple[RunResult, bytes]:
     started = time.monotonic()
     link = Link(opened)
-    link.connect(_PATIENCE_S)
+    link.connect(PATIENCE_S)
     fault = None
     try:
         ended = link.run(batch.records(stream), limit_s)

@@ -138,11 +138,12 @@ class Link:
         if burst:
             self._write(b"".join(burst), len(burst))
             out.loss_bytes += sum(map(len, burst))
-        ask = out.is_time_to_ask(now, self.wire.byte_seconds)
+        expecting = self._in.sent > self._in.size
+        ask = out.is_time_to_ask(now, self.wire.byte_seconds, expecting=expecting)
         if ask or self._in.is_time_to_answer(now, out.patience_s):
             self._acknowledge(now, ask=ask)
         wait = out.wake_at - now
-        if self._in.sent > self._in.size:
+        if expecting:
             wait = min(wait, out.patience_s)
         for frame in self._receive(max(wait, 0.001)):
             self._take(frame)
@@ -151,8 +152,7 @@ class Link:
         again = self._in.lost(now, self._out.patience_s)
         number = self._out.asked(now) if ask else self._out.number
         payload = _ACK.pack(self._in.loss.payload, len(again), number)
-        ranges = [*again, *[(0, 0)] * (_AGAIN - len(again))]
-        payload += b"".join(_RANGE.pack(*one) for one in ranges)
+        payload += b"".join(_RANGE.pack(*one) for one in again)
         flags = _TELL if ask else 0
         self._send(Frame(frames.ACK, self.session, self._in.size, payload, flags))
         self._in.answered()
@@ -253,7 +253,8 @@ class _Incoming:
             found.append((at, self.sent))
         if found:
             self._asked_at = now
-        return found[:_AGAIN]
+        # A question that is longer than the answers would not get through.
+        return found[: min(_AGAIN, self.loss.payload // _RANGE.size // 2)]
 
     def answered(self) -> None:
         self._unanswered = False
@@ -367,16 +368,21 @@ class _Outgoing:
             and block not in self._on_way
         )
 
-    def is_time_to_ask(self, now: float, byte_seconds: float) -> bool:
-        """Whether the board has been silent for too long."""
+    def is_time_to_ask(
+        self, now: float, byte_seconds: float, *, expecting: bool
+    ) -> bool:
+        """Whether the board has been silent for too long. When nothing is on the way
+        it computes, and is left in peace for longer and longer.
+        """
         queued = len(self._on_way) * _BLOCK * byte_seconds * 2
         wait = max(self._quiet_s, self.patience_s if self._on_way else 0) + queued
         self.wake_at = self._heard_at + wait
         if now < self.wake_at:
             return False
         self._heard_at = now
-        self._quiet_s = min(self._quiet_s * 1.5, _MOST_S)
-        self.wake_at = now + self._quiet_s
+        if not self._on_way and not expecting:
+            self._quiet_s = min(self._quiet_s * 1.5, _MOST_S)
+        self.wake_at = now + wait
         return True
 
     def asked(self, now: float) -> int:

@@ -40,7 +40,8 @@ class SocketWire:
     def __init__(self, connected: socket.socket, name: str) -> None:
         self.name = name
         self._socket = connected
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if connected.family != socket.AF_UNIX:
+            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connected.settimeout(10)
 
     def read(self, timeout_s: float) -> bytes:

@@ -1,0 +1,284 @@
+"""ember test over the serial ports of emulated boards: drivers, faults, accidents."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import CASES, FaultyEmulator, board
+from faults import Proxy
+
+from ember import cases, cli, runner, testing
+from ember.hil import emulated, line
+from ember.hil.line import Emulated
+from ember.testing import Settings
+
+pytestmark = [pytest.mark.qemu, pytest.mark.slow]
+
+PATIENCE_S = 120  # without progress; the computer may be busy
+
+
+def passed(found, name, over):
+    results = testing.test(
+        found,
+        [board(name)],
+        jobs=1,
+        settings=Settings(line=over, timeout_s=PATIENCE_S),
+    )
+    wrong = [f"{one.name}: {one.message}" for one in results if one.status != "passed"]
+    assert not wrong
+    return results
+
+
+@contextlib.contextmanager
+def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", options=()):
+    """The emulator with the runner, waiting; its process and what it says of itself."""
+    target = board(name)
+    words = emulated.command(target, runner.serial(target), serial, options)
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@contextlib.contextmanager
+def tcp(name, options=()):
+    """A port that a board listens at."""
+    number = free_port()
+    serial = f"socket,host=127.0.0.1,port={number},server=on,wait=off"
+    with served(name, serial, options):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                socket.create_connection(("127.0.0.1", number)).close()
+                break
+            time.sleep(0.1)
+        yield number
+
+
+def ember(*words):
+    return cli.main(["test", *map(str, words)])
+
+
+# ---- drivers -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["mps2-an386", "mps2-an505", "mps3-an547", "netduinoplus2", "qemu-a64"],
+    ids=["cmsdk", "cmsdk-an505", "cmsdk-an547", "stm32-v1", "pl011"],
+)
+def test_the_same_cases(name, some_cases):
+    for tested in passed(some_cases, name, Emulated()):
+        assert tested.instructions > 0
+
+
+def test_the_same_counts(some_cases):
+    def counts(over):
+        found = passed(some_cases[:1], "mps2-an386", over)
+        return [one.instructions for one in found]
+
+    assert counts(None) == counts(Emulated())
+
+
+# ---- faults --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mps2-an386", "qemu-a64-sme"])
+def test_300_kilobytes_with_a_hundredth_of_bytes_lost_or_flipped(
+    name, large_case, some_cases
+):
+    assert (large_case / "model.pte").stat().st_size > 300_000
+    over = FaultyEmulator(rate=0.01)
+    passed([*cases.find([large_case]), *some_cases], name, over)
+    assert over.wire.there.count > 3000
+    assert over.wire.here.count > 300
+
+
+def test_bursts_of_garbage(some_cases):
+    passed(some_cases, "netduinoplus2", FaultyEmulator(burst_every=2000))
+
+
+# ---- accidents -----------------------------------------------------------------------
+
+
+def qmp(number, command):
+    with socket.create_connection(("127.0.0.1", number)) as monitor:
+        lines = monitor.makefile("rw")
+        for word in ("qmp_capabilities", command):
+            lines.write(json.dumps({"execute": word}) + "\n")
+            lines.flush()
+            while "return" not in json.loads(lines.readline()):
+                pass
+
+
+def test_a_reset_in_the_middle(large_case, capsys):
+    monitor = free_port()
+    options = ["-qmp", f"tcp:127.0.0.1:{monitor},server=on,wait=off"]
+    with tcp("mps2-an386", options) as number:
+        process = start(number, large_case)
+        wait_for_traffic(process)
+        qmp(monitor, "system_reset")
+        output, _ = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, output
+    assert "1 passed" in output
+
+
+def start(number, case):
+    """`ember test` in a process, so slow that something can happen to it."""
+    script = f"""
+import sys, time
+from ember import cli
+from ember.hil.wire import SocketWire
+write = SocketWire.write
+total = 0
+def slowly(self, data):
+    global total
+    total += len(data)
+    if total > 20000 and total - len(data) <= 20000:
+        print("on the way", flush=True)
+        time.sleep(1)
+    write(self, data)
+SocketWire.write = slowly
+sys.exit(cli.main(["test", {str(case)!r}, "--board", "mps2-an386",
+                   "--port", "socket://127.0.0.1:{number}"]))
+"""
+    return subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def wait_for_traffic(process):
+    for text in process.stdout:
+        if "on the way" in text:
+            return
+    pytest.fail("the transfer never began")
+
+
+def test_a_host_that_is_killed_and_started_again(large_case, capsys):
+    with tcp("mps2-an386") as number:
+        process = start(number, large_case)
+        wait_for_traffic(process)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        port = f"socket://127.0.0.1:{number}"
+        assert ember(large_case, "--board", "mps2-an386", "--port", port) == 0
+    assert "1 passed" in capsys.readouterr().out
+
+
+def test_a_proxy_between(some_cases, capsys):
+    with tcp("mps2-an386") as number:
+        proxy = Proxy(("127.0.0.1", number), 0.005)
+        port = f"socket://127.0.0.1:{proxy.port}"
+        folder = CASES / "bundle_mlp"
+        assert ember(folder, "--board", "mps2-an386", "--port", port) == 0
+        proxy.close()
+    assert "1 passed" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def terminal():
+    """A board at a serial device."""
+    with served("mps2-an386", "pty") as process:
+        text = process.stdout.readline().decode()
+        yield re.search(r"(/dev/\S+)", text)[1]
+
+
+def test_a_serial_device(terminal, capsys):
+    found = [CASES / "bundle_mlp", CASES / "op_linear"]
+    assert ember(*found, "--board", "mps2-an386", "--port", terminal) == 0
+    assert "2 passed" in capsys.readouterr().out
+
+
+def test_a_busy_port(terminal, capsys):
+    opened = line.wire.open_port(terminal, 115200)
+    try:
+        words = [CASES / "bundle_mlp", "--board", "mps2-an386", "--port", terminal]
+        assert ember(*words) == 1
+    finally:
+        opened.close()
+    assert f"{terminal} is busy: another program has it open" in capsys.readouterr().err
+
+
+def test_a_program_that_is_too_large(large_case, capsys):
+    with tcp("netduinoplus2") as number:
+        port = f"socket://127.0.0.1:{number}"
+        assert ember(large_case, "--board", "netduinoplus2", "--port", port) == 1
+    assert re.search(
+        r"does not fit netduinoplus2: needs [\d,]+ bytes of memory", plain(capsys)
+    )
+
+
+def plain(capsys):
+    return " ".join(capsys.readouterr().out.split())
+
+
+# ---- mistakes ------------------------------------------------------------------------
+
+
+def test_no_such_port(capsys):
+    words = [CASES / "bundle_mlp", "--board", "mps2-an386", "--port", "/dev/ttyNONE9"]
+    assert ember(*words) == 1
+    error = capsys.readouterr().err
+    assert "no port /dev/ttyNONE9: is the board plugged in?" in error
+
+
+def test_nobody_listens(capsys):
+    port = f"socket://127.0.0.1:{free_port()}"
+    assert ember(CASES / "bundle_mlp", "--board", "mps2-an386", "--port", port) == 1
+    assert f"cannot connect to {port}: Connection refused" in capsys.readouterr().err
+
+
+def test_nothing_answers(capsys, monkeypatch):
+    monkeypatch.setattr(line, "PATIENCE_S", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = f"socket://127.0.0.1:{server.getsockname()[1]}"
+        words = [CASES / "bundle_mlp", "--board", "nucleo-f767zi", "--port", port]
+        assert ember(*words) == 1
+    error = capsys.readouterr().err
+    assert "nothing answers: is the runner flashed, and the baud rate right?" in error
+    assert "ember flash --runner" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--board", "host", "--transport", "uart"], "no emulator with a serial port"),
+        (["--board", "host", "--baud", "9600"], "--baud is of a port"),
+        (
+            ["--board", "mps2-an386", "--port", "/dev/x", "--transport", "uart"],
+            "give one",
+        ),
+        (
+            ["--board", "mps2-an386", "--board", "host", "--port", "/dev/x"],
+            "--port is one board",
+        ),
+        (["--board", "mps2-an386", "--port", "socket://x"], "names no host and port"),
+    ],
+)
+def test_options_that_make_no_sense(words, says, capsys):
+    assert ember(CASES / "bundle_mlp", *words) in (1, 2)
+    assert says in " ".join(capsys.readouterr().err.split())
