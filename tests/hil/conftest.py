@@ -1,29 +1,16 @@
-"""Cases, boards and bad lines that these tests share."""
+"""Cases that these tests share."""
 
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
-from faults import FaultyWire
+from lines import CASES
 
-from ember import boards, cases, emulator, program
-from ember.hil import emulated, line
+from ember import cases, program
 
-pytest_plugins = ["pytester"]
-
-CASES = Path(__file__).parents[1] / "cases"
 SOME = ("bundle_mlp", "int8_ds_cnn_small_m4", "op_linear", "special_dynamic_batch")
 ROWS, COLUMNS = 300, 256  # of 300 kB of weights
-
-
-def board(name):
-    """The board; the test is skipped where its emulator is not."""
-    found = boards.load(name)
-    if not emulator.available(found):
-        pytest.skip(f"{found.runner.binary} is not installed")
-    return found
 
 
 @pytest.fixture(scope="session")
@@ -73,20 +60,3 @@ def _larger(name, weights):
     return program.write(
         dataclasses.replace(small, methods=(method,), constants=constants)
     )
-
-
-class FaultyEmulator:
-    """An emulator's line that loses, flips and adds bytes; an ember.hil.line.Line."""
-
-    needs_firmware = True
-    options = "--transport uart"
-
-    def __init__(self, rate=0.0, burst_every=0):
-        self.rate = rate
-        self.burst_every = burst_every
-        self.wire = None
-
-    def run(self, board, firmware, stream, limit_s):
-        with emulated.started(board, firmware) as running:
-            self.wire = FaultyWire(running.wire, self.rate, 5, self.burst_every)
-            return line.talk(self.wire, stream, limit_s)

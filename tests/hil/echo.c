@@ -5,6 +5,7 @@
 #include "runtime_c/port/uart/machine.h"
 #include "runtime_c/port/uart/uart.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,10 +18,18 @@ static int line;
 void ember_uart_open(void) {
 }
 
+// A board polls; here that would keep a processor busy for nothing.
+static void rest(void) {
+    struct pollfd waiting = {line, POLLIN, 0};
+
+    (void)poll(&waiting, 1, 1);
+}
+
 int32_t ember_uart_get(void) {
     static uint8_t buffer[4096];
     static ssize_t size;
     static ssize_t at;
+    static unsigned idle;
 
     if (at == size) {
         size = recv(line, buffer, sizeof buffer, MSG_DONTWAIT);
@@ -30,8 +39,12 @@ int32_t ember_uart_get(void) {
         }
         if (size < 0) {
             size = 0;
+            if (idle++ > 1000) {
+                rest();
+            }
             return -1;
         }
+        idle = 0;
     }
     return buffer[at++];
 }

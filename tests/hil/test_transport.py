@@ -11,8 +11,8 @@ import sys
 import time
 
 import pytest
-from conftest import CASES, FaultyEmulator, board
 from faults import Proxy
+from lines import CASES, FaultyEmulator, board
 
 from ember import cases, cli, runner, testing
 from ember.hil import emulated, line
