@@ -19,7 +19,7 @@ demo: setup
 	@$(PYTHON) tools/demo.py
 
 test: setup
-	@$(PYTEST) -m "not export" tests
+	@$(PYTEST) -m "not export and not long" tests
 
 check: setup
 	@bash tools/check.sh

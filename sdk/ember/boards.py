@@ -132,7 +132,7 @@ class Board(Strict):
     start: tuple[Step, ...] = ()  # before anything else: clocks, pins, memories
     boot_stage: Literal["rp2040"] | None = None  # 256 bytes in front of the vectors
     boot_words: tuple[Word, ...] = ()  # behind them, for the chip's boot ROM
-    console: Literal["semihosting", "stderr"]
+    console: Literal["semihosting", "stderr", "uart"]
     uart: Uart | None = None
     runner: Runner = Runner(kind="none")
     chip: Chip | None = None  # read before flashing: is it this chip?
@@ -192,6 +192,14 @@ class Board(Strict):
     def _only_a_port_that_walks_them_has_steps(self) -> Board:
         if self.start and self.port != "cortexm":
             raise ValueError(f"the port {self.port} takes no start")
+        return self
+
+    @model_validator(mode="after")
+    def _a_console_has_its_line(self) -> Board:
+        if self.console == "uart" and self.uart is None:
+            raise ValueError("console is uart, but no `uart:` says which")
+        if self.console == "uart" and self.port not in ("cortexm", "a64"):
+            raise ValueError(f"the port {self.port} has no console on a uart")
         return self
 
     @model_validator(mode="after")

@@ -23,7 +23,7 @@ def toolchain(board: Board, name: str | None = None) -> str:
         else:
             lines.append(_set(key, value.split(";")))
     lines.append(f'include("{file}")')
-    if board.runner.kind in ("qemu-system", "qemu-user"):
+    if emulator.emulated(board) and board.runner.kind != "native":
         words = emulator.command(board, Path("firmware"))[:-1]
         lines.append(_set("CMAKE_CROSSCOMPILING_EMULATOR", words))
     return _HEAD + "\n".join(lines) + "\n"

@@ -13,6 +13,7 @@ from ember import boards, cases, emulator, filters, junit, output, testing
 from ember import project as projects
 from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
+from ember.hil import emulated
 from ember.hil.line import Emulated, Line, Port
 from ember.options import KernelsOption, ProjectOption
 from ember.output import counted, plain
@@ -109,8 +110,10 @@ def command(
     chosen = [boards.load(name) for name in dict.fromkeys(board)]
     line = _line(port, baud, transport, len(chosen))
     for target in chosen:
-        if line is None or line.needs_firmware:
+        if line is None:
             emulator.need(target)
+        elif line.needs_firmware:
+            emulated.need(target)
     found = cases.find(paths)
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]

@@ -376,14 +376,21 @@ def available(board: Board) -> bool:
 
 
 def emulated(board: Board) -> bool:
-    return board.runner.kind != "none"
+    """Firmware on a serial console is given no files."""
+    return board.runner.kind != "none" and board.console != "uart"
 
 
 def need(board: Board) -> None:
     """An SdkError when nothing emulates `board`."""
-    if not emulated(board):
+    if board.runner.kind == "none":
         raise SdkError(
             f"no emulator runs {board.name}",
             hint="build for it and flash it, or run on a board of the same core that"
             " `ember boards` says runs here",
+        )
+    if not emulated(board):
+        raise SdkError(
+            f"firmware of {board.name} speaks over its serial port alone, which takes"
+            " no files",
+            hint="cases go through it: ember test --transport uart",
         )

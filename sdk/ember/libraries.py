@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ember import isa, linker, paths, tools
+from ember import consoles, isa, linker, paths, tools
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
 
@@ -52,11 +52,12 @@ class Libraries:
     archives: tuple[Path, ...]
     system: tuple[str, ...]
     sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
+    console: str = ""  # names the objects of the board's own
 
     @property
     def key(self) -> str:
         """Names the content of the libraries; changes when anything in them does."""
-        return self.folder.name
+        return self.folder.name + self.console
 
     @property
     def all_archives(self) -> list[Path]:
@@ -171,10 +172,12 @@ def build(
     messages: bool = False,
     toolchain: str | None = None,
     optimize: Optimize = DEFAULT_OPTIMIZE,
+    console: bool = True,
 ) -> Libraries:
     """The libraries of `board`, compiled now unless the cache has them.
 
-    With `messages`, failures carry sentences and kernels their names.
+    With `messages`, failures carry sentences and kernels their names. Without
+    `console`, log, files and exit are left to the caller.
     """
     chosen = toolchain or board.toolchain
     _need_tools(board, chosen)
@@ -188,7 +191,8 @@ def build(
                 folder = config.folder / _content(config)
                 _publish(config, folder)
     os.utime(folder)
-    return _read(board, folder, messages)
+    made = _read(board, folder, messages)
+    return consoles.of_board(made) if console else consoles.without(made)
 
 
 def built_key(

@@ -13,6 +13,7 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 
+from ember import uart
 from ember.boards import ROLES_NEEDED, Board, Memory, Role
 from ember.errors import SdkError, problem_list
 
@@ -53,10 +54,14 @@ def script(
     *,
     stack_bytes: int = DEFAULT_STACK,
     placement: Placement | None = None,
+    serial: bool = False,
 ) -> str:
-    """The linker script of `board`; roles not in `placement` go where place() says."""
+    """The linker script of `board`; roles not in `placement` go where place() says.
+    With `serial` the firmware speaks over the serial port, be it the console or not.
+    """
     where = {**place(board, {"stack": stack_bytes}), **(placement or {})}
-    return _Script(board, stack_bytes, where).text()
+    speaks = serial or board.console == "uart"
+    return _Script(board, stack_bytes, where, speaks).text()
 
 
 def with_stack(text: str, size: int) -> str:
@@ -71,8 +76,11 @@ def stack_bytes(wanted: int) -> int:
 
 
 class _Script:
-    def __init__(self, board: Board, stack: int, where: Placement) -> None:
+    def __init__(
+        self, board: Board, stack: int, where: Placement, serial: bool
+    ) -> None:
         self.board = board
+        self.uart = board.uart if serial else None
         self.stack_bytes = stack_bytes(stack)
         self.where = where
         self.process = board.port == "linux_user"
@@ -136,7 +144,7 @@ class _Script:
             *self._stack(),
             *self._read_only("vectors", ".ember_vectors", *self._vectors()),
             *self._read_only("code", ".text", "*(.text .text.*)", header="text"),
-            *self._read_only("rodata", ".rodata", "*(.rodata .rodata.*)"),
+            *self._read_only("rodata", ".rodata", *self._rodata()),
             *self._data(),
             *self._models(),
             *self._bss(),
@@ -187,6 +195,12 @@ class _Script:
             *_longs(words),
             "__ember_steps_end = .;",
         ]
+
+    def _rodata(self) -> list[str]:
+        lines = ["*(.rodata .rodata.*)"]
+        if self.uart is not None:
+            lines += uart.script_lines(self.uart, self.board.pointer_bytes)
+        return lines
 
     def _align(self) -> int:
         """Segments of a process have pages of their own."""

@@ -9,7 +9,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ember import (
@@ -30,14 +29,12 @@ from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 from ember.rules import Rules
 
 _APP = ("runner_main.c", "runner_case.c", "runner_poison.c", "values.c", "values_any.c")
-_HEADERS = ("runner.h", "batch.h", "values.h")
 _STACK = 32 * 1024
 _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
 _HEX = "[0-9a-f]" * 16
 _KEPT = 16  # firmware files of one board
 _ALIGN = 32  # a bundled program asks for it
-_UART = "uart.c"  # generated, for a runner that speaks over a serial line
-_ROOMY = 64 * 1024  # memory with which that keeps 4096 bytes of the line, not 1024
+_ROOMY = 64 * 1024  # memory with which 4096 bytes of a serial line are kept, not 1024
 
 
 def memory(board: Board) -> int:
@@ -104,10 +101,8 @@ def serial(
     chosen, backends = rules.allowed(board), tuple(rules.known.backends)
     if cases:
         chosen, backends = needs(cases, board, rules)
-    made = libraries.build(board, messages=True, optimize=optimize)
-    objects = tuple(one for one in made.objects if "semihosting" not in one.name)
-    made = replace(made, objects=objects)
-    return _cached(made, rules.known, chosen, backends, (), uart.table(board.uart))
+    made = libraries.build(board, messages=True, optimize=optimize, console=False)
+    return _cached(made, rules.known, chosen, backends, (), serial=True)
 
 
 def needs(
@@ -131,24 +126,26 @@ def _cached(
     chosen: Mapping[str, Sequence[str]],
     backends: Sequence[str],
     blobs: Sequence[bytes],
-    uart_table: str = "",
+    *,
+    serial: bool = False,
 ) -> Path:
     board = made.board
     texts = {
         "operators.c": kernels.operator_table(chosen, known),
         "backends.c": kernels.backend_table(backends, board.isa),
         "linked.c": _linked_table(blobs),
-        "runner.ld": _script(board),
+        "runner.ld": _script(board, serial),
     }
     if blobs:
         texts["linked.S"] = _linked_assembly(blobs)
-    if uart_table:
-        texts[_UART] = uart_table
     own = user_kernels.objects(made, known, chosen)
-    kept = _place(board, made, texts, [*blobs, *(path.read_bytes() for path in own)])
+    app = [paths.runtime() / "app" / name for name in _APP]
+    if serial and board.uart is not None:
+        app += uart.runner(board.uart, board.port)
+    kept = _place(made, texts, app, [*blobs, *(path.read_bytes() for path in own)])
     if not kept.is_file():
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            built = _link(made, Path(folder), texts, blobs, own)
+            built = _link(made, Path(folder), texts, app, blobs, own)
             os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
         _forget_old(kept.parent, board)
     kept.touch()
@@ -164,27 +161,29 @@ def _forget_old(folder: Path, board: Board) -> None:
 
 
 def _place(
-    board: Board, made: Libraries, texts: Mapping[str, str], blobs: Sequence[bytes]
+    made: Libraries,
+    texts: Mapping[str, str],
+    app: Sequence[Path],
+    blobs: Sequence[bytes],
 ) -> Path:
     """Where the firmware of exactly this content is kept."""
     digest = hashlib.sha256(made.key.encode())
-    for name in (*_APP, *_HEADERS):
-        digest.update((paths.runtime() / "app" / name).read_bytes())
-    if _UART in texts:
-        for path in sorted((paths.runtime() / "port" / "uart").iterdir()):
-            digest.update(path.read_bytes())
+    headers = {path.parent for path in app}
+    for path in (*app, *sorted(h for one in headers for h in one.glob("*.h"))):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
     for text in texts.values():
         digest.update(hashlib.sha256(text.encode()).digest())
     for blob in blobs:
         digest.update(hashlib.sha256(blob).digest())
     folder = paths.writable_folder(paths.cache() / "runners")
-    return folder / f"{board.name}-{digest.hexdigest()[:16]}.elf"
+    return folder / f"{made.board.name}-{digest.hexdigest()[:16]}.elf"
 
 
 def _link(
     made: Libraries,
     folder: Path,
     texts: Mapping[str, str],
+    app: Sequence[Path],
     blobs: Sequence[bytes],
     own: Sequence[Path],
 ) -> Path:
@@ -192,13 +191,8 @@ def _link(
         (folder / name).write_text(text, encoding="utf-8")
     for index, blob in enumerate(blobs):
         (folder / f"{index}.bin").write_bytes(blob)
-    app = [paths.runtime() / "app" / name for name in _APP]
-    options = [f"-I{folder}"]
-    if _UART in texts:
-        assert made.board.uart is not None
-        app += uart.sources(made.board.uart, made.board.port)
-        window = 4096 if memory(made.board) >= _ROOMY else 1024
-        options.append(f"-DEMBER_LINK_WINDOW={window}")
+    window = 4096 if memory(made.board) >= _ROOMY else 1024
+    options = [f"-I{folder}", f"-DEMBER_LINK_WINDOW={window}"]
     generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
     compiled = made.compile([*app, *generated], folder, options)
     objects = firmware.objects(made, [*compiled, *own])
@@ -211,12 +205,12 @@ def _link(
     return folder / "runner.elf"
 
 
-def _script(board: Board) -> str:
+def _script(board: Board, serial: bool) -> str:
     """With a stack for where it has no bound."""
     if board.port == "host":
         return ""
     stack = linker.DEFAULT_STACK if is_small(board) else _STACK
-    return linker.script(board, stack_bytes=stack)
+    return linker.script(board, stack_bytes=stack, serial=serial)
 
 
 # ---- programs in flash ---------------------------------------------------------------

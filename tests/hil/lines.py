@@ -8,7 +8,8 @@ from faults import FaultyWire
 from ember import boards, emulator
 from ember.hil import emulated, line
 
-CASES = Path(__file__).parents[1] / "cases"
+ROOT = Path(__file__).parents[2]
+CASES = ROOT / "tests/cases"
 
 
 def board(name):

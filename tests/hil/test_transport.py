@@ -104,6 +104,15 @@ def test_the_same_counts(some_cases):
 
 
 @pytest.mark.parametrize("name", ["mps2-an386", "qemu-a64-sme"])
+def test_a_hundredth_of_bytes_lost_or_flipped(name, some_cases):
+    over = FaultyEmulator(rate=0.01)
+    passed(some_cases[:1], name, over)
+    assert over.wire.there.count > 50
+    assert over.wire.here.count > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["mps2-an386", "qemu-a64-sme"])
 def test_300_kilobytes_with_a_hundredth_of_bytes_lost_or_flipped(
     name, large_case, some_cases
 ):

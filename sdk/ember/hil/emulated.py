@@ -32,6 +32,12 @@ class Emulator:
         return self.output.read_text(encoding="utf-8", errors="replace")
 
 
+def need(board: Board) -> None:
+    """An SdkError when no emulator of `board` has a serial port."""
+    if board.runner.kind != "qemu-system":
+        raise SdkError(f"board {board.name} has no emulator with a serial port")
+
+
 @contextlib.contextmanager
 def started(
     board: Board, firmware: Path, options: Sequence[str] = ()
@@ -39,11 +45,7 @@ def started(
     """Start it; it is ended with the block. It connects to us, so no port is guessed
     that another program may take.
     """
-    if board.runner.kind != "qemu-system":
-        raise SdkError(
-            f"board {board.name} has no emulator with a serial port",
-            hint="leave --transport uart out",
-        )
+    need(board)
     with (
         tempfile.TemporaryDirectory(prefix="ember-uart-") as folder,
         socket.create_server(("127.0.0.1", 0)) as server,
