@@ -8,24 +8,26 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ember import boards, build, output
-from ember.errors import SdkError
-from ember.flash import blocks, flashers, perform, probes, programs
+from ember import boards, build, cases, output, runner
+from ember.boards import Board
+from ember.cmd_test import BaudOption
+from ember.errors import SdkError, UsageError
+from ember.flash import blocks, flashers, monitor, perform
 from ember.flash.plans import Order, Plan
 
 
 def command(
-    firmware: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL|ELF",
-            help="A firmware.elf, or a model that is built first.",
-            show_default=False,
-        ),
-    ],
     board: Annotated[
         str, typer.Option(metavar="NAME", help="See `ember boards`, or its .yaml file.")
     ],
+    firmware: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[MODEL|ELF|CASE...]",
+            help="A firmware.elf, or a model that is built first.",
+            show_default=False,
+        ),
+    ] = None,
     probe: Annotated[
         str | None,
         typer.Option(metavar="ID", help="One of several; see `ember probes`."),
@@ -34,12 +36,31 @@ def command(
         str | None,
         typer.Option(metavar="TOOL", help="Not the board's first flasher."),
     ] = None,
+    with_runner: Annotated[
+        bool,
+        typer.Option(
+            "--runner",
+            help="The firmware for `ember test --port`: every kernel, or those that the"
+            " cases given need.",
+        ),
+    ] = False,
     verify_only: Annotated[
         bool, typer.Option("--verify-only", help="Compare, and write nothing.")
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show files and command lines only.")
     ] = False,
+    show_console: Annotated[
+        bool,
+        typer.Option(
+            "--monitor", help="Then show what it says over the serial port, to its end."
+        ),
+    ] = False,
+    port: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="That port: /dev/ttyACM0, socket://host:port"),
+    ] = None,
+    baud: BaudOption = None,
     tool_arg: Annotated[
         list[str] | None,
         typer.Option(metavar="WORD", help="A word for the tool itself; repeatable."),
@@ -49,10 +70,14 @@ def command(
         typer.Option(metavar="SECONDS", min=1, help="What one step may take."),
     ] = None,
     json_to: output.JsonOption = None,
-) -> None:
+) -> int:
+    if not show_console and (port or baud):
+        raise UsageError("--port and --baud are of --monitor: give that, too")
+    if show_console and with_runner:
+        raise UsageError("the runner speaks to `ember test --port`, not to --monitor")
     target = boards.load(board)
     facts = target.flasher(method)
-    elf = _firmware(firmware, board)
+    elf = _firmware(firmware or [], target, board, with_runner)
     image = blocks.read(elf, target)
     order = Order(target, image, probe, not verify_only, tuple(tool_arg or ()))
     plan = flashers.plan(order, facts)
@@ -61,28 +86,40 @@ def command(
         for line in plan.lines() if json_to != "-" else ():
             console.print(escape(line), soft_wrap=True)
         output.write_json(_facts(target.name, elf, plan, "planned"), json_to)
-        return
-    if facts.tool in programs.PROGRAMS:
-        programs.path(facts.tool)
-    probes.need_one(facts.tool, probe)
-    say = lambda what: console.print(f"{plan.tool}: {what}")  # noqa: E731
-    perform.run(plan, facts, say, probe, timeout)
-    done = "written and read back" if plan.verifies else "written, not read back"
-    done = "the same" if verify_only else done
-    console.print(f"{target.name}: {image.size} bytes {done}; it runs")
+        return 0
+    perform.need(facts, probe)
+    # Open before the board starts, so that nothing it says is lost.
+    opened = monitor.connect(target, port, baud) if show_console else None
+    perform.run(plan, facts, console.print, probe, timeout)
+    console.print(f"{target.name}: {image.size} bytes {_done(plan, order)}; it runs")
     output.write_json(_facts(target.name, elf, plan, "done"), json_to)
+    return monitor.show(opened, console.file) if opened else 0
 
 
-def _firmware(path: Path, board: str) -> Path:
-    """The ELF file that `path` is, or the one that is built of it."""
+def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -> Path:
+    """The ELF file that is given, or the one that is built of what is given."""
+    if with_runner:
+        found = cases.find(paths) if paths else []
+        return runner.serial(target, [cases.read(one) for one in found])
+    if len(paths) != 1:
+        raise UsageError(
+            "give one model or firmware.elf",
+            hint="or --runner, for `ember test --port`",
+        )
     try:
-        with path.open("rb") as file:
+        with paths[0].open("rb") as file:
             is_elf = file.read(4) == b"\x7fELF"
     except IsADirectoryError:
         is_elf = False
     except OSError as error:
-        raise SdkError(f"cannot read {path}: {error.strerror}") from error
-    return path if is_elf else build.build(path, board).firmware
+        raise SdkError(f"cannot read {paths[0]}: {error.strerror}") from error
+    return paths[0] if is_elf else build.build(paths[0], board).firmware
+
+
+def _done(plan: Plan, order: Order) -> str:
+    if not order.program:
+        return "the same"
+    return "written and read back" if plan.verifies else "written, not read back"
 
 
 def _facts(board: str, elf: Path, plan: Plan, status: str) -> dict[str, Any]:

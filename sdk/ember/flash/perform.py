@@ -8,13 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ember.errors import SdkError
-from ember.flash import drives, messages, programs
+from ember.flash import drives, messages, probes, programs
 from ember.flash.plans import Plan, Read, Step
 from ember.flash_facts import Flasher, Uf2
 
 _START_S = 60.0  # what a step takes at most, and what a byte of the image adds
 _BYTE_S = 1 / 500
 Say = Callable[[str], None]
+
+
+def need(facts: Flasher, probe: str | None) -> None:
+    """An SdkError when the tool is missing, or would have to guess the probe."""
+    if facts.tool in programs.PROGRAMS:
+        programs.path(facts.tool)
+    probes.need_one(facts.tool, probe)
 
 
 def run(
@@ -35,7 +42,7 @@ def run(
         size = sum(len(read.data) for step in plan.steps for read in step.reads)
         limit = limit or _START_S + size * _BYTE_S
         for step in plan.steps:
-            say(step.what)
+            say(f"{plan.tool}: {step.what}")
             if isinstance(facts, Uf2):
                 data = plan.files[step.argv[1]]
                 drives.copy(data, step.argv[1], drives.choose(facts, probe))

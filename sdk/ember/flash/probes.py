@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import subprocess
 from dataclasses import dataclass
+
+from serial.tools import list_ports
 
 from ember.errors import UsageError
 from ember.flash import drives, programs
@@ -52,12 +53,7 @@ def survey() -> Survey:
         unseen.append(
             ("J-Link by SEGGER's tools", "JLinkExe is not installed", install)
         )
-    ports = _ports()
-    if ports is None:
-        unseen.append(
-            ("serial ports", "pyserial is not installed", "pip install pyserial")
-        )
-    found += ports or []
+    found += ports()
     found += [
         Found("drive", str(one.place), f"{one.model} ({one.board_id})", ("uf2",))
         for one in drives.mounted()
@@ -124,14 +120,10 @@ def _dfu() -> list[Found] | None:
     ]
 
 
-def _ports() -> list[Found] | None:
-    try:
-        listing = importlib.import_module("serial.tools.list_ports")
-    except ImportError:
-        return None
+def ports() -> list[Found]:
     return [
         Found("port", one.device, one.description or one.hwid, ())
-        for one in listing.comports()
+        for one in list_ports.comports()
         if one.hwid != "n/a"  # a name without a device
     ]
 

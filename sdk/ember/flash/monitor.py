@@ -1,0 +1,54 @@
+"""What a flashed board says over its serial port, until its program ends."""
+
+from __future__ import annotations
+
+import re
+from typing import IO
+
+from ember.boards import Board
+from ember.errors import SdkError, UsageError
+from ember.flash import probes
+from ember.hil import wire
+from ember.hil.wire import Wire
+
+_END = re.compile(rb"EMBER EXIT (\d+)\r?\n")  # as runtime_c/port/uart/console.c says it
+_LONGEST = 32  # bytes that _END can match
+_POLL_S = 0.2
+
+
+def connect(board: Board, url: str | None, baud: int | None) -> Wire:
+    """The board's port, opened: `url`, or the only one that is connected."""
+    if board.uart is None or board.console != "uart":
+        raise SdkError(
+            f"firmware of {board.name} says nothing over a serial port",
+            hint="it does with `uart:` and `console: uart` in the board's file:"
+            " docs/boards.md",
+        )
+    return wire.open_port(url or _only_port(), baud or board.uart.baud)
+
+
+def show(opened: Wire, to: IO[str]) -> int:
+    """Pass on what comes until the program tells its exit status, which is the result;
+    0 when a person ends it with Ctrl-C.
+    """
+    recent = b""
+    try:
+        while (end := _END.search(recent)) is None:
+            came = opened.read(_POLL_S)
+            to.write(came.replace(b"\r\n", b"\n").decode("utf-8", "replace"))
+            to.flush()
+            recent = recent[-_LONGEST:] + came
+    except KeyboardInterrupt:
+        return 0
+    return int(end[1])
+
+
+def _only_port() -> str:
+    found = [one.id for one in probes.ports()]
+    if len(found) == 1:
+        return found[0]
+    listed = ": " + ", ".join(found) if found else ""
+    raise UsageError(
+        f"{len(found) or 'no'} serial ports are connected{listed}",
+        hint="say which is the board's: --port URL",
+    )
