@@ -40,6 +40,22 @@ class Faults:
         return bytes(made)
 
 
+class Cut:
+    """A direction that passes all, and calls `action` once after `limit` bytes."""
+
+    def __init__(self, limit=float("inf"), action=None):
+        self.limit = limit
+        self.action = action
+        self.count = 0
+
+    def apply(self, data):
+        self.count += len(data)
+        if self.count > self.limit:
+            self.limit = float("inf")
+            self.action()
+        return data
+
+
 class FaultyWire:
     """A wire with faults in both directions."""
 
@@ -61,11 +77,17 @@ class FaultyWire:
 
 
 class Proxy:
-    """Listens on `port`; each connection goes on to `target`, with faults."""
+    """Listens on `port`; each connection goes on to `target`, with faults.
 
-    def __init__(self, target, rate, *, port=0, seed=0, burst_every=0):
+    `faults` are those of what goes there, and of what comes back.
+    """
+
+    def __init__(self, target, rate=0.0, *, port=0, seed=0, burst_every=0, faults=None):
         self.target = target
-        self.faults = (Faults(rate, seed, burst_every), Faults(rate, seed + 1))
+        self.faults = faults or (
+            Faults(rate, seed, burst_every),
+            Faults(rate, seed + 1),
+        )
         self._server = socket.create_server(("127.0.0.1", port))
         self.port = self._server.getsockname()[1]
         self._thread = threading.Thread(target=self._serve, daemon=True)

@@ -2,12 +2,15 @@
 
 import contextlib
 import pathlib
+import random
+import signal
 import socket
 import struct
 import subprocess
 import sys
 import time
 
+from faults import Cut, Proxy
 from simprobe import algorithm
 from simprobe.gdbstub import PC, XPSR, Stub
 
@@ -33,9 +36,14 @@ flashers:
   - {{tool: pyocd, target: cortex_m, script: {folder}/pyocd_user.py}}
   - {{tool: openocd, config: [{here}/simprobe/openocd.cfg],
      serial: "remote_bitbang port {{probe}}", load: image}}
+  - {{tool: uf2, family: 0xE48BFF56, volume: SIMULATED, board_id: SIMULATED}}
   - {{tool: gdb}}
 """
 CPUID = 0x410F_C240
+WORDS = 5000  # of the firmware's filler
+FLAGS = ["-mcpu=cortex-m4", "-mthumb", "-Os", "-ffreestanding", "-nostdlib", "-Wall"]
+FLAGS += ["-Wextra", "-Werror", "-Ttext=8", "-Wl,--build-id=none,-e,0"]
+FLAGS += ["-Wl,--section-start=.vectors=0"]
 
 
 def free_port():
@@ -51,14 +59,19 @@ def board_file(folder, cpuid=CPUID):
     return path
 
 
-def park(port, content):
-    """Fill the flash; the CPU waits in RAM, for QEMU ends when it runs nothing."""
-    stub = connect(port)
-    stub.write(0, content or struct.pack("<II", RAM + 0x1000, RAM | 1))
-    stub.write(RAM, B_SELF)
-    stub.set_register(PC, RAM)
-    stub.set_register(XPSR, 1 << 24)
-    stub.close()
+def firmware(folder):
+    """A small program that fills six sectors; its ELF file."""
+    filler = folder / "filler.bin"
+    content = random.Random(0).randbytes(4 * WORDS)
+    filler.write_bytes(content)
+    value = 0
+    for word in struct.unpack(f"<{WORDS}I", content):
+        value = (value * 31 + word) & 0xFFFF_FFFF
+    words = [*FLAGS, f'-DFILLER="{filler}"', f"-DHASH={value:#x}u"]
+    made = folder / "firmware.elf"
+    source = HERE / "firmware.c"
+    subprocess.run(["arm-none-eabi-gcc", *words, source, "-o", made], check=True)
+    return made
 
 
 def connect(port):
@@ -70,20 +83,30 @@ def connect(port):
 
 
 class Simulation:
-    """QEMU and a probe of one kind; `probe` is what --probe takes."""
+    """QEMU and a probe of one kind; `probe` is what --probe takes.
 
-    def __init__(self, folder, kind, options=(), content=b""):
+    After `cut` bytes between probe and CPU the power is cut; `left` is then what the
+    flash holds. After `hang` bytes the probe does nothing any more.
+    """
+
+    def __init__(self, folder, kind, options=(), content=b"", cut=None, hang=None):
         self.log = folder / "console.txt"
         self.folder = folder
         self.probe_process = None
-        port = free_port()
-        words = ["qemu-system-arm", "-machine", "mps2-an386", "-nographic"]
-        words += ["-monitor", "none", "-serial", "none", "-S"]
+        self.port = free_port()
+        words = ["qemu-system-arm", "-machine", "mps2-an386", "-display", "none"]
+        words += ["-monitor", "stdio", "-serial", "none", "-S"]
         words += ["-semihosting-config", "enable=on,target=native"]
-        words += ["-gdb", f"tcp:127.0.0.1:{port}"]
+        words += ["-gdb", f"tcp:127.0.0.1:{self.port}"]
         with self.log.open("wb") as log:
-            self.qemu = subprocess.Popen(words, stdout=log, stderr=log)
-        park(port, content)
+            self.qemu = subprocess.Popen(
+                words, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log
+            )
+        self._park(content)
+        port = self.port
+        if cut or hang:
+            faults = (Cut(cut or hang, self._cut if cut else self._hang), Cut())
+            port = Proxy(("127.0.0.1", port), faults=faults).port
         if kind == "gdb":
             self.probe = f"127.0.0.1:{port}"
             return
@@ -95,11 +118,38 @@ class Simulation:
         served = self.probe_process.stdout.readline().strip()
         self.probe = f"remote:127.0.0.1:{served}" if kind == "pyocd" else served
 
+    def _park(self, content):
+        """Fill the flash; the CPU waits in RAM, for QEMU ends when it runs nothing."""
+        stub = connect(self.port)
+        stub.write(0, content or struct.pack("<II", RAM + 0x1000, RAM | 1))
+        stub.write(RAM, B_SELF)
+        stub.set_register(PC, RAM)
+        stub.set_register(XPSR, 1 << 24)
+        stub.close()
+
+    def _cut(self):
+        command = b"stop\npmemsave 0 %d left.bin\nquit\n" % 65536
+        self.qemu.communicate(command, timeout=20)
+
+    def _hang(self):
+        self.probe_process.send_signal(signal.SIGSTOP)
+
+    @property
+    def left(self):
+        return (self.folder / "left.bin").read_bytes()
+
+    def reset(self):
+        """What the button does."""
+        stub = connect(self.port)
+        stub.reset(0)
+        stub.resume()
+        stub.close()
+
     def printed(self, text, seconds=20):
         """Whether the firmware prints `text` in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if text in self.log.read_text():
+            if text in self.log.read_text(errors="replace"):
                 return True
             time.sleep(0.05)
         return False
@@ -108,4 +158,4 @@ class Simulation:
         for process in (self.probe_process, self.qemu):
             if process is not None:
                 process.kill()
-                process.communicate()
+                process.wait()

@@ -16,7 +16,8 @@ _TWO_PROBES = (
     "choose one with --probe: `ember probes` lists them",
 )
 _GONE = (
-    "the probe was lost in the middle; the flash may hold a part of the firmware",
+    "the probe or the chip was lost in the middle; the flash may hold a part of the"
+    " firmware",
     "connect it again and repeat",
 )
 _LOCKED = (
@@ -97,6 +98,7 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
             "LIBUSB_ERROR_(NO_DEVICE|IO|PIPE)",
             "Expecting value",
             "Lost device",
+            r"Programming\.\.\.[\s\S]*Memory transfer fault",
         ),
         _GONE,
     ),

@@ -41,8 +41,7 @@ class Core:
         self.dcrdr = 0
         self.was_reset = False
         self.own = {}  # registers that QEMU does not give
-        self.calls = 0
-        self.before_run = lambda core: None
+        self.ends = None  # where a call of a flash algorithm returns to
         self.words = {ROM_TABLE + at: v for at, v in component(0x4C4, 1).items()}
         self.words |= {FP_CTRL: 0, DWT_CTRL: 0}
         self.words[ROM_TABLE] = (SCS - ROM_TABLE) & 0xFFFF_F000 | 3
@@ -117,12 +116,10 @@ class Core:
             self._run()
 
     def _run(self):
-        self.before_run(self)
         # BKPT does not stop QEMU: a call of a flash algorithm ends at its LR.
         if self.dhcsr & C_DEBUGEN:
             self.ends = self.stub.register(LR)
             self.stub.breakpoint(self.ends)
-            self.calls += 1
         else:
             self.ends = None
         self.stub.resume()
@@ -134,7 +131,7 @@ class Core:
             self.dhcsr |= C_HALT
 
     def _forget_end(self):
-        if getattr(self, "ends", None) is not None:
+        if self.ends is not None:
             self.stub.breakpoint(self.ends, there=False)
             self.ends = None
 
