@@ -23,8 +23,8 @@ def command(
     firmware: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[MODEL|ELF|CASE...]",
-            help="A firmware.elf, or a model that is built first.",
+            metavar="MODEL|ELF|CASE",
+            help="A firmware.elf, or a model that is built first; cases with --runner.",
             show_default=False,
         ),
     ] = None,
