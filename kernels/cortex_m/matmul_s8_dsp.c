@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, EIGHT = 8, ROWS = 3, MOST = 1 << 14 }; // elements of a row
+enum { FOUR = 4, EIGHT = 8, ROWS = 2, MOST = 1 << 14 }; // elements of a row
 
 // A row of a becomes words.
 static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
@@ -30,50 +30,42 @@ static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
     }
 }
 
-INLINE int32_t add_four(int32_t sum, uint32_t b, uint32_t even, uint32_t odd) {
-    sum = ember_smlad(ember_sxtb16(b), even, sum);
-    return ember_smlad(ember_sxtb16_odd(b), odd, sum);
-}
+// Adds the products with one row of b, which may lie anywhere.
+static __attribute__((noinline)) int32_t sum_row(const ember_matmul_s8_dsp_t *dsp,
+                                                 const int8_t *b, int32_t sum) {
+    const uint32_t *a = dsp->words;
+    int32_t left = dsp->matmul.inner;
 
-// Adds the elements from `k`, a multiple of four, on, of one row of b.
-static __attribute__((noinline)) int32_t add_rest(const ember_matmul_s8_dsp_t *dsp,
-                                                  const int8_t *b, int32_t k,
-                                                  int32_t sum) {
-    for (; k < dsp->matmul.inner; k += FOUR) {
-        const uint32_t *a = dsp->words + k / FOUR * 2;
-        const int32_t left = dsp->matmul.inner - k;
-        const uint32_t word =
-            left < FOUR ? ember_part_dsp(b + k, left) : ember_word_dsp(b + k);
-        sum = add_four(sum, word, a[0], a[1]);
+    for (; left >= FOUR; left -= FOUR) {
+        sum = ember_add_four(sum, ember_ldr_next(&b), a[0], a[1]);
+        a += 2;
     }
-    return sum;
+    return left == 0 ? sum : ember_add_four(sum, ember_part_dsp(b, left), a[0], a[1]);
 }
 
-// Sums of three rows of b.
 typedef struct {
-    int32_t a, b, c;
+    int32_t a, b;
 } sums_t;
 
-INLINE sums_t sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t sums) {
-    const int32_t inner = dsp->matmul.inner, whole = inner & -EIGHT;
-    const int8_t *b0 = b, *b1 = b0 + inner, *b2 = b1 + inner;
-    const int8_t *end = b + whole;
+// Adds the products with two rows of b, which start at multiples of four.
+INLINE sums_t sum_two(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t sums) {
+    const int32_t inner = dsp->matmul.inner;
+    const int8_t *b0 = b, *b1 = b + inner, *end = b + (inner & -EIGHT);
     const uint32_t *a = dsp->words;
 
     while (b0 != end) {
-        uint32_t x[4];
+        uint32_t x[4], w[2];
         a = ember_ldm4(a, x);
-        sums.a = add_four(sums.a, ember_ldr_next(&b0), x[0], x[1]);
-        sums.b = add_four(sums.b, ember_ldr_next(&b1), x[0], x[1]);
-        sums.c = add_four(sums.c, ember_ldr_next(&b2), x[0], x[1]);
-        sums.a = add_four(sums.a, ember_ldr_next(&b0), x[2], x[3]);
-        sums.b = add_four(sums.b, ember_ldr_next(&b1), x[2], x[3]);
-        sums.c = add_four(sums.c, ember_ldr_next(&b2), x[2], x[3]);
+        ember_ldrd_next(&b0, w);
+        sums.a = ember_add_four(sums.a, w[0], x[0], x[1]);
+        sums.a = ember_add_four(sums.a, w[1], x[2], x[3]);
+        ember_ldrd_next(&b1, w);
+        sums.b = ember_add_four(sums.b, w[0], x[0], x[1]);
+        sums.b = ember_add_four(sums.b, w[1], x[2], x[3]);
     }
-    if (whole != inner) {
-        sums.a = add_rest(dsp, b, whole, sums.a);
-        sums.b = add_rest(dsp, b + inner, whole, sums.b);
-        sums.c = add_rest(dsp, b + 2 * inner, whole, sums.c);
+    if (inner % EIGHT != 0) {
+        sums.a = ember_add_four(sums.a, ember_word_dsp(b0), a[0], a[1]);
+        sums.b = ember_add_four(sums.b, ember_word_dsp(b1), a[0], a[1]);
     }
     return sums;
 }
@@ -91,33 +83,27 @@ static int32_t base_of(const ember_matmul_s8_t *s, const int8_t *a) {
 static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c,
                     int32_t base) {
     const ember_matmul_s8_t *s = &dsp->matmul;
-    const ember_limits_s8_t limits = s->limits;
+    const bool aligned = s->inner % FOUR == 0 && (uintptr_t)b % FOUR == 0;
     const ember_scale_dsp_t by =
         ember_scale_dsp(s->by.multiplier, s->by.shift, s->c_offset);
-    const bool limited = limits.low > INT8_MIN || limits.high < INT8_MAX;
     const int32_t *bias = s->bias;
     int32_t left = s->columns;
 
-    for (; left >= ROWS; left -= ROWS) {
-        sums_t sums = {base, base, base};
+    for (; aligned && left >= ROWS; left -= ROWS) {
+        sums_t sums = {base, base};
         if (bias != NULL) {
-            sums = (sums_t){base + bias[0], base + bias[1], base + bias[2]};
+            sums = (sums_t){base + bias[0], base + bias[1]};
             bias += ROWS;
         }
-        sums = sum_rows(dsp, b, sums);
-        c[0] = (int8_t)ember_scaled_dsp(sums.a, by);
-        c[1] = (int8_t)ember_scaled_dsp(sums.b, by);
-        c[2] = (int8_t)ember_scaled_dsp(sums.c, by);
-        for (int32_t i = 0; limited && i < ROWS; i++) {
-            c[i] = ember_limit_s8(c[i], limits);
-        }
+        sums = sum_two(dsp, b, sums);
+        c[0] = ember_limit_s8(ember_scaled_dsp(sums.a, by), s->limits);
+        c[1] = ember_limit_s8(ember_scaled_dsp(sums.b, by), s->limits);
         b += ROWS * s->inner;
         c += ROWS;
     }
     for (; left > 0; left--) {
-        const int32_t first = base + (bias == NULL ? 0 : *bias++);
-        const int32_t sum = add_rest(dsp, b, 0, first);
-        *c++ = ember_limit_s8(ember_scaled_dsp(sum, by), limits);
+        const int32_t sum = sum_row(dsp, b, base + (bias == NULL ? 0 : *bias++));
+        *c++ = ember_limit_s8(ember_scaled_dsp(sum, by), s->limits);
         b += s->inner;
     }
 }

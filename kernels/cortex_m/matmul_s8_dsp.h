@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dialect's linear and batch_matmul with the DSP instructions: one row of a
-// with three of b at a time.
+// with two of b at a time.
 #ifndef EMBER_KERNELS_CORTEX_M_MATMUL_S8_DSP_H
 #define EMBER_KERNELS_CORTEX_M_MATMUL_S8_DSP_H
 

@@ -65,6 +65,17 @@ static inline uint32_t ember_ldr_next(const int8_t **at) {
     return word;
 }
 
+static inline int32_t ember_add_four(int32_t sum, uint32_t bytes, uint32_t even,
+                                     uint32_t odd) {
+    sum = ember_smlad(ember_sxtb16(bytes), even, sum);
+    return ember_smlad(ember_sxtb16_odd(bytes), odd, sum);
+}
+
+static inline void ember_ldrd_next(const int8_t **at, uint32_t words[2]) {
+    words[0] = ember_ldr_next(at);
+    words[1] = ember_ldr_next(at);
+}
+
 static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {
     for (int i = 0; i < 4; i++) {
         words[i] = at[i];
