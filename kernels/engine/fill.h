@@ -21,7 +21,7 @@ void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor)
 EMBER_MUST_USE ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
                                                  const ember_tensor_t *tensor,
                                                  ember_value_t value);
-int32_t ember_fill_run(void *state);
+int32_t ember_fill_run(const void *state);
 
 static inline ember_value_t ember_fill_int(int64_t number) {
     return (ember_value_t){.kind = EMBER_INT, .as_int = number};

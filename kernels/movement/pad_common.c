@@ -74,7 +74,7 @@ ember_status_t ember_pad_bytes(ember_node_t *node, ember_pad_t *pad, uint32_t ou
 }
 
 int32_t ember_pad_run(void *pad) {
-    ember_pad_t *s = pad;
+    const ember_pad_t *s = pad;
 
     if (!s->whole) {
         (void)ember_fill_run(&s->fill);

@@ -6,6 +6,8 @@
 //     methods=0,2   indices of the methods to load
 //     data=N        number of data files
 //     vector=N      bytes of a vector in streaming mode, on boards with SME
+//     apart=N       tells what loading made of each node, from memory whose regions lie
+//                   N bytes further apart; 0 (the default): does not
 //
 // The program, program.pte, the data files, a.ptd, b.ptd, .., the limits of what it may
 // choose, kernels.txt (resolve_limits.h), and the answer, result.json, are in the
@@ -22,6 +24,7 @@
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_out.h"
+#include "resolve_prepare.h"
 #include "resolve_probe.h"
 
 #include <string.h>
@@ -34,11 +37,13 @@ enum { LINE_SIZE = 512, MOST_DATA = 16, TEMP_SHARE = 2 };
 static ember_program_t program;
 static ember_data_map_t maps[MOST_DATA];
 static ember_operators_t allowed; // what may be chosen of ember_operators
+static uint32_t apart;            // bytes between regions of memory
 
 // --- loading -----------------------------------------------------------------------
 
-// Loads method `name` with memory as large as it likes.
-static ember_status_t load(ember_method_t *method, const char *name,
+// Loads method `name` with memory as large as it likes, or an arena of `exact` bytes
+// that were zeros before.
+static ember_status_t load(ember_method_t *method, const char *name, size_t exact,
                            const ember_registry_t *registry, ember_error_t *error) {
     ember_method_meta_t meta;
     const ember_status_t status = ember_method_meta(&program, name, &meta, error);
@@ -48,23 +53,29 @@ static ember_status_t load(ember_method_t *method, const char *name,
     ember_span_t *planned = resolve_take(meta.planned_count + 1, sizeof(*planned));
     for (uint32_t i = 0; i < meta.planned_count; i++) {
         const size_t size = (size_t)ember_method_meta_planned_size(&meta, i + 1);
+        (void)resolve_take(apart, 1);
         planned[i] = (ember_span_t){resolve_take(size, 1), size};
     }
+    (void)resolve_take(apart, 1);
     const size_t temp = (resolve_room.size - resolve_room.used) / TEMP_SHARE;
     const ember_span_t scratch = {ember_arena_alloc(&resolve_room,
                                                     temp & ~(size_t)(EMBER_ALIGN - 1),
                                                     EMBER_ALIGN),
                                   temp};
+    (void)resolve_take(apart, 1);
     const size_t left =
         (resolve_room.size - resolve_room.used) & ~(size_t)(EMBER_ALIGN - 1);
+    const size_t arena = exact > 0 ? exact : left - EMBER_ALIGN;
     const ember_memory_t memory = {
-        .method = {.data = ember_arena_alloc(&resolve_room, left - EMBER_ALIGN,
-                                             EMBER_ALIGN),
-                   .size = left - EMBER_ALIGN},
+        .method = {.data = ember_arena_alloc(&resolve_room, arena, EMBER_ALIGN),
+                   .size = arena},
         .planned = planned,
         .planned_count = meta.planned_count,
         .temp = scratch,
     };
+    if (exact > 0 && memory.method.data != NULL) {
+        memset(memory.method.data, 0, exact);
+    }
     return ember_method_load(method, &program, name, registry, &memory, error);
 }
 
@@ -103,7 +114,7 @@ static bool probe_method(uint32_t index) {
         const ember_backends_t backends = resolve_probing_backends(&meta);
         const ember_registry_t registry = {&operators, &backends, &ember_changing};
         resolve_put(", \"calls\": [");
-        status = load(&method, name, &registry, &error);
+        status = load(&method, name, 0, &registry, &error);
         resolve_put("]");
         if (status == EMBER_OK) {
             resolve_note_volatile(&method);
@@ -121,7 +132,8 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
     const ember_registry_t registry = {operators, &ember_backends, &ember_changing};
     ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
     static ember_method_t method;
-    const ember_status_t status = load(&method, method_name(index), &registry, &error);
+    const ember_status_t status =
+        load(&method, method_name(index), 0, &registry, &error);
 
     resolve_put_number("  {\"index\": ", index);
     put_failure(status, &error);
@@ -132,6 +144,31 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
         resolve_put_number(", \"changing\": ", method.parts != NULL);
         resolve_put_delegates(&method);
         ember_method_unload(&method);
+    }
+    resolve_put("}");
+    resolve_room = before;
+}
+
+// Loads it again, as firmware in which nothing can change does, and tells of the
+// states.
+static void prepare_method(uint32_t index, const ember_operators_t *operators) {
+    const ember_arena_t before = resolve_room;
+    const ember_registry_t registry = {operators, &ember_backends, NULL};
+    ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
+    static ember_method_t method;
+    const char *name = method_name(index);
+    ember_status_t status = load(&method, name, 0, &registry, &error);
+    const size_t peak = method.arena.peak;
+
+    resolve_room = before;
+    if (status == EMBER_OK) {
+        status = load(&method, method_name(index), peak, &registry, &error);
+    }
+    resolve_put_number("  {\"index\": ", index);
+    put_failure(status, &error);
+    if (status == EMBER_OK) {
+        resolve_put_prepared(&method, operators,
+                             (ember_span_t){method.arena.data, peak});
     }
     resolve_put("}");
     resolve_room = before;
@@ -175,6 +212,19 @@ static uint32_t read_number(const char **text) {
     return value;
 }
 
+static void measure(const char *methods, const char *key,
+                    void (*tell)(uint32_t index, const ember_operators_t *operators)) {
+    const ember_operators_t operators = resolve_chosen();
+    const char *comma = "";
+    resolve_put(key);
+    for (const char *at = methods; *at != '\0'; at += *at == ',') {
+        resolve_put(comma);
+        tell(read_number(&at), &operators);
+        comma = ",\n";
+    }
+    resolve_put("]");
+}
+
 static void resolve(const char *methods) {
     const char *comma = "";
     bool good = true;
@@ -185,17 +235,13 @@ static void resolve(const char *methods) {
         good = probe_method(read_number(&at)) && good;
         comma = ",\n";
     }
-    resolve_put("],\n \"measured\": [\n");
-    comma = "";
-    if (good) {
-        const ember_operators_t operators = resolve_chosen();
-        for (const char *at = methods; *at != '\0'; at += *at == ',') {
-            resolve_put(comma);
-            measure_method(read_number(&at), &operators);
-            comma = ",\n";
-        }
-    }
     resolve_put("]");
+    if (good) {
+        measure(methods, ",\n \"measured\": [\n", measure_method);
+    }
+    if (good && apart > 0) {
+        measure(methods, ",\n \"prepared\": [\n", prepare_method);
+    }
 }
 
 static void put_sizes(void) {
@@ -231,6 +277,9 @@ int main(void) {
     if (*vector != '\0') {
         ember_xnn_sme_model_vector = read_number(&vector);
     }
+    const char *more = option(line, "apart=");
+    apart = read_number(&more);
+    (void)resolve_take(apart, 1);
     const ember_status_t status = open_program(read_number(&data), &error);
     allowed =
         ember_resolve_limits(&ember_operators, read_file("kernels.txt"), &resolve_room);

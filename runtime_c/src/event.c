@@ -4,14 +4,6 @@
 
 #include "method_state.h"
 
-ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
-                                                 uint32_t index) {
-    ember_flat_t flat = method->flat;
-    uint32_t tag;
-    (void)ember_flat_union(&flat, method->meta.instructions, index, &tag);
-    return (ember_event_kind_t)tag;
-}
-
 static int32_t run_traced(const ember_tracer_t *tracer, const ember_step_t *step,
                           uint32_t index) {
     tracer->begin(tracer->context, index);

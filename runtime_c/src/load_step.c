@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an instruction to a step { run, state }: calls whose arguments can never change.
+#include "ember/event.h"
+
 #include "method_state.h"
 
 enum { STATE_ALIGN = 8 };
@@ -74,4 +76,12 @@ ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index) {
     }
     method->changes = true;
     return EMBER_UNSUPPORTED; // for now
+}
+
+ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
+                                                 uint32_t index) {
+    ember_flat_t flat = method->flat;
+    uint32_t tag;
+    (void)ember_flat_union(&flat, method->meta.instructions, index, &tag);
+    return (ember_event_kind_t)tag;
 }

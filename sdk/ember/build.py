@@ -120,7 +120,7 @@ def build(
     if not libraries.built_key(board, **jobs.asked(options)):
         # Gaps are told before a compiler runs for nothing.
         pairs = jobs.choose(job)
-    made = libraries.build(board, **jobs.asked(options))
+    made = jobs.libraries_of(board, options)
     key = jobs.key(job, made)
     if not build_folder.is_built(folder, key):
         pairs = pairs or jobs.choose(job)
@@ -161,7 +161,8 @@ def package(
             chosen = stages.packed_models(folder, job, pairs, stack).chosen
             shutil.rmtree(objects, ignore_errors=True)
             objects.mkdir()
-            sources = [paths.runtime() / "app" / "model.c", *pack.sources(place)]
+            app = paths.runtime() / "app"
+            sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
             made.compile(sources, objects, [f"-I{place}"])
             for path in user_kernels.objects(made, options.rules.known, chosen):
                 shutil.copy(path, objects / f"user_{path.name}")
@@ -195,7 +196,7 @@ def trace(built: Built) -> Path:
     """Link the traced twin of a firmware, unless it is there; its path."""
     with build_folder.locked(built.folder):
         if not built.traced.is_file():
-            made = libraries.build(built.board, **jobs.asked(built.options))
+            made = jobs.libraries_of(built.board, built.options)
             known, chosen = built.options.rules.known, built.selection["operators"]
             kernels = user_kernels.objects(made, known, chosen)
             _link_traced(built, made, kernels)
@@ -205,7 +206,8 @@ def trace(built: Built) -> Path:
 def _link_traced(built: Built, made: Libraries, kernels: Sequence[Path]) -> None:
     package = built.folder / "4-package"
     methods = tuple(itertools.chain(*built.chosen))
-    sources = firmware.Sources(package, methods, None, traced=True)
+    prepared = built.options.prepared
+    sources = firmware.Sources(package, methods, None, traced=True, prepared=prepared)
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:
         compiled = sources.compile(made, Path(place))
         objects = firmware.objects(made, [*compiled, *kernels])

@@ -84,6 +84,13 @@ def command(
         ),
     ] = False,
     messages: MessagesOption = False,
+    prepared: Annotated[
+        bool,
+        typer.Option(
+            "--prepared",
+            help="Prepare nodes now: firmware that loads nothing, and is smaller.",
+        ),
+    ] = False,
     stack: StackOption = None,
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
@@ -103,6 +110,7 @@ def command(
         methods=tuple(method or ()),
         app=app,
         messages=messages,
+        prepared=prepared,
         caller_io=caller_io,
         stack=stack,
         toolchain=toolchain,

@@ -23,11 +23,12 @@ class Sources:
     methods: tuple[Method, ...]
     app: Path | None  # a main() of the user's own
     traced: bool = False
+    prepared: bool = False
 
     @property
     def paths(self) -> list[Path]:
         folder = paths.runtime() / "app"
-        names = ["model.c"]
+        names = ["model.c"] if self.prepared else ["model.c", "model_loaded.c"]
         if self.app is None:
             names += ["run_main.c", "values.c", _values_of(self.methods)]
             names.append("trace_on.c" if self.traced else "trace_off.c")

@@ -29,7 +29,7 @@ from ember.memories import Spread
 from ember.model import Model
 from ember.program import Method
 from ember.rules import Rules
-from ember.selection import Examined
+from ember.selection import Examined, Selection
 from ember.steering import Steering
 from ember.uses import Pair
 
@@ -42,6 +42,7 @@ class Options:
     app: Path | None = None  # a main() of the user's own
     messages: bool = False  # keep error sentences and kernel names
     caller_io: bool = False
+    prepared: bool = False  # nodes are prepared now, not when the firmware loads
     stack: int | None = None  # bytes; None: as many as the code may need
     toolchain: str | None = None
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
@@ -89,6 +90,12 @@ def asked(options: Options) -> dict[str, Any]:
         "toolchain": options.toolchain,
         "optimize": options.optimize,
     }
+
+
+def libraries_of(board: Board, options: Options) -> Libraries:
+    """The libraries to link firmware with, compiled unless the cache has them."""
+    made = libraries.build(board, **asked(options))
+    return made.for_prepared() if options.prepared else made
 
 
 def plan_facts(
@@ -149,6 +156,8 @@ def choose(job: Job) -> list[Pair]:
             results.append((packed, found.selection))
     if gaps:
         raise selections.missing(gaps)
+    if job.options.prepared:
+        results = [(model, _without_arena(model, one)) for model, one in results]
     return results
 
 
@@ -163,6 +172,19 @@ def _examined(model: Model, methods: Sequence[str], job: Job) -> Examined:
         job.options.rules,
         model.origins,
     )
+
+
+def _without_arena(model: Model, chosen: Selection) -> Selection:
+    """The selection of methods that need none, because they are prepared already."""
+    for method, own in zip(chosen.methods, chosen.needs, strict=True):
+        if own.changing:
+            raise SdkError(
+                f"{model.name} cannot be prepared: in {method.name} something can"
+                " change when it runs",
+                hint="build without --prepared",
+            )
+    needs = tuple(replace(one, arena=0) for one in chosen.needs)
+    return replace(chosen, needs=needs, prepared=True)
 
 
 def spread(job: Job, pairs: Sequence[Pair], stack: int) -> Spread:
@@ -203,6 +225,7 @@ def key(job: Job, made: Libraries) -> str:
         [model.name for model in job.models],
         [[one.name for one in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
+        options.prepared,
         [options.toolchain, options.rules.key(), options.steering.key()],
         options.passes,
     ]

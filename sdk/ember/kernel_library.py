@@ -61,6 +61,7 @@ class Library:
     backends: tuple[Mapping[str, Any], ...]
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
     in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
+    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
     # By kernel and argument, where it is not once for every element.
     accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
 
@@ -104,6 +105,7 @@ def of(path: Path, data: Any) -> Library:
         backends=tuple(top.get("backends", ())),
         fast=frozenset(top.get("fast", ())),
         in_place=frozenset(top.get("in_place", ())),
+        writes_state=frozenset(top.get("writes_state", ())),
         accesses=_accesses(path, top.get("accesses") or {}),
     )
 

@@ -90,6 +90,7 @@ class KernelList:
         default_factory=dict
     )
     in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
+    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
 
     def writes_in_place(self, op: str) -> bool:
         """Whether each kernel of an operator may write over an argument like out."""
@@ -147,7 +148,8 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     for library in libraries:
         accesses.update(library.accesses)
     in_place = own.in_place.union(*(one.in_place for one in libraries))
-    made = KernelList(found, backends, libraries, own.fast, accesses, in_place)
+    writing = own.writes_state.union(*(one.writes_state for one in libraries))
+    made = KernelList(found, backends, libraries, own.fast, accesses, in_place, writing)
     return extended(made, libraries)
 
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +27,7 @@ _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
+_CORE, _PREPARED = "libember_core.a", "libember_prepared.a"
 # Which kernels are chosen, and what they are compiled for: the smallest at -Os, the
 # fastest at -Os (on Cortex-M within 10 % of -O2 either way), the fastest at -O2.
 Optimize = Literal["size", "balanced", "speed"]
@@ -50,6 +51,7 @@ class Libraries:
     link_flags: tuple[str, ...]
     objects: tuple[Path, ...]
     archives: tuple[Path, ...]
+    prepared: Path  # the archive that firmware of prepared methods has for the core
     system: tuple[str, ...]
     sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
     console: str = ""  # names the objects of the board's own
@@ -58,6 +60,13 @@ class Libraries:
     def key(self) -> str:
         """Names the content of the libraries; changes when anything in them does."""
         return self.folder.name + self.console
+
+    def for_prepared(self) -> Libraries:
+        """The same to link firmware of prepared methods (prepared.py) with."""
+        archives = [
+            self.prepared if path.name == _CORE else path for path in self.archives
+        ]
+        return replace(self, archives=tuple(archives))
 
     @property
     def all_archives(self) -> list[Path]:
@@ -401,7 +410,10 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
         link_rule=fields["link_rule"],
         link_flags=tuple(shlex.split(fields["link_flags"])),
         objects=tuple(folder / name for name in words("objects")),
-        archives=tuple(folder / name for name in words("archives")),
+        archives=tuple(
+            folder / name for name in words("archives") if name != _PREPARED
+        ),
+        prepared=folder / _PREPARED,
         system=words("system"),
         sources={
             archive.removesuffix(".a"): tuple(

@@ -63,7 +63,7 @@ class Homes:
 @dataclass(frozen=True)
 class MethodPlan:
     method: Method
-    arena: Region
+    arena: Region | None  # None: it is prepared
     planned: tuple[Region | None, ...]  # by memory id - 1; None: empty
     inputs: tuple[Region | None, ...]  # None: the program plans it, or the caller
     outputs: tuple[Region | None, ...]
@@ -86,13 +86,14 @@ class Plan:
         """All regions in RAM."""
         found = [self.temp] if self.temp else []
         for one in self.methods:
-            found.append(one.arena)
-            found += [r for r in (*one.planned, *one.inputs, *one.outputs) if r]
+            found += [
+                r for r in (one.arena, *one.planned, *one.inputs, *one.outputs) if r
+            ]
         return list({region.name: region for region in found}.values())
 
     @property
     def method_arena(self) -> int:
-        return sum(one.arena.size for one in self.methods)
+        return sum(one.arena.size for one in self.methods if one.arena)
 
     def to_json(self) -> dict[str, Any]:
         used = {memory.name: 0 for memory in self.board.memories}
@@ -353,7 +354,7 @@ def _named(plan: Plan, prefix: str) -> Plan:
     methods = tuple(
         replace(
             one,
-            arena=replace(one.arena, name=f"{prefix}_{one.arena.name}"),
+            arena=renamed(one.arena),
             planned=tuple(map(renamed, one.planned)),
             inputs=tuple(map(renamed, one.inputs)),
             outputs=tuple(map(renamed, one.outputs)),
@@ -369,7 +370,7 @@ def model_bytes(model: Model) -> int:
 
 def _place(
     model: Model,
-    arenas: Sequence[tuple[Method, Region]],
+    arenas: Sequence[tuple[Method, Region | None]],
     placer: _Placer,
     weights: str,
     caller_io: bool,
@@ -452,7 +453,11 @@ def prefixes(methods: Sequence[Method]) -> list[str]:
     return found
 
 
-def _arenas(selection: Selection, placer: _Placer) -> list[tuple[Method, Region]]:
+def _arenas(
+    selection: Selection, placer: _Placer
+) -> list[tuple[Method, Region | None]]:
+    if selection.prepared:
+        return [(method, None) for method in selection.methods]
     return [
         (
             method,

@@ -35,6 +35,11 @@ from ember.kernels import KernelList
 MOST_DATA_FILES = 16  # resolve_main.c
 _UNSUPPORTED, _TOO_LARGE = -2, 3
 _TIMEOUT_S = 300
+_APART = 4096  # bytes between the regions of one loading, and the double in another
+_TWIN, _MOVED = (
+    "resolve-moved",
+    0x80_0000,
+)  # bytes between the addresses of the loader and its twin
 
 
 @dataclass(frozen=True)
@@ -102,11 +107,25 @@ def resolve(
     candidates, in that order. SdkError when the loader refuses the program for another
     reason than a missing kernel or backend.
     """
-    if len(data) > MOST_DATA_FILES:
-        raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
     known = known or kernels.load()
     tool = _tool(computer(board).name, known, _node_sets(board, known))
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
+    vector = [f"vector={board.svl // 8}"] if board.svl else []
+    return _resolution(*_load(tool, program, data, methods, allowed, vector))
+
+
+def _load(
+    tool: _Tool,
+    program: bytes,
+    data: Sequence[bytes],
+    methods: Sequence[int],
+    allowed: Mapping[str, Sequence[str]],
+    more: Sequence[str],
+) -> tuple[dict[str, Any], bytes]:
+    """What the loader, given also the words `more`, tells of a program; and the weights
+    that it packed."""
+    if len(data) > MOST_DATA_FILES:
+        raise SdkError(f"{len(data)} data files are more than {MOST_DATA_FILES}")
     limits = [" ".join([op, *items]) + "\n" for op, items in allowed.items()]
     with tempfile.TemporaryDirectory(prefix="ember-resolve-") as temporary:
         folder = Path(temporary)
@@ -115,7 +134,7 @@ def resolve(
         for index, content in enumerate(data):
             (folder / f"{chr(ord('a') + index)}.ptd").write_bytes(content)
         words = [f"methods={','.join(map(str, methods))}", f"data={len(data)}"]
-        words += [f"vector={board.svl // 8}"] if board.svl else []
+        words += more
         run = emulator.run(
             tool.board, tool.path, words, cwd=folder, timeout_s=_TIMEOUT_S, count=False
         )
@@ -124,12 +143,45 @@ def resolve(
         run.check("loading the program on this computer")
         found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
         packed = folder / "packed.bin"
-        return _resolution(found, packed.read_bytes() if packed.is_file() else b"")
+        assert isinstance(found, dict)
+        return found, packed.read_bytes() if packed.is_file() else b""
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What the loader, run from `tool`, made of methods of a program."""
+
+    tool: Path
+    methods: tuple[Mapping[str, Any], ...]
+
+
+def twice(
+    program: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[int],
+    known: KernelList,
+    allowed: Mapping[str, Sequence[str]],
+) -> tuple[Loading, Loading]:
+    """Load methods at two places in memory, each region moved by another distance.
+
+    So a word of a node's state that differs is an address, and the distance tells of
+    what. Only for boards whose pointers have 4 bytes.
+    """
+    tool = _tool(computer(board).name, known, _node_sets(board, known))
+    made = []
+    for one, apart in ((tool, _APART), (tool.moved, 2 * _APART)):
+        found, packed = _load(one, program, data, methods, allowed, [f"apart={apart}"])
+        _resolution(found, packed)
+        for item in found["prepared"]:
+            _check(item)
+        made.append(Loading(one.path, tuple(found["prepared"])))
+    return made[0], made[1]
 
 
 def _resolution(found: Mapping[str, Any], packed: bytes) -> Resolution:
     _check(found)
-    measured = {item["index"]: item for item in found["measured"]}
+    measured = {item["index"]: item for item in found.get("measured", ())}
     methods = []
     for item in found["probed"]:
         sizes = measured.get(item["index"], {})
@@ -189,6 +241,11 @@ class _Tool:
     board: Board
     path: Path
 
+    @property
+    def moved(self) -> _Tool:
+        """The same program, linked to other addresses."""
+        return _Tool(self.board, self.path.with_name(_TWIN))
+
 
 def _sources(pattern: str) -> list[Path]:
     return sorted((paths.runtime() / "app").glob(pattern))
@@ -247,7 +304,9 @@ def _tool(name: str, known: KernelList, sets: tuple[str, ...]) -> _Tool:
         with tempfile.TemporaryDirectory(dir=top) as temporary:
             _build(built, Path(temporary), known, sets)
             path.parent.mkdir(exist_ok=True)
-            shutil.move(Path(temporary) / "resolve", path)
+            for made in (_TWIN, "resolve"):  # its twin is there when it is
+                if (Path(temporary) / made).is_file():
+                    shutil.move(Path(temporary) / made, path.with_name(made))
     return _Tool(board, path)
 
 
@@ -260,8 +319,17 @@ def _build(
     sources = [*_sources("resolve_*.c"), folder / "operators.c", folder / "backends.c"]
     objects = built.compile(sources, folder)
     objects += user_kernels.objects(built, known, known.of_all_sets())
-    script = None
-    if built.board.port != "host":
-        script = folder / "linker.ld"
-        script.write_text(linker.script(built.board), encoding="utf-8")
-    built.link(objects, folder / "resolve", script=script)
+    if built.board.port == "host":
+        built.link(objects, folder / "resolve")
+        return
+    for name, board in (("resolve", built.board), (_TWIN, _moved(built.board))):
+        script = folder / f"{name}.ld"
+        script.write_text(linker.script(board), encoding="utf-8")
+        built.link(objects, folder / name, script=script)
+
+
+def _moved(board: Board) -> Board:
+    memories = tuple(
+        one.model_copy(update={"base": one.base + _MOVED}) for one in board.memories
+    )
+    return board.model_copy(update={"memories": memories})

@@ -89,7 +89,9 @@ class RunLog:
         """The most that was used of a row of the certificate, by its place."""
         regions = self.built.plan["regions"]
         arenas = [one["name"] for one in regions if one["role"] == "method"]
-        found = {arenas[self.built.methods.index(self.method)]: self.arena}
+        found = {}
+        if arenas:  # none, where methods are prepared
+            found[arenas[self.built.methods.index(self.method)]] = self.arena
         found |= {one["name"]: self.scratch for one in regions if one["role"] == "temp"}
         if self.stack_used is not None:
             found[".ember_stack"] = self.stack_used

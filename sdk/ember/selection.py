@@ -31,6 +31,7 @@ class Selection:
     known: KernelList = field(default_factory=lambda: Rules().known)  # chosen from
     # By method, where passes moved instructions: the index that each one had before.
     origins: Origins = field(default_factory=dict)
+    prepared: bool = False  # its methods become constants (prepared.py)
 
     @property
     def scratch(self) -> int:

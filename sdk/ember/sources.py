@@ -56,7 +56,8 @@ def write(
         packed = stages.packed_models(place, job, pairs, stack)
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
-        core += [paths.runtime() / "app" / "model.c"]
+        app = paths.runtime() / "app"
+        core += [app / "model.c", app / "model_loaded.c"]
         core += [paths.runtime() / "port" / "weak.c"]
         ours = [*core, *closure.sources(made, texts.values())]
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:

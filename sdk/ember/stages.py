@@ -20,6 +20,7 @@ from ember import (
     jobs,
     pack,
     plan,
+    prepared,
     user_kernels,
 )
 from ember import kernels as kernel_list
@@ -27,6 +28,7 @@ from ember import selection as selections
 from ember.jobs import Job
 from ember.libraries import Libraries
 from ember.memories import Spread
+from ember.model import Model
 from ember.stack.bound import Bound
 from ember.uses import Pair
 
@@ -84,7 +86,10 @@ def _with_stack(
     linked; so it starts with a small stack, which only grows.
     """
     sources = firmware.Sources(
-        folder / "4-package", tuple(itertools.chain(*job.methods)), job.app
+        folder / "4-package",
+        tuple(itertools.chain(*job.methods)),
+        job.app,
+        prepared=job.options.prepared,
     )
     known, wish = job.options.rules.known, job.options.stack
     stack = wish or certificate.first_stack(job.board)
@@ -115,13 +120,31 @@ def packed_models(folder: Path, job: Job, pairs: Sequence[Pair], stack: int) -> 
     package = folder / "4-package"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir()
-    changing = [one.changing for _, one in selected.pairs]
-    parts = pack.parts([model for model, _ in selected.pairs], plans, changing)
+    parts = pack.parts(
+        [model for model, _ in selected.pairs],
+        plans,
+        [one.changing for _, one in selected.pairs],
+        [_prepared(job, *pair) for pair in selected.pairs],
+    )
     backends = sorted({name for _, one in selected.pairs for name in one.backends})
     nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
     table = kernel_list.backend_table(backends, job.board.isa, nodes)
     pack.write(package, parts, chosen, table, job.options.rules.known)
     return Packed(chosen, plans)
+
+
+def _prepared(
+    job: Job, model: Model, chosen: selections.Selection
+) -> tuple[prepared.Prepared, ...]:
+    """The methods of a model as constants; none, where the firmware loads them."""
+    if not job.options.prepared:
+        return ()
+    names = [one.name for one in model.program.methods]
+    methods = [(names.index(one.name), one) for one in chosen.methods]
+    known = job.options.rules.known
+    return prepared.prepare(
+        model.content, model.data, job.board, methods, known, chosen.kernels
+    )
 
 
 def _program_facts(job: Job) -> Any:

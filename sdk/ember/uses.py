@@ -123,7 +123,10 @@ class Use:
             yield home, "io", f"{kind}s", max(value.nbytes, 1), used
 
     def constants(self, name: str) -> dict[int, Traffic]:
-        """By data, those that nothing but kernels of the method touches."""
+        """By data, those that nothing but kernels of the method touches; none where
+        nothing would copy them."""
+        if self.chosen.prepared:
+            return {}
         found: dict[int, Traffic] = {}
         taken: set[int] = set()
         for method in self.model.program.methods:

@@ -47,7 +47,8 @@ typedef struct ember_step {
 // Fields are the runtime's own; `arena`, `temp_used` may be read.
 typedef struct ember_method {
     ember_method_meta_t meta;
-    ember_step_t *steps; // (instruction_count,)
+    ember_step_t *steps;                   // (instruction_count,)
+    const struct ember_prepared *prepared; // NULL: loaded from a program
     const ember_registry_t *registry;
     const ember_changing_t *parts;      // NULL: loaded as if nothing could change
     const ember_operator_t **operators; // the plan's operators, resolved

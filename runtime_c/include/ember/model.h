@@ -12,6 +12,9 @@
 // With several models `ember_model` is the first; each is `ember_model_<name>` in the
 // generated ember_models.h, opened and loaded by the functions that take it.
 //
+// In firmware whose nodes are prepared (prepared.h) opening does nothing and loading
+// nearly so; the calls are the same.
+//
 // Lifetime  memory of a method is lent to it for ever: load a method once.
 // Threads   models and methods share scratch: one executes at a time.
 #ifndef EMBER_MODEL_H
@@ -19,6 +22,7 @@
 
 #include "ember/data.h"
 #include "ember/method.h"
+#include "ember/prepared.h"
 
 EMBER_C_BEGIN
 
@@ -34,6 +38,7 @@ typedef struct ember_model_method {
     // the caller; data is NULL where the program has planned some.
     const ember_span_t *inputs;
     const ember_span_t *outputs;
+    const ember_prepared_t *prepared; // NULL: it is loaded from the program
 } ember_model_method_t;
 
 typedef struct ember_model ember_model_t;
@@ -82,6 +87,14 @@ EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,
                                                   const char *name, ember_error_t *err);
+
+// Part of ember_model_load_of(): makes `placed` a method, from the program or from what
+// was prepared of it.
+EMBER_MUST_USE ember_status_t ember_model_start(const ember_model_t *model,
+                                                const ember_model_method_t *placed,
+                                                ember_method_t *method,
+                                                const ember_program_t *program,
+                                                ember_error_t *err);
 
 // The same for `ember_model`.
 EMBER_MUST_USE static inline ember_status_t ember_model_open(ember_program_t *program,

@@ -43,16 +43,18 @@ typedef struct ember_kernel {
 } ember_kernel_t;
 
 // Defines the descriptor `ember_kernel_<NAME>` from the file's static functions
-// `prepare` and `run`.
+// `prepare` and `run`, and another name for `run` alone, `ember_run_<NAME>`: firmware
+// whose nodes are prepared links no descriptor (prepared.h).
 #if EMBER_ERROR_STRINGS
-#define EMBER_KERNEL(NAME, STATE_TYPE)                                                 \
-    extern const ember_kernel_t ember_kernel_##NAME;                                   \
-    const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE), #NAME}
+#define EMBER_KERNEL_NAME(NAME) #NAME
 #else
-#define EMBER_KERNEL(NAME, STATE_TYPE)                                                 \
-    extern const ember_kernel_t ember_kernel_##NAME;                                   \
-    const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE), 0}
+#define EMBER_KERNEL_NAME(NAME) 0
 #endif
+#define EMBER_KERNEL(NAME, STATE_TYPE)                                                 \
+    int32_t ember_run_##NAME(void *state) __attribute__((alias("run")));               \
+    extern const ember_kernel_t ember_kernel_##NAME;                                   \
+    const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE),      \
+                                                EMBER_KERNEL_NAME(NAME)}
 
 // --- state of the checks ---------------------------------------------------
 

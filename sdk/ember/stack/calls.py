@@ -38,11 +38,13 @@ _DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
     "ember_backend_": _BACKEND,
     "ember_changing": _CHANGING,
 }
+_STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
 _PART = "ember_xnnpack_"  # descriptors below a backend's
 # Who calls what the tables of models name.
 _MODEL = {
     "ember_model_open_of": "ember_model_attach",
     "ember_model_load_of": "ember_model_lend",
+    "ember_model_start": "ember_model_lend",
 }
 _WORDS: Mapping[str, int] = {
     "step": 0,
@@ -133,6 +135,8 @@ class Calls:
                 self._add_roles(one, words)
                 if not is_core(one.object):
                     self._add_owner(one)
+        for table in self._descriptors(_STEPS):
+            self._add_steps(table)
         self._find_own()
 
     def of(
@@ -184,6 +188,25 @@ class Calls:
             place = self._pointer(found.object, found.section, at)
             if place is not None:
                 self.roles.setdefault(role, []).append(Callee(place, owner))
+
+    def _add_steps(self, table: _Descriptor) -> None:
+        """Each step as a kernel: it may use what its state names, and its run."""
+        words = table.object.relocations.get(table.section, {})
+        pointer = self.code.machine.pointer_bytes
+        for at in sorted(one for one in words if one % (2 * pointer) == 0):
+            run = self._pointer(table.object, table.section, at)
+            if run is None:
+                continue
+            name = f"{table.name}+{at}"
+            start = [(run.object, run.section)]
+            state = words.get(at + pointer)
+            if state is not None:
+                place = self.code.members.definition(table.object, state.symbol)
+                start += [(place.object, place.section)] if place else []
+            below = self.code.members.reached(start, core=False)
+            places = {place: None for key in below for place in self._taken(*key)}
+            self._of_owner[name] = [Callee(place, name) for place in places]
+            self.roles.setdefault("run", []).append(Callee(run, name))
 
     def _add_owner(self, found: _Descriptor) -> None:
         """Functions whose address is taken below a descriptor, not by itself.
@@ -252,12 +275,14 @@ class Calls:
     def _of_objects(self) -> list[Callee]:
         """What objects outside of libraries take the address of.
 
-        The vectors do not count, nor do kernels.
+        The vectors do not count, nor do kernels and the steps of prepared methods.
         """
+        steps = {table.object for table in self._descriptors(_STEPS)}
         found: dict[Place, None] = {}
         for one, section in self.kept:
             name = one.section(section).name
             kernel = any(name.startswith("ember_kernel_") for name in one.defined)
+            kernel = kernel or one in steps
             if not (one.archive or kernel or name.startswith(".ember_vectors")):
                 found |= self._taken(one, section)
         return [Callee(place) for place in found]

@@ -181,4 +181,4 @@ class Members:
 
 
 def is_core(one: Object) -> bool:
-    return one.archive == "libember_core"
+    return one.archive in ("libember_core", "libember_prepared")

@@ -14,6 +14,8 @@ HEADERS = sorted((ROOT / "runtime_c/include/ember").glob("*.h"))
 SOURCES = [
     *sorted((ROOT / "runtime_c/src").glob("*.c")),
     ROOT / "runtime_c/app/model.c",
+    ROOT / "runtime_c/app/model_loaded.c",
+    ROOT / "runtime_c/prepared/prepared.c",
     ROOT / "runtime_c/port/weak.c",
 ]
 CXX = "g++" if shutil.which("g++") else "clang++-19"

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A method whose nodes were prepared when the firmware was built: its steps and the
+// states of its kernels are constants, so that the firmware has no part that reads
+// programs or prepares nodes, and loading takes no time and no arena.
+//
+// The SDK makes them (`ember build --prepared`): it loads the program as a board would,
+// with the same checks, and takes what they made of each node. Methods in which
+// something can change when they run cannot be prepared so.
+#ifndef EMBER_PREPARED_H
+#define EMBER_PREPARED_H
+
+#include "ember/method.h"
+
+typedef struct ember_prepared {
+    const ember_step_t *steps;     // (step_count,)
+    const ember_tensor_t *inputs;  // (input_count,), in memory of their own
+    const ember_tensor_t *outputs; // (output_count,)
+    uint32_t step_count;
+    uint32_t input_count;
+    uint32_t output_count;
+} ember_prepared_t;
+
+#endif // EMBER_PREPARED_H

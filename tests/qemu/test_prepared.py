@@ -1,0 +1,81 @@
+"""`ember build --prepared`: the same results from firmware that loads nothing."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from ember import build, inputs, paths, run
+from ember.errors import SdkError
+
+pytestmark = pytest.mark.qemu
+CASES = paths.root() / "tests" / "cases"
+M4, M55 = "mps2-an386", "mps3-an547"
+# Bytes of code, constants and .data with the weights elsewhere.
+CODE = {
+    ("int8_resnet8_small_m4", M4): 12_600,
+    ("int8_resnet8_small_m55", M55): 12_100,
+    ("int8_ds_cnn_small_m4", M4): 13_600,
+    ("int8_ds_cnn_small_m55", M55): 14_500,
+}
+OTHERS = (
+    ("int8_mobilenet_small_m55", M4),  # exported for another core
+    ("int8_autoencoder_small_m4", M4),
+    ("int8_lstm_small_m55", M55),
+    ("model_mlp_small", "mps2-an385"),
+    ("model_lenet_small", M55),
+)
+
+
+def made(name, board, tmp_path, *, prepared):
+    options = build.Options(prepared=prepared)
+    folder = tmp_path / f"{name}-{board}-{prepared}"
+    built = build.build(CASES / name, board, out=folder, options=options)
+    given = inputs.of_case(CASES / name, None)
+    laid_out = inputs.lay_out(built.methods[0], given.given)
+    return built, run.run(built, laid_out)
+
+
+@pytest.mark.parametrize(("name", "board"), [*CODE, *OTHERS])
+def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
+    built, log = made(name, board, tmp_path, prepared=True)
+    before, reference = made(name, board, tmp_path, prepared=False)
+    for one, other in zip(log.arrays(), reference.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert log.execute <= reference.execute
+    assert [node.kernel for node in log.nodes] == [
+        node.kernel for node in reference.nodes
+    ]
+    after, size = built.sizes["size"], before.sizes["size"]
+    code = after["code"] + after["rodata"] + after["data"]
+    assert code <= CODE.get((name, board), 0.75 * (size["code"] + size["rodata"]))
+    assert after["model"] < size["model"]  # without what describes the program
+    assert after["arena"] < size["arena"]
+    assert log.load < reference.load
+    assert built.certificate["stack"]["bound"] < before.certificate["stack"]["bound"]
+
+
+def test_nothing_that_reads_programs_is_linked(tmp_path):
+    built, _ = made("int8_resnet8_small_m4", M4, tmp_path, prepared=True)
+    text = built.firmware.with_suffix(".map").read_text(encoding="utf-8")
+    assert "libember_prepared" in text
+    assert not re.search(r"libember_core\.a\(", text)
+    names = built.folder / "4-package"
+    assert not (names / "operators.c").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "why"),
+    [
+        ("op_rand", M4, "changes its state when it runs"),
+        ("op_prim_neg_scalar", M4, "something can change when it runs"),
+        ("op_add_s16", M4, "only its file can name"),
+        ("int8_resnet8_small_m4", "qemu-a64", "pointers of 4 bytes"),
+    ],
+)
+def test_what_cannot_be_prepared_is_refused(name, board, why, tmp_path):
+    with pytest.raises(SdkError, match=why) as caught:
+        made(name, board, tmp_path, prepared=True)
+    assert caught.value.hint == "build without --prepared"
