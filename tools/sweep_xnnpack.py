@@ -21,6 +21,7 @@ import torch  # noqa: E402 - the log level must be set first
 from corpus.case import write_case  # noqa: E402
 from corpus.xnnpack_layers import CONFIGURATIONS  # noqa: E402
 from corpus.xnnpack_random import RANDOM, random_program  # noqa: E402
+from corpus.xnnpack_static import STATIC, static_node  # noqa: E402
 
 
 def main() -> int:
@@ -35,6 +36,9 @@ def main() -> int:
     makers = {
         name: lambda make=make: make().exported()
         for name, make in CONFIGURATIONS.items()
+    }
+    makers |= {
+        f"{name}_qs8": lambda name=name: static_node(name).exported() for name in STATIC
     }
     makers |= {
         name: lambda form=form: random_program(form) for name, form in RANDOM.items()

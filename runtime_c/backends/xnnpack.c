@@ -51,6 +51,11 @@ static bool same_datatype(uint32_t datatype, uint32_t dtype) {
     }
 }
 
+// Places are int64 for PyTorch.
+static bool is_wide(uint32_t datatype, uint32_t dtype) {
+    return datatype == XNN_S32 && dtype == EMBER_S64;
+}
+
 static void wrong_argument(ember_node_t *call) {
     (void)ember_node_fail(call, EMBER_BACKEND,
                           "xnnpack: an argument is not what its delegate was made for");
@@ -84,7 +89,8 @@ static void take_output(ember_node_t *call, ember_xnn_value_t *value) {
     ember_tensor_t tensor;
     int32_t sizes[XNN_MOST_DIMS] = {0};
     ember_node_tensor(call, value->argument, &tensor);
-    if (!same_datatype(value->datatype, tensor.dtype) ||
+    value->wide = is_wide(value->datatype, tensor.dtype);
+    if (!(value->wide || same_datatype(value->datatype, tensor.dtype)) ||
         (tensor.rank != value->rank && tensor.rank + value->numel != 1)) {
         wrong_argument(call);
         return;
@@ -118,6 +124,17 @@ static ember_status_t take_arguments(ember_xnn_graph_t *graph, ember_node_t *cal
     return ember_node_status(call);
 }
 
+// Brings int32 in the memory of a tensor of int64 to its type, from the last on.
+static void widen(const ember_xnn_value_t *value) {
+    uint8_t *data = value->data;
+    for (uint32_t i = value->numel; i-- > 0;) {
+        int32_t number;
+        memcpy(&number, data + 4 * (size_t)i, sizeof(number));
+        const int64_t wide = number;
+        memcpy(data + 8 * (size_t)i, &wide, sizeof(wide));
+    }
+}
+
 static ember_status_t execute(void *handle, ember_node_t *call) {
     ember_xnn_graph_t *graph = handle;
     uint8_t *scratch = ember_node_scratch(call, graph->scratch);
@@ -133,6 +150,11 @@ static ember_status_t execute(void *handle, ember_node_t *call) {
     graph->work = scratch + graph->internal;
     for (uint32_t i = 0; i < graph->node_count; i++) {
         graph->nodes[i].kernel->run(graph, &graph->nodes[i]);
+    }
+    for (uint32_t i = 0; i < graph->value_count; i++) {
+        if (graph->values[i].wide) {
+            widen(&graph->values[i]);
+        }
     }
     return EMBER_OK;
 }

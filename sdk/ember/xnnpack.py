@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ember import flat
@@ -31,6 +31,7 @@ class Value:
     quantisation: Record | None  # of one of the Per* tables
     key: str | None = None  # of the program's named data that holds it
     scales_key: str | None = None
+    dynamic: bool = False  # nodes read it quantised while it runs: an old form
 
     @property
     def text(self) -> str:
@@ -72,9 +73,22 @@ def parse(payload: bytes) -> Graph:
         raise SdkError("an XNNPACK payload is of no known schema")
     record = flat.read(data, GRAPH, "an XNNPACK payload")
     keys = [one["named_key"] or None for one in record["constant_data"] or ()]
-    values = tuple(_value(one["value"], keys) for one in record["xvalues"] or ())
+    read = [_value(one["value"], keys) for one in record["xvalues"] or ()]
+    converts = tuple(_convert(one) for one in read if one.dynamic)
+    made = {node.outputs[0].id: node.outputs[0] for node in converts}
+    values = tuple(made.get(one.id, one) for one in read)
     by_id = {one.id: one for one in values}
-    return Graph(values, tuple(_node(one, by_id) for one in record["xnodes"] or ()))
+    nodes = tuple(_node(one, by_id) for one in record["xnodes"] or ())
+    arguments = tuple(node.inputs[0] for node in converts)
+    return Graph((*values, *arguments), (*converts, *nodes))
+
+
+def _convert(value: Value) -> Node:
+    """What the backend makes of an input that an older exporter marked: a node that
+    quantises it, which nodes read under the input's own id."""
+    argument = replace(value, id=NO_VALUE, dynamic=False)
+    stored = replace(value, datatype="qdint8", external=None, dynamic=False)
+    return Node("Convert", (argument,), (stored,), {}, None)
 
 
 def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Value:
@@ -100,6 +114,7 @@ def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Valu
         quantisation=params[1] if params else None,
         key=key(tensor["constant_buffer_idx"]),
         scales_key=key(scales),
+        dynamic=tensor["dq_datatype"] != 0,
     )
 
 

@@ -66,26 +66,6 @@ PER_GROUP = _scales(
     Field("group_size", I32),
     Field("scale_bf16", Vector(I16)),
 )
-TENSOR = Table("PerTensorQuant", (Field("scale", F32), Field("zero_point", I32)))
-PER_CHANNEL = Table(
-    "PerChannelQuant",
-    (
-        Field("scale", Vector(F32)),
-        Field("channel_dim", I32),
-        *_numbers("scale_buffer_idx", "num_scales"),
-    ),
-)
-PER_TOKEN = Table("PerTokenDynamicQuant", (Field("num_nonbatch_dims", I32),))
-PER_GROUP = Table(
-    "PerChannelGroupQuant",
-    (
-        Field("scale", Vector(F32)),
-        Field("channel_dim", I32),
-        Field("group_size", I32),
-        Field("scale_bf16", Vector(I16)),
-        *_numbers("scale_buffer_idx", "num_scales"),
-    ),
-)
 TENSOR = Table(
     "XNNTensorValue",
     (

@@ -40,6 +40,8 @@ enum {
     PLANNED_BYTES = 1 << 16, // more is refused as NO_MEMORY
     BUDGET = 2000,           // instructions of one execution
     HANG_SECONDS = 10,
+    MOST_KINDS = 13,      // of unions in programs
+    MOST_NODE_KINDS = 50, // of the union of XNNPACK's nodes
 };
 
 // --- seeds ---------------------------------------------------------------------------
@@ -220,7 +222,7 @@ static void mutate_field(uint8_t *data, const seed_t *seed) {
         }
         break;
     case TAG:
-        store(at, 1, below(13));
+        store(at, 1, below(below(2) == 0 ? MOST_KINDS : MOST_NODE_KINDS));
         return;
     case SCALAR:
         if (below(3) == 0) { // another field's value

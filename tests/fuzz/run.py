@@ -2,6 +2,7 @@
 
     tests/fuzz/run.py --mutations 1000000 --jobs 2
     tests/fuzz/run.py --seconds 60
+    tests/fuzz/run.py --mutations 200000 --pattern xnnpack --fields payload
     tests/fuzz/run.py --only 123456          one mutation again, verbosely
 
 Prints a summary line, or how to repeat a failure. Exit status 0 means no report.
@@ -146,11 +147,11 @@ def _run(command: list[str]) -> None:
 # ---- seeds -------------------------------------------------------------------------
 
 
-def pack(found: list[seeds_module.Seed], path: Path) -> None:
-    """Seeds and the positions of their fields, as fuzz.c reads them."""
+def pack(found: list[seeds_module.Seed], path: Path, fields: str = "") -> None:
+    """Seeds and the positions of their `fields`, as fuzz.c reads them."""
     parts = [struct.pack("<I", len(found))]
     for one in found:
-        places = positions.walk(one.data)
+        places = [p for p in positions.walk(one.data) if fields in p.path]
         name = one.name.encode() + b"\0"
         name += bytes(-len(name) % 4)
         parts.append(
@@ -272,6 +273,7 @@ def arguments() -> argparse.Namespace:
         "--cases", type=Path, action="append", default=[], help="more seeds: a folder"
     )
     parser.add_argument("--pattern", default="", help="in the name of seeds")
+    parser.add_argument("--fields", default="", help="in the path of fields, $payload")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
     if (
@@ -292,7 +294,7 @@ def main() -> int:
     if wanted.pattern:
         found = [one for one in found if wanted.pattern in one.name]
     packed = folder / "seeds.pack"
-    pack(found, packed)
+    pack(found, packed, wanted.fields)
     real = seeds_module.real_count(found)
     print(f"fuzz: {len(found)} seeds, {real} of them exported programs", flush=True)
     if wanted.seeds:

@@ -86,7 +86,7 @@ def convolution(form: str, half: bool = False, pointwise: bool = False) -> Layer
         groups,
         bias=pick(True, True, False),
     )
-    return _floats(Layer(_image(module), (_image_of(inputs),), form), half)
+    return _floats(Layer(_image(module), (image_of(inputs),), form), half)
 
 
 def depthwise(form: str, half: bool = False) -> Layer:
@@ -100,7 +100,7 @@ def depthwise(form: str, half: bool = False) -> Layer:
         groups=channels,
         bias=pick(True, False),
     )
-    layer = Layer(_image(module), (_image_of(channels),), form)
+    layer = Layer(_image(module), (image_of(channels),), form)
     if form == "float":  # taps are summed in another order
         layer.tolerance = {"rtol": 0.0, "atol": 2e-6}
     return _floats(layer, half)
@@ -112,7 +112,7 @@ def transposed(form: str, half: bool = False) -> Layer:
     module = nn.ConvTranspose2d(
         inputs, outputs, pick(2, 3), stride, pick(0, 1), pick(0, stride - 1)
     )
-    layer = Layer(_image(module), (_image_of(inputs),), form, NEAR)
+    layer = Layer(_image(module), (image_of(inputs),), form, NEAR)
     return _floats(layer, half)
 
 
@@ -120,7 +120,7 @@ def _image(module: nn.Module) -> nn.Module:
     return nn.Sequential(module, activation()).eval()
 
 
-def _image_of(channels: int) -> torch.Tensor:
+def image_of(channels: int) -> torch.Tensor:
     image = torch.randn(
         pick(1, 1, 2), channels, random.randint(9, 12), random.randint(9, 13)
     )
@@ -193,7 +193,7 @@ def node(name: str, half: bool = False, form: str = "float") -> Layer:
     shape = [random.randint(2, 9) for _ in range(3)]
     inputs: tuple[torch.Tensor, ...]
     if name in _IMAGE:
-        inputs, function = (_image_of(random.randint(2, 9)),), _IMAGE[name]
+        inputs, function = (image_of(random.randint(2, 9)),), _IMAGE[name]
     elif name in _BINARY:
         other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
         inputs, function = (torch.randn(shape), torch.randn(other)), _BINARY[name]
@@ -201,7 +201,7 @@ def node(name: str, half: bool = False, form: str = "float") -> Layer:
         inputs, function = (torch.rand(shape) + 0.1,), _POSITIVE[name]
     elif name == "prelu":
         channels = random.randint(2, 9)
-        layer = Layer(nn.PReLU(channels), (_image_of(channels),), form, NEAR)
+        layer = Layer(nn.PReLU(channels), (image_of(channels),), form, NEAR)
         return _floats(layer, half)
     else:
         inputs, function = (torch.randn(shape),), _UNARY[name]
@@ -241,6 +241,13 @@ CONFIGURATIONS: dict[str, Callable[[], Layer]] = {
     "depthwise_f16": lambda: depthwise("float", half=True),
     "depthwise_qs8": lambda: depthwise("static"),
     "transposed_f32": lambda: transposed("float"),
+    "linear_qb4_32_f16": lambda: linear("int4_32", half=True),
+    "linear_qd8_f16": lambda: linear("dynamic", half=True),
+    "depthwise_qd8": lambda: depthwise("dynamic"),
+    "depthwise_qs8_tensor": lambda: depthwise("static_tensor"),
+    "transposed_f16": lambda: transposed("float", half=True),
+    "transposed_qs8": lambda: transposed("static"),
+    "transposed_qd8": lambda: transposed("dynamic"),
     "matmul_f32": lambda: matmul(half=False),
     "matmul_f16": lambda: matmul(half=True),
     **{f"{name}_f32": (lambda name=name: node(name)) for name in NODES},

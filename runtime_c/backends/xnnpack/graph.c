@@ -119,6 +119,10 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
             return status == EMBER_OK ? check_constants(graph, node) : status;
         }
     }
+    node->packed = NULL;
+    if (check_constants(graph, node) != EMBER_OK) {
+        return EMBER_BACKEND;
+    }
     if (lacking) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
                           "xnnpack: the build is for a core with more instructions");

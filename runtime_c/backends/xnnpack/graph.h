@@ -53,6 +53,8 @@ typedef struct ember_xnn_value {
     uint8_t rank;      // at most XNN_MOST_DIMS
     uint8_t place;     // ember_xnn_place_t
     bool known;        // while the graph is made: something has written it
+    bool dynamic;      // XNN_INPUT: nodes read it quantised per row, an old form
+    bool wide;         // XNN_OUTPUT, S32: the call's tensor is of int64
 } ember_xnn_value_t;
 
 struct ember_xnnpack_kernel;
@@ -64,6 +66,7 @@ typedef struct ember_xnn_node {
     const uint32_t *params;    // its `p` fields, in order
     const uint8_t *vectors[2]; // its `v` fields; vectors of u32
     const void *packed;        // input 1 in a layout of its own (packing.h), or NULL
+    const float *scales;       // of sums of the columns, for kernels that keep them
     float low;                 // bounds of what it puts out
     float high;
     uint32_t scratch; // bytes that run needs beside its values

@@ -5,7 +5,12 @@
 #define XNN_KIND_FIELDS(name, number, fields) [number] = (fields),
 static const char *const kinds[] = {XNN_KINDS(XNN_KIND_FIELDS)};
 
-enum { MOST_NODES = 1 << 12, MOST_PARAMS = 16 };
+enum { MOST_NODES = 1 << 12, MOST_PARAMS = 16, MOST_VECTORS = 2 };
+
+// Bytes, its count included.
+static size_t kept_size(ember_vector_t vector) {
+    return 4 + 4 * (size_t)vector_count(vector);
+}
 
 ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id) {
     if (id < graph->value_count && graph->values[id].id == id) {
@@ -46,6 +51,28 @@ static bool add_output(ember_xnn_graph_t *graph, ember_xnn_node_t *node, uint32_
     return true;
 }
 
+// Copies parameters and vectors of a node out of the payload.
+static ember_status_t keep(ember_arena_t *arena, const uint32_t *params, uint32_t count,
+                           ember_xnn_node_t *node) {
+    size_t size = 4 * (size_t)count;
+    for (uint32_t i = 0; i < MOST_VECTORS && node->vectors[i] != NULL; i++) {
+        size += kept_size(node->vectors[i]);
+    }
+    uint32_t *kept = ember_arena_alloc(arena, size, 4);
+    if (kept == NULL) {
+        return EMBER_NO_MEMORY;
+    }
+    memcpy(kept, params, 4 * (size_t)count);
+    node->params = kept;
+    uint8_t *at = (uint8_t *)(kept + count);
+    for (uint32_t i = 0; i < MOST_VECTORS && node->vectors[i] != NULL; i++) {
+        memcpy(at, node->vectors[i], kept_size(node->vectors[i]));
+        node->vectors[i] = at;
+        at += kept_size(at);
+    }
+    return EMBER_OK;
+}
+
 // What a node keeps of its table: parameters in order, vectors, values.
 static ember_status_t read_fields(ember_xnn_payload_t *payload, const uint8_t *body,
                                   ember_xnn_node_t *node) {
@@ -58,7 +85,8 @@ static ember_status_t read_fields(ember_xnn_payload_t *payload, const uint8_t *b
     const char *letter = kinds[node->kind];
     for (uint32_t id = 0; good && letter[id] != '\0'; id++) {
         if (letter[id] == 'v') {
-            node->vectors[vectors++] = ember_xnn_vector(flat, body, id, FLAT_VEC4);
+            node->vectors[vectors] = ember_xnn_vector(flat, body, id, FLAT_VEC4);
+            good = vector_count(node->vectors[vectors++]) <= XNN_MOST_DIMS;
             continue;
         }
         const uint32_t number = ember_xnn_u32(flat, body, id);
@@ -75,13 +103,7 @@ static ember_status_t read_fields(ember_xnn_payload_t *payload, const uint8_t *b
     if (!good || flat->status != EMBER_OK) {
         return ember_xnn_bad(graph);
     }
-    uint32_t *kept = ember_arena_alloc(graph->info->arena, 4 * (size_t)count, 4);
-    if (kept == NULL) {
-        return EMBER_NO_MEMORY;
-    }
-    memcpy(kept, params, 4 * (size_t)count);
-    node->params = kept;
-    return EMBER_OK;
+    return keep(graph->info->arena, params, count, node);
 }
 
 static ember_status_t read_node(ember_xnn_payload_t *payload, const uint8_t *table,
@@ -110,6 +132,30 @@ static ember_status_t read_node(ember_xnn_payload_t *payload, const uint8_t *tab
     return status;
 }
 
+// What quantises the values that were split (values.c), before all other nodes.
+static void add_converts(ember_xnn_payload_t *payload) {
+    ember_xnn_graph_t *graph = payload->graph;
+    const uint32_t arguments = graph->value_count - payload->dynamic;
+    uint32_t value = 0;
+    for (uint32_t i = 0; i < payload->dynamic; i++, value++) {
+        ember_xnn_node_t *node = &graph->nodes[i];
+        while (!graph->values[value].dynamic) {
+            value++;
+        }
+        *node = (ember_xnn_node_t){
+            .in = {&graph->values[arguments + i]},
+            .out = {&graph->values[value]},
+            .low = -__builtin_inff(),
+            .high = __builtin_inff(),
+            .kind = XNN_CONVERT,
+            .inputs = 1,
+        };
+        node->in[0]->last = (uint16_t)i;
+        node->out[0]->first = node->out[0]->last = (uint16_t)i;
+        node->out[0]->known = true;
+    }
+}
+
 // Outputs that nothing writes would show what was in memory before.
 static ember_status_t check_outputs(const ember_xnn_graph_t *graph) {
     for (uint32_t i = 0; i < graph->value_count; i++) {
@@ -125,19 +171,21 @@ ember_status_t ember_xnn_read_nodes(ember_xnn_payload_t *payload) {
     ember_xnn_graph_t *graph = payload->graph;
     const ember_vector_t all =
         ember_xnn_vector(&payload->flat, payload->root, GRAPH_NODES, FLAT_VEC4);
-    graph->node_count = vector_count(all);
-    if (graph->node_count > MOST_NODES) {
+    if (vector_count(all) > MOST_NODES) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
                           "xnnpack: a graph of more than 4096 nodes");
     }
+    graph->node_count = vector_count(all) + payload->dynamic;
     graph->nodes = ember_arena_array(graph->info->arena, graph->node_count,
                                      sizeof(ember_xnn_node_t), 8);
     if (graph->nodes == NULL) {
         return EMBER_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < graph->node_count; i++) {
-        const ember_status_t status = read_node(
-            payload, ember_flat_item(&payload->flat, all, i), &graph->nodes[i]);
+    add_converts(payload);
+    for (uint32_t i = payload->dynamic; i < graph->node_count; i++) {
+        const uint8_t *table =
+            ember_flat_item(&payload->flat, all, i - payload->dynamic);
+        const ember_status_t status = read_node(payload, table, &graph->nodes[i]);
         if (status != EMBER_OK || payload->flat.status != EMBER_OK) {
             return status != EMBER_OK ? status : payload->flat.status;
         }

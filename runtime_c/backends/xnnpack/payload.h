@@ -19,6 +19,7 @@ typedef struct ember_xnn_payload {
     const uint8_t *root;     // the XNNGraph table
     ember_bytes_t constants; // behind the FlatBuffer
     bool headed;             // has a header
+    uint32_t dynamic;        // values that were split, see values.c
     ember_xnn_graph_t *graph;
 } ember_xnn_payload_t;
 
@@ -33,6 +34,11 @@ EMBER_MUST_USE bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t in
 
 // The value that nodes know by `id`, or NULL.
 ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id);
+
+// Sets scales, zero point and group from an XNNQuantizedTensorValue.
+EMBER_MUST_USE ember_status_t ember_xnn_read_quantization(ember_xnn_payload_t *payload,
+                                                          const uint8_t *quantized,
+                                                          ember_xnn_value_t *value);
 
 EMBER_MUST_USE ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload);
 EMBER_MUST_USE ember_status_t ember_xnn_read_nodes(ember_xnn_payload_t *payload);

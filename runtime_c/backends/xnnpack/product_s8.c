@@ -17,7 +17,8 @@ bool ember_xnn_qs8_fits(const ember_xnn_node_t *node, uint32_t columns) {
     const bool channels = weights->datatype == XNN_QCS8;
     return xnn_types(node, XNN_QS8, XNN_QS8) && weights->place == XNN_CONSTANT &&
            (channels || (weights->datatype == XNN_QS8 && weights->zero == 0)) &&
-           (!channels || weights->sizes[weights->group] == (int32_t)columns) &&
+           (!channels || (weights->sizes[weights->group] == (int32_t)columns &&
+                          (weights->scales != NULL || columns == 0))) &&
            (bias == NULL || bias->datatype == XNN_QS32 ||
             bias->datatype == XNN_QCS32) &&
            xnn_is_scale(node->out[0]->scale);
@@ -36,7 +37,7 @@ static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     for (uint32_t i = 0; i < columns; i++) {
         scales[i] = ember_xnn_qs8_scale(node, i);
     }
-    node->packed = scales;
+    node->scales = scales;
     return EMBER_OK;
 }
 
@@ -54,7 +55,7 @@ static void add(ember_xnn_product_t *product, size_t a, size_t w, uint32_t count
 
 static void end(const ember_xnn_product_t *product, size_t y) {
     const ember_xnn_node_t *node = product->node;
-    const float *scales = (const float *)node->packed + product->column;
+    const float *scales = node->scales + product->column;
     int8_t *out = (int8_t *)node->out[0]->data + y;
     for (uint32_t i = 0; i < product->columns; i++) {
         out[i] = xnn_quantize((float)(int32_t)product->sum.u32[i] * scales[i],

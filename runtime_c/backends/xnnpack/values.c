@@ -50,92 +50,6 @@ static ember_status_t read_sizes(ember_xnn_payload_t *payload, const uint8_t *te
                : ember_xnn_bad_shape(payload->graph);
 }
 
-// Scales in a vector of the payload, or in a constant: `count` of `size` bytes.
-static bool read_scales(ember_xnn_payload_t *payload, ember_vector_t scales,
-                        uint32_t buffer, uint32_t count, uint32_t size,
-                        ember_xnn_value_t *value) {
-    if (buffer != 0) {
-        return ember_xnn_constant(payload, buffer, (size_t)count * size, size,
-                                  &value->scales, &value->scales_key);
-    }
-    value->scales = vector_items(scales);
-    return vector_count(scales) >= count;
-}
-
-static bool read_channel(ember_xnn_payload_t *payload, const uint8_t *params,
-                         ember_xnn_value_t *value) {
-    ember_flat_t *flat = &payload->flat;
-    const uint32_t dim = ember_xnn_u32(flat, params, PER_CHANNEL_DIM);
-    const bool wanted = value->datatype == XNN_QCS8 || value->datatype == XNN_QCS32 ||
-                        value->datatype == XNN_QCS4;
-    if (!wanted || dim >= value->rank) {
-        return false;
-    }
-    value->group = dim;
-    return read_scales(payload,
-                       ember_xnn_vector(flat, params, PER_CHANNEL_SCALES, FLAT_VEC4),
-                       ember_xnn_u32(flat, params, PER_CHANNEL_BUFFER),
-                       (uint32_t)value->sizes[dim], 4, value);
-}
-
-// Only weights (n, k), their scales (n, k / group).
-static bool read_group(ember_xnn_payload_t *payload, const uint8_t *params,
-                       ember_xnn_value_t *value) {
-    ember_flat_t *flat = &payload->flat;
-    const uint32_t group = ember_xnn_u32(flat, params, PER_GROUP_SIZE);
-    if (value->datatype != XNN_QBS4 || value->rank != 2 ||
-        ember_xnn_u32(flat, params, PER_GROUP_DIM) != 0 || group == 0 ||
-        (uint32_t)value->sizes[1] % group != 0) {
-        return false;
-    }
-    value->group = group;
-    const uint32_t count = value->numel / group;
-    const uint32_t buffer = ember_xnn_u32(flat, params, PER_GROUP_BUFFER);
-    const ember_vector_t scales =
-        ember_xnn_vector(flat, params, PER_GROUP_BF16, FLAT_VEC1);
-    // The field of bfloat16 in the payload itself is deprecated: nothing writes it.
-    return buffer != 0 && read_scales(payload, scales, buffer, count, 2, value);
-}
-
-static bool read_tensor(ember_xnn_payload_t *payload, const uint8_t *params,
-                        ember_xnn_value_t *value) {
-    value->scale = ember_xnn_float(&payload->flat, params, PER_TENSOR_SCALE);
-    value->zero = (int32_t)ember_xnn_u32(&payload->flat, params, PER_TENSOR_ZERO);
-    return (value->datatype == XNN_QS8 || value->datatype == XNN_QS32) &&
-           value->zero >= INT8_MIN && value->zero <= INT8_MAX;
-}
-
-static bool read_token(ember_xnn_payload_t *payload, const uint8_t *params,
-                       ember_xnn_value_t *value) {
-    value->group = ember_xnn_u32(&payload->flat, params, PER_TOKEN_DIMS);
-    return value->datatype == XNN_QDS8 && value->group <= value->rank;
-}
-
-static ember_status_t read_quantization(ember_xnn_payload_t *payload,
-                                        const uint8_t *quantized,
-                                        ember_xnn_value_t *value) {
-    ember_flat_t *flat = &payload->flat;
-    const uint8_t *params = ember_xnn_table(flat, quantized, QUANTIZED_PARAMS);
-    bool good = false;
-    switch (ember_xnn_u8(flat, quantized, QUANTIZED_TAG)) {
-    case QUANT_CHANNEL:
-        good = read_channel(payload, params, value);
-        break;
-    case QUANT_TENSOR:
-        good = read_tensor(payload, params, value);
-        break;
-    case QUANT_TOKEN:
-        good = read_token(payload, params, value);
-        break;
-    case QUANT_GROUP:
-        good = read_group(payload, params, value);
-        break;
-    default:
-        break;
-    }
-    return good ? EMBER_OK : ember_xnn_bad(payload->graph);
-}
-
 // Datatypes that mean nothing without quantisation; of weights and biases only.
 static bool needs_quantization(uint32_t datatype) {
     return datatype != XNN_F32 && datatype != XNN_F16 && datatype != XNN_S32;
@@ -168,6 +82,10 @@ static ember_status_t find_place(ember_xnn_payload_t *payload, const uint8_t *te
     return EMBER_OK;
 }
 
+static bool is_dynamic(ember_flat_t *flat, const uint8_t *tensor) {
+    return ember_xnn_u16(flat, tensor, TENSOR_DQ_DATATYPE) != 0;
+}
+
 static ember_status_t read_value(ember_xnn_payload_t *payload, const uint8_t *xvalue,
                                  ember_xnn_value_t *value) {
     ember_flat_t *flat = &payload->flat;
@@ -179,8 +97,9 @@ static ember_status_t read_value(ember_xnn_payload_t *payload, const uint8_t *xv
     value->id = ember_xnn_u32(flat, tensor, TENSOR_ID);
     value->argument = ember_xnn_u32(flat, tensor, TENSOR_EXTERNAL);
     value->datatype = (uint8_t)datatype;
+    value->dynamic = is_dynamic(flat, tensor);
     if (!known_datatype(datatype) ||
-        ember_xnn_u16(flat, tensor, TENSOR_DQ_DATATYPE) != 0) {
+        (value->dynamic && datatype != XNN_F32 && datatype != XNN_F16)) {
         return ember_fail(payload->graph->info->error, EMBER_UNSUPPORTED,
                           "xnnpack: a datatype that this backend does not know");
     }
@@ -189,7 +108,7 @@ static ember_status_t read_value(ember_xnn_payload_t *payload, const uint8_t *xv
     }
     ember_status_t status = read_sizes(payload, tensor, value);
     if (status == EMBER_OK && quantized) {
-        status = read_quantization(payload, body, value);
+        status = ember_xnn_read_quantization(payload, body, value);
     }
     if (status == EMBER_OK) {
         status = find_place(payload, tensor, value);
@@ -215,6 +134,44 @@ static ember_status_t mark(ember_xnn_payload_t *payload, uint32_t field,
     return EMBER_OK;
 }
 
+// Programs of older exporters have no Convert before a layer whose input is quantised
+// while it runs: the input's value says so. It becomes two: the argument, behind all
+// others, and what nodes read.
+static ember_status_t split_dynamic(ember_xnn_graph_t *graph) {
+    const uint32_t count = graph->value_count;
+    for (uint32_t i = 0; i < count; i++) {
+        ember_xnn_value_t *value = &graph->values[i];
+        if (!value->dynamic) {
+            continue;
+        }
+        if (value->place != XNN_INPUT || value->rank < 1) {
+            return ember_xnn_bad(graph);
+        }
+        ember_xnn_value_t *argument = &graph->values[graph->value_count++];
+        *argument = *value;
+        argument->id = XNN_NO_VALUE;
+        argument->dynamic = false;
+        value->place = XNN_INTERNAL;
+        value->datatype = XNN_QDS8;
+        value->group = 1;
+        value->known = false;
+        if (!ember_xnn_resize(graph, value, argument->rank, argument->sizes)) {
+            return ember_xnn_bad_shape(graph);
+        }
+    }
+    return EMBER_OK;
+}
+
+static uint32_t count_dynamic(ember_flat_t *flat, ember_vector_t all) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < vector_count(all); i++) {
+        const uint8_t *xvalue = ember_flat_item(flat, all, i);
+        count += ember_xnn_u8(flat, xvalue, XVALUE_TAG) == XVALUE_TENSOR &&
+                 is_dynamic(flat, ember_xnn_table(flat, xvalue, XVALUE_BODY));
+    }
+    return count;
+}
+
 ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload) {
     ember_xnn_graph_t *graph = payload->graph;
     const ember_vector_t all =
@@ -225,8 +182,10 @@ ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
                           "xnnpack: a graph of more than 4096 values");
     }
-    graph->values = ember_arena_array(graph->info->arena, graph->value_count,
-                                      sizeof(ember_xnn_value_t), 8);
+    payload->dynamic = count_dynamic(&payload->flat, all);
+    graph->values =
+        ember_arena_array(graph->info->arena, graph->value_count + payload->dynamic,
+                          sizeof(ember_xnn_value_t), 8);
     if (graph->values == NULL) {
         return EMBER_NO_MEMORY;
     }
@@ -239,6 +198,9 @@ ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload) {
     }
     if (status == EMBER_OK) {
         status = mark(payload, GRAPH_OUTPUTS, XNN_OUTPUT);
+    }
+    if (status == EMBER_OK) {
+        status = split_dynamic(graph);
     }
     return payload->flat.status != EMBER_OK ? payload->flat.status : status;
 }
