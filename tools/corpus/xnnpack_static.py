@@ -92,5 +92,5 @@ def static_node(name: str) -> Layer:
     scales = [any_scale() for _ in inputs]
     output = any_scale()
     if name in _MOVES:
-        scales, output = [output] * len(inputs), output
+        scales = [output] * len(inputs)
     return Layer(Stored(STATIC[name], scales, output), tuple(inputs))
