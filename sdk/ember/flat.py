@@ -41,7 +41,7 @@ class Scalar:
         """What the package flatbuffers, which only writing needs, says of the kind."""
         from flatbuffers import number_types
 
-        name = self.name if self is not F64 else "float64"
+        name = {"float": "float32", "double": "float64"}.get(self.name, self.name)
         return getattr(number_types, f"{name.capitalize()}Flags")
 
 
@@ -469,9 +469,9 @@ def _checked(one: Field, value: Any) -> tuple[Scalar, Any, Any]:
         raise FlatError(f"{value} is not a {one.type.name}")
     if not _fits(value, kind):
         raise FlatError(f"{value} does not fit a {kind.name}")
-    if kind is F64:
+    if kind in (F32, F64):
         # -0.0 equals the default 0.0, but must not vanish.
-        same = struct.pack("<d", value) == struct.pack("<d", one.default)
+        same = kind.packer.pack(value) == kind.packer.pack(one.default)
         return kind, value, value if same else None
     return kind, value, one.default
 

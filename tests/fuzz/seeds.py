@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import payloads
+
 from ember import program
 from ember.errors import SdkError
 from ember.program import (
@@ -52,8 +54,16 @@ def collect(variants: int, cases: Sequence[Path] = ()) -> list[Seed]:
     seeds = list(_toys())
     for folder in (ROOT / "tests/cases", ROOT / "tests/unit/python/data", *cases):
         seeds += _files(folder, len(seeds))
+    seeds += _old_payloads()
     seeds += _operators(variants)
     return seeds
+
+
+def _old_payloads() -> Iterator[Seed]:
+    for form, case in payloads.FORMS:
+        data = form(case)
+        if len(data) <= MOST_BYTES:
+            yield Seed(f"xnnpack_{case} {form.__name__}", data)
 
 
 def real_count(seeds: list[Seed]) -> int:

@@ -126,7 +126,7 @@ SETTINGS: dict[str, tuple[Factory, list[Any], dict[str, Any]]] = {
     "float_only_static": (
         lambda: resnet8(4),
         [f32(1, 3, 32, 32)],
-        {"form": "static", "partition": {"precisions": ["FP32"]}},
+        {"form": "static", "partition": {"precisions": ["FP32"]}, "eager": True},
     ),
     "static_only": (
         lambda: resnet8(4),

@@ -86,7 +86,8 @@ static ember_status_t read_fields(ember_xnn_payload_t *payload, const uint8_t *b
     for (uint32_t id = 0; good && letter[id] != '\0'; id++) {
         if (letter[id] == 'v') {
             node->vectors[vectors] = ember_xnn_vector(flat, body, id, FLAT_VEC4);
-            good = vector_count(node->vectors[vectors++]) <= XNN_MOST_DIMS;
+            good = flat->status == EMBER_OK &&
+                   vector_count(node->vectors[vectors++]) <= XNN_MOST_DIMS;
             continue;
         }
         const uint32_t number = ember_xnn_u32(flat, body, id);

@@ -1,0 +1,118 @@
+"""Committed XNNPACK programs -> the same with payloads as older exporters wrote them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from ember import flat, program, xnnpack
+from ember.flat import Record
+from ember.program import Program
+from ember.xnnpack_schema import GRAPH
+
+CASES = Path(__file__).parents[1] / "cases"
+QS8 = 3  # a datatype
+
+
+def read(case: str) -> tuple[Program, Record]:
+    """A committed program of one delegate, and its graph."""
+    one = program.read(CASES / f"xnnpack_{case}" / "model.pte")
+    payload = one.methods[0].delegates[0].data
+    at, size = xnnpack.flatbuffer(payload)
+    return one, flat.read(payload[at : at + size], GRAPH, case)
+
+
+def payload_of(
+    graph: Record, constants: bytes = b"", identifier: bytes = b"XN01"
+) -> bytes:
+    """A payload with a header; constants lie behind the graph."""
+    body = flat.write(graph, GRAPH, identifier).data
+    body += bytes(-len(body) % 16)
+    head = struct.pack(
+        "<4x4sHIIIQ", b"XH00", 30, 32, len(body), 32 + len(body), len(constants)
+    )
+    return head.ljust(32, b"\0") + body + constants
+
+
+def with_payload(one: Program, payload: bytes) -> bytes:
+    """The file of a program whose delegate has another payload."""
+    (method,) = one.methods
+    delegate = replace(method.delegates[0], data=payload)
+    delegates = (delegate, *method.delegates[1:])
+    return program.write(replace(one, methods=(replace(method, delegates=delegates),)))
+
+
+def tensors(graph: Record) -> list[Record]:
+    """The tensors of all values, in order."""
+    values = [one["value"][1] for one in graph["xvalues"]]
+    return [one.get("tensor_value", one) for one in values]
+
+
+def nodes(graph: Record, kind: str) -> list[Record]:
+    """The tables of the nodes of a kind."""
+    return [one["node"][1] for one in graph["xnodes"] if one["node"][0] == kind]
+
+
+# ---- other forms of the same graph ---------------------------------------------------
+
+
+def _without_names(one: Program, graph: Record) -> bytes:
+    """Constants move from named data into the payload; returned."""
+    named = {each.key: each.data for each in one.named_data}
+    constants = b""
+    for entry in graph["constant_data"][1:]:
+        data = named[entry["named_key"]]
+        constants += bytes(-len(constants) % 16)
+        entry |= {"offset": len(constants), "size": len(data), "named_key": None}
+        constants += data
+    return constants
+
+
+def in_payload(case: str) -> bytes:
+    """Constants behind the graph, as older exporters wrote them."""
+    one, graph = read(case)
+    constants = _without_names(one, graph)
+    return with_payload(one, payload_of(graph, constants))
+
+
+def without_header(case: str) -> bytes:
+    """The oldest form: constants in the FlatBuffer, and nothing before it."""
+    one, graph = read(case)
+    constants = _without_names(one, graph)
+    graph["constant_buffer"] = [
+        {"storage": constants[entry["offset"] :][: entry["size"]]}
+        for entry in graph["constant_data"]
+    ]
+    graph["constant_data"] = None
+    body = flat.write(graph, GRAPH, b"XN00").data
+    return with_payload(one, body)
+
+
+def marked_inputs(case: str) -> bytes:
+    """No Convert in front: the input's value says that it is quantised per row."""
+    one, graph = read(case)
+    (convert,) = nodes(graph, "Convert")[:1]
+    source, stored = convert["input_id"], convert["output_id"]
+    value = next(each for each in tensors(graph) if each["id_out"] == source)
+    value["dq_datatype"] = QS8
+    graph["xnodes"] = [
+        each for each in graph["xnodes"] if each["node"][1] is not convert
+    ]
+    for each in graph["xnodes"]:
+        table = each["node"][1]
+        for name, item in table.items():
+            if name.endswith("_id") and item == stored:
+                table[name] = source
+    return with_payload(one, payload_of(graph))
+
+
+_EACH = ("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8")
+# How it is written, and a case.
+FORMS: list[tuple[Callable[[str], bytes], str]] = [
+    *((in_payload, case) for case in _EACH),
+    *((without_header, case) for case in _EACH),
+    (marked_inputs, "layer_linear_qd8"),
+    (marked_inputs, "mlp_int4"),
+]

@@ -1,0 +1,43 @@
+"""Payloads of XNNPACK delegates in other forms run; those that lie are refused."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ember import boards, cli, program, selection
+from ember.errors import SdkError
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
+
+import crafted_payloads
+import payloads
+
+CRAFTED = list(crafted_payloads.crafted())
+
+
+@pytest.mark.parametrize("one", CRAFTED, ids=lambda one: one.name)
+def test_payloads_that_lie_are_refused(one: crafted_payloads.Crafted) -> None:
+    parsed = program.parse(one.data)
+    host = boards.load("host")
+    with pytest.raises(SdkError, match=one.says):
+        selection.choose(parsed, one.data, (), host, parsed.methods, one.name)
+
+
+@pytest.mark.parametrize(
+    ("form", "case"), payloads.FORMS, ids=lambda one: getattr(one, "__name__", one)
+)
+def test_old_forms_have_the_same_numbers(
+    form: Callable[[str], bytes],
+    case: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder = tmp_path / case
+    shutil.copytree(payloads.CASES / f"xnnpack_{case}", folder)
+    (folder / "model.pte").write_bytes(form(case))
+    assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
