@@ -1,4 +1,4 @@
-"""Committed XNNPACK programs -> the same with payloads as older exporters wrote them."""
+"""Committed XNNPACK programs -> the same with payloads that older exporters wrote."""
 
 from __future__ import annotations
 
