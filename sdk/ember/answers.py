@@ -104,7 +104,8 @@ def _fitting(files: Sequence[Path], board: Board, options: Options) -> list[str]
     return [
         name
         for name in boards.names()
-        if name != board.name and _attempt(files, boards.load(name), options)["fits"]
+        if name != board.name
+        and _attempt(files, options.rules.narrowed(boards.load(name)), options)["fits"]
     ]
 
 

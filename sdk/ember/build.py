@@ -105,7 +105,7 @@ def build(
     None.
     """
     options = options or Options()
-    board = boards.load(board_name)
+    board = options.rules.narrowed(boards.load(board_name))
     files = [path] if isinstance(path, Path) else list(path)
     found = tuple(models.read(one, data if len(files) == 1 else ()) for one in files)
     if data and len(files) > 1:
@@ -146,7 +146,7 @@ def package(
     files: Sequence[Path], board_name: str, folder: Path, options: Options
 ) -> Package:
     """As build(), up to what a linker needs beside main()."""
-    board = boards.load(board_name)
+    board = options.rules.narrowed(boards.load(board_name))
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)
     pairs = jobs.choose(job)

@@ -23,9 +23,11 @@ from ember import (
     selection,
     tensor_data,
 )
+from ember import project as projects
 from ember.boards import Board
 from ember.describe import Facts
 from ember.errors import SdkError
+from ember.options import ProjectOption
 from ember.output import counted, plain
 
 _ENDS, _MOST_ENDS = ("inputs", "outputs"), 2  # of a node
@@ -44,9 +46,11 @@ def command(
         str | None,
         typer.Option(metavar="NAME", help="Show kernels of delegates' nodes on it."),
     ] = None,
+    project: ProjectOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
-    target = boards.load(board) if board else None
+    rules = projects.load(project).rules
+    target = rules.narrowed(boards.load(board)) if board else None
     facts = {"file": str(file), **_facts(file, method, values, target)}
     if json_to != "-":
         _show(output.console(), facts, all_rows=values)

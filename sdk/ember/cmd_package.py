@@ -60,7 +60,7 @@ def command(
             passes=passes_of(only_passes, no_pass, plans.passes),
             steering=plans.steering,
         )
-        target = boards.load(plans.board_or(board))
+        target = plans.rules.narrowed(boards.load(plans.board_or(board)))
         files = sources.write(models, target, out, options)
     else:
         files = sources.write_headers(out)

@@ -90,7 +90,8 @@ def _model(
     paths: list[Path], board_name: str, options: build.Options
 ) -> dict[str, Any]:
     started = time.process_time()
-    facts = answers.of(paths, boards.load(board_name), options)
+    board = options.rules.narrowed(boards.load(board_name))
+    facts = answers.of(paths, board, options)
     passes = facts.get("pass_seconds", 0.0)
     seconds = time.process_time() - started - passes
     return facts | {"seconds": round(seconds, 3), "pass_seconds": round(passes, 3)}

@@ -71,7 +71,7 @@ def command(
     paths = list(programs or ())
     if not (paths or ops or ops_yaml or all_ops):
         paths = plans.models_or(paths)
-    target = boards.load(board or plans.board or "host")
+    target = plans.rules.narrowed(boards.load(board or plans.board or "host"))
     asked = _asked(plans.rules, ops, ops_yaml or (), all_ops, checked=not info_only)
     found = [models.read(path, data or ()) for path in paths]
     if info_only:

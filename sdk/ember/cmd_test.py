@@ -107,7 +107,8 @@ def command(
 ) -> int:
     clock = testing.Clock()
     plans = projects.load(project, own_kernels)
-    chosen = [boards.load(name) for name in dict.fromkeys(board)]
+    names = dict.fromkeys(board)
+    chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
     line = _line(port, baud, transport, len(chosen))
     for target in chosen:
         if line is None:

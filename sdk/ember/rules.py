@@ -29,11 +29,16 @@ class Rules:
         # Without folders the same list as everybody's: it is read once.
         return kernels.load(self.folders) if self.folders else kernels.load()
 
+    def narrowed(self, board: Board) -> Board:
+        """`board` without the instruction sets that are forbidden."""
+        sets = tuple(name for name in board.isa if name not in self.forbid)
+        svl = board.svl if "sme" in sets else None
+        return board.model_copy(update={"isa": sets, "svl": svl})
+
     def allowed(self, board: Board) -> dict[str, tuple[str, ...]]:
         """The candidates of every operator on `board`, pins first."""
         known = self.known
-        sets = [name for name in board.isa if name not in self.forbid]
-        found = known.all(sets, smallest=self.smallest)
+        found = known.all(self.narrowed(board).isa, smallest=self.smallest)
         for op, kernel in self.pins.items():
             found[op] = pinned(known, found, op, kernel)
         return found

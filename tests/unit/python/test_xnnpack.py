@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cli, kernels, model, program, selection, xnnpack
+from ember import boards, cli, kernels, model, program, project, selection, xnnpack
 from ember.errors import SdkError
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -69,6 +69,18 @@ def test_only_the_nodes_in_use_are_linked() -> None:
     table = kernels.backend_table(chosen.backends, host.isa, chosen.nodes)
     assert "ember_xnnpack_fully_connected_f32" in table
     assert "ember_xnnpack_softmax" not in table
+
+
+def test_a_project_switches_sme_off(tmp_path: Path) -> None:
+    file = tmp_path / "ember.yaml"
+    file.write_text("forbid: [sme]\n", encoding="utf-8")
+    board = project.load(file).rules.narrowed(boards.load("qemu-a64-sme"))
+    assert board.isa == ("i8mm", "dot", "neon")
+    assert board.svl is None
+    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    methods = one.program.methods
+    chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
+    assert chosen.nodes == {"fully_connected_f32_neon"}
 
 
 def test_a_board_with_sme_takes_its_variants() -> None:
