@@ -99,20 +99,15 @@ def _core_sources() -> list[Path]:
 
 
 def _backend_sources(sets: list[str]) -> list[Path]:
-    """Models in the place of files that have one."""
+    """As CMakeLists.txt for this computer: what variants share is in a folder <isa>,
+    and folder <isa>/model stands for that."""
     found = sorted((ROOT / "runtime_c/backends").rglob("*.c"))
-    models = {path.stem.removesuffix("_model") for path in found if _is_model(path)}
-    usable = {None, *sets}
+    known, usable = set(isa.load()), {None, *sets}
     return [
         path
         for path in found
-        if path.stem not in models
-        and isa.of(path.stem.removesuffix("_model")) in usable
+        if path.parent.name not in known and isa.of(path.stem) in usable
     ]
-
-
-def _is_model(path: Path) -> bool:
-    return path.stem.endswith("_model")
 
 
 def _defines() -> list[str]:
