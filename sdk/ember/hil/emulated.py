@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +29,11 @@ class Emulator:
 
     @property
     def said(self) -> str:
-        return self.output.read_text(encoding="utf-8", errors="replace")
+        return _text(self.output)
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def need(board: Board) -> None:
@@ -53,12 +57,13 @@ def started(
         serial = f"socket,host=127.0.0.1,port={server.getsockname()[1]}"
         output = Path(folder) / "output.txt"
         words = command(board, firmware, serial, options)
-        with output.open("wb") as file, _process(words, file.fileno()) as process:
-            wire = SocketWire(_accept(server, process, output), f"{board.name}'s UART")
-            try:
-                yield Emulator(wire, process, output)
-            finally:
-                wire.close()
+        with (
+            output.open("wb") as file,
+            _process(words, file.fileno()) as process,
+            accepted(server, process, lambda: _text(output)) as connected,
+        ):
+            wire = SocketWire(connected, f"{board.name}'s UART")
+            yield Emulator(wire, process, output)
 
 
 def command(
@@ -93,8 +98,8 @@ def _process(words: list[str], output: int) -> Iterator[subprocess.Popen[bytes]]
         emulator.stop(process)
 
 
-def _accept(
-    server: socket.socket, process: subprocess.Popen[bytes], output: Path
+def accepted(
+    server: socket.socket, process: subprocess.Popen[bytes], said: Callable[[], str]
 ) -> socket.socket:
     """The emulator's connection."""
     server.settimeout(0.1)
@@ -102,6 +107,5 @@ def _accept(
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(TimeoutError):
             return server.accept()[0]
-    text = output.read_text(encoding="utf-8", errors="replace").strip()
-    last = text.rsplit("\n", 1)[-1] or "it said nothing"
+    last = said().strip().rsplit("\n", 1)[-1] or "it said nothing"
     raise SdkError(f"the emulator does not start: {last}")

@@ -1,0 +1,88 @@
+"""A hardware map, in which Zephyr's twister describes a lab, becomes devices."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from ember import boards
+from ember.errors import SdkError, problem_list
+
+# Tools that both call by the same name; for others the board's first flasher is taken.
+_FLASHERS = ("pyocd", "openocd", "jlink", "dfu-util", "uf2", "gdb", "st-flash")
+
+
+class Device(BaseModel):
+    """One board of the lab. Fields that are twister's alone are ignored."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, coerce_numbers_to_str=True)
+
+    id: str
+    platform: str | tuple[str, ...]
+    product: str = ""
+    runner: str = ""
+    serial: str | None = None
+    serial_pty: str | None = None  # a command that is the line, by a terminal
+    baud: int | None = None
+    probe_id: str | None = None
+    connected: bool = True
+    fixtures: tuple[str, ...] = ()
+    pre_script: str | None = None
+    post_flash_script: str | None = None
+    post_script: str | None = None
+    flash_timeout: int = 120
+    flash_before: bool = False  # before the line is opened
+
+    @property
+    def flasher(self) -> str | None:
+        return self.runner if self.runner in _FLASHERS else None
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        return (self.platform,) if isinstance(self.platform, str) else self.platform
+
+    def is_a(self, name: str) -> bool:
+        """Whether `name` is its id or one of its platforms, in Zephyr's spelling or
+        in Ember's: nrf52840dk/nrf52840 is nrf52840-dk."""
+        same = {_plain(one) for one in self.platforms}
+        return name == self.id or _plain(name) in same
+
+    @property
+    def board(self) -> str:
+        """The name of Ember's board."""
+        for name in boards.names():
+            if self.is_a(name):
+                return name
+        raise SdkError(
+            f"device {self.id}: no board is called {' or '.join(self.platforms)}",
+            hint="see `ember boards`",
+        )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.split("/", maxsplit=1)[0].lower())
+
+
+def read(path: Path) -> tuple[Device, ...]:
+    """The devices of the file that are connected."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise SdkError(f"{path}: this is not YAML") from error
+    try:
+        found = TypeAdapter(tuple[Device, ...]).validate_python(data or [])
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        ]
+        raise SdkError(problem_list(str(path), problems)) from error
+    connected = tuple(one for one in found if one.connected)
+    for one in connected:
+        if one.serial is None and one.serial_pty is None:
+            raise SdkError(f"{path}: device {one.id} has no serial")
+    return connected
