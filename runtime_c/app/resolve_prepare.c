@@ -14,9 +14,14 @@ static void put_region(const char *start, uint32_t number, const void *data,
 }
 
 static void put_regions(const ember_method_t *method, ember_span_t arena) {
-    const ember_bytes_t *bytes = &method->meta.program->flat;
+    const ember_bytes_t flat = method->meta.program->flat;
+    const ember_bytes_t segments = method->meta.program->segments;
+    const uint8_t *end = flat.data + flat.size;
+    if (segments.size > 0) {
+        end = segments.data + segments.size;
+    }
     resolve_put(", \"regions\": [");
-    put_region("[\"program\"", 0, bytes->data, bytes->size);
+    put_region("[\"program\"", 0, flat.data, (size_t)(end - flat.data));
     put_region(", [\"arena\"", 0, arena.data, arena.size);
     put_region(", [\"temp\"", 0, method->temp.data, method->temp_used);
     for (uint32_t i = 0; i < method->planned_count; i++) {
