@@ -67,17 +67,14 @@ def build(folder: Path, sets: list[str]) -> Path:
         *_kernel_sources(folder, sets),
     ]
     flags = [*FLAGS, *_defines(), *(f"-I{ROOT / one}" for one in INCLUDES)]
-    headers = [
-        path
-        for folder in (*INCLUDES[:-1], "kernels")
-        for path in sorted((ROOT / folder).rglob("*.h"))
-    ]
     common = hashlib.sha256(" ".join(flags).encode())
-    for path in headers:
-        common.update(path.read_bytes())
+    common.update(_headers(*INCLUDES[:-1], "kernels"))
+    backends = _headers("runtime_c/backends")
 
     def compile_one(source: Path) -> Path:
-        digest = hashlib.sha256(common.digest() + source.read_bytes()).hexdigest()[:16]
+        is_backend = source.is_relative_to(ROOT / "runtime_c/backends")
+        own = (backends if is_backend else b"") + source.read_bytes()
+        digest = hashlib.sha256(common.digest() + own).hexdigest()[:16]
         made = folder / f"{source.stem}-{digest}.o"
         if not made.is_file():
             part = made.with_suffix(".part")
@@ -90,6 +87,12 @@ def build(folder: Path, sets: list[str]) -> Path:
     program = folder / "fuzz"
     _run([COMPILER, *FLAGS, *map(str, objects), "-lm", "-o", str(program)])
     return program
+
+
+def _headers(*folders: str) -> bytes:
+    """What stands for all headers in folders."""
+    found = [path for one in folders for path in sorted((ROOT / one).rglob("*.h"))]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in found)).digest()
 
 
 def _core_sources() -> list[Path]:
