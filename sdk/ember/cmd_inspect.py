@@ -250,15 +250,15 @@ def _show_delegates(console: Console, delegates: list[Facts]) -> None:
 
 
 def _show_nodes(console: Console, index: int, nodes: list[Facts]) -> None:
-    known = any("kernel" in one for one in nodes)
-    more = ("variant", "kernel", "why") if known else ()
-    table = output.table(
-        f">node of delegate {index}", "kind", "inputs", "output", *more
-    )
+    """A node, and below it what runs it, if that is known."""
+    table = output.table(">node", f"of delegate {index}")
     for number, one in enumerate(nodes):
-        ends = (" ".join(one[k][:_MOST_ENDS]) for k in _ENDS)  # without a bias
-        cells = [str(number), one["kind"], *ends]
-        table.add_row(*map(plain, cells), *(plain(one.get(k) or "-") for k in more))
+        inputs, outputs = (" ".join(one[k][:_MOST_ENDS]) for k in _ENDS)  # no bias
+        lines = [f"{one['kind']} {inputs} -> {outputs}"]
+        if "kernel" in one:
+            variant = f"{one['variant']}: " if one["variant"] else ""
+            lines.append(f"  {variant}{one['kernel']} ({one['why']})")
+        table.add_row(str(number), "\n".join(map(plain, lines)))
     _print(console, table)
 
 
