@@ -28,6 +28,7 @@
 #include "src/load_values.c"
 #include "src/node.c"
 #include "src/slot.c"
+#include "src/spare.c"
 #include "src/value.c"
 #include "src/volatile.c"
 

@@ -54,6 +54,10 @@ ember_status_t test_case_load(test_case_t *test);
 
 void test_case_unload(test_case_t *test);
 
+// Overwrites what the only method of a case does not need of its program, if that lies
+// in RAM.
+void test_spare_fill(const test_case_t *test);
+
 // Whether the dead ranges of a method lie inside its memories.
 ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded);
 

@@ -262,6 +262,9 @@ ember_status_t test_case_load(test_case_t *test) {
         test->temp = (ember_span_t){test->arena.data + test->arena.size, scratch};
         status = load_all(test);
     }
+    if (status == EMBER_OK && test->head.method_count == 1) {
+        test_spare_fill(test);
+    }
     return status;
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: executing with a fill of all bytes that the plan calls dead.
+// The test runner: filling bytes that nothing may read: those that the plan calls dead,
+// and those of the program that a loaded method does not need any more.
 #include "runner.h"
 
 #include "ember/event.h"
 
 #include <string.h>
+
+enum { SPARE_FILL = 0xA5 };
 
 static bool is_inside(const ember_batch_dead_t *dead, const ember_method_t *method,
                       const ember_span_t *planned) {
@@ -49,4 +52,20 @@ ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded) {
         ember_method_execute_traced(&loaded->method, &tracer, &test->error);
     fill(loaded, loaded->method.meta.instruction_count);
     return status;
+}
+
+static bool is_in_arena(const test_case_t *test, const ember_bytes_t *bytes) {
+    const uintptr_t first = (uintptr_t)test->arena.data;
+    const uintptr_t at = (uintptr_t)bytes->data;
+    return at >= first && at - first < test->arena.used;
+}
+
+void test_spare_fill(const test_case_t *test) {
+    const ember_method_t *method = &test->methods[0].method;
+    ember_bytes_t spare;
+    for (uint32_t i = 0; ember_method_spare(method, i, &spare); i++) {
+        if (is_in_arena(test, &spare)) {
+            memset((void *)(uintptr_t)spare.data, SPARE_FILL, spare.size);
+        }
+    }
 }

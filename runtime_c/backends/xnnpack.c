@@ -15,6 +15,9 @@ static ember_status_t make(ember_xnn_graph_t *graph) {
     if (status == EMBER_OK) {
         status = ember_delegate_scratch(graph->info, graph->scratch);
     }
+    if (!graph->reads_payload) {
+        ember_delegate_release(graph->info);
+    }
     return status;
 }
 

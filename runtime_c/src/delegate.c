@@ -19,8 +19,8 @@ static const ember_backend_t *find_backend(const ember_backends_t *backends,
     return NULL;
 }
 
-static bool find_blob(ember_flat_t *flat, const ember_program_t *program,
-                      const uint8_t *where, ember_bytes_t *blob) {
+bool ember_delegate_blob(ember_flat_t *flat, const ember_program_t *program,
+                         const uint8_t *where, ember_bytes_t *blob) {
     ember_field_t fields[2];
     *blob = (ember_bytes_t){NULL, 0};
     if (where == NULL) {
@@ -51,12 +51,14 @@ static ember_status_t start(ember_method_t *method, const uint8_t *table,
         .arena = &method->arena,
         .method = method,
         .error = &method->error,
+        .released = &delegate->released,
     };
     if (backend == NULL) {
         return fail(method, EMBER_UNSUPPORTED,
                     "delegate: this build lacks its backend");
     }
-    if (!find_blob(flat, info.program, fields[DELEGATE_DATA].at, &info.blob) ||
+    if (!ember_delegate_blob(flat, info.program, fields[DELEGATE_DATA].at,
+                             &info.blob) ||
         flat->status != EMBER_OK) {
         return fail(method, EMBER_BAD_PROGRAM, "delegate: its blob is missing");
     }
@@ -135,6 +137,10 @@ void ember_method_unload(ember_method_t *method) {
         }
     }
     method->delegates = NULL;
+}
+
+void ember_delegate_release(const ember_delegate_info_t *info) {
+    *info->released = true;
 }
 
 ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info, size_t bytes) {

@@ -42,7 +42,13 @@ struct ember_slot {
 struct ember_delegate {
     const ember_backend_t *backend; // NULL: not started
     void *handle;
+    bool released; // nothing reads its blob
 };
+
+// The bytes that a DelegateReference leads to; none where there is none. False when it
+// leads nowhere.
+EMBER_LOCAL bool ember_delegate_blob(ember_flat_t *flat, const ember_program_t *program,
+                                     const uint8_t *where, ember_bytes_t *blob);
 
 // A call while it is prepared, or while a delegate executes it.
 struct ember_node {

@@ -432,6 +432,19 @@ static void check_bundle(const ember_bundle_t *bundle, ember_method_t *method,
     }
 }
 
+// What the method does not need any more may change.
+static void spoil_spare(const ember_method_t *method) {
+    ember_bytes_t spare;
+    for (uint32_t i = 0; ember_method_spare(method, i, &spare); i++) {
+        if (verbose) {
+            printf("  delegate %u: %zu bytes to spare\n", i, spare.size);
+        }
+        if (spare.size > 0) {
+            memset((void *)(uintptr_t)spare.data, 0xA5, spare.size);
+        }
+    }
+}
+
 static void load_and_execute(const ember_program_t *program,
                              const ember_bundle_t *bundle, const char *name) {
     static _Alignas(16) uint8_t arena[ARENA];
@@ -476,6 +489,7 @@ static void load_and_execute(const ember_program_t *program,
             abort();
         }
         counts.loaded++;
+        spoil_spare(&method);
         if (bundle != NULL) {
             check_bundle(bundle, &method, name);
         } else {

@@ -89,6 +89,7 @@ typedef struct ember_xnn_graph {
     uint8_t *work;                     // while it runs: scratch of the node
     const ember_delegate_info_t *info; // while it is made, else NULL
     const uint8_t *payload;            // by which values have their keys
+    bool reads_payload;                // constants lie in it
 } ember_xnn_graph_t;
 
 // How a kernel of nodes answers while a graph is made: EMBER_UNSUPPORTED lets the next

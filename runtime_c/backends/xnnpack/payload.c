@@ -114,6 +114,7 @@ bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t index, size_t siz
         return false;
     }
     *data = bytes.data;
+    payload->graph->reads_payload |= *key == 0;
     return (*key != 0 && bytes.data == NULL) ||
            (bytes.size >= size && ((uintptr_t)bytes.data & (align - 1)) == 0);
 }

@@ -11,6 +11,7 @@ static bool read_scales(ember_xnn_payload_t *payload, ember_vector_t scales,
                                   &value->scales, &value->scales_key);
     }
     value->scales = vector_items(scales);
+    payload->graph->reads_payload = true;
     return vector_count(scales) >= count;
 }
 

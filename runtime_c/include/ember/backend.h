@@ -23,6 +23,7 @@ typedef struct ember_delegate_info {
     ember_arena_t *arena;           // memory that lives as long as the method
     struct ember_method *method;    // for ember_delegate_scratch()
     ember_error_t *error;
+    bool *released; // for ember_delegate_release()
 } ember_delegate_info_t;
 
 // Compile spec `index` of a delegate; false past the end.
@@ -34,6 +35,10 @@ bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
 // depend on sizeof(void *).
 EMBER_MUST_USE ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info,
                                                      size_t bytes);
+
+// Says while a delegate starts that nothing reads the blob after init returned: not
+// execute, not destroy. Its memory may serve for something else (ember_method_spare()).
+void ember_delegate_release(const ember_delegate_info_t *info);
 
 typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"

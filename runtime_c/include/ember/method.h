@@ -93,6 +93,14 @@ EMBER_MUST_USE ember_status_t ember_method_load(
 // Destroys the method's delegates. Needed only when it has some.
 void ember_method_unload(ember_method_t *method);
 
+// Bytes of the program that this loaded method does not need any more: blobs of
+// delegates whose backends let go of them. Other uses of the same bytes (by other
+// delegates of the method, as constants, as named data) are looked for. A caller whose
+// program lies in RAM may put something else there, unless another method of the
+// program is loaded or will be. False past the end; `*bytes` may be empty.
+bool ember_method_spare(const ember_method_t *method, uint32_t index,
+                        ember_bytes_t *bytes);
+
 // Stops an execute after about `instructions` instructions with EMBER_BUDGET, so
 // that a program can't loop for ever; 0: no limit. Counted at jumps.
 void ember_method_set_budget(ember_method_t *method, uint32_t instructions);

@@ -15,6 +15,7 @@ static uint32_t event_count;
 static ember_status_t init_status;
 static ember_status_t execute_status;
 static const float *weights;
+static bool releases; // blobs
 
 static void note(char kind, uint8_t who) {
     if (event_count + 2 < sizeof(events)) {
@@ -32,6 +33,9 @@ static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle)
         return ember_fail(info->error, EMBER_NO_MEMORY, "toy: arena");
     }
     toy->first = info->blob.size > 0 ? info->blob.data[0] : '-';
+    if (releases) {
+        ember_delegate_release(info);
+    }
     note('i', toy->first);
     if (toy->first == 'f') {
         CHECK_EQ(info->blob.size, 10);
@@ -146,5 +150,35 @@ static void unbound_arguments_are_refused(void) {
     subject_close(&subject);
 }
 
-TESTS(TEST(delegates_start_once_and_end), TEST(missing_backends_are_named),
-      TEST(failing_backends_are_reported), TEST(unbound_arguments_are_refused))
+// Blobs inside the FlatBuffer and shared ones stay.
+static void released_blobs_are_spare(void) {
+    subject_t subject;
+    ember_bytes_t spare;
+    uint32_t empty = 0;
+    uint32_t found = 0;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    for (uint32_t i = 0; ember_method_spare(&subject.method, i, &spare); i++) {
+        CHECK_EQ(spare.size, 0);
+        empty++;
+    }
+    CHECK_EQ(empty, 3);
+    subject_close(&subject);
+    releases = true;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    releases = false;
+    for (uint32_t i = 0; ember_method_spare(&subject.method, i, &spare); i++) {
+        if (spare.size > 0) {
+            memset((void *)(uintptr_t)spare.data, 0xA5, spare.size);
+            found++;
+        }
+    }
+    CHECK(found >= 1);
+    subject_input(&subject, 0)[1] = 1;
+    CHECK_EQ(ember_method_execute(&subject.method, &subject.error), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[1] == 8);
+    subject_close(&subject);
+}
+
+TESTS(TEST(released_blobs_are_spare), TEST(delegates_start_once_and_end),
+      TEST(missing_backends_are_named), TEST(failing_backends_are_reported),
+      TEST(unbound_arguments_are_refused))
