@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ember import boards, model, prepack, program, selection
+from ember import boards, cli, model, prepack, program, selection
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.model import Model
@@ -75,3 +76,33 @@ def test_packed_weights_of_another_size_are_not_used(packed: Model) -> None:
     damaged = replace(packed.program, named_data=short)
     with pytest.raises(SdkError, match="packed for another board"):
         chosen(replace(packed, program=damaged, content=program.write(damaged)), SME)
+
+
+KINDS = ("mlp_f16", "mlp_static", "mlp_qd8", "mlp_int4", "layer_linear_qc4")
+KINDS += ("layer_pointwise_qs8", "layer_conv_qs8", "layer_depthwise_qs8", "resnet8")
+
+
+def packed_for(name: str, board: Board) -> Model:
+    one = model.read(CASES / f"xnnpack_{name}")
+    return prepack.prepack(one, chosen(one, board).needs)
+
+
+@pytest.mark.parametrize("board", ["qemu-a64-sme", "qemu-a64-i8mm", "qemu-a64"])
+def test_what_was_packed_is_found(board: str) -> None:
+    target = boards.load(board)
+    packed = [packed_for(name, target) for name in KINDS]
+    assert sum(bool(one.packed) for one in packed) >= len(KINDS) // 2
+    for one in packed:
+        assert prepack.prepack(one, chosen(one, target).needs) is one
+
+
+@pytest.mark.slow
+def test_images_compute_what_loaded_programs_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in KINDS:
+        folder = tmp_path / name
+        shutil.copytree(CASES / f"xnnpack_{name}", folder)
+        (folder / "model.pte").write_bytes(packed_for(name, SME).content)
+    status = cli.main(["test", str(tmp_path), "--board", SME.name])
+    assert status == 0, capsys.readouterr().out
