@@ -3,6 +3,8 @@
 #include "kernels/cortex_m/quantized_mul.h"
 
 enum { A, A_ZERO, B, B_ZERO, Y_ZERO, Y_SCALE };
+// A product has 18 bits with its sign; below the least bits each fraction is in doubt.
+enum { MOST_LEFT = 14, MOST_BITS = 20, LEAST_BITS = 16 };
 
 static int8_t exact(const ember_mul_s8_t *s, int32_t product) {
     const ember_limits_s8_t limits = {INT8_MIN, INT8_MAX};
@@ -21,16 +23,17 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
     const int32_t offset = s->offset;
     const uint32_t doubt = s->doubt;
     const uint32_t left = s->left;
+    const uint32_t bits = s->bits;
 
     for (const int8_t *past = y + count; y < past; y++) {
         const int32_t product = (*a - a_zero) * (*b - b_zero);
         const int32_t moved = (int32_t)((uint32_t)product << left);
         const int64_t scaled = (int64_t)moved * multiplier;
         const int32_t estimate = (int32_t)(scaled >> 32) + offset;
-        if ((uint32_t)estimate << (32 - EMBER_MUL_BITS) < doubt) {
+        if ((uint32_t)estimate << (32 - bits) < doubt) {
             *y = exact(s, product);
         } else {
-            *y = ember_limit_s8(estimate >> EMBER_MUL_BITS, limits);
+            *y = ember_limit_s8(estimate >> bits, limits);
         }
         a += a_step;
         b += b_step;
@@ -45,18 +48,23 @@ static int32_t run(void *state) {
 
 // The reference rounds to a unit of 2^shift first; the estimate is cut off.
 static void set_estimate(ember_mul_s8_t *s) {
-    const int32_t left = EMBER_MUL_BITS + 1 + s->y.shift;
+    const int32_t most = MOST_BITS + 1 + s->y.shift;
+    const int32_t left = most < MOST_LEFT ? most : MOST_LEFT;
+    const int32_t bits = left - 1 - s->y.shift;
+
     s->left = 0;
+    s->bits = 1; // any
     s->offset = 0;
     s->doubt = UINT32_MAX;
-    if (left < 0 || left > 14) { // a product has 17 bits, with its sign
+    if (left < 0 || bits < LEAST_BITS) {
         return;
     }
     const int32_t unit = left > 1 ? left - 1 : 0; // of the rounding, as a power of two
     const int32_t error = 3 + (1 << unit);
-    s->left = (uint32_t)left;
-    s->offset = s->y_zero * (1 << EMBER_MUL_BITS) + (1 << (EMBER_MUL_BITS - 1)) + error;
-    s->doubt = (uint32_t)(2 * error) << (32 - EMBER_MUL_BITS);
+    s->left = (uint8_t)left;
+    s->bits = (uint8_t)bits;
+    s->offset = s->y_zero * (1 << bits) + (1 << (bits - 1)) + error;
+    s->doubt = (uint32_t)(2 * error) << (32 - bits);
 }
 
 ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state) {
@@ -72,6 +80,18 @@ ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state) {
     s->y_zero = (int16_t)ember_zero_point_arg(node, Y_ZERO);
     set_estimate(s);
     return ember_node_status(node);
+}
+
+ember_status_t ember_mul_s8_dense_prepare(ember_node_t *node, void *state) {
+    const ember_mul_s8_t *s = state;
+    const ember_status_t status = ember_mul_s8_prepare(node, state);
+
+    if (status == EMBER_OK &&
+        (!ember_pair_s8_dense(&s->pair) || s->y.shift > -1 || s->y.shift < -31)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "quantized_mul: steps or shift");
+    }
+    return status;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

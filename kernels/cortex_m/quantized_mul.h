@@ -9,20 +9,24 @@
 #include "kernels/cortex_m/pair_s8.h"
 #include "kernels/cortex_m/requantize.h"
 
-enum { EMBER_MUL_BITS = 20 }; // of the estimate's fraction
-
 typedef struct ember_mul_s8 {
     ember_pair_s8_t pair;
     int32_t offset; // estimate = ((product << left) * multiplier >> 32) + offset
     uint32_t
         doubt; // a fraction below it needs the roundings; UINT32_MAX: each one does
-    uint32_t left;
     ember_requantize_t y;
     int16_t a_zero;
     int16_t b_zero;
     int16_t y_zero;
+    uint8_t left;
+    uint8_t bits; // of the estimate's fraction
 } ember_mul_s8_t;
 
 EMBER_MUST_USE ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state);
+
+// For variants: the same, and UNSUPPORTED unless both operands have an element of their
+// own for each of y's, and y's shift lies in [-31, -1].
+EMBER_MUST_USE ember_status_t ember_mul_s8_dense_prepare(ember_node_t *node,
+                                                         void *state);
 
 #endif // EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H

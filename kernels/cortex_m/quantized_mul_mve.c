@@ -37,14 +37,7 @@ static int32_t run(void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    const ember_mul_s8_t *s = state;
-    const ember_status_t status = ember_mul_s8_prepare(node, state);
-
-    if (status == EMBER_OK && (!ember_pair_s8_dense(&s->pair) || s->y.shift > -1 ||
-                               s->y.shift < -31)) { // halves are away from zero
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_mul_mve: shift");
-    }
-    return status;
+    return ember_mul_s8_dense_prepare(node, state); // halves are away from zero
 }
 
 EMBER_KERNEL(quantized_mul_mve, ember_mul_s8_t);

@@ -61,6 +61,19 @@ static inline int32_t ember_smlatt(uint32_t a, uint32_t b, int32_t sum) {
     return made;
 }
 
+// The product of the lower, and of the upper halves.
+static inline int32_t ember_smulbb(uint32_t a, uint32_t b) {
+    int32_t made;
+    __asm__("smulbb %0, %1, %2" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
+static inline int32_t ember_smultt(uint32_t a, uint32_t b) {
+    int32_t made;
+    __asm__("smultt %0, %1, %2" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
 // The four bytes at `*at`, which moves behind them.
 static inline uint32_t ember_ldr_next(const int8_t **at) {
     typedef struct {

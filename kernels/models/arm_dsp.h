@@ -58,6 +58,14 @@ static inline int32_t ember_smlad(uint32_t a, uint32_t b, int32_t sum) {
     return ember_smlatt(a, b, ember_smlabb(a, b, sum));
 }
 
+static inline int32_t ember_smulbb(uint32_t a, uint32_t b) {
+    return ember_smlabb(a, b, 0);
+}
+
+static inline int32_t ember_smultt(uint32_t a, uint32_t b) {
+    return ember_smlatt(a, b, 0);
+}
+
 static inline uint32_t ember_ldr_next(const int8_t **at) {
     uint32_t word;
     memcpy(&word, *at, sizeof(word));

@@ -46,6 +46,14 @@ static inline int16x8_t vreinterpretq_s16_s32(int32x4_t a) {
     return (int16x8_t)a;
 }
 
+static inline int32x4_t vreinterpretq_s32_f32(float32x4_t a) {
+    return (int32x4_t)a;
+}
+
+static inline float32x4_t vreinterpretq_f32_s32(int32x4_t a) {
+    return (float32x4_t)a;
+}
+
 static inline uint32x4_t vreinterpretq_u32_s32(int32x4_t a) {
     return (uint32x4_t)a;
 }
@@ -134,6 +142,13 @@ static inline int8_t vminvq_s8(int8_t least, int8x16_t a) {
         least = a[i] < least ? a[i] : least;
     }
     return least;
+}
+
+static inline int8_t vmaxvq_p_s8(int8_t most, int8x16_t a, mve_pred16_t lanes) {
+    for (int i = 0; i < 16; i++) {
+        most = ember_mve_byte(lanes, i) && a[i] > most ? a[i] : most;
+    }
+    return most;
 }
 
 static inline uint32_t vminvq_u32(uint32_t a, uint32x4_t b) {

@@ -137,6 +137,14 @@ static inline int32x4_t vcvtnq_s32_f32(float32x4_t a) {
     return made;
 }
 
+// Rounded to zero, else the same.
+static inline int32x4_t vcvtq_s32_f32(float32x4_t a) {
+    for (int i = 0; i < 4; i++) {
+        a[i] = truncf(a[i]);
+    }
+    return vcvtnq_s32_f32(a);
+}
+
 static inline float32x4_t vcvtq_f32_s32(int32x4_t a) {
     return (float32x4_t){(float)a[0], (float)a[1], (float)a[2], (float)a[3]};
 }
