@@ -151,27 +151,31 @@ static void copy_column(const ember_columns_dsp_t *s, const row_t *row, int32_t 
     }
 }
 
-// The last `count` columns; those that lack are the first one again.
-static void run_last(const ember_columns_dsp_t *s, int8_t *y, int32_t count) {
-    const int32_t filters = s->conv.filters;
-    const steps_t steps = {filters, count > 2 ? 2 * filters : 0,
-                           0}; // used as far as there are columns
-    const int32_t words = (s->inner + FOUR - 1) / FOUR * 2;
+// The columns of `count` outputs; those that lack are the first one again.
+static void run_columns(const ember_columns_dsp_t *s, int8_t *y[COLUMNS],
+                        int32_t count) {
+    const int32_t words = count < COLUMNS ? (s->inner + FOUR - 1) / FOUR * 2 : 0;
 
     for (int32_t i = 0; i < words; i++) {
         for (int32_t n = count; n < COLUMNS; n++) {
             s->words[i * COLUMNS + n] = s->words[i * COLUMNS];
         }
     }
-    run_filters(s, y, count > 1 ? steps : (steps_t){0, 0, 0});
+    for (int32_t n = count; n < COLUMNS; n++) {
+        y[n] = y[0];
+    }
+    const steps_t steps = {(int32_t)(y[1] - y[0]), (int32_t)(y[2] - y[0]),
+                           (int32_t)(y[3] - y[0])};
+    run_filters(s, y[0], steps);
 }
 
 // The columns of one image become outputs, four at a time.
-static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y) {
+static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
+                      ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth;
-    const steps_t steps = {conv->filters, 2 * conv->filters, 3 * conv->filters};
+    int8_t *to[COLUMNS];
     int32_t count = 0;
 
     for (int32_t oy = 0; oy < height->out; oy++) {
@@ -185,16 +189,16 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y) 
                 copy_column(s, &row, ox);
                 column = s->copy;
             }
+            to[count] = y + oy * steps.row + ox * steps.column;
             widen(s, column, count++);
             if (count == COLUMNS) {
-                run_filters(s, y, steps);
-                y += COLUMNS * (ptrdiff_t)conv->filters;
+                run_columns(s, to, count);
                 count = 0;
             }
         }
     }
     if (count > 0) {
-        run_last(s, y, count);
+        run_columns(s, to, count);
     }
 }
 
@@ -211,7 +215,7 @@ static void turn(const ember_columns_dsp_t *s) {
     }
 }
 
-void ember_columns_dsp_run(const ember_columns_dsp_t *s) {
+void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -220,9 +224,9 @@ void ember_columns_dsp_run(const ember_columns_dsp_t *s) {
         turn(s);
     }
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, x, y);
+        run_image(s, x, y, steps);
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->depth;
-        y += (ptrdiff_t)conv->height.out * conv->width.out * conv->filters;
+        y += steps.image;
     }
 }
 
@@ -231,9 +235,12 @@ static bool is_direct(const ember_conv_s8_axis_t *axis) {
 }
 
 // Scratch: words, turned weights, a column.
-static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node, bool turned) {
+static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
+                        ember_weights_s8_t from) {
     const ember_conv_s8_t *conv = &s->conv;
-    const bool direct = is_direct(&conv->height) && is_direct(&conv->width);
+    const bool turned = from != EMBER_WEIGHTS_PLAIN;
+    const bool direct = from != EMBER_WEIGHTS_MADE && is_direct(&conv->height) &&
+                        is_direct(&conv->width);
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
     const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
     const int32_t weights = turned ? conv->filters * s->inner : 0;
@@ -247,10 +254,9 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node, bool turned)
 }
 
 ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s, ember_node_t *node,
-                                         bool turned) {
+                                         int64_t taps, ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
-    const int64_t inner =
-        (int64_t)conv->height.kernel * conv->width.kernel * conv->depth;
+    const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
         conv->x_offset < -INT8_MAX ||
@@ -260,6 +266,6 @@ ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s, ember_node_t *n
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
     }
     s->inner = (int32_t)inner;
-    set_scratch(s, node, turned);
+    set_scratch(s, node, weights);
     return ember_node_status(node);
 }

@@ -12,17 +12,26 @@ enum { EMBER_COLUMNS_DSP = 4 };
 typedef struct ember_columns_dsp {
     ember_conv_s8_t conv;
     const int8_t *w; // (filters, inner)
-    int8_t *turned;  // (filters, inner): where weights are turned to; NULL: nowhere
+    int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
     int8_t *copy;    // (inner,) one column; NULL: columns lie in the image
     uint32_t *words; // (fours of a column, even or odd, column) pairs of int16
     int32_t inner;   // elements of a column
 } ember_columns_dsp_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
-// when it is not for these kernels. `turn`: the weights are (inner, filters) and are
-// turned in every run.
+// when it is not for these kernels. A column has at most `taps` taps; those whose
+// weights are made are never taken from the image.
 EMBER_MUST_USE ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
-                                                        ember_node_t *node, bool turn);
-void ember_columns_dsp_run(const ember_columns_dsp_t *s);
+                                                        ember_node_t *node,
+                                                        int64_t taps,
+                                                        ember_weights_s8_t weights);
+
+// What follows from `s->conv`.
+static inline void ember_columns_dsp_measure(ember_columns_dsp_t *s) {
+    s->inner = (int32_t)ember_conv_s8_taps(&s->conv) * s->conv.depth;
+}
+
+// Outputs lie at s->conv.y, `steps` apart.
+void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

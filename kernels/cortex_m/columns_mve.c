@@ -8,19 +8,21 @@
 
 enum { MOST = 1 << 20 }; // elements
 
-// Columns that wait until there are enough, and where the outputs of the first belong.
+// Columns that wait until there are enough, and where their outputs belong.
 typedef struct {
     const int8_t *columns[EMBER_COLUMNS_MVE];
+    int8_t *y[EMBER_COLUMNS_MVE];
     int32_t count;
-    int8_t *y;
-    int32_t y_steps[EMBER_COLUMNS_MVE - 1]; // from the first to the others
+    int8_t *next; // outputs of the next column
+    int32_t step; // to those behind it
 } waiting_t;
 
 // A column more is there.
 INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
+    waiting->y[waiting->count] = waiting->next;
+    waiting->next += waiting->step;
     if (++waiting->count == EMBER_COLUMNS_MVE) {
-        ember_columns_mve_three(s, waiting->columns, waiting->y, waiting->y_steps);
-        waiting->y += EMBER_COLUMNS_MVE * (ptrdiff_t)s->conv.filters;
+        ember_columns_mve_three(s, waiting->columns, waiting->y);
         waiting->count = 0;
     }
 }
@@ -31,10 +33,10 @@ static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
 
     for (int32_t n = last.count; n < EMBER_COLUMNS_MVE && last.count > 0; n++) {
         last.columns[n] = last.columns[0];
-        last.y_steps[n - 1] = 0;
+        last.y[n] = last.y[0];
     }
     if (last.count > 0) {
-        ember_columns_mve_three(s, last.columns, last.y, last.y_steps);
+        ember_columns_mve_three(s, last.columns, last.y);
     }
 }
 
@@ -116,28 +118,27 @@ static void run_edge(const ember_columns_mve_t *s, const int8_t *x, int32_t ox,
     }
 }
 
-static void run_copied(const ember_columns_mve_t *s, const int8_t *x,
+// Copies the columns of row `oy` of the outputs.
+static void run_copied(const ember_columns_mve_t *s, const int8_t *x, int32_t oy,
                        waiting_t *waiting) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
     const int32_t step = conv->width.stride * conv->depth;
     const int32_t edge = s->inner_from * step - conv->width.padding * conv->depth;
+    const ember_taps_s8_t down = ember_taps_s8(height, oy);
+    const int32_t top =
+        oy * height->stride - height->padding + down.first * height->dilation;
+    const int8_t *row = x + top * pitch;
+    const int32_t past = s->inner_from + s->inner_count;
 
-    for (int32_t oy = 0; oy < height->out; oy++) {
-        const ember_taps_s8_t down = ember_taps_s8(height, oy);
-        const int32_t top =
-            oy * height->stride - height->padding + down.first * height->dilation;
-        const int8_t *row = x + top * pitch;
-        if (s->inner_count == 0 || down.past - down.first < height->kernel) {
-            run_edge(s, row, 0, conv->width.out, down, waiting);
-            continue;
-        }
-        const int32_t past = s->inner_from + s->inner_count;
-        run_edge(s, row, 0, s->inner_from, down, waiting);
-        run_inner(s, row + edge, s->inner_count, step, waiting);
-        run_edge(s, row, past, conv->width.out - past, down, waiting);
+    if (s->inner_count == 0 || down.past - down.first < height->kernel) {
+        run_edge(s, row, 0, conv->width.out, down, waiting);
+        return;
     }
+    run_edge(s, row, 0, s->inner_from, down, waiting);
+    run_inner(s, row + edge, s->inner_count, step, waiting);
+    run_edge(s, row, past, conv->width.out - past, down, waiting);
 }
 
 // Makes (filters, inner) of (inner, filters).
@@ -153,14 +154,13 @@ static void turn(const ember_columns_mve_t *s) {
     }
 }
 
-void ember_columns_mve_run(const ember_columns_mve_t *s) {
+void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
     const int8_t *x = conv->x;
     waiting_t waiting = {
         .columns = {s->copies, s->copies + s->pitch, s->copies + 2 * s->pitch},
-        .y = conv->y,
-        .y_steps = {conv->filters, 2 * conv->filters},
+        .step = steps.column,
     };
 
     if (s->turned != NULL) {
@@ -169,10 +169,11 @@ void ember_columns_mve_run(const ember_columns_mve_t *s) {
     ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
                    conv->x_offset);
     for (int32_t n = 0; n < conv->batches; n++) {
-        if (s->copies != NULL) {
-            run_copied(s, x, &waiting);
-        } else {
-            for (int32_t oy = 0; oy < conv->height.out; oy++) {
+        for (int32_t oy = 0; oy < conv->height.out; oy++) {
+            waiting.next = conv->y + (ptrdiff_t)n * steps.image + oy * steps.row;
+            if (s->copies != NULL) {
+                run_copied(s, x, oy, &waiting);
+            } else {
                 run_direct(s, x + (ptrdiff_t)oy * conv->height.stride * pitch,
                            conv->width.out, conv->width.stride * conv->depth, &waiting);
             }
@@ -189,18 +190,34 @@ static bool is_direct(const ember_conv_s8_axis_t *axis) {
 // Sets the outputs of a row that run_inner() may copy.
 static void set_inner(ember_columns_mve_t *s) {
     const ember_conv_s8_axis_t *width = &s->conv.width;
-    const int32_t from = (width->padding + width->stride - 1) / width->stride;
+    const int32_t padding = width->padding > 0 ? width->padding : 0;
+    const int32_t from = (padding + width->stride - 1) / width->stride;
     const int32_t last = width->in + width->padding - width->kernel;
-    const int32_t past = last < 0 ? 0 : last / width->stride + 1;
+    int32_t past = last < 0 ? 0 : last / width->stride + 1;
 
+    past = past < width->out ? past : width->out;
     s->inner_from = from;
-    s->inner_count = width->dilation == 1 && past > from ? past - from : 0;
+    s->inner_count =
+        width->dilation == 1 && s->inner > 0 && past > from ? past - from : 0;
+}
+
+static void set_columns(ember_columns_mve_t *s, int64_t taps) {
+    s->inner = (int32_t)(taps * s->conv.depth);
+    s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
+    set_inner(s);
+}
+
+void ember_columns_mve_measure(ember_columns_mve_t *s) {
+    set_columns(s, ember_conv_s8_taps(&s->conv));
 }
 
 // Scratch: sums, turned weights, copies.
-static void set_scratch(ember_columns_mve_t *s, ember_node_t *node, bool turn) {
+static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
+                        ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
-    const bool direct = is_direct(&conv->height) && is_direct(&conv->width);
+    const bool turn = weights != EMBER_WEIGHTS_PLAIN;
+    const bool direct = weights != EMBER_WEIGHTS_MADE && is_direct(&conv->height) &&
+                        is_direct(&conv->width);
     const int32_t sums = (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
     const int32_t turned = turn ? (conv->filters * s->inner + 15) & ~15 : 0;
     const int32_t copies = direct ? 0 : EMBER_COLUMNS_MVE * s->pitch;
@@ -223,20 +240,18 @@ static void set_scratch(ember_columns_mve_t *s, ember_node_t *node, bool turn) {
 }
 
 ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *node,
-                                         bool turn) {
+                                         int64_t taps, ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
-    const int64_t inner =
-        (int64_t)conv->height.kernel * conv->width.kernel * conv->depth;
+    const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
-        (turn && inner * conv->filters > MOST) || conv->x_offset < -INT8_MAX ||
+        (weights != EMBER_WEIGHTS_PLAIN && inner * conv->filters > MOST) ||
+        conv->x_offset < -INT8_MAX ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
                              EMBER_SHIFT_MAX_MVE)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for Helium");
     }
-    s->inner = (int32_t)inner;
-    s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
-    set_inner(s);
-    set_scratch(s, node, turn);
+    set_columns(s, taps);
+    set_scratch(s, node, weights);
     return ember_node_status(node);
 }

@@ -13,7 +13,7 @@ enum { EMBER_COLUMNS_MVE = 3 };
 typedef struct ember_columns_mve {
     ember_conv_s8_t conv;
     const int8_t *w; // (filters, inner)
-    int8_t *turned;  // (filters, inner): where weights are turned to; NULL: nowhere
+    int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
     int32_t *sums;   // (filters,) what an output starts from
     int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns lie in the image
     int32_t inner;   // elements of a column
@@ -23,14 +23,21 @@ typedef struct ember_columns_mve {
 } ember_columns_mve_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
-// when it is not for Helium. `turn`: the weights are (inner, filters) and are turned in
-// every run.
+// when it is not for Helium. A column has at most `taps` taps; those whose weights are
+// made are never taken from the image.
 EMBER_MUST_USE ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s,
-                                                        ember_node_t *node, bool turn);
-void ember_columns_mve_run(const ember_columns_mve_t *s);
+                                                        ember_node_t *node,
+                                                        int64_t taps,
+                                                        ember_weights_s8_t weights);
 
-// The outputs of all filters with three columns: at `y`, and the steps behind it.
+// What follows from `s->conv`: columns and how they are copied.
+void ember_columns_mve_measure(ember_columns_mve_t *s);
+
+// Outputs lie at s->conv.y, `steps` apart.
+void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps);
+
+// The outputs of all filters with three columns, the first of each at y[column].
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
-                             int8_t *y, const int32_t *y_steps);
+                             int8_t *const *y);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H

@@ -189,6 +189,13 @@ ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv, ember_node_t *nod
     return ember_conv_s8_args(conv, node, &places);
 }
 
+ember_status_t ember_conv_s8_transposed_args(ember_conv_s8_t *conv,
+                                             ember_node_t *node) {
+    const ember_conv_s8_places_t places = {
+        .dilation = 6, .offset = 7, .out = 15, .transposed = true};
+    return ember_conv_s8_args(conv, node, &places);
+}
+
 ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv, ember_node_t *node) {
     const ember_conv_s8_places_t places = {
         .dilation = 5, .offset = 7, .out = 14, .depthwise = true};

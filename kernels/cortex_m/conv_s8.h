@@ -62,6 +62,8 @@ EMBER_MUST_USE ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv,
                                                        ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv,
                                                            ember_node_t *node);
+EMBER_MUST_USE ember_status_t ember_conv_s8_transposed_args(ember_conv_s8_t *conv,
+                                                            ember_node_t *node);
 
 // Reads bias, multipliers and shifts of `filters` filters. UNSUPPORTED unless the last
 // two are constants within the range of requantize.h.
@@ -73,6 +75,30 @@ EMBER_MUST_USE ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales,
 // Whether the shifts, as far as they are there to be read, lie in [low, high].
 bool ember_shifts_within(const ember_scales_s8_t *scales, int32_t filters, int32_t low,
                          int32_t high);
+
+static inline int64_t ember_conv_s8_taps(const ember_conv_s8_t *conv) {
+    return (int64_t)conv->height.kernel * conv->width.kernel;
+}
+
+// Distances in elements from the first channel of an output to that of its neighbours.
+typedef struct ember_steps_s8 {
+    int32_t column;
+    int32_t row;
+    int32_t image;
+} ember_steps_s8_t;
+
+static inline ember_steps_s8_t ember_conv_s8_steps(const ember_conv_s8_t *conv) {
+    const int32_t row = conv->width.out * conv->filters;
+    return (ember_steps_s8_t){conv->filters, row, conv->height.out * row};
+}
+
+// Where kernels that multiply columns have their weights (filters, inner) from: as they
+// are; (inner, filters), turned in every run; or made before every run, in scratch.
+typedef enum ember_weights_s8 {
+    EMBER_WEIGHTS_PLAIN,
+    EMBER_WEIGHTS_TURNED,
+    EMBER_WEIGHTS_MADE
+} ember_weights_s8_t;
 
 // Taps [first, past) of output `at` that lie inside the image; first <= past.
 typedef struct ember_taps_s8 {

@@ -3,7 +3,8 @@
 #include "kernels/cortex_m/columns_mve.h"
 
 static int32_t run(void *state) {
-    ember_columns_mve_run(state);
+    const ember_columns_mve_t *s = state;
+    ember_columns_mve_run(s, ember_conv_s8_steps(&s->conv));
     return EMBER_OK;
 }
 
@@ -11,7 +12,11 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_columns_mve_t *s = state;
     const ember_status_t status = ember_conv_s8_plain_args(&s->conv, node);
 
-    return status != EMBER_OK ? status : ember_columns_mve_prepare(s, node, false);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    return ember_columns_mve_prepare(s, node, ember_conv_s8_taps(&s->conv),
+                                     EMBER_WEIGHTS_PLAIN);
 }
 
 EMBER_KERNEL(quantized_conv2d_mve, ember_columns_mve_t);

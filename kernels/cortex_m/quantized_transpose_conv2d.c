@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/conv_s8.h"
 
-enum { DILATION = 6, OFFSET = 7, OUT = 15, MOST_TAPS = 1 << 16 };
+enum { MOST_TAPS = 1 << 16 };
 
 // A tap that an output sees: offsets of its first channel.
 typedef struct {
@@ -94,15 +94,13 @@ static int32_t run(void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    static const ember_conv_s8_places_t places = {
-        .dilation = DILATION, .offset = OFFSET, .out = OUT, .transposed = true};
     state_t *s = state;
-    const ember_status_t status = ember_conv_s8_args(&s->conv, node, &places);
+    const ember_status_t status = ember_conv_s8_transposed_args(&s->conv, node);
 
     if (status != EMBER_OK) {
         return status;
     }
-    const int64_t taps = (int64_t)s->conv.height.kernel * s->conv.width.kernel;
+    const int64_t taps = ember_conv_s8_taps(&s->conv);
     if (s->conv.depth != s->conv.channels || taps > MOST_TAPS) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups, or taps");
     }
