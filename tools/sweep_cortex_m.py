@@ -49,13 +49,14 @@ def limits() -> list[int]:
 def scale(products: int) -> tuple[int, int]:
     """A multiplier and a shift after which sums of so many products fill int8."""
     shift = -max(products.bit_length() // 2 + random.randint(3, 6), 0)
-    if random.random() < 0.03:
-        shift = random.randint(-40, 4)
     return random.randint(1 << 30, (1 << 31) - 1), shift
 
 
 def scales(filters: int, products: int) -> list[torch.Tensor]:
+    """One for each filter; now and then with a shift that no calibration chooses."""
     pairs = [scale(products) for _ in range(filters)]
+    if random.random() < 0.1:
+        pairs[random.randrange(filters)] = (pairs[0][0], random.randint(-40, 4))
     return [
         torch.tensor(column, dtype=torch.int32) for column in zip(*pairs, strict=True)
     ]

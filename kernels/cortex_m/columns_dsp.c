@@ -151,10 +151,9 @@ static void copy_column(const ember_columns_dsp_t *s, const row_t *row, int32_t 
     }
 }
 
-// The columns of `count` outputs; those that lack are the first one again.
-static void run_columns(const ember_columns_dsp_t *s, int8_t *y[COLUMNS],
-                        int32_t count) {
-    const int32_t words = count < COLUMNS ? (s->inner + FOUR - 1) / FOUR * 2 : 0;
+// Columns that lack behind the last `count` ones are the first one again.
+static void repeat(const ember_columns_dsp_t *s, int8_t *y[COLUMNS], int32_t count) {
+    const int32_t words = (s->inner + FOUR - 1) / FOUR * 2;
 
     for (int32_t i = 0; i < words; i++) {
         for (int32_t n = count; n < COLUMNS; n++) {
@@ -164,6 +163,9 @@ static void run_columns(const ember_columns_dsp_t *s, int8_t *y[COLUMNS],
     for (int32_t n = count; n < COLUMNS; n++) {
         y[n] = y[0];
     }
+}
+
+INLINE void run_columns(const ember_columns_dsp_t *s, int8_t *const y[COLUMNS]) {
     const steps_t steps = {(int32_t)(y[1] - y[0]), (int32_t)(y[2] - y[0]),
                            (int32_t)(y[3] - y[0])};
     run_filters(s, y[0], steps);
@@ -180,6 +182,7 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
 
     for (int32_t oy = 0; oy < height->out; oy++) {
         row_t row = {NULL, ember_taps_s8(height, oy)};
+        int8_t *next = y + oy * steps.row;
         row.x = x + (oy * height->stride - height->padding +
                      row.down.first * height->dilation) *
                         pitch;
@@ -189,16 +192,18 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
                 copy_column(s, &row, ox);
                 column = s->copy;
             }
-            to[count] = y + oy * steps.row + ox * steps.column;
+            to[count] = next;
+            next += steps.column;
             widen(s, column, count++);
             if (count == COLUMNS) {
-                run_columns(s, to, count);
+                run_columns(s, to);
                 count = 0;
             }
         }
     }
     if (count > 0) {
-        run_columns(s, to, count);
+        repeat(s, to, count);
+        run_columns(s, to);
     }
 }
 
