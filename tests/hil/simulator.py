@@ -37,6 +37,7 @@ flashers:
   - {{tool: openocd, config: [{here}/simprobe/openocd.cfg],
      serial: "remote_bitbang port {{probe}}", load: image}}
   - {{tool: uf2, family: 0xE48BFF56, volume: SIMULATED, board_id: SIMULATED}}
+  - {{tool: dfu-util, vendor: 0x0483, product: 0xdf11}}
   - {{tool: gdb}}
 """
 CPUID = 0x410F_C240
@@ -71,6 +72,14 @@ def firmware(folder):
     made = folder / "firmware.elf"
     source = HERE / "firmware.c"
     subprocess.run(["arm-none-eabi-gcc", *words, source, "-o", made], check=True)
+    return made
+
+
+def dfu_device(folder):
+    """The library that gives dfu-util a device."""
+    made = folder / "usb.so"
+    words = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*words, HERE / "simdfu" / "usb.c", "-o", made], check=True)
     return made
 
 

@@ -206,6 +206,69 @@ def test_a_uf2_drive_that_goes_away(firmware, board, tmp_path, capsys):
     assert "no drive of a UF2 boot loader" in capsys.readouterr().err
 
 
+# ---- DFU -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return simulator.dfu_device(tmp_path_factory.mktemp("usb"))
+
+
+class Device:
+    """What tests/hil/simdfu puts on the bus of every dfu-util that is started."""
+
+    def __init__(self, folder, library, monkeypatch):
+        if programs.PROGRAMS["dfu-util"].find() is None:
+            pytest.skip("needs dfu-util")
+        self.flash = folder / "flash.bin"
+        self.flash.write_bytes(bytes(128 * 1024))
+        self.left = folder / "left.txt"
+        self.environment = monkeypatch
+        self.environment.setenv("LD_PRELOAD", str(library))
+        self.environment.setenv("SIMDFU_FLASH", str(self.flash))
+        self.environment.setenv("SIMDFU_LEFT", str(self.left))
+
+
+@pytest.fixture
+def device(tmp_path, library, monkeypatch):
+    return Device(tmp_path, library, monkeypatch)
+
+
+def test_dfu_writes_and_starts(device, simulate, firmware, content, board, capsys):
+    assert flash(firmware, board, "dfu-util", "SIMULATED") == 0
+    assert "written and read back" in capsys.readouterr().out
+    written = device.flash.read_bytes()
+    sectors = -(-len(content) // 4096) * 4096
+    assert written[:sectors] == content.ljust(sectors, b"\xff")
+    assert not any(written[sectors:]), "more was erased than the image needs"
+    assert device.left.read_text() == "0"  # where it starts
+    simulation = simulate("gdb", content=written)
+    simulation.reset()
+    assert simulation.printed(RUNS)
+
+
+def test_dfu_finds_what_is_wrong(device, firmware, board, capsys):
+    probe = "SIMULATED"
+    assert flash(firmware, board, "dfu-util", probe, "--verify-only") == 1
+    assert "verify failed" in capsys.readouterr().err
+    assert not any(device.flash.read_bytes())
+    assert flash(firmware, board, "dfu-util", "ANOTHER") == 1
+    assert "no such boot loader is connected" in capsys.readouterr().err
+    device.environment.delenv("SIMDFU_FLASH")
+    assert flash(firmware, board, "dfu-util", probe) == 1
+    assert "no such boot loader is connected" in capsys.readouterr().err
+
+
+def test_a_dfu_device_that_goes_away(device, firmware, content, board, capsys):
+    device.environment.setenv("SIMDFU_CUT", "90")
+    assert flash(firmware, board, "dfu-util", "SIMULATED") == 1
+    assert "was lost in the middle" in capsys.readouterr().err
+    part = device.flash.read_bytes()[: len(content)]
+    assert part[:4096] == content[:4096] and part != content
+    device.environment.delenv("SIMDFU_CUT")
+    assert flash(firmware, board, "dfu-util", "SIMULATED") == 0
+
+
 # ---- gdb -----------------------------------------------------------------------------
 
 

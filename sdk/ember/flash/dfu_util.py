@@ -17,9 +17,11 @@ def plan(order: Order, facts: DfuUtil) -> Plan:
             order.image.blocks, facts.vendor, facts.product, facts.alt
         )
         steps.append(Step("program", (*_connect(order, facts), "-D", IMAGE)))
-    reads = plans.read_back(order)
+    # The last one leaves the boot loader, which starts what lies at its address.
+    reads = sorted(
+        plans.read_back(order), key=lambda read: read.address == order.image.start
+    )
     for read in reads:
-        # Only the last one leaves the boot loader, which starts the firmware.
         leave = ":leave" if read is reads[-1] else ""
         place = f"{read.address:#010x}:{len(read.data)}{leave}"
         words = (*_connect(order, facts), "-s", place, "-U", read.file)

@@ -11,6 +11,11 @@ _NO_PROBE = (
     "no debug probe is connected",
     "connect the board; `ember probes` lists what this computer sees",
 )
+_NO_BOOT_LOADER = (
+    "no such boot loader is connected",
+    "start it: the BOOT0 pin high, then reset; `ember probes` lists what this computer"
+    " sees",
+)
 _TWO_PROBES = (
     "several probes are connected",
     "choose one with --probe: `ember probes` lists them",
@@ -63,11 +68,13 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
             "write protected",
             "[Rr]ead.?(out )?protect",
             "unlock flash",
+            "errVENDOR",
         ),
         _LOCKED,
     ),
     (("Target type .* not recognized",), _UNKNOWN_TARGET),
     (("More than one DFU",), _TWO_PROBES),
+    (("No DFU capable",), _NO_BOOT_LOADER),
     (("Can't find \\S+\\.cfg",), _NO_CONFIGURATION),
     (
         (
@@ -77,7 +84,6 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
             "unable to find a matching CMSIS-DAP",
             "No J-Link device found",
             "Couldn't find any ST-Link",
-            "No DFU capable",
             "Failed to connect",
             "Errno 111",
             "Cannot connect to (J-Link|the probe)",
@@ -98,6 +104,7 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
             "LIBUSB_ERROR_(NO_DEVICE|IO|PIPE)",
             "Expecting value",
             "Lost device",
+            "Error during (down|up)load|Error during special command",
             r"Programming\.\.\.[\s\S]*Memory transfer fault",
         ),
         _GONE,
@@ -144,6 +151,7 @@ def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
     for patterns, (what, hint) in _SAYINGS:
         if any(re.search(pattern, output) for pattern in patterns):
             return SdkError(f"{tool}, {step.what}: {what}", hint=hint)
-    last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+    lines = re.split(r"[\r\n]", output)
+    last = next((line for line in reversed(lines) if line.strip()), "")
     said = f": {last.strip()[:200]}" if last else ", without a word"
     return SdkError(f"{tool}, {step.what}: it ended with code {code}{said}")

@@ -108,6 +108,21 @@ def test_pyocd_knows_the_targets_or_a_pack_does():
                 assert (facts.target in known) == (facts.pack is None), name
 
 
+def test_dfu_leaves_where_the_vectors_are():
+    board = boards.load("netduinoplus2")
+    start, data = 0x08000000, bytes(64)
+    parts = (Segment(start, data), Segment(start + 0x20000, data))
+    order = Order(board, Image(parts, start))
+    steps = flashers.plan(order, board.flasher("dfu-util")).steps
+    assert [step.what for step in steps] == [
+        "program",
+        "read back",
+        "read back and start",
+    ]
+    assert "0x08020000:64" in steps[1].argv
+    assert "0x08000000:64:leave" in steps[2].argv
+
+
 def test_gdb_needs_an_address():
     board = boards.load("netduinoplus2")
     with pytest.raises(UsageError, match="address of a server"):
@@ -286,7 +301,8 @@ def test_a_missing_tool_names_its_package(tool):
         ("openocd", "embedded:startup.tcl:28: Error: Can't find target/x.cfg", "lacks"),
         ("st-flash", "WARN usb.c: Couldn't find any ST-Link devices", "no debug probe"),
         ("st-flash", "Flash memory is write protected", "locked"),
-        ("dfu-util", "dfu-util: No DFU capable USB device available", "no debug probe"),
+        ("dfu-util", "dfu-util: No DFU capable USB device available", "no such boot"),
+        ("dfu-util", "state(10) = dfuERROR, status(11) = errVENDOR", "locked"),
         ("dfu-util", "More than one DFU capable USB device found!", "several probes"),
         ("gdb", "127.0.0.1:1: Connection timed out.", "nobody answers"),
         ("gdb", "Remote connection closed", "lost in the middle"),
