@@ -3,7 +3,6 @@
 import contextlib
 import pathlib
 import random
-import signal
 import socket
 import struct
 import subprocess
@@ -28,8 +27,9 @@ memories:
   - {{name: code, base: 0x00000000, size: 4M, access: rx, kind: flash,
      holds: [vectors, code, rodata, weights], flash: {{sectors: 4K, write: 4}}}}
   - {{name: data, base: 0x20000000, size: 4M, access: rw, kind: sram,
-     holds: [stack, data, method, planned, temp, io]}}
-console: semihosting
+     holds: [stack, data, method, planned, temp, io, batch]}}
+console: {console}
+uart: {{kind: cmsdk, base: 0x40004000, clock: 25MHz, baud: 1000000}}
 runner: {{kind: qemu-system, binary: qemu-system-arm, counts: null}}
 chip: {{at: 0xE000ED00, value: {cpuid:#x}}}
 flashers:
@@ -52,11 +52,12 @@ def free_port():
         return server.getsockname()[1]
 
 
-def board_file(folder, cpuid=CPUID):
+def board_file(folder, cpuid=CPUID, console="semihosting"):
     """The board's description, and what pyOCD needs for it."""
     algorithm.user_script(folder, FLASH)
     path = folder / "simulated.yaml"
-    path.write_text(BOARD.format(folder=folder, here=HERE, cpuid=cpuid))
+    facts = {"folder": folder, "here": HERE, "cpuid": cpuid, "console": console}
+    path.write_text(BOARD.format(**facts))
     return path
 
 
@@ -84,7 +85,7 @@ def dfu_device(folder):
 
 
 def connect(port):
-    for _ in range(400):
+    for _ in range(1200):
         with contextlib.suppress(OSError):
             return Stub("127.0.0.1", port)
         time.sleep(0.05)
@@ -95,16 +96,19 @@ class Simulation:
     """QEMU and a probe of one kind; `probe` is what --probe takes.
 
     After `cut` bytes between probe and CPU the power is cut; `left` is then what the
-    flash holds. After `hang` bytes the probe does nothing any more.
+    flash holds.
     """
 
-    def __init__(self, folder, kind, options=(), content=b"", cut=None, hang=None):
+    def __init__(self, folder, kind, options=(), content=b"", cut=None):
         self.log = folder / "console.txt"
         self.folder = folder
         self.probe_process = None
         self.port = free_port()
+        uart = free_port()
+        self.uart = f"socket://127.0.0.1:{uart}"
         words = ["qemu-system-arm", "-machine", "mps2-an386", "-display", "none"]
-        words += ["-monitor", "stdio", "-serial", "none", "-S"]
+        words += ["-monitor", "stdio", "-S"]
+        words += ["-serial", f"tcp:127.0.0.1:{uart},server=on,wait=off"]
         words += ["-semihosting-config", "enable=on,target=native"]
         words += ["-gdb", f"tcp:127.0.0.1:{self.port}"]
         with self.log.open("wb") as log:
@@ -113,8 +117,8 @@ class Simulation:
             )
         self._park(content)
         port = self.port
-        if cut or hang:
-            faults = (Cut(cut or hang, self._cut if cut else self._hang), Cut())
+        if cut:
+            faults = (Cut(cut, self._cut), Cut())
             port = Proxy(("127.0.0.1", port), faults=faults).port
         if kind == "gdb":
             self.probe = f"127.0.0.1:{port}"
@@ -140,9 +144,6 @@ class Simulation:
         command = b"stop\npmemsave 0 %d left.bin\nquit\n" % 65536
         self.qemu.communicate(command, timeout=20)
 
-    def _hang(self):
-        self.probe_process.send_signal(signal.SIGSTOP)
-
     @property
     def left(self):
         return (self.folder / "left.bin").read_bytes()
@@ -154,7 +155,7 @@ class Simulation:
         stub.resume()
         stub.close()
 
-    def printed(self, text, seconds=20):
+    def printed(self, text, seconds=60):
         """Whether the firmware prints `text` in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:

@@ -12,12 +12,14 @@ import pytest
 import simulator
 from simulator import Simulation, board_file, connect
 
-from ember import boards, cli
+from ember import boards, cli, paths
 from ember.flash import blocks, programs
 
 pytestmark = [pytest.mark.qemu]
 KINDS = ("gdb", "pyocd", "openocd")
 RUNS = "the firmware runs"
+ROOT = paths.root()
+DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
 
 
 @pytest.fixture(scope="module")
@@ -148,14 +150,6 @@ def test_a_power_cut_in_the_middle_and_a_second_try(
     assert again.printed(RUNS)
 
 
-def test_a_probe_that_hangs_in_the_middle(simulate, firmware, board, capsys):
-    simulation = simulate("pyocd", hang=HALF["pyocd"])
-    assert flash(firmware, board, "pyocd", simulation.probe, "--timeout", "15") == 1
-    said = capsys.readouterr().err
-    assert "program: no end after 15 s; the flash may hold a part" in said
-    assert not simulation.printed(RUNS, seconds=0.5)
-
-
 # ---- UF2 -----------------------------------------------------------------------------
 
 
@@ -267,6 +261,45 @@ def test_a_dfu_device_that_goes_away(device, firmware, content, board, capsys):
     assert part[:4096] == content[:4096] and part != content
     device.environment.delenv("SIMDFU_CUT")
     assert flash(firmware, board, "dfu-util", "SIMULATED") == 0
+
+
+# ---- the serial port -----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def speaking(tmp_path_factory):
+    """The board with its console on the serial port."""
+    return board_file(tmp_path_factory.mktemp("speaking"), console="uart")
+
+
+def test_a_model_is_built_and_its_console_shown(
+    simulate, speaking, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    simulation = simulate("gdb")
+    words = ["--monitor", "--port", simulation.uart]
+    assert flash(DIGITS, speaking, "gdb", simulation.probe, *words) == 0
+    assert capsys.readouterr().out.endswith("ember: success\n\nEMBER EXIT 0\n")
+
+
+def test_the_runner_is_flashed_and_runs_cases(simulate, speaking, capsys):
+    simulation = simulate("gdb")
+    case = ROOT / "tests" / "cases" / "op_add"
+    words = ["--runner", "--method", "gdb", "--probe", simulation.probe]
+    assert cli.main(["flash", str(case), "--board", str(speaking), *words]) == 0
+    words = ["--board", str(speaking), "--port", simulation.uart]
+    assert cli.main(["test", str(case), *words]) == 0
+    assert "1 passed, 0 failed" in capsys.readouterr().out
+
+
+def test_a_console_that_is_not_there(simulate, firmware, board, speaking, capsys):
+    simulation = simulate("gdb")
+    words = ["gdb", simulation.probe, "--monitor", "--port"]
+    assert flash(firmware, board, *words, simulation.uart) == 1
+    assert "says nothing over a serial port" in capsys.readouterr().err
+    assert flash(firmware, speaking, *words, "socket://127.0.0.1:1") == 1
+    assert "cannot connect" in capsys.readouterr().err
+    assert not simulation.printed(RUNS, seconds=0.2), "it was flashed all the same"
 
 
 # ---- gdb -----------------------------------------------------------------------------

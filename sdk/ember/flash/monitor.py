@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import re
 from typing import IO
 
@@ -11,8 +13,8 @@ from ember.flash import probes
 from ember.hil import wire
 from ember.hil.wire import Wire
 
-_END = re.compile(rb"EMBER EXIT (\d+)\r?\n")  # as runtime_c/port/uart/console.c says it
-_LONGEST = 32  # bytes that _END can match
+_END = re.compile(r"EMBER EXIT (\d+)\n")  # as runtime_c/port/uart/console.c says it
+_LONGEST = 32  # characters that _END can match
 _POLL_S = 0.2
 
 
@@ -31,11 +33,13 @@ def show(opened: Wire, to: IO[str]) -> int:
     """Pass on what comes until the program tells its exit status, which is the result;
     0 when a person ends it with Ctrl-C.
     """
-    recent = b""
+    utf_8 = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder = io.IncrementalNewlineDecoder(utf_8, translate=True)
+    recent = ""
     try:
         while (end := _END.search(recent)) is None:
-            came = opened.read(_POLL_S)
-            to.write(came.replace(b"\r\n", b"\n").decode("utf-8", "replace"))
+            came = decoder.decode(opened.read(_POLL_S))
+            to.write(came)
             to.flush()
             recent = recent[-_LONGEST:] + came
     except KeyboardInterrupt:

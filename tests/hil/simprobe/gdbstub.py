@@ -15,7 +15,7 @@ class TargetGone(Exception):
 
 class Stub:
     def __init__(self, host, port):
-        self.socket = socket.create_connection((host, port), timeout=10)
+        self.socket = socket.create_connection((host, port), timeout=60)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.pending = b""
         self.running = False

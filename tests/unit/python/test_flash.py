@@ -1,3 +1,4 @@
+import io
 import json
 import os
 import subprocess
@@ -13,6 +14,7 @@ from ember.flash import (
     drives,
     flashers,
     messages,
+    monitor,
     perform,
     probes,
     programs,
@@ -21,6 +23,7 @@ from ember.flash import (
 from ember.flash.blocks import Image
 from ember.flash.plans import Order, Plan, Read, Step
 from ember.flash_facts import Gdb
+from ember.hil.wire import WireGoneError
 from ember.image import Segment
 
 GOLDEN = Path(__file__).parent / "flash_plans.json"
@@ -314,6 +317,61 @@ def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
     error = messages.explain(tool_name, Step("program", ()), output, 7)
     assert said in error.what
     assert error.what.startswith(f"{tool_name}, program: ")
+
+
+# ---- the console ---------------------------------------------------------------------
+
+
+class Said:
+    """A wire from which these pieces come, then what `end` raises."""
+
+    def __init__(self, *pieces, end=None):
+        self.pieces = list(pieces)
+        self.end = end or WireGoneError("the wire is gone")
+
+    def read(self, timeout_s):
+        if not self.pieces:
+            raise self.end
+        return self.pieces.pop(0)
+
+
+def test_a_console_is_shown_to_the_exit_status():
+    to = io.StringIO()
+    assert monitor.show(Said(b"a\r\nEMBER E", b"", b"XIT 1", b"12\r", b"\n"), to) == 112
+    assert to.getvalue() == "a\nEMBER EXIT 112\n"
+
+
+def test_a_console_ends_with_the_wire_or_the_person():
+    with pytest.raises(WireGoneError):
+        monitor.show(Said(b"a"), io.StringIO())
+    assert monitor.show(Said(b"\xff", end=KeyboardInterrupt()), io.StringIO()) == 0
+
+
+def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
+    board = boards.load("nucleo-f767zi")
+    ports = []
+    monkeypatch.setattr(probes, "ports", lambda: ports)
+    with pytest.raises(UsageError, match="no serial ports are connected"):
+        monitor.connect(board, None, None)
+    ports.append(probes.Found("port", "/dev/nowhere", "ST-LINK", ()))
+    with pytest.raises(SdkError, match="no port /dev/nowhere"):
+        monitor.connect(board, None, None)
+    ports.append(probes.Found("port", "/dev/nothing", "ST-LINK", ()))
+    with pytest.raises(UsageError, match="2 serial ports are connected"):
+        monitor.connect(board, None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "/dev/x"], "--port and --baud are of --monitor"),
+        (["--monitor", "--runner"], "not to --monitor"),
+        ([], "give one model or firmware.elf"),
+    ],
+)
+def test_options_that_do_not_go_together(words, said, capsys):
+    assert cli.main(["flash", "--board", "netduinoplus2", *words]) == 2
+    assert said in capsys.readouterr().err
 
 
 # ---- probes and drives ---------------------------------------------------------------
