@@ -45,6 +45,13 @@ StackOption = Annotated[
         metavar="BYTES", min=256, help="Size of the stack; else what code may need."
     ),
 ]
+PreparedOption = Annotated[
+    bool,
+    typer.Option(
+        "--prepared",
+        help="Prepare nodes now: firmware that loads nothing, and is smaller.",
+    ),
+]
 OptimizeOption = Annotated[
     libraries.Optimize | None,
     typer.Option(metavar="size|balanced|speed", help="What kernels are chosen for."),
@@ -84,13 +91,7 @@ def command(
         ),
     ] = False,
     messages: MessagesOption = False,
-    prepared: Annotated[
-        bool,
-        typer.Option(
-            "--prepared",
-            help="Prepare nodes now: firmware that loads nothing, and is smaller.",
-        ),
-    ] = False,
+    prepared: PreparedOption = False,
     stack: StackOption = None,
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
@@ -110,7 +111,7 @@ def command(
         methods=tuple(method or ()),
         app=app,
         messages=messages,
-        prepared=prepared,
+        prepared=prepared or plans.prepared,
         caller_io=caller_io,
         stack=stack,
         toolchain=toolchain,

@@ -13,6 +13,7 @@ from ember.cmd_build import (
     ModelArgument,
     OptimizeOption,
     OutOption,
+    PreparedOption,
     ToolchainOption,
 )
 from ember.options import KernelsOption, ProjectOption
@@ -28,6 +29,7 @@ def command(
     ] = 40,
     out: OutOption = None,
     data: DataOption = None,
+    prepared: PreparedOption = False,
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
@@ -42,6 +44,7 @@ def command(
         method=method,
         out=out,
         data=data or (),
+        prepared=prepared,
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,

@@ -10,6 +10,7 @@ from ember.cmd_build import (
     ModelArgument,
     OptimizeOption,
     OutOption,
+    PreparedOption,
     StackOption,
     ToolchainOption,
 )
@@ -25,6 +26,7 @@ def command(
     data: DataOption = None,
     messages: MessagesOption = False,
     stack: StackOption = None,
+    prepared: PreparedOption = False,
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
@@ -41,6 +43,7 @@ def command(
         data=data or (),
         messages=messages,
         stack=stack,
+        prepared=prepared,
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,

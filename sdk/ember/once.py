@@ -40,6 +40,7 @@ class Order:
     out: Path | None = None
     data: Sequence[Path] = ()
     messages: bool = False
+    prepared: bool = False
     stack: int | None = None  # bytes; None: as many as the code may need
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
@@ -58,6 +59,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     options = build.Options(
         methods=(chosen,) if chosen else (),
         messages=order.messages,
+        prepared=order.prepared or plans.prepared,
         stack=order.stack,
         toolchain=order.toolchain,
         optimize=order.optimize or plans.optimize,

@@ -8,6 +8,7 @@ pin:
   model/forward/3: add_f32  # the call at instruction 3 of a method of a model
 forbid: [mve]               # variants for these instruction sets are not used
 optimize: size              # or balanced, speed: what kernels are chosen for
+prepared: true              # firmware loads nothing: its nodes are prepared by build
 passes: [fold]              # only these passes of packing, not the default ones
 memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
 
@@ -31,7 +32,7 @@ from ember.steering import ALIGN, CLASSES, MOST_ALIGN, Steering
 FILE = Path("ember.yaml")
 _FIELDS = (
     *("models", "board", "kernels", "pin", "forbid", "optimize"),
-    *("passes", "memory"),
+    *("prepared", "passes", "memory"),
 )
 _CALL_PARTS = 3
 
@@ -42,6 +43,7 @@ class Project:
     board: str | None = None
     rules: Rules = field(default_factory=Rules)
     optimize: Optimize = DEFAULT_OPTIMIZE
+    prepared: bool = False
     passes: tuple[str, ...] = passes.DEFAULT
     steering: Steering = field(default_factory=Steering)
 
@@ -112,13 +114,16 @@ class _Reader:
         optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
         if optimize not in get_args(Optimize):
             self.problems.append("optimize: it is none of size, balanced, speed")
+        prepared = self.data.pop("prepared", False)
+        if not isinstance(prepared, bool):
+            self.problems.append("prepared: it is neither true nor false")
         chosen = self._passes()
         steering = self._steering()
         self._unknown("", self.data, _FIELDS)
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
         rules = Rules(folders, pins, calls, forbid)
-        return Project(models, board, rules, optimize, chosen, steering)
+        return Project(models, board, rules, optimize, prepared, chosen, steering)
 
     def _passes(self) -> tuple[str, ...]:
         if "passes" not in self.data:

@@ -30,9 +30,9 @@ SIZE_BOUNDS = {
     "library": 220_000,
     "add": 2_750,
     "addmm": 2_500,
-    "mlp": 16_000,
-    "ds_cnn": 22_000,
-    "balanced": 16_000,
+    "mlp": 12_900,
+    "ds_cnn": 20_700,
+    "balanced": 13_900,
 }
 
 

@@ -72,10 +72,10 @@ def _core(options: argparse.Namespace, folder: Path) -> int:
 
 def _int8(options: argparse.Namespace, folder: Path) -> int:
     costs = int8.measure_small(folder)
-    columns = (">execute", ">load", ">code", ">RAM")
+    columns = (">execute", ">load", ">code", ">RAM", ">code, prepared")
     table = output.table("model", "core", *columns)
     for one in costs:
-        figures = (one.execute, one.load, one.code, one.ram)
+        figures = (one.execute, one.load, one.code, one.ram, one.prepared)
         table.add_row(one.name, one.core, *(f"{figure:,}" for figure in figures))
     output.console(options.json).print(table)
     output.write_json([asdict(one) for one in costs], options.json)

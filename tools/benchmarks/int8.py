@@ -30,7 +30,7 @@ CHECKED = ("m4", "m55")
 LIMIT = 1.02
 SLACK = 64  # instructions of an operator that may come and go
 _BASELINE = Path(__file__).with_name("int8.json")
-_FIGURES = ("execute", "load", "code", "ram")
+_FIGURES = ("execute", "load", "code", "ram", "prepared")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Cost:
     code: int  # bytes, with constants and .data
     program: int
     ram: int  # .data, .bss, tensors, states, scratch, the stack that was used
+    prepared: int  # bytes of code of the same firmware with --prepared
+    prepared_program: int
     kernels: Mapping[str, int]  # instructions by operator and its kernels
 
 
@@ -72,18 +74,28 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
     log = run.run(built, laid_out)
     found = profile.of_run(log)
-    size = built.sizes["size"]
+    options = build.Options(prepared=True)
+    twin = build.build(
+        case, CORES[core][0], out=folder / f"{name}_{core}_prepared", options=options
+    )
+    size, smaller = built.sizes["size"], twin.sizes["size"]
     return Cost(
         name=name,
         core=core,
         macs=sum(row.macs for row in found.operators),
         execute=found.execute,
         load=found.load,
-        code=size["code"] + size["rodata"] + size["data"],
+        code=_code(size),
         program=size["model"],
         ram=size["data"] + size["bss"] + size["arena"] + (log.stack_used or 0),
+        prepared=_code(smaller),
+        prepared_program=smaller["model"],
         kernels={_title(row): row.instructions for row in found.operators},
     )
+
+
+def _code(size: Mapping[str, int]) -> int:
+    return size["code"] + size["rodata"] + size["data"]
 
 
 def _title(row: profile.Row) -> str:

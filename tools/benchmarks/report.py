@@ -48,6 +48,17 @@ PEER_INT8: dict[tuple[str, str], tuple[int, int, int, int]] = {
     ("autoencoder", "m4"): (618_601, 24_428, 10_565, 69_725),
     ("autoencoder", "m55"): (66_132, 22_300, 11_126, 77_309),
 }
+# Bytes of its programs.
+PEER_PROGRAMS: dict[tuple[str, str], int] = {
+    ("resnet8", "m4"): 173_192,
+    ("resnet8", "m55"): 173_368,
+    ("ds_cnn", "m4"): 54_192,
+    ("ds_cnn", "m55"): 54_240,
+    ("mobilenet_v1", "m4"): 313_000,
+    ("mobilenet_v1", "m55"): 313_144,
+    ("autoencoder", "m4"): 278_048,
+    ("autoencoder", "m55"): 284_864,
+}
 _NAMES = {"m4": "Cortex-M4", "m55": "Cortex-M55"}
 _HEAD = """\
 # Performance
@@ -125,6 +136,14 @@ _INT8_NOTES = """
   kernel.
 """
 
+_FLASH = """
+### Flash
+
+Bytes of code, with constants and `.data`, and of the whole firmware with its model;
+*prepared* is with `--prepared` ([runtime.md](runtime.md#prepared-firmware)), which
+executes in as many instructions.
+
+"""
 
 _SIZES_HEAD = """
 ## Code size
@@ -164,10 +183,13 @@ def page(
         + _WHOLE
         + _whole_models(whole)
         + _WHOLE_NOTES
-        + _INT8
-        + _int8_models(int8)
-        + _INT8_NOTES
+        + int8_section(int8)
     )
+
+
+def int8_section(costs: list[Cost]) -> str:
+    table = _INT8 + _int8_models(costs) + _INT8_NOTES
+    return table + _FLASH + _flash(costs)
 
 
 def _sizes(found: Sizes) -> str:
@@ -230,6 +252,22 @@ def _int8_models(costs: list[Cost]) -> str:
         numbers += map(_number, (one.code, one.program, one.ram, one.load))
         theirs = " / ".join(map(_number, peer)) if peer else "-"
         rows.append([one.name, one.core.upper(), *numbers, theirs])
+    return _table(head, rows, left=2)
+
+
+def _flash(costs: list[Cost]) -> str:
+    head = ["model", "core", "code", "flash", "code, prepared", "flash, prepared"]
+    head += ["ExecuTorch: code", "flash", "prepared, of that"]
+    rows = []
+    for one in costs:
+        key = one.name, one.core
+        if key not in PEER_PROGRAMS:
+            continue
+        flash, theirs = one.prepared + one.prepared_program, PEER_INT8[key][1]
+        whole = theirs + PEER_PROGRAMS[key]
+        numbers = (one.code, one.code + one.program, one.prepared, flash, theirs, whole)
+        share = f"{100 * flash / whole:.0f} %"
+        rows.append([one.name, one.core.upper(), *map(_number, numbers), share])
     return _table(head, rows, left=2)
 
 
