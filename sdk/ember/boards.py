@@ -326,9 +326,10 @@ def _fields(path: Path) -> Any:
     if not isinstance(data, dict) or "like" not in data:
         return data
     like = str(data.pop("like"))
-    base = path.with_name(f"{like}.yaml")
-    if not base.is_file():
-        raise SdkError(f"{path}: like: there is no board '{like}' beside it")
+    places = [path.with_name(f"{like}.yaml"), paths.boards() / f"{like}.yaml"]
+    base = next((one for one in places if one.is_file()), None)
+    if base is None:
+        raise SdkError(f"{path}: like: there is no board '{like}'")
     described = yaml.safe_load(base.read_text(encoding="utf-8"))
     if "like" in described:
         raise SdkError(f"{path}: like: {like} is itself like another board")

@@ -34,10 +34,7 @@ int main(void) {
 def described(tmp_path_factory):
     """The file of a board that is emulated, with another console."""
     board("netduinoplus2")
-    folder = tmp_path_factory.mktemp("boards")
-    text = (ROOT / "boards/netduinoplus2.yaml").read_text()
-    (folder / "netduinoplus2.yaml").write_text(text)
-    made = folder / "on-a-line.yaml"
+    made = tmp_path_factory.mktemp("boards") / "on-a-line.yaml"
     made.write_text("like: netduinoplus2\nname: on-a-line\nconsole: uart\n")
     return made
 
