@@ -19,8 +19,13 @@ _SEMIHOSTING = "semihosting"  # in the names of its objects
 
 def without(made: Libraries) -> Libraries:
     """The libraries without log, files and exit."""
-    kept = tuple(one for one in made.objects if _SEMIHOSTING not in one.name)
+    kept = tuple(one for one in made.objects if not is_semihosting(one.name))
     return replace(made, objects=kept)
+
+
+def is_semihosting(name: str) -> bool:
+    """Whether a file of a port is the console that a serial port stands for."""
+    return _SEMIHOSTING in name
 
 
 def of_board(made: Libraries) -> Libraries:

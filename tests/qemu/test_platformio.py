@@ -105,6 +105,22 @@ def test_a_new_project(pio: Pio, tmp_path: Path) -> None:
     assert "Ember: there is no " in said
 
 
+@pytest.mark.parametrize("name", ["nucleo-f446re", "rpi-pico"])
+def test_a_board_that_nothing_emulates(name: str, pio: Pio, tmp_path: Path) -> None:
+    """Its console is a serial port, and `ember flash` uploads."""
+    folder = tmp_path / "project"
+    new.create(folder, "platformio", name, DIGITS)
+    with (folder / "platformio.ini").open("a") as file:
+        file.write("upload_flags = --dry-run\n")
+    said = pio(folder, "run", "-t", "upload")
+    assert "firmware.hex" in said or "firmware.uf2" in said
+    firmware = folder / ".pio" / "build" / name / "firmware.elf"
+    words = ["arm-none-eabi-objdump", "-d", firmware]
+    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    assert "<ember_uart_put>:" in text
+    assert "bkpt" not in text  # it would end there without a debugger
+
+
 OWN_BOARD = {
     "name": "A board of one's own",
     "vendor": "Own",

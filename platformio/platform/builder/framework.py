@@ -17,4 +17,5 @@ if not board.get("build.ldscript", ""):
     name = env.subst("$BOARD") + ".ld"
     env.Replace(LDSCRIPT_PATH=str(folder / "framework" / "scripts" / name))
 sources = str(folder / "framework" / "port")
-env.BuildSources("$BUILD_DIR/framework", sources)
+chosen = ["-<*>", *(f"+<{name}>" for name in board.get("ember.port"))]
+env.BuildSources("$BUILD_DIR/framework", sources, src_filter=chosen)

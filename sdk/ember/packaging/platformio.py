@@ -17,11 +17,21 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ember import __version__, boards, emulator, linker, paths, sources, tools
+from ember import (
+    __version__,
+    boards,
+    consoles,
+    emulator,
+    linker,
+    paths,
+    sources,
+    tools,
+    uart,
+)
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.packaging import manifests
@@ -54,11 +64,12 @@ def write(folder: Path) -> None:
     words = {"VERSION": __version__, "LICENSE": manifests.LICENSE}
     platform = folder / "platform"
     manifests.expand(paths.platformio() / "platform", platform, words)
-    _write_framework(platform / "framework")
-    for name in known_boards():
-        board = boards.load(name)
-        _write_json(platform / "boards" / f"{name}.json", board_facts(board))
-        script = platform / "framework" / "scripts" / f"{name}.ld"
+    known = [boards.load(name) for name in known_boards()]
+    needed = {name for board in known for name in port_sources(board)}
+    _write_framework(platform / "framework", needed)
+    for board in known:
+        _write_json(platform / "boards" / f"{board.name}.json", board_facts(board))
+        script = platform / "framework" / "scripts" / f"{board.name}.ld"
         script.parent.mkdir(exist_ok=True)
         script.write_text(linker.script(board), encoding="utf-8")
     _write_toolchain(folder / "packages" / "toolchain-gccarmnoneeabi")
@@ -105,6 +116,7 @@ def board_facts(board: Board) -> dict[str, Any]:
         },
         "ember": {
             "board": board.name,
+            "port": port_sources(board),
             "emulator": words,
             "timeout_s": runner.timeout_s,
         },
@@ -120,22 +132,35 @@ def _flags(cpu: str) -> str:
     return f"{found[1].replace('+nomve.fp', '+nomve')} -mthumb"
 
 
-def _write_framework(folder: Path) -> None:
-    """The port's sources and headers, with the includes that they have."""
+def port_sources(board: Board) -> list[str]:
+    """Start-up code and console of a board: files below runtime_c/port."""
     port = paths.runtime() / "port"
     listed = (port / "CMakeLists.txt").read_text(encoding="utf-8")
     found = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
     assert found is not None
     names = found[1].split()
-    names += [one.relative_to(port).as_posix() for one in port.glob("*.h")]
-    for name in names:
-        target = folder / "port" / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(port / name, target)
-    headers = folder / "include" / "ember"
-    headers.mkdir(parents=True)
+    if board.console == "uart" and board.uart is not None:
+        line = uart.console(board.uart, board.port)
+        names = [name for name in names if not consoles.is_semihosting(name)]
+        names += [one.relative_to(port).as_posix() for one in line]
+    return names
+
+
+def _write_framework(folder: Path, sources: Iterable[str]) -> None:
+    """The port's sources and headers, with the includes that they have."""
+    port = paths.runtime() / "port"
+    found = {port / name for name in sources}
+    for place in {one.parent for one in found} | {port}:
+        found |= set(place.glob("*.h"))
+    for one in sorted(found):
+        _copy(one, folder / "port" / one.relative_to(port))
     for one in (paths.runtime() / "include" / "ember").glob("*.h"):
-        shutil.copyfile(one, headers / one.name)
+        _copy(one, folder / "include" / "ember" / one.name)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
 
 
 def _write_toolchain(folder: Path) -> None:
