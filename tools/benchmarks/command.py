@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import core, int8, models, report, sizes
+from benchmarks import core, int8, models, report, sizes, sme
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -43,6 +43,9 @@ def _parser() -> argparse.ArgumentParser:
     _with_baseline(one).set_defaults(command=_core)
     small = commands.add_parser("int8", help="the committed int8 models on M4 and M55")
     _with_baseline(small).set_defaults(command=_int8)
+    wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
+    wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    wide.set_defaults(command=_sme)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.set_defaults(command=_report)
     return parser
@@ -84,6 +87,18 @@ def _int8(options: argparse.Namespace, folder: Path) -> int:
     return _told(int8.worse(costs, int8.baseline()) if options.check else [])
 
 
+def _sme(options: argparse.Namespace, folder: Path) -> int:
+    products = sme.measure(folder)
+    table = output.table(
+        *report.SME_COLUMNS[:3], *(f">{x}" for x in report.SME_COLUMNS[3:])
+    )
+    for row in report.sme_rows(products):
+        table.add_row(*row)
+    output.console(options.json).print(table)
+    output.write_json([asdict(one) for one in products], options.json)
+    return 0
+
+
 def _told(found: list[str]) -> int:
     for sentence in found:
         print(f"bench: {sentence}", file=sys.stderr)
@@ -105,6 +120,7 @@ def _report(_: argparse.Namespace, folder: Path) -> int:
         models.measure(folder),
         models.measure_whole(folder / "whole"),
         int8.measure_whole(folder / "int8"),
+        sme.measure(folder / "sme"),
     )
     (paths.root() / _PAGE).write_text(text, encoding="utf-8")
     print(f"{_PAGE} is written")

@@ -10,6 +10,7 @@ from benchmarks.int8 import Cost
 from benchmarks.models import ModelCost
 from benchmarks.sizes import FIGURES as SIZES
 from benchmarks.sizes import Sizes
+from benchmarks.sme import Product
 
 # ExecuTorch 1.4.1 as measured on the same computer with the same emulator and plugin:
 # its own CMake, -Os, newlib-nano, logging off, program verification off (the default).
@@ -144,6 +145,28 @@ Bytes of code, with constants and `.data`, and of the whole firmware with its mo
 executes in as many instructions.
 
 """
+_SME = """
+## Matrix products with SME
+
+Of (m, k) by (k, n) on `qemu-a64-sme`, `-256` and `-128`, by the bits of a vector: what
+nodes of XNNPACK delegates execute, packing of rows and quantising to int8 included.
+
+"""
+_SME_NOTES = """
+- *of the limit*: instructions that only outer products of whole tiles would be, to
+  those executed; for one row, vectors of FMLA, FMLALB or SDOT.
+- *SMOPA*: outer products of int8 as the architecture has them. QEMU 7.2 computes them
+  wrong; a node tries one, and where it is wrong takes half of each (*half*). Both ways
+  give the same numbers where both are right.
+- *int4* is the weights; their input is quantised to int8 row by row. Sums of groups are
+  added in XNNPACK's order.
+- KleidiAI 1.30's SME kernels, counted the same way: rows packed and quantised at run
+  time, weights before. It has none for int4 in groups: that is its fastest with i8mm,
+  for one row with dot products.
+"""
+SME_COLUMNS = ("numbers", "m x k x n", "way", "bits", "instructions", "MACs each")
+SME_COLUMNS += ("of the limit", "KleidiAI")
+
 
 _SIZES_HEAD = """
 ## Code size
@@ -169,6 +192,7 @@ def page(
     costs: list[ModelCost],
     whole: list[ModelCost],
     int8: list[Cost],
+    products: list[Product],
 ) -> str:
     """The whole page."""
     return (
@@ -184,12 +208,32 @@ def page(
         + _whole_models(whole)
         + _WHOLE_NOTES
         + int8_section(int8)
+        + _SME
+        + _table(SME_COLUMNS, sme_rows(products), left=3)
+        + _SME_NOTES
     )
 
 
 def int8_section(costs: list[Cost]) -> str:
     table = _INT8 + _int8_models(costs) + _INT8_NOTES
     return table + _FLASH + _flash(costs)
+
+
+def sme_rows(products: list[Product]) -> list[list[str]]:
+    """Cells of SME_COLUMNS."""
+    return [
+        [
+            one.kind.title,
+            " x ".join(map(str, one.shape)),
+            one.kind.way,
+            str(one.bits),
+            _number(one.instructions),
+            f"{one.each:.1f}",
+            f"{one.of_limit:.3f}",
+            _number(one.peer),
+        ]
+        for one in products
+    ]
 
 
 def _sizes(found: Sizes) -> str:

@@ -155,26 +155,16 @@ static void groups_pack(const ember_xnn_geometry_t *geometry, const void *weight
 static const ember_xnn_layout_t groups_layout = {"sme_groups", groups_size, groups_pack,
                                                  true};
 
-static const ember_xnn_layout_t *layout_for(ember_xnn_sme_kind_t kind,
-                                            const ember_xnn_value_t *weights) {
-    switch (kind) {
-    case XNN_SME_F32:
-        return &f32_layout;
-    case XNN_SME_F16:
-        return weights->datatype == XNN_F16 ? &f16_layout : &rounded_layout;
-    case XNN_SME_QD8_S4:
-        return &s4_layout;
-    case XNN_SME_QD8_B4:
-        return &groups_layout;
-    default:
-        return &s8_layout;
-    }
-}
+static const ember_xnn_layout_t *const layouts[XNN_SME_KINDS] = {
+    [XNN_SME_F32] = &f32_layout,   [XNN_SME_F16] = &f16_layout,
+    [XNN_SME_QS8] = &s8_layout,    [XNN_SME_QD8] = &s8_layout,
+    [XNN_SME_QD8_S4] = &s4_layout, [XNN_SME_QD8_B4] = &groups_layout,
+};
 
 void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
-                               const ember_xnn_geometry_t *geometry, const void *b,
-                               void *to) {
-    pack_from(kind == XNN_SME_F32 ? &f32_source : &f16_source, geometry, b, to);
+                               const ember_xnn_geometry_t *geometry,
+                               const void *weights, const void *scales, void *to) {
+    layouts[kind]->pack(geometry, weights, scales, to);
 }
 
 static bool transposed(const ember_xnn_node_t *node) {
@@ -236,5 +226,7 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
         return EMBER_UNSUPPORTED;
     }
     node->scratch = (uint32_t)scratch;
-    return ember_xnn_pack(graph, node, layout_for(kind, node->in[1]), &geometry);
+    const bool rounds = kind == XNN_SME_F16 && node->in[1]->datatype == XNN_F32;
+    return ember_xnn_pack(graph, node, rounds ? &rounded_layout : layouts[kind],
+                          &geometry);
 }

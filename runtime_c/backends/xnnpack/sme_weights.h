@@ -17,10 +17,11 @@ EMBER_MUST_USE ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph,
 uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
                                bool gathered);
 
-// What products of a batch do with matrix b while they run.
+// Packs weights, or matrix b of a batch, as products of this kind read them. `scales`:
+// bfloat16 (n, blocks), of QD8_B4 alone.
 void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
-                               const ember_xnn_geometry_t *geometry, const void *b,
-                               void *to);
+                               const ember_xnn_geometry_t *geometry,
+                               const void *weights, const void *scales, void *to);
 
 // Products of a sum.
 uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node);

@@ -196,7 +196,7 @@ static void run_batch(const ember_xnn_sme_t *gemm) {
         const size_t a = xnn_sme_matrix(batch, batch->a_steps, i);
         const size_t b = xnn_sme_matrix(batch, batch->b_steps, i);
         const uint8_t *from = (const uint8_t *)batch->b + b * gemm->n * bytes;
-        ember_xnn_sme_pack_matrix(gemm->kind, &geometry, from, gemm->scratch);
+        ember_xnn_sme_pack_matrix(gemm->kind, &geometry, from, NULL, gemm->scratch);
         one.a = (const uint8_t *)gemm->a + a * gemm->m * bytes;
         one.y = (uint8_t *)gemm->y +
                 (size_t)i * gemm->m * gemm->n * xnn_sme_element(gemm->kind);
