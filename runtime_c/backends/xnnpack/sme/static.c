@@ -75,10 +75,33 @@ static inline void put(int8_t *y, svint32_t left, svint32_t right,
     svst1b_s16(columns, y, svadd_s16_x(svptrue_b16(), both, zero));
 }
 
-// Rows of tiles beside each other. The slice of a step is a constant beside the index.
+// The same of no more than one vector of columns.
+static inline void put_narrow(int8_t *y, svint32_t sums, svfloat32x2_t factors,
+                              svint32_t low, svint32_t high, svint16_t zero,
+                              svbool_t columns) __arm_streaming __arm_preserves("za") {
+    const svint16_t bits = bits_of(sums, svget2_f32(factors, 0), low, high);
+    const svint16_t number = svadd_s16_x(svptrue_b16(), bits, zero);
+    svst1b_s32(columns, y, svreinterpret_s32_s16(number));
+}
+
+// Row i of tiles beside each other.
+static inline __attribute__((always_inline)) void
+put_row(int8_t *y, bool lower, bool narrow, uint32_t i, svfloat32x2_t factors,
+        svint32_t low, svint32_t high, svint16_t zero,
+        svbool_t columns) __arm_streaming __arm_inout("za") {
+    const svint32_t left = sme_row(lower, false, i);
+    if (narrow) {
+        put_narrow(y, left, factors, low, high, zero, columns);
+    } else {
+        put(y, left, sme_row(lower, true, i), factors, low, high, zero, columns);
+    }
+}
+
+// All rows. The slice of a step is a constant beside the index.
 static inline __attribute__((always_inline)) void
 store(const ember_xnn_sme_t *gemm, int8_t *y, bool lower, uint32_t lanes, uint32_t step,
-      svfloat32x2_t factors, svbool_t columns) __arm_streaming __arm_inout("za") {
+      bool narrow, svfloat32x2_t factors,
+      svbool_t columns) __arm_streaming __arm_inout("za") {
     const svint32_t low = svdup_s32(HALF + (int32_t)gemm->range.low);
     const svint32_t high = svdup_s32(HALF + (int32_t)gemm->range.high);
     const svint16_t zero = svdup_s16((int16_t)gemm->range.zero);
@@ -87,35 +110,35 @@ store(const ember_xnn_sme_t *gemm, int8_t *y, bool lower, uint32_t lanes, uint32
     for (; i + 4 <= lanes; i += 4) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; j += step, y += n) {
-            put(y, sme_row(lower, false, i + j), sme_row(lower, true, i + j), factors,
-                low, high, zero, columns);
+            put_row(y, lower, narrow, i + j, factors, low, high, zero, columns);
         }
     }
     for (; i < lanes; i += step, y += n) {
-        put(y, sme_row(lower, false, i), sme_row(lower, true, i), factors, low, high,
-            zero, columns);
+        put_row(y, lower, narrow, i, factors, low, high, zero, columns);
     }
 }
 
 static inline __attribute__((always_inline)) void
-end_step(const ember_xnn_sme_t *gemm, const sme_block_t *block,
-         uint32_t step) __arm_streaming __arm_inout("za") {
+end_step(const ember_xnn_sme_t *gemm, const sme_block_t *block, uint32_t step,
+         bool narrow) __arm_streaming __arm_inout("za") {
     const uint32_t words = (uint32_t)svcntw();
-    const svbool_t columns = svwhilelt_b16_u32(0, block->columns);
+    const svbool_t columns = narrow ? svwhilelt_b32_u32(0, block->columns)
+                                    : svwhilelt_b16_u32(0, block->columns);
     const svfloat32x2_t factors = factors_of(gemm, block->column, block->columns);
     const uint32_t upper = block->lanes < words ? block->lanes : words;
     int8_t *y = (int8_t *)gemm->y + (size_t)block->row * gemm->n + block->column;
-    store(gemm, y, false, upper, step, factors, columns);
+    store(gemm, y, false, upper, step, narrow, factors, columns);
     y += (size_t)(upper / step) * gemm->n;
-    store(gemm, y, true, block->lanes - upper, step, factors, columns);
+    store(gemm, y, true, block->lanes - upper, step, narrow, factors, columns);
 }
 
 static void end(const ember_xnn_sme_t *gemm,
                 const sme_block_t *block) __arm_streaming __arm_inout("za") {
+    const bool narrow = block->columns <= svcntw();
     if (block->step == 1) {
-        end_step(gemm, block, 1);
+        narrow ? end_step(gemm, block, 1, true) : end_step(gemm, block, 1, false);
     } else {
-        end_step(gemm, block, 2);
+        narrow ? end_step(gemm, block, 2, true) : end_step(gemm, block, 2, false);
     }
 }
 
