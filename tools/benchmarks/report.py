@@ -164,7 +164,7 @@ _SME_NOTES = """
   time, weights before. It has none for int4 in groups: that is its fastest with i8mm,
   for one row with dot products.
 """
-SME_COLUMNS = ("numbers", "m x k x n", "way", "bits", "instructions", "MACs each")
+SME_COLUMNS = ("numbers", "m, k, n", "way", "bits", "instructions", "MACs each")
 SME_COLUMNS += ("of the limit", "KleidiAI")
 
 
@@ -224,7 +224,7 @@ def sme_rows(products: list[Product]) -> list[list[str]]:
     return [
         [
             one.kind.title,
-            " x ".join(map(str, one.shape)),
+            "x".join(map(str, one.shape)),
             one.kind.way,
             str(one.bits),
             _number(one.instructions),

@@ -70,10 +70,10 @@ KINDS = (
     Kind("int8", "XNN_SME_QS8", _DOUBLED, 4, 4, _QS8, way="half"),
     Kind("dynamic int8", "XNN_SME_QD8", _FULL, 4, 4, _QD8, way="SMOPA"),
     Kind("dynamic int8", "XNN_SME_QD8", _DOUBLED, 4, 4, _QD8, way="half"),
-    Kind("int4 by channel", "XNN_SME_QD8_S4", _FULL, 4, 4, _QC4, way="SMOPA"),
-    Kind("int4 by channel", "XNN_SME_QD8_S4", _DOUBLED, 4, 4, _QC4, way="half"),
-    Kind("int4 by 32", "XNN_SME_QD8_B4", _ANY, 2, 4, _QB4, 32),
-    Kind("int4 by 128", "XNN_SME_QD8_B4", _ANY, 2, 4, {}, 128),
+    Kind("int4, channel", "XNN_SME_QD8_S4", _FULL, 4, 4, _QC4, way="SMOPA"),
+    Kind("int4, channel", "XNN_SME_QD8_S4", _DOUBLED, 4, 4, _QC4, way="half"),
+    Kind("int4, 32", "XNN_SME_QD8_B4", _ANY, 2, 4, _QB4, 32),
+    Kind("int4, 128", "XNN_SME_QD8_B4", _ANY, 2, 4, {}, 128),
 )
 
 

@@ -62,12 +62,11 @@ static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *ge
     return packed;
 }
 
-// Of `count` weights from number `first` on.
 static uint32_t sum_of(const source_t *source, const ember_xnn_geometry_t *geometry,
-                       const void *weights, uint32_t column, uint32_t first,
-                       uint32_t count) {
+                       const void *weights, uint32_t column) {
+    const uint32_t all = geometry->taps * geometry->k;
     uint32_t sum = 0;
-    for (uint32_t k = first; k < first + count; k++) {
+    for (uint32_t k = 0; k < all; k++) {
         const uint32_t bits = read_bits(source, weights, index_of(geometry, column, k));
         sum += (uint32_t)signed_of(bits, source->bits);
     }
@@ -88,31 +87,7 @@ static void pack_from(const source_t *source, const ember_xnn_geometry_t *geomet
         }
         for (uint32_t column = first; xnn_sme_has_sums(source->kind) && column < end;
              column++) {
-            *to++ = sum_of(source, geometry, weights, column, 0, all);
-        }
-    }
-}
-
-// Of each block the words, then scales with sums.
-static void pack_groups(const ember_xnn_geometry_t *geometry, const void *weights,
-                        const uint16_t *scales, uint32_t *to) {
-    const uint32_t words = geometry->block / 8;
-    const uint32_t blocks = geometry->k / geometry->block;
-    for (uint32_t first = 0; first < geometry->n; first += geometry->unit) {
-        const uint32_t left = geometry->n - first;
-        const uint32_t end = first + (left < geometry->unit ? left : geometry->unit);
-        for (uint32_t block = 0; block < blocks; block++) {
-            for (uint32_t i = 0; i < words * (end - first); i++) {
-                *to++ =
-                    pack_word(&s4_source, geometry, weights, first + i % (end - first),
-                              block * words + i / (end - first));
-            }
-            for (uint32_t column = first; column < end; column++) {
-                const uint32_t scale = scales[(size_t)column * blocks + block];
-                const uint32_t sum = sum_of(&s4_source, geometry, weights, column,
-                                            block * geometry->block, geometry->block);
-                *to++ = scale << 16 | (sum & 0xffff);
-            }
+            *to++ = sum_of(source, geometry, weights, column);
         }
     }
 }
@@ -142,23 +117,10 @@ LAYOUT(rounded);
 LAYOUT(s8);
 LAYOUT(s4);
 
-static uint64_t groups_size(const ember_xnn_geometry_t *geometry) {
-    const uint64_t blocks = geometry->k / geometry->block;
-    return blocks * geometry->n * xnn_sme_column_bytes(XNN_SME_QD8_S4, geometry->block);
-}
-
-static void groups_pack(const ember_xnn_geometry_t *geometry, const void *weights,
-                        const void *scales, void *to) {
-    pack_groups(geometry, weights, scales, to);
-}
-
-static const ember_xnn_layout_t groups_layout = {"sme_groups", groups_size, groups_pack,
-                                                 true};
-
 static const ember_xnn_layout_t *const layouts[XNN_SME_KINDS] = {
     [XNN_SME_F32] = &f32_layout,   [XNN_SME_F16] = &f16_layout,
     [XNN_SME_QS8] = &s8_layout,    [XNN_SME_QD8] = &s8_layout,
-    [XNN_SME_QD8_S4] = &s4_layout, [XNN_SME_QD8_B4] = &groups_layout,
+    [XNN_SME_QD8_S4] = &s4_layout, [XNN_SME_QD8_B4] = &ember_xnn_sme_groups,
 };
 
 void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
@@ -185,7 +147,8 @@ uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k
                                bool gathered) {
     const uint64_t most = xnn_sme_columns(); // a block is as high as it is wide
     if (kind == XNN_SME_QD8_B4) {            // float sums, columns, rows as float16
-        return m > 1 ? 4 * most * most + 2 * (uint64_t)k * (most + m) : 0;
+        const uint64_t norms = (m / most + 1) * (k / 16 + 1); // at most so many
+        return m > 1 ? 4 * (most * most + norms) + 2 * (uint64_t)k * (most + m) : 0;
     }
     const uint64_t wanted = xnn_sme_has_sums(kind) ? 2 * (uint64_t)m : m;
     const uint64_t lanes = gathered || wanted > most ? most : wanted;
@@ -195,14 +158,8 @@ uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k
     return gathered ? packed + most * k * xnn_sme_element(kind) : m > 1 ? packed : 0;
 }
 
-// Sums of sixteen times weights of four bits are int32. Those of blocks are exact in
-// float32, and sums of their weights are int16.
-enum { MOST_PRODUCTS_S4 = INT32_MAX / (128 * 128), MOST_BLOCK = 4096 };
-
-static bool takes_blocks(const ember_xnn_geometry_t *geometry) {
-    return geometry->block > 0 && geometry->block % 16 == 0 &&
-           geometry->block <= MOST_BLOCK && geometry->k % geometry->block == 0;
-}
+// Sums of sixteen times weights of four bits are int32.
+enum { MOST_PRODUCTS_S4 = INT32_MAX / (128 * 128) };
 
 ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                   ember_xnn_sme_kind_t kind, bool gathered) {
@@ -217,7 +174,8 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
     };
     if (geometry.n == 0 || geometry.k == 0 ||
         (kind == XNN_SME_QD8_S4 && geometry.k > MOST_PRODUCTS_S4) ||
-        (kind == XNN_SME_QD8_B4 && !takes_blocks(&geometry))) {
+        (kind == XNN_SME_QD8_B4 &&
+         !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales))) {
         return EMBER_UNSUPPORTED;
     }
     const uint32_t m = node->out[0]->numel / geometry.n;

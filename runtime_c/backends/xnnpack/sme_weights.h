@@ -23,6 +23,12 @@ void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,
                                const ember_xnn_geometry_t *geometry,
                                const void *weights, const void *scales, void *to);
 
+// sme_groups.c: the layout of QD8_B4, and whether it takes such blocks and scales,
+// bfloat16 (n, blocks); NULL: they were packed.
+extern const ember_xnn_layout_t ember_xnn_sme_groups;
+bool ember_xnn_sme_groups_fit(const ember_xnn_geometry_t *geometry,
+                              const uint16_t *scales);
+
 // Products of a sum.
 uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node);
 

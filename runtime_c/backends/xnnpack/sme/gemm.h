@@ -95,6 +95,34 @@ void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 // lengths. Of QD8_B4 the words of each block of weights are followed by one word per
 // column: a scale as bfloat16 in the upper half, the sum of the weights in the lower.
 
+// Behind the blocks of a block of columns of QD8_B4, a number of each column in turn:
+// `back`, a power of two that the sums are multiplied with; `factor`, 2^-12 / back,
+// which brings scales near one; `limit`, 2^24 times the last bit of the smallest scale
+// / back, up to where sums are not rounded; then norms of weights times scales / back,
+// rounded up, for each part of k.
+enum {
+    XNN_SME_GROUP_BACK,
+    XNN_SME_GROUP_FACTOR,
+    XNN_SME_GROUP_LIMIT,
+    XNN_SME_GROUP_NORMS,
+    XNN_SME_GROUP_PART = 128
+};
+
+// Numbers of a part: whole blocks.
+static inline uint32_t xnn_sme_group_part(uint32_t block) {
+    return block > XNN_SME_GROUP_PART ? block : XNN_SME_GROUP_PART / block * block;
+}
+
+// Words of a column before them, and how many they are.
+static inline uint32_t xnn_sme_group_words(uint32_t k, uint32_t block) {
+    return k / block * (block / 8 + 1);
+}
+
+static inline uint32_t xnn_sme_group_extra(uint32_t k, uint32_t block) {
+    const uint32_t part = xnn_sme_group_part(block);
+    return XNN_SME_GROUP_NORMS + (k + part - 1) / part;
+}
+
 // Columns of a block: two vectors.
 static inline uint32_t xnn_sme_columns(void) {
     return ember_xnn_sme_vector() / 2;
