@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from ember import isa, paths
 from ember.errors import SdkError, problem_list
-from ember.flash_facts import Chip, Flash, Flasher
+from ember.flash_facts import Chip, Flash, Flasher, Gdb
 from ember.steps import Step, Word
 from ember.strict import Size, Strict
 from ember.uart import Uart
@@ -178,6 +178,8 @@ class Board(Strict):
         for one in self.flashers:
             if tool in (None, one.tool):
                 return one
+        if tool == "gdb" and any(memory.flash for memory in self.memories):
+            return Gdb(tool="gdb")  # it needs no facts but the address of a server
         known = ", ".join(one.tool for one in self.flashers)
         raise SdkError(
             f"board {self.name} names no flasher{f' {tool!r}' if tool else ''}",

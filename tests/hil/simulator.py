@@ -15,6 +15,7 @@ from simprobe.gdbstub import PC, XPSR, Stub
 
 HERE = pathlib.Path(__file__).parent
 FLASH, RAM = 4 << 20, 0x2000_0000
+MACHINES = {"mps2-an386": 0, "netduinoplus2": 0x0800_0000}  # and where flash begins
 B_SELF = b"\xfe\xe7"
 BOARD = """
 name: simulated
@@ -99,14 +100,16 @@ class Simulation:
     flash holds.
     """
 
-    def __init__(self, folder, kind, options=(), content=b"", cut=None):
+    def __init__(
+        self, folder, kind, options=(), content=b"", cut=None, machine="mps2-an386"
+    ):
         self.log = folder / "console.txt"
         self.folder = folder
         self.probe_process = None
         self.port = free_port()
         uart = free_port()
         self.uart = f"socket://127.0.0.1:{uart}"
-        words = ["qemu-system-arm", "-machine", "mps2-an386", "-display", "none"]
+        words = ["qemu-system-arm", "-machine", machine, "-display", "none"]
         words += ["-monitor", "stdio", "-S"]
         words += ["-serial", f"tcp:127.0.0.1:{uart},server=on,wait=off"]
         words += ["-semihosting-config", "enable=on,target=native"]
@@ -115,7 +118,7 @@ class Simulation:
             self.qemu = subprocess.Popen(
                 words, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log
             )
-        self._park(content)
+        self._park(MACHINES[machine], content)
         port = self.port
         if cut:
             faults = (Cut(cut, self._cut), Cut())
@@ -131,10 +134,10 @@ class Simulation:
         served = self.probe_process.stdout.readline().strip()
         self.probe = f"remote:127.0.0.1:{served}" if kind == "pyocd" else served
 
-    def _park(self, content):
+    def _park(self, flash, content):
         """Fill the flash; the CPU waits in RAM, for QEMU ends when it runs nothing."""
         stub = connect(self.port)
-        stub.write(0, content or struct.pack("<II", RAM + 0x1000, RAM | 1))
+        stub.write(flash, content or struct.pack("<II", RAM + 0x1000, RAM | 1))
         stub.write(RAM, B_SELF)
         stub.set_register(PC, RAM)
         stub.set_register(XPSR, 1 << 24)

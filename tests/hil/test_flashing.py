@@ -54,12 +54,12 @@ def simulate(tmp_path):
     """Starts simulations, and ends them."""
     started = []
 
-    def start(kind, *options, content=b"", **faults):
+    def start(kind, *options, content=b"", **settings):
         if programs.PROGRAMS[kind].find() is None:
             pytest.skip(f"needs {kind}: {programs.PROGRAMS[kind].install}")
         folder = tmp_path / str(len(started))
         folder.mkdir()
-        started.append(Simulation(folder, kind, options, content, **faults))
+        started.append(Simulation(folder, kind, options, content, **settings))
         return started[-1]
 
     yield start
@@ -280,6 +280,14 @@ def test_a_model_is_built_and_its_console_shown(
     words = ["--monitor", "--port", simulation.uart]
     assert flash(DIGITS, speaking, "gdb", simulation.probe, *words) == 0
     assert capsys.readouterr().out.endswith("ember: success\n\nEMBER EXIT 0\n")
+
+
+def test_a_board_one_can_buy(simulate, tmp_path, monkeypatch):
+    """QEMU's Netduino Plus 2 begins with empty flash; the board's own file is used."""
+    monkeypatch.chdir(tmp_path)
+    simulation = simulate("gdb", machine="netduinoplus2")
+    assert flash(DIGITS, "netduinoplus2", "gdb", simulation.probe) == 0
+    assert simulation.printed("ember: success")
 
 
 def test_the_runner_is_flashed_and_runs_cases(simulate, speaking, capsys):

@@ -65,7 +65,7 @@ def need_one(tool: str, probe: str | None) -> None:
     """A UsageError when `tool` would have to guess which probe is meant."""
     if probe is not None or tool not in _BY_PROBE:
         return
-    seen = _debug() or []
+    seen = {one.id: one for one in [*(_debug() or ()), *(_st_link() or ())]}.values()
     if len(seen) > 1:
         listed = ", ".join(f"{one.id} ({one.title})" for one in seen)
         raise UsageError(

@@ -183,6 +183,9 @@ def test_a_flasher_is_found_by_its_tool():
     with pytest.raises(SdkError) as error:
         board.flasher("uf2")
     assert "pyocd, openocd" in error.value.hint
+    assert board.flasher("gdb").remote is None
+    with pytest.raises(SdkError):
+        boards.load("mps2-an386").flasher("gdb")
 
 
 def test_cycles_of_an_access():

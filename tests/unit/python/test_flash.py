@@ -1,8 +1,6 @@
 import io
 import json
-import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -22,114 +20,10 @@ from ember.flash import (
 )
 from ember.flash.blocks import Image
 from ember.flash.plans import Order, Plan, Read, Step
-from ember.flash_facts import Gdb
 from ember.hil.wire import WireGoneError
 from ember.image import Segment
 
-GOLDEN = Path(__file__).parent / "flash_plans.json"
-FLASHED = [name for name in boards.names() if boards.load(name).flashers]
 RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
-
-
-def order_for(board, **changes):
-    """A small image at the start of the board's first flash."""
-    flash = next(memory for memory in board.memories if memory.flash)
-    content = bytes(range(256)) * 4
-    made = Image((Segment(flash.base, content),), flash.base)
-    return Order(board, made, **changes)
-
-
-def planned(board, facts, **changes):
-    probe = "localhost:3333" if facts.tool == "gdb" else "PROBE"
-    return flashers.plan(order_for(board, probe=probe, **changes), facts).lines()
-
-
-# ---- plans ---------------------------------------------------------------------------
-
-
-def test_plans_are_what_they_were():
-    """Every flasher of every board; EMBER_UPDATE=1 writes them anew."""
-    found = {
-        f"{name} {facts.tool}": planned(boards.load(name), facts)
-        for name in FLASHED
-        for facts in boards.load(name).flashers
-    }
-
-    if os.environ.get("EMBER_UPDATE"):
-        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
-    assert found == json.loads(GOLDEN.read_text())
-
-
-@pytest.mark.parametrize("name", FLASHED)
-def test_only_comparing_writes_nothing(name):
-    board = boards.load(name)
-    for facts in board.flashers:
-        if facts.tool == "uf2":
-            with pytest.raises(UsageError, match="cannot read back"):
-                planned(board, facts, program=False)
-            continue
-        text = "\n".join(planned(board, facts, program=False))
-        for word in ("pyocd load", "write_image", "loadfile", " -D ", "\n    load\n"):
-            assert word not in text
-        assert "compare read0.bin" in text
-
-
-@pytest.mark.parametrize("name", FLASHED)
-def test_words_for_the_tool_are_given_to_it(name):
-    board = boards.load(name)
-    for facts in board.flashers:
-        plan = flashers.plan(order_for(board, probe="h:1", extra=("--mine",)), facts)
-        if facts.tool != "uf2":
-            assert all("--mine" in step.argv for step in plan.steps)
-
-
-@pytest.mark.skipif(programs.PROGRAMS["openocd"].find() is None, reason="needs openocd")
-@pytest.mark.parametrize("name", FLASHED)
-def test_openocd_reads_the_configuration(name):
-    board = boards.load(name)
-    for facts in board.flashers:
-        if facts.tool == "openocd":
-            plan = flashers.plan(order_for(board), facts)
-            words = list(plan.steps[-1].argv)
-            before = words[: words.index("init")]
-            done = subprocess.run(
-                [*before, "shutdown"], check=False, capture_output=True, text=True
-            )
-            assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.skipif(programs.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
-def test_pyocd_knows_the_targets_or_a_pack_does():
-    pyocd = programs.path("pyocd")
-    done = subprocess.run(
-        [pyocd, "json", "--targets"], check=True, capture_output=True, text=True
-    )
-    known = {one["name"] for one in json.loads(done.stdout)["targets"]}
-    for name in FLASHED:
-        for facts in boards.load(name).flashers:
-            if facts.tool == "pyocd":
-                assert (facts.target in known) == (facts.pack is None), name
-
-
-def test_dfu_leaves_where_the_vectors_are():
-    board = boards.load("netduinoplus2")
-    start, data = 0x08000000, bytes(64)
-    parts = (Segment(start, data), Segment(start + 0x20000, data))
-    order = Order(board, Image(parts, start))
-    steps = flashers.plan(order, board.flasher("dfu-util")).steps
-    assert [step.what for step in steps] == [
-        "program",
-        "read back",
-        "read back and start",
-    ]
-    assert "0x08020000:64" in steps[1].argv
-    assert "0x08000000:64:leave" in steps[2].argv
-
-
-def test_gdb_needs_an_address():
-    board = boards.load("netduinoplus2")
-    with pytest.raises(UsageError, match="address of a server"):
-        flashers.plan(order_for(board), Gdb(tool="gdb"))
 
 
 # ---- files ---------------------------------------------------------------------------
@@ -384,6 +278,16 @@ TWO = {
 }
 
 
+def test_two_probes_are_a_question_without_pyocd_too(tool, monkeypatch):
+    text = " serial: 66AA\\n dev-type: F7\\n serial: 66BB\\n dev-type: F4\\n"
+    tool("st-info", f"printf '{text}'")
+    tool("st-flash", "")
+    monkeypatch.setenv("PATH", str(programs.sys.executable).rsplit("/", 1)[0])
+    with pytest.raises(UsageError) as error:
+        probes.need_one("st-flash", None)
+    assert "66AA (ST-LINK, F7), 66BB (ST-LINK, F4)" in error.value.what
+
+
 def test_two_probes_are_a_question(tool, tmp_path, capsys):
     facts = json.dumps(TWO)
     tool("pyocd", f"echo '{facts}'")
@@ -430,11 +334,13 @@ def drive(folder, board_id):
 def test_a_file_is_copied_to_the_drive(pico, tmp_path):
     place = drive(tmp_path / VOLUME, VOLUME)
     facts = pico.flasher(None)
-    plan = flashers.plan(order_for(pico, probe=str(place)), facts)
+    base = pico.memory("flash").base
+    written = Image((Segment(base, bytes(range(256))),), base)
+    plan = flashers.plan(Order(pico, written, str(place)), facts)
     perform.run(plan, facts, print, str(place))
     copied = (place / "firmware.uf2").read_bytes()
     parts, family = uf2_file.unpack(copied)
-    assert (parts, family) == (order_for(pico).image.blocks, RP2040)
+    assert (parts, family) == (written.blocks, RP2040)
     assert not plan.verifies
 
 
