@@ -172,6 +172,18 @@ static inline int16x8_t vzip2q_s16(int16x8_t x, int16x8_t y) {
     return (int16x8_t){x[4], y[4], x[5], y[5], x[6], y[6], x[7], y[7]};
 }
 
+static inline int8x16_t vqtbl1q_s8(int8x16_t x, uint8x16_t order) {
+    int8x16_t made;
+    for (int i = 0; i < 16; i++) {
+        made[i] = (int8_t)(order[i] < 16 ? x[order[i]] : 0);
+    }
+    return made;
+}
+
+static inline uint8x16_t vdupq_n_u8(uint8_t x) {
+    return (uint8x16_t){0} + x;
+}
+
 static inline int8x8_t vdup_n_s8(int8_t x) {
     return (int8x8_t){0} + x;
 }
@@ -296,6 +308,10 @@ static inline int8x16_t vandq_s8(int8x16_t x, int8x16_t y) {
 
 static inline int8x16_t vshlq_n_s8(int8x16_t x, int bits) {
     return (int8x16_t)((uint8x16_t)x << (uint8_t)bits);
+}
+
+static inline int32x4_t vshlq_n_s32(int32x4_t x, int bits) {
+    return (int32x4_t)((uint32x4_t)x << (uint32_t)bits);
 }
 
 static inline int32_t ember_neon_add(int32_t x, int32_t y) {

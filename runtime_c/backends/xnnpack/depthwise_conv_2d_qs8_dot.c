@@ -4,6 +4,8 @@
 // window has too is turned once.
 #include "depthwise.h"
 #include "neon.h"
+
+#define XNN_INLINE static inline __attribute__((always_inline))
 #include "panel.h"
 
 enum {
@@ -61,8 +63,8 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     const uint32_t channels = params[CONV_GROUPS];
     if (params[CONV_GROUP_OUTPUTS] != 1 || channels < CHANNELS ||
         params[CONV_KERNEL] != SIDE || params[CONV_KERNEL + 1] != SIDE ||
-        params[CONV_STRIDE + 1] > 2 || params[CONV_DILATION] != 1 ||
-        params[CONV_DILATION + 1] != 1) {
+        params[CONV_STRIDE] != params[CONV_STRIDE + 1] || params[CONV_STRIDE] > 2 ||
+        params[CONV_DILATION] != 1 || params[CONV_DILATION + 1] != 1) {
         return EMBER_UNSUPPORTED;
     }
     const ember_status_t status =
@@ -78,75 +80,135 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 // --- while it runs -------------------------------------------------------------------
 
-typedef struct line {
-    const int8_t *rows[SIDE]; // of the input, at the block's channels
-    int8_t *to;               // of the output, too
-    const int8_t *weights;    // of the block
+// Two lines of the output, whose windows are a row apart, or two.
+typedef struct lines {
+    const int8_t *rows[SIDE + 2]; // of the input, at the block's channels
+    int8_t *to[2];                // of the output, too; one line: both the same
+    const int8_t *weights;        // of the block
     const int32_t *start;
     const float *scales;
-} line_t;
+} lines_t;
 
-// Four channels, four rows each, twice.
+// Four channels, four rows each, twice: of the window of the first line. Where windows
+// are two rows apart, also of the second line's.
 typedef struct column {
-    int8x16_t low;
-    int8x16_t high;
+    int8x16_t of[4];
 } column_t;
 
-static inline column_t turned(int8x8_t r0, int8x8_t r1, int8x8_t r2) {
-    const int8x16_t none = vdupq_n_s8(0);
-    const int8x16_t upper =
-        vzip1q_s8(vcombine_s8(r0, r0), vcombine_s8(r1, r1)); // row 0, row 1
-    const int8x16_t lower = vzip1q_s8(vcombine_s8(r2, r2), none);
+typedef struct weights {
+    int8x16_t of[SIDE][2];
+} weights_t;
+
+// The low half is what counts.
+static inline int8x16_t load_eight(const int8_t *from) {
+    return vcombine_s8(vld1_s8(from), vdup_n_s8(0));
+}
+
+static inline void turn(int8x16_t upper, int8x16_t lower, int8x16_t *to) {
     const int16x8_t x = vreinterpretq_s16_s8(upper);
     const int16x8_t y = vreinterpretq_s16_s8(lower);
-    return (column_t){vreinterpretq_s8_s16(vzip1q_s16(x, y)),
-                      vreinterpretq_s8_s16(vzip2q_s16(x, y))};
+    to[0] = vreinterpretq_s8_s16(vzip1q_s16(x, y));
+    to[1] = vreinterpretq_s8_s16(vzip2q_s16(x, y));
 }
 
 // Column x of the input, or zero points outside.
-static inline column_t load_column(const line_t *line, int32_t x, int32_t width,
-                                   ptrdiff_t channels, int8x8_t zero) {
-    if ((uint32_t)x >= (uint32_t)width) {
-        return turned(zero, zero, zero);
+XNN_INLINE column_t load_column(const lines_t *lines, int32_t x, int32_t width,
+                                ptrdiff_t channels, int8x16_t zero,
+                                const int32_t stride) {
+    column_t column = {{zero, zero, zero, zero}};
+    if ((uint32_t)x < (uint32_t)width) {
+        const ptrdiff_t at = x * channels;
+        const int8x16_t upper =
+            vzip1q_s8(load_eight(lines->rows[0] + at), load_eight(lines->rows[1] + at));
+        const int8x16_t lower =
+            vzip1q_s8(load_eight(lines->rows[2] + at), load_eight(lines->rows[3] + at));
+        turn(upper, lower, column.of);
+        if (stride == 2) {
+            const int8x16_t last = load_eight(lines->rows[4] + at);
+            turn(lower, vzip1q_s8(last, last), column.of + 2);
+        }
     }
-    const ptrdiff_t at = x * channels;
-    return turned(vld1_s8(line->rows[0] + at), vld1_s8(line->rows[1] + at),
-                  vld1_s8(line->rows[2] + at));
+    return column;
 }
 
-// A line of the output, of eight channels.
-static void run_line(const line_t *line, const ember_xnn_window_t *window,
-                     const ember_xnn_range_t *range, int8_t zero) {
+// Sums of eight channels: three columns by their weights.
+XNN_INLINE int16x8_t sum_up(const column_t *columns, const uint32_t first,
+                            const weights_t *w, const int32x4_t *start,
+                            const xnn_neon_round_t *round) {
+    int32x4_t s[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        s[i] = vdotq_s32(start[i], w->of[0][i], columns[0].of[first + i]);
+        s[i] = vdotq_s32(s[i], w->of[1][i], columns[1].of[first + i]);
+        s[i] = vdotq_s32(s[i], w->of[2][i], columns[2].of[first + i]);
+    }
+    return xnn_neon_rounded(s[0], s[1], round);
+}
+
+XNN_INLINE void run_lines(const lines_t *lines, const ember_xnn_window_t *window,
+                          const ember_xnn_range_t *range, int8_t zero,
+                          const int32_t stride) {
     const ember_xnn_axis_t *across = &window->x;
-    const int8x8_t outside = vdup_n_s8(zero);
-    const int8_t *w = line->weights;
-    const int8x16_t w0 = vld1q_s8(w), w1 = vld1q_s8(w + 16), w2 = vld1q_s8(w + 32),
-                    w3 = vld1q_s8(w + 48), w4 = vld1q_s8(w + 64), w5 = vld1q_s8(w + 80);
-    const int32x4_t b0 = vld1q_s32(line->start), b1 = vld1q_s32(line->start + 4);
-    const xnn_neon_round_t round = xnn_neon_round(line->scales, range);
+    const int8x16_t outside = vdupq_n_s8(zero);
+    const int32x4_t start[] = {vld1q_s32(lines->start), vld1q_s32(lines->start + 4)};
+    const xnn_neon_round_t round = xnn_neon_round(lines->scales, range);
     const ptrdiff_t channels = window->channels;
     const int32_t width = across->in;
-    int8_t *to = line->to;
+    weights_t w, below; // the same for a window a row below
+    for (uint32_t i = 0; i < 2 * SIDE; i++) {
+        const int8x16_t own = vld1q_s8(lines->weights + 16 * i);
+        w.of[i / 2][i % 2] = own;
+        below.of[i / 2][i % 2] =
+            vreinterpretq_s8_s32(vshlq_n_s32(vreinterpretq_s32_s8(own), 8));
+    }
     int32_t x = -across->before;
-    column_t c0 = load_column(line, x, width, channels, outside);
-    column_t c1 = load_column(line, x + 1, width, channels, outside);
-    for (int32_t i = 0; i < across->out; i++, x += across->stride, to += channels) {
-        const column_t c2 = load_column(line, x + 2, width, channels, outside);
-        int32x4_t s0 = vdotq_s32(b0, w0, c0.low);
-        int32x4_t s1 = vdotq_s32(b1, w1, c0.high);
-        s0 = vdotq_s32(s0, w2, c1.low);
-        s1 = vdotq_s32(s1, w3, c1.high);
-        s0 = vdotq_s32(s0, w4, c2.low);
-        s1 = vdotq_s32(s1, w5, c2.high);
-        vst1_s8(to,
-                xnn_neon_bound(vqmovn_s16(xnn_neon_rounded(s0, s1, &round)), &round));
-        if (across->stride == 1) {
-            c0 = c1;
-            c1 = c2;
+    column_t c[SIDE];
+    c[0] = load_column(lines, x, width, channels, outside, stride);
+    c[1] = load_column(lines, x + 1, width, channels, outside, stride);
+    ptrdiff_t at = 0;
+#pragma GCC unroll 3
+    for (int32_t i = 0; i < across->out; i++, x += stride, at += channels) {
+        c[2] = load_column(lines, x + 2, width, channels, outside, stride);
+        const int16x8_t upper = sum_up(c, 0, &w, start, &round);
+        const int16x8_t lower = stride == 1 ? sum_up(c, 0, &below, start, &round)
+                                            : sum_up(c, 2, &w, start, &round);
+        int8x16_t out = vqmovn_high_s16(vqmovn_s16(upper), lower);
+        out = vminq_s8(vmaxq_s8(out, round.low), round.high);
+        vst1_s8(lines->to[1] + at, vget_high_s8(out));
+        vst1_s8(lines->to[0] + at, vget_low_s8(out));
+        if (stride == 1) {
+            c[0] = c[1];
+            c[1] = c[2];
         } else {
-            c0 = c2;
-            c1 = load_column(line, x + 3, width, channels, outside);
+            c[0] = c[2];
+            c[1] = load_column(lines, x + 3, width, channels, outside, stride);
         }
+    }
+}
+
+// A block of channels of an image.
+static void run_image(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
+                      const ember_xnn_window_t *window, const int8_t *image,
+                      lines_t *lines, size_t first) {
+    const size_t channels = (size_t)window->channels;
+    const size_t pitch = channels * (uint32_t)window->x.in;
+    const size_t out = channels * (uint32_t)window->x.out;
+    const int8_t zero = (int8_t)node->in[0]->zero;
+    ember_xnn_range_t range;
+    (void)ember_xnn_range(node, &range);
+    for (int32_t y = 0; y < window->y.out; y += 2) {
+        const int32_t top = y * window->y.stride - window->y.before;
+        for (int32_t i = 0; i < SIDE + 2; i++) {
+            const bool inside = (uint32_t)(top + i) < (uint32_t)window->y.in;
+            lines->rows[i] = inside ? image + (size_t)(top + i) * pitch
+                                    : (const int8_t *)graph->work + first;
+        }
+        lines->to[1] = lines->to[0] + (y + 1 < window->y.out ? out : 0);
+        if (window->x.stride == 1) {
+            run_lines(lines, window, &range, zero, 1);
+        } else {
+            run_lines(lines, window, &range, zero, 2);
+        }
+        lines->to[0] = lines->to[1] + out;
     }
 }
 
@@ -155,30 +217,18 @@ static void run_block(const ember_xnn_graph_t *graph, const ember_xnn_node_t *no
     const uint32_t channels = (uint32_t)window->channels;
     const uint32_t first = first_of(block, channels);
     const uint8_t *packed = (const uint8_t *)node->packed + (size_t)block * BLOCK;
-    const size_t pitch = (size_t)channels * (uint32_t)window->x.in;
     int32_t start[CHANNELS];
     float scales[CHANNELS];
-    ember_xnn_range_t range;
-    (void)ember_xnn_range(node, &range);
     ember_xnn_neon_columns_qs8(node, (const int32_t *)(const void *)packed, first,
                                CHANNELS, start, scales);
-    line_t line = {.weights = (const int8_t *)packed + HEAD,
-                   .to = (int8_t *)node->out[0]->data + first,
-                   .start = start,
-                   .scales = scales};
+    lines_t lines = {.weights = (const int8_t *)packed + HEAD,
+                     .to = {(int8_t *)node->out[0]->data + first},
+                     .start = start,
+                     .scales = scales};
+    const size_t size = (size_t)channels * (uint32_t)(window->x.in * window->y.in);
     const int8_t *image = (const int8_t *)node->in[0]->constant + first;
-    for (int32_t b = 0; b < window->batch; b++) {
-        for (int32_t y = 0; y < window->y.out; y++) {
-            const int32_t top = y * window->y.stride - window->y.before;
-            for (int32_t i = 0; i < SIDE; i++) {
-                const bool inside = (uint32_t)(top + i) < (uint32_t)window->y.in;
-                line.rows[i] = inside ? image + (size_t)(top + i) * pitch
-                                      : (const int8_t *)graph->work + first;
-            }
-            run_line(&line, window, &range, (int8_t)node->in[0]->zero);
-            line.to += (size_t)channels * (uint32_t)window->x.out;
-        }
-        image += pitch * (size_t)window->y.in;
+    for (int32_t b = 0; b < window->batch; b++, image += size) {
+        run_image(graph, node, window, image, &lines, first);
     }
 }
 

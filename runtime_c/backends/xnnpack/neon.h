@@ -51,8 +51,8 @@ static inline int8x8_t xnn_neon_bound(int8x8_t x, const xnn_neon_round_t *round)
 typedef struct xnn_neon_quantizer {
     float32x4_t factor;
     float32x4_t low; // before `zero` is added
-    float32x4_t high;
     int16x8_t zero;
+    int8x16_t high;
 } xnn_neon_quantizer_t;
 
 static inline xnn_neon_quantizer_t xnn_neon_quantizer(float factor,
@@ -60,15 +60,14 @@ static inline xnn_neon_quantizer_t xnn_neon_quantizer(float factor,
     return (xnn_neon_quantizer_t){
         .factor = vdupq_n_f32(factor),
         .low = vdupq_n_f32(range->low),
-        .high = vdupq_n_f32(range->high),
         .zero = vdupq_n_s16((int16_t)range->zero),
+        .high = vdupq_n_s8((int8_t)((int32_t)range->high + range->zero)),
     };
 }
 
 static inline int32x4_t xnn_neon_round_four(float32x4_t from,
                                             const xnn_neon_quantizer_t *to) {
-    const float32x4_t x = vmaxnmq_f32(vmulq_f32(from, to->factor), to->low);
-    return vcvtnq_s32_f32(vminnmq_f32(x, to->high));
+    return vcvtnq_s32_f32(vmaxnmq_f32(vmulq_f32(from, to->factor), to->low));
 }
 
 static inline int16x8_t xnn_neon_round_eight(const float32x4_t *from,
@@ -82,7 +81,8 @@ static inline int16x8_t xnn_neon_round_eight(const float32x4_t *from,
 static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
                                           const xnn_neon_quantizer_t *to) {
     const int8x8_t low = vqmovn_s16(xnn_neon_round_eight(from, to));
-    return vqmovn_high_s16(low, xnn_neon_round_eight(from + 2, to));
+    const int8x16_t both = vqmovn_high_s16(low, xnn_neon_round_eight(from + 2, to));
+    return vminq_s8(both, to->high);
 }
 
 // As xnn_clamp(): NaN stays, and so does a zero that equals a bound.

@@ -53,7 +53,24 @@ typedef struct ember_xnn_form {
     // is their block of weights.
     void (*block)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column);
+    // Writes whole blocks from the group's first column on, whose starts and scales are
+    // at `at`, without the calls; how many columns it wrote. NULL: none.
+    uint32_t (*whole)(const ember_xnn_panel_t *panel, uint32_t at);
 } ember_xnn_form_t;
+
+// Initialises a form of int8.
+#define XNN_FORM_INT8(LAYOUT, TYPE, UNIT, BEGIN, PACK, BLOCK, WHOLE)                   \
+    {                                                                                  \
+        .layout = &(LAYOUT),                                                           \
+        .type = &(TYPE),                                                               \
+        .unit = (UNIT),                                                                \
+        .size = 1,                                                                     \
+        .wide = 1,                                                                     \
+        .begin = (BEGIN),                                                              \
+        .pack = (PACK),                                                                \
+        .block = (BLOCK),                                                              \
+        .whole = (WHOLE),                                                              \
+    }
 
 // Columns of a block that exist.
 static inline uint32_t xnn_panel_columns(const ember_xnn_panel_t *panel,

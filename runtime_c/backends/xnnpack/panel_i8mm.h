@@ -102,17 +102,4 @@ XNN_INLINE void store(const tiles_t *tiles, const uint32_t pairs, int32_t *sums)
     }
 }
 
-// Initialises a form.
-#define XNN_FORM_I8MM(LAYOUT, TYPE, BEGIN, BLOCK)                                      \
-    {                                                                                  \
-        .layout = &(LAYOUT),                                                           \
-        .type = &(TYPE),                                                               \
-        .unit = UNIT,                                                                  \
-        .size = 1,                                                                     \
-        .wide = 1,                                                                     \
-        .begin = (BEGIN),                                                              \
-        .pack = ember_xnn_panel_pack_i8mm,                                             \
-        .block = (BLOCK),                                                              \
-    }
-
 #endif // EMBER_XNNPACK_PANEL_I8MM_H

@@ -2,72 +2,97 @@
 // Panels of static int8 by SMMLA.
 #include "panel_i8mm.h"
 
-// A pair's sums become the numbers of its upper row, then those of its lower row.
-static inline int8x16_t round_pair(const int32x4_t *s, const float32x4_t *scales,
-                                   int16x8_t zero) {
-    int16x4_t x[4];
-    for (uint32_t j = 0; j < 4; j++) {
-        x[j] = vqmovn_s32(vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(s[j]), scales[j])));
-    }
-    const int16x8_t left = vqaddq_s16(vcombine_s16(x[0], x[1]), zero);
-    const int16x8_t right = vqaddq_s16(vcombine_s16(x[2], x[3]), zero);
-    const int16x8_t mixed =
-        vreinterpretq_s16_s8(vqmovn_high_s16(vqmovn_s16(left), right));
-    return vreinterpretq_s8_s16(vcombine_s16(vget_low_s16(vuzp1q_s16(mixed, mixed)),
-                                             vget_low_s16(vuzp2q_s16(mixed, mixed))));
+// How sums of a pair's rows become numbers.
+typedef struct round {
+    float32x4_t scales[4];
+    int16x8_t zero;
+    int8x16_t low;
+    int8x16_t high;
+    uint8x16_t upper_first; // brings pairs of columns into two rows
+} round_t;
+
+static inline round_t round_of(const ember_xnn_range_t *range) {
+    static const uint8_t order[] = {0, 1, 4, 5, 8,  9,  12, 13,
+                                    2, 3, 6, 7, 10, 11, 14, 15};
+    return (round_t){
+        .zero = vdupq_n_s16((int16_t)range->zero),
+        .low = vdupq_n_s8((int8_t)((int32_t)range->low + range->zero)),
+        .high = vdupq_n_s8((int8_t)((int32_t)range->high + range->zero)),
+        .upper_first = vld1q_u8(order),
+    };
 }
 
-static inline __attribute__((always_inline)) void
-finish(const ember_xnn_panel_t *panel, const tiles_t *tiles, const float *from,
-       const uint32_t pairs, int8_t *y) {
-    const ember_xnn_range_t *range = &panel->range;
-    const int16x8_t zero = vdupq_n_s16((int16_t)range->zero);
-    const int8x16_t low = vdupq_n_s8((int8_t)((int32_t)range->low + range->zero));
-    const int8x16_t high = vdupq_n_s8((int8_t)((int32_t)range->high + range->zero));
-    float32x4_t scales[4];
-    for (uint32_t j = 0; j < 4; j++) {
-        const float32x2_t two = vld1_f32(from + 2 * j);
-        scales[j] = vcombine_f32(two, two);
-    }
-    uint32_t rows = panel->rows;
+static inline int32x4_t rounded(int32x4_t sums, float32x4_t scales) {
+    return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(sums), scales));
+}
+
+// A pair's sums become the numbers of its upper row, then those of its lower row.
+static inline int8x16_t round_pair(const int32x4_t *s, const round_t *round) {
+    const float32x4_t *scales = round->scales;
+    const int16x8_t left =
+        vqmovn_high_s32(vqmovn_s32(rounded(s[0], scales[0])), rounded(s[1], scales[1]));
+    const int16x8_t right =
+        vqmovn_high_s32(vqmovn_s32(rounded(s[2], scales[2])), rounded(s[3], scales[3]));
+    const int8x16_t mixed = vqmovn_high_s16(vqmovn_s16(vqaddq_s16(left, round->zero)),
+                                            vqaddq_s16(right, round->zero));
+    return vqtbl1q_s8(vminq_s8(vmaxq_s8(mixed, round->low), round->high),
+                      round->upper_first);
+}
+
+// Rows are 8, 4, 3, 2 or 1: all of their pairs, and of the last one at least the upper
+// row.
+XNN_INLINE void put(const ember_xnn_panel_t *panel, const tiles_t *tiles,
+                    const round_t *round, const uint32_t pairs, int8_t *y) {
+#pragma GCC unroll 4
     for (uint32_t i = 0; i < pairs; i++, y += 2 * panel->y_step) {
-        int8x16_t out = round_pair(tiles->of[i], scales, zero);
-        out = vminq_s8(vmaxq_s8(out, low), high);
+        const int8x16_t out = round_pair(tiles->of[i], round);
         vst1_s8(y, vget_low_s8(out));
-        if (2 * i + 1 < rows) {
+        if (pairs == 4 || 2 * i + 1 < panel->rows) {
             vst1_s8(y + panel->y_step, vget_high_s8(out));
         }
     }
 }
 
-// Rows are 8, 4, 3, 2 or 1 here: all of their pairs, and of the last one at least the
-// upper row.
-XNN_INLINE void whole(const ember_xnn_panel_t *panel, const uint8_t *w,
-                      const void *start, const float *scales, const uint32_t pairs,
-                      uint32_t column) {
-    int8_t *y = (int8_t *)panel->node->out[0]->data + panel->y + column;
-    tiles_t tiles;
-    multiply_pairs(load_s8, panel, w + HEAD, start, pairs, &tiles);
-    finish(panel, &tiles, scales, pairs, y);
+XNN_INLINE uint32_t put_blocks(const ember_xnn_panel_t *panel, uint32_t at,
+                               const uint32_t pairs) {
+    const uint8_t *w = panel->w + HEAD;
+    const int32_t *start = (const int32_t *)(const void *)panel->start + at;
+    const float *scales = panel->scales + at;
+    int8_t *y = (int8_t *)panel->node->out[0]->data + panel->y;
+    round_t round = round_of(&panel->range);
+    uint32_t column = 0;
+    for (; column + XNN_PANEL <= panel->n; column += XNN_PANEL) {
+        tiles_t tiles;
+        multiply_pairs(load_s8, panel, w, start + column, pairs, &tiles);
+        for (uint32_t j = 0; j < 4; j++) {
+            const float32x2_t two = vld1_f32(scales + column + 2 * j);
+            round.scales[j] = vcombine_f32(two, two);
+        }
+        put(panel, &tiles, &round, pairs, y + column);
+        w += panel->block_bytes;
+    }
+    return column;
+}
+
+static uint32_t whole(const ember_xnn_panel_t *panel, uint32_t at) {
+    if (panel->rows == 8) {
+        return put_blocks(panel, at, 4);
+    }
+    if (panel->rows > 4) {
+        return 0;
+    }
+    return panel->rows > 2 ? put_blocks(panel, at, 2) : put_blocks(panel, at, 1);
 }
 
 static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column) {
-    const bool all = panel->n - column >= XNN_PANEL;
-    if (all && panel->rows == 8) {
-        whole(panel, w, start, scales, 4, column);
-    } else if (all && (panel->rows == 3 || panel->rows == 4)) {
-        whole(panel, w, start, scales, 2, column);
-    } else if (all && panel->rows <= 2) {
-        whole(panel, w, start, scales, 1, column);
-    } else {
-        int32_t sums[XNN_PANEL * XNN_PANEL];
-        tiles_t tiles;
-        multiply_some(load_s8, panel, w + HEAD, start, &tiles);
-        store(&tiles, pairs_of(panel->rows), sums);
-        ember_xnn_panel_put_qs8(panel, sums, scales, column);
-    }
+    int32_t sums[XNN_PANEL * XNN_PANEL];
+    tiles_t tiles;
+    multiply_some(load_s8, panel, w + HEAD, start, &tiles);
+    store(&tiles, pairs_of(panel->rows), sums);
+    ember_xnn_panel_put_qs8(panel, sums, scales, column);
 }
 
-const ember_xnn_form_t ember_xnn_form_qs8_i8mm = XNN_FORM_I8MM(
-    ember_xnn_columns_s8, ember_xnn_panel_qs8, ember_xnn_panel_begin_qs8, block);
+const ember_xnn_form_t ember_xnn_form_qs8_i8mm =
+    XNN_FORM_INT8(ember_xnn_columns_s8, ember_xnn_panel_qs8, UNIT,
+                  ember_xnn_panel_begin_qs8, ember_xnn_panel_pack_i8mm, block, whole);

@@ -133,11 +133,12 @@ static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
     ember_xnn_panel_put_qb4(panel, numbers, start, column);
 }
 
-const ember_xnn_form_t ember_xnn_form_qd8_qc8_i8mm = XNN_FORM_I8MM(
-    ember_xnn_columns_s8, ember_xnn_type_qd8, ember_xnn_panel_begin_qd8, block_qc8);
-const ember_xnn_form_t ember_xnn_form_qd8_qc4_i8mm =
-    XNN_FORM_I8MM(ember_xnn_columns_qc4, ember_xnn_type_qd8_qc4,
-                  ember_xnn_panel_begin_qd8, block_qc4);
-const ember_xnn_form_t ember_xnn_form_qd8_qb4_i8mm =
-    XNN_FORM_I8MM(ember_xnn_columns_qb4, ember_xnn_type_qd8_qb4,
-                  ember_xnn_panel_begin_qd8, block_qb4);
+const ember_xnn_form_t ember_xnn_form_qd8_qc8_i8mm = XNN_FORM_INT8(
+    ember_xnn_columns_s8, ember_xnn_type_qd8, UNIT, ember_xnn_panel_begin_qd8,
+    ember_xnn_panel_pack_i8mm, block_qc8, NULL);
+const ember_xnn_form_t ember_xnn_form_qd8_qc4_i8mm = XNN_FORM_INT8(
+    ember_xnn_columns_qc4, ember_xnn_type_qd8_qc4, UNIT, ember_xnn_panel_begin_qd8,
+    ember_xnn_panel_pack_i8mm, block_qc4, NULL);
+const ember_xnn_form_t ember_xnn_form_qd8_qb4_i8mm = XNN_FORM_INT8(
+    ember_xnn_columns_qb4, ember_xnn_type_qd8_qb4, UNIT, ember_xnn_panel_begin_qd8,
+    ember_xnn_panel_pack_i8mm, block_qb4, NULL);
