@@ -114,6 +114,14 @@ def test_another_chip_is_left_alone(kind, simulate, firmware, tmp_path, capsys):
     assert not simulation.printed(RUNS, seconds=0.5)
 
 
+def test_a_locked_chip_is_told(simulate, firmware, capsys):
+    simulation = simulate("pyocd", "--locked")
+    assert flash(firmware, "nrf52840-dk", "pyocd", simulation.probe) == 1
+    said = capsys.readouterr().err
+    assert "pyocd, identify: the chip is locked against debuggers" in said
+    assert "unlocking erases it" in said
+
+
 @pytest.mark.parametrize(
     ("kind", "probe", "said"),
     [

@@ -17,10 +17,11 @@ def main():
     parser.add_argument("--qemu", required=True, metavar="HOST:PORT")
     parser.add_argument("--vectors", type=lambda s: int(s, 0), default=0)
     parser.add_argument("--stuck", type=lambda s: int(s, 0), metavar="ADDRESS")
+    parser.add_argument("--locked", action="store_true", help="as Nordic's chips are")
     options = parser.parse_args()
     host, port = options.qemu.rsplit(":", 1)
     core = Core(Stub(host, int(port)), options.vectors, options.stuck)
-    dap = Dap(core)
+    dap = Dap(core, options.locked)
     with socket.create_server(("127.0.0.1", 0)) as server:
         print(server.getsockname()[1], flush=True)
         while True:

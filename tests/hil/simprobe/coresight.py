@@ -3,6 +3,7 @@
 from simprobe.gdbstub import LR, PC, SP, XPSR, TargetGone
 
 DPIDR, JTAG_IDCODE = 0x2BA0_1477, 0x4BA0_0477
+CTRL_AP_IDR = 0x0288_0000  # of nRF52; its other registers read 0: locked
 AP_IDR, ROM_TABLE = 0x2477_0011, 0xE00F_F000
 SCS = 0xE000_E000
 AIRCR, DFSR, DHCSR, DCRSR, DCRDR, DEMCR = (
@@ -162,10 +163,11 @@ class Core:
 
 
 class Dap:
-    """The debug port and its one access port, AP 0."""
+    """The debug port and its access port, AP 0; a locked one has Nordic's AP 1, too."""
 
-    def __init__(self, core):
+    def __init__(self, core, locked=False):
         self.core = core
+        self.locked = locked
         self.select = 0
         self.control = 0
         self.csw = 0x0300_0042
@@ -197,9 +199,10 @@ class Dap:
 
     def read_ap(self, address):
         """A register of an AP; bits 31:24 of the address choose it."""
-        if address >> 24:
-            return 0
         register = address & 0xFC
+        if address >> 24:
+            is_nordic = self.locked and address >> 24 == 1
+            return CTRL_AP_IDR if is_nordic and register == 0xFC else 0
         if register == 0x0C or 0x10 <= register <= 0x1C:
             return self._data(register)
         fixed = {0x00: self.csw, 0x04: self.tar, 0xF8: ROM_TABLE | 3, 0xFC: AP_IDR}
@@ -217,6 +220,9 @@ class Dap:
             self._data(register, value)
 
     def _data(self, register, value=None):
+        if self.locked:
+            self.fault = True
+            return 0
         size = 1 << (self.csw & 7)
         address = self.tar if register == 0x0C else self.tar & ~0xF | register & 0xC
         size = size if register == 0x0C else 4
@@ -235,7 +241,7 @@ class Dap:
 
     def read_block(self, count):
         """What as many reads of DRW give, by one access to memory."""
-        if self.csw & 7 != 2 or not self._plain(count):
+        if self.locked or self.csw & 7 != 2 or not self._plain(count):
             return [self.read_ap(0x0C) for _ in range(count)]
         data = self.core.read(self.tar, 4 * count)
         if data is None:
@@ -247,7 +253,7 @@ class Dap:
         ]
 
     def write_block(self, values):
-        if self.csw & 7 != 2 or not self._plain(len(values)):
+        if self.locked or self.csw & 7 != 2 or not self._plain(len(values)):
             for value in values:
                 self.write_ap(0x0C, value)
             return
