@@ -92,6 +92,12 @@ def test_the_same_cases(name, some_cases):
         assert tested.instructions > 0
 
 
+def test_16_kilobytes_of_memory():
+    """Nordic's UART; a small window, and kernels of these cases alone."""
+    few = cases.find([CASES / name for name in ("bundle_mlp", "op_linear")])
+    passed(few, "microbit", Emulated())
+
+
 def test_the_same_counts(some_cases):
     def counts(over):
         found = passed(some_cases[:1], "mps2-an386", over)
