@@ -31,10 +31,11 @@ static ember_xnn_limits_t find_limits(const ember_xnn_value_t *input, size_t at,
 static void quantize_row(const ember_xnn_value_t *input, size_t at, uint32_t length,
                          int8_t *to, ember_xnn_row_t *row) {
     const ember_xnn_limits_t limits = find_limits(input, at, length);
-    const float factor = xnn_find_parameters(&limits, &row->zero);
+    const float exact = xnn_find_parameters(&limits, &row->zero);
+    const float factor = input->datatype == XNN_F16 ? xnn_half_factor(exact) : exact;
     const ember_xnn_range_t range = xnn_row_range(row);
     float x[XNN_CHUNK];
-    row->scale = 1.0f / factor;
+    row->scale = 1.0f / exact;
     while (length > 0) {
         const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
         ember_xnn_load(input, xnn_at(input, at), 1, count, x);

@@ -50,10 +50,11 @@ XNN_INLINE ember_xnn_limits_t find_limits(const void *from, const bool half,
 XNN_INLINE void quantize(const void *from, const bool half, uint32_t length, int8_t *to,
                          ember_xnn_row_t *row) {
     const ember_xnn_limits_t limits = find_limits(from, half, length);
-    const float factor = xnn_find_parameters(&limits, &row->zero);
+    const float exact = xnn_find_parameters(&limits, &row->zero);
+    const float factor = half ? xnn_half_factor(exact) : exact;
     const ember_xnn_range_t range = xnn_row_range(row);
     const xnn_neon_quantizer_t how = xnn_neon_quantizer(factor, &range);
-    row->scale = 1.0f / factor;
+    row->scale = 1.0f / exact;
     for (size_t at = 0; at < length; at += MANY) {
         const many_t x = load(from, half, at, length);
         const int8x16_t made = xnn_neon_quantize(x.of, &how);

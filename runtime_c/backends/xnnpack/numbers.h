@@ -52,6 +52,13 @@ static inline float xnn_find_parameters(const ember_xnn_limits_t *limits,
     return factor;
 }
 
+// By what numbers of a row of float16 are multiplied: that factor as float16, at most
+// its largest number. XNNPACK does so; a row's scale is the factor's own reciprocal.
+static inline float xnn_half_factor(float factor) {
+    return factor < 65504.0f ? ember_f32_from_f16(ember_f16_from_f32(factor))
+                             : 65504.0f;
+}
+
 // What brings an int32 sum of products to the int8 output, and its bounds.
 typedef struct ember_xnn_range {
     float low; // of the rounded number before `zero` is added

@@ -81,6 +81,11 @@ quantize(const ember_xnn_sme_quantize_t *job, size_t at, float by, int32_t zero,
     }
 }
 
+// As xnn_half_factor(), which this mode cannot call.
+static float half_factor(float factor) __arm_streaming {
+    return factor < 65504.0f ? (float)(_Float16)factor : 65504.0f;
+}
+
 // Not inlined, see gemm.c.
 __attribute__((noinline)) static void
 run(const ember_xnn_sme_quantize_t *job) __arm_streaming __arm_preserves("za") {
@@ -92,7 +97,7 @@ run(const ember_xnn_sme_quantize_t *job) __arm_streaming __arm_preserves("za") {
         const float factor = xnn_find_parameters(&limits, &zero);
         job->rows[row] = (ember_xnn_row_t){1.0f / factor, zero};
         if (job->half) {
-            quantize(job, at, factor, zero, true);
+            quantize(job, at, half_factor(factor), zero, true);
         } else {
             quantize(job, at, factor, zero, false);
         }

@@ -229,8 +229,9 @@ static void quantize_row(const ember_xnn_sme_quantize_t *job, uint32_t row) {
         limits.high = x > limits.high ? x : limits.high;
     }
     int32_t zero;
-    const float factor = xnn_find_parameters(&limits, &zero);
-    job->rows[row] = (ember_xnn_row_t){1.0f / factor, zero};
+    const float exact = xnn_find_parameters(&limits, &zero);
+    const float factor = job->half ? xnn_half_factor(exact) : exact;
+    job->rows[row] = (ember_xnn_row_t){1.0f / exact, zero};
     for (size_t i = first; i < first + job->length; i++) {
         const float x = number_of(job, i) * factor;
         job->y[i] =
