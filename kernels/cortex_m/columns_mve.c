@@ -43,6 +43,18 @@ static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
 // Columns that lie in the image, `step` apart.
 static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
                        int32_t step, waiting_t *waiting) {
+    const int32_t next = waiting->step;
+    int8_t *y = waiting->next;
+
+    for (; waiting->count == 0 && count >= EMBER_COLUMNS_MVE;
+         count -= EMBER_COLUMNS_MVE) {
+        const int8_t *const columns[] = {x, x + step, x + 2 * step};
+        int8_t *const to[] = {y, y + next, y + 2 * next};
+        ember_columns_mve_three(s, columns, to);
+        x += EMBER_COLUMNS_MVE * step;
+        y += EMBER_COLUMNS_MVE * next;
+    }
+    waiting->next = y;
     for (; count > 0; count--) {
         waiting->columns[waiting->count] = x;
         add_column(s, waiting);
