@@ -96,12 +96,14 @@ def _method(method: Method, places: Places, moved: Mapping[int, int]) -> Method:
         for one in places.placed
         for value, start in one.storage.values.items()
     }
-    values = tuple(
-        _value(one, spots.get(index), places, moved)
-        for index, one in enumerate(method.values)
-    )
+    values = []
+    left = dict(moved)
+    for index, one in enumerate(method.values):
+        values.append(_value(one, spots.get(index), places, left))
+        if isinstance(one, types.Tensor) and one.data_index in moved:
+            left[one.data_index] = 0  # copied once, for all values
     return replace(
-        method, values=values, planned_sizes=places.sizes, planned_devices=()
+        method, values=tuple(values), planned_sizes=places.sizes, planned_devices=()
     )
 
 
