@@ -41,10 +41,16 @@ static uint32_t apart;            // bytes between regions of memory
 
 // --- loading -----------------------------------------------------------------------
 
-// Loads method `name` with memory as large as it likes, or an arena of `exact` bytes
-// that were zeros before.
-static ember_status_t load(ember_method_t *method, const char *name, size_t exact,
-                           const ember_registry_t *registry, ember_error_t *error) {
+// Bytes of scratch and of the arena.
+typedef struct sizes {
+    size_t temp, arena;
+} sizes_t;
+
+// Loads method `name` with memory as large as it likes; or of `exact` sizes, the arena
+// zeros.
+static ember_status_t load(ember_method_t *method, const char *name,
+                           const sizes_t *exact, const ember_registry_t *registry,
+                           ember_error_t *error) {
     ember_method_meta_t meta;
     const ember_status_t status = ember_method_meta(&program, name, &meta, error);
     if (status != EMBER_OK) {
@@ -57,7 +63,8 @@ static ember_status_t load(ember_method_t *method, const char *name, size_t exac
         planned[i] = (ember_span_t){resolve_take(size, 1), size};
     }
     (void)resolve_take(apart, 1);
-    const size_t temp = (resolve_room.size - resolve_room.used) / TEMP_SHARE;
+    const size_t share = (resolve_room.size - resolve_room.used) / TEMP_SHARE;
+    const size_t temp = exact != NULL ? exact->temp + EMBER_ALIGN : share;
     const ember_span_t scratch = {ember_arena_alloc(&resolve_room,
                                                     temp & ~(size_t)(EMBER_ALIGN - 1),
                                                     EMBER_ALIGN),
@@ -65,7 +72,7 @@ static ember_status_t load(ember_method_t *method, const char *name, size_t exac
     (void)resolve_take(apart, 1);
     const size_t left =
         (resolve_room.size - resolve_room.used) & ~(size_t)(EMBER_ALIGN - 1);
-    const size_t arena = exact > 0 ? exact : left - EMBER_ALIGN;
+    const size_t arena = exact != NULL ? exact->arena : left - EMBER_ALIGN;
     const ember_memory_t memory = {
         .method = {.data = ember_arena_alloc(&resolve_room, arena, EMBER_ALIGN),
                    .size = arena},
@@ -73,8 +80,8 @@ static ember_status_t load(ember_method_t *method, const char *name, size_t exac
         .planned_count = meta.planned_count,
         .temp = scratch,
     };
-    if (exact > 0 && memory.method.data != NULL) {
-        memset(memory.method.data, 0, exact);
+    if (exact != NULL && memory.method.data != NULL) {
+        memset(memory.method.data, 0, arena);
     }
     return ember_method_load(method, &program, name, registry, &memory, error);
 }
@@ -114,7 +121,7 @@ static bool probe_method(uint32_t index) {
         const ember_backends_t backends = resolve_probing_backends(&meta);
         const ember_registry_t registry = {&operators, &backends, &ember_changing};
         resolve_put(", \"calls\": [");
-        status = load(&method, name, 0, &registry, &error);
+        status = load(&method, name, NULL, &registry, &error);
         resolve_put("]");
         if (status == EMBER_OK) {
             resolve_note_volatile(&method);
@@ -133,7 +140,7 @@ static void measure_method(uint32_t index, const ember_operators_t *operators) {
     ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
     static ember_method_t method;
     const ember_status_t status =
-        load(&method, method_name(index), 0, &registry, &error);
+        load(&method, method_name(index), NULL, &registry, &error);
 
     resolve_put_number("  {\"index\": ", index);
     put_failure(status, &error);
@@ -157,18 +164,18 @@ static void prepare_method(uint32_t index, const ember_operators_t *operators) {
     ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
     static ember_method_t method;
     const char *name = method_name(index);
-    ember_status_t status = load(&method, name, 0, &registry, &error);
-    const size_t peak = method.arena.peak;
+    ember_status_t status = load(&method, name, NULL, &registry, &error);
+    const sizes_t exact = {method.temp_used, method.arena.peak};
 
     resolve_room = before;
     if (status == EMBER_OK) {
-        status = load(&method, method_name(index), peak, &registry, &error);
+        status = load(&method, method_name(index), &exact, &registry, &error);
     }
     resolve_put_number("  {\"index\": ", index);
     put_failure(status, &error);
     if (status == EMBER_OK) {
         resolve_put_prepared(&method, operators,
-                             (ember_span_t){method.arena.data, peak});
+                             (ember_span_t){method.arena.data, exact.arena});
     }
     resolve_put("}");
     resolve_room = before;

@@ -26,6 +26,8 @@ OTHERS = (
     ("int8_lstm_small_m55", M55),
     ("model_mlp_small", "mps2-an385"),
     ("model_lenet_small", M55),
+    ("special_two_memories", M4),
+    ("special_three_memories", M55),
 )
 
 
