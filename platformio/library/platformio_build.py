@@ -57,7 +57,7 @@ def sdk():
     if importlib.util.find_spec("ember") is None:
         fail(
             "packing a model needs Ember; install it for this Python:",
-            f"  {sys.executable} -m pip install ember=={VERSION}",
+            f"  {sys.executable} -m pip install ember-{VERSION}-py3-none-any.whl",
             "or name another: custom_ember_python in platformio.ini, or EMBER_PYTHON",
         )
     return sys.executable, os.environ

@@ -194,7 +194,7 @@ def test_without_an_sdk(own: Path, pio: Pio) -> None:
     status, said = pio.try_(own, "run", PYTHONPATH="")
     assert status != 0
     assert f"{pio.tools / 'python'}" in said
-    assert "-m pip install ember==" in said
+    assert "-m pip install ember-" in said
     said = pio(own, "run", EMBER_PYTHON=str(wrapper(own)))
     assert "SUCCESS" in said
 

@@ -234,5 +234,6 @@ def ini(chosen: Sequence[Board], model: str, *, with_scons: bool) -> str:
             "  .ember/platform/run.py",
             f"  {board.name}",
             f"  {firmware}",
+            *(["  --monitor"] if board.console == "uart" else []),
         ]
     return "\n".join(lines) + "\n"

@@ -268,6 +268,14 @@ def test_every_board_of_the_platform_is_described() -> None:
         assert facts["ember"]["emulator"][-1:] == (["FIRMWARE"] if emulated else [])
 
 
+def test_tests_on_a_real_board_are_read_from_its_port() -> None:
+    names = ("mps2-an386", "nucleo-f446re")
+    said = [
+        platformio.ini([boards.load(one)], "a.pte", with_scons=True) for one in names
+    ]
+    assert ["--monitor" in text for text in said] == [False, True]
+
+
 def test_library_boards_have_two_memories() -> None:
     for name in boards.names():
         board = boards.load(name)
