@@ -36,13 +36,12 @@ chip: {{at: 0xE000ED00, value: {cpuid:#x}}}
 flashers:
   - {{tool: pyocd, target: cortex_m, script: {folder}/pyocd_user.py}}
   - {{tool: openocd, config: [{here}/simprobe/openocd.cfg],
-     serial: "remote_bitbang port {{probe}}", load: image}}
+     serial: "remote_bitbang port {{probe}}", load: {load}}}
   - {{tool: uf2, family: 0xE48BFF56, volume: SIMULATED, board_id: SIMULATED}}
   - {{tool: dfu-util, vendor: 0x0483, product: 0xdf11}}
   - {{tool: gdb}}
 """
 CPUID = 0x410F_C240
-WORDS = 5000  # of the firmware's filler
 FLAGS = ["-mcpu=cortex-m4", "-mthumb", "-Os", "-ffreestanding", "-nostdlib", "-Wall"]
 FLAGS += ["-Wextra", "-Werror", "-Ttext=8", "-Wl,--build-id=none,-e,0"]
 FLAGS += ["-Wl,--section-start=.vectors=0"]
@@ -53,27 +52,28 @@ def free_port():
         return server.getsockname()[1]
 
 
-def board_file(folder, cpuid=CPUID, console="semihosting"):
+def board_file(folder, cpuid=CPUID, console="semihosting", load="image"):
     """The board's description, and what pyOCD needs for it."""
     algorithm.user_script(folder, FLASH)
     path = folder / "simulated.yaml"
     facts = {"folder": folder, "here": HERE, "cpuid": cpuid, "console": console}
+    facts["load"] = load
     path.write_text(BOARD.format(**facts))
     return path
 
 
-def firmware(folder):
-    """A small program that fills six sectors; its ELF file."""
+def firmware(folder, words=5000):
+    """A small program with so many words of data: six sectors; its ELF file."""
     filler = folder / "filler.bin"
-    content = random.Random(0).randbytes(4 * WORDS)
+    content = random.Random(0).randbytes(4 * words)
     filler.write_bytes(content)
     value = 0
-    for word in struct.unpack(f"<{WORDS}I", content):
+    for word in struct.unpack(f"<{words}I", content):
         value = (value * 31 + word) & 0xFFFF_FFFF
-    words = [*FLAGS, f'-DFILLER="{filler}"', f"-DHASH={value:#x}u"]
+    flags = [*FLAGS, f'-DFILLER="{filler}"', f"-DHASH={value:#x}u"]
     made = folder / "firmware.elf"
     source = HERE / "firmware.c"
-    subprocess.run(["arm-none-eabi-gcc", *words, source, "-o", made], check=True)
+    subprocess.run(["arm-none-eabi-gcc", *flags, source, "-o", made], check=True)
     return made
 
 

@@ -114,6 +114,16 @@ def test_another_chip_is_left_alone(kind, simulate, firmware, tmp_path, capsys):
     assert not simulation.printed(RUNS, seconds=0.5)
 
 
+def test_openocd_erases_and_programs_by_its_driver(simulate, tmp_path, capsys):
+    """Its driver of Nordic's flash, word by word: none of its code runs in the RAM."""
+    small = simulator.firmware(tmp_path, words=1200)
+    board = board_file(tmp_path, load="program")
+    simulation = simulate("openocd", "--nvmc")
+    assert flash(small, board, "openocd", simulation.probe) == 0
+    assert "written and read back" in capsys.readouterr().out
+    assert simulation.printed(RUNS)
+
+
 def test_a_locked_chip_is_told(simulate, firmware, capsys):
     simulation = simulate("pyocd", "--locked")
     assert flash(firmware, "nrf52840-dk", "pyocd", simulation.probe) == 1
