@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution, static int8, three by three, in streaming mode.
+#include "depthwise.h"
+#include "neon.h"
+#include "packing.h"
+#include "panel.h"
+#include "sme/depthwise.h"
+
+// --- weights: as sme/depthwise.h has them, then sums of the channels' weights
+// ----------
+
+// Channels of a list.
+static uint32_t listed(const ember_xnn_geometry_t *geometry) {
+    return geometry->n + geometry->unit;
+}
+
+static uint64_t size(const ember_xnn_geometry_t *geometry) {
+    return 4 * (uint64_t)(XNN_SME_SIDE + 1) * listed(geometry);
+}
+
+static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
+                 const void *scales, void *packed) {
+    const uint32_t n = geometry->n;
+    const int8_t *from = weights;
+    int8_t *to = packed;
+    (void)scales;
+    for (uint32_t x = 0; x < XNN_SME_SIDE; x++) {
+        for (uint32_t i = 0; i < listed(geometry); i++, to += 4) {
+            for (uint32_t y = 0; y < XNN_SME_SIDE; y++) {
+                to[y] = from[(size_t)(y * XNN_SME_SIDE + x) * n + i % n];
+            }
+            to[XNN_SME_SIDE] = 0;
+        }
+    }
+    for (uint32_t i = 0; i < listed(geometry); i++, to += 4) {
+        int32_t sum = 0;
+        for (uint32_t k = 0; k < XNN_SME_SIDE * XNN_SME_SIDE; k++) {
+            sum += from[(size_t)k * n + i % n];
+        }
+        memcpy(to, &sum, 4);
+    }
+}
+
+static const ember_xnn_layout_t layout = {"depthwise_s8_lists", size, pack, false};
+
+static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
+    return (ember_xnn_geometry_t){.groups = 1,
+                                  .n = node->params[CONV_GROUPS],
+                                  .taps = XNN_SME_SIDE * XNN_SME_SIDE,
+                                  .k = 1,
+                                  .unit = ember_xnn_sme_vector()};
+}
+
+// --- while the delegate starts -------------------------------------------------------
+
+enum { LEAST = 32 }; // bytes of a vector: shorter ones are no better than others
+
+static bool fits(const ember_xnn_node_t *node) {
+    const uint32_t *params = node->params;
+    return ember_xnn_sme_vector() >= LEAST && params[CONV_GROUP_OUTPUTS] == 1 &&
+           params[CONV_KERNEL] == XNN_SME_SIDE &&
+           params[CONV_KERNEL + 1] == XNN_SME_SIDE && params[CONV_STRIDE] <= 2 &&
+           params[CONV_STRIDE + 1] <= 2 && params[CONV_DILATION] == 1 &&
+           params[CONV_DILATION + 1] == 1;
+}
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    ember_xnn_window_t window;
+    if (!fits(node) || !ember_xnn_window_read(node, &window)) {
+        return EMBER_UNSUPPORTED;
+    }
+    const ember_status_t status =
+        ember_xnn_depthwise_prepare(graph, node, &ember_xnn_panel_qs8);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    const ember_xnn_geometry_t geometry = geometry_of(node);
+    const uint64_t lines = (XNN_SME_SIDE + 1) * xnn_sme_line(&window);
+    const uint64_t scratch = 8 * (uint64_t)(listed(&geometry) + XNN_PANEL) + lines;
+    if (scratch > INT32_MAX / 4) {
+        return EMBER_UNSUPPORTED;
+    }
+    node->scratch = (uint32_t)scratch;
+    return ember_xnn_pack(graph, node, &layout, &geometry);
+}
+
+// --- while it runs -------------------------------------------------------------------
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    const ember_xnn_geometry_t geometry = geometry_of(node);
+    const uint32_t n = geometry.n;
+    const uint32_t most = listed(&geometry);
+    const int8_t *w = node->packed;
+    const int32_t *sums =
+        (const int32_t *)(const void *)(w + 4 * XNN_SME_SIDE * (size_t)most);
+    int32_t *start = (int32_t *)(void *)graph->work;
+    float *scales = (float *)(void *)(start + most + XNN_PANEL);
+    ember_xnn_window_t window;
+    (void)!ember_xnn_window_read(node, &window);
+    ember_xnn_sme_depthwise_t job = {
+        .window = &window,
+        .x = node->in[0]->constant,
+        .y = node->out[0]->data,
+        .w = w,
+        .start = start,
+        .scales = scales,
+        .zero = (int8_t)node->in[0]->zero,
+        .scratch = (int8_t *)(scales + most + XNN_PANEL),
+    };
+    (void)ember_xnn_range(node, &job.range);
+    for (uint32_t i = 0; i < n; i += XNN_PANEL) {
+        const uint32_t count = n - i < XNN_PANEL ? n - i : XNN_PANEL;
+        ember_xnn_neon_columns_qs8(node, sums + i, i, count, start + i, scales + i);
+    }
+    for (uint32_t i = n; i < most; i++) {
+        start[i] = start[i - n];
+        scales[i] = scales[i - n];
+    }
+    ember_xnn_sme_depthwise(&job);
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_SME, depthwise_conv_2d_qs8_sme, NULL,
+               ember_xnn_depthwise_shape, XNN_KIND(DEPTHWISE_CONV_2D));
