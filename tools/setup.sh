@@ -12,7 +12,7 @@ packages=(
     clang-19 lld-19 llvm-19     # Helium, Arm64, Hexagon
     clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     qemu-system-arm qemu-user   # emulators
-    openocd gdb-multiarch dfu-util # ember flash, tested against a simulated probe
+    openocd gdb-multiarch dfu-util stlink-tools # ember flash and its tests
 )
 
 is_installed() {

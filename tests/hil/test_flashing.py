@@ -259,6 +259,12 @@ def test_dfu_writes_and_starts(device, simulate, firmware, content, board, capsy
     assert simulation.printed(RUNS)
 
 
+def test_a_dfu_device_is_listed(device, capsys):
+    assert cli.main(["probes"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "boot loader SIMULATED 0483:df11 @Flash" in said
+
+
 def test_dfu_finds_what_is_wrong(device, firmware, board, capsys):
     probe = "SIMULATED"
     assert flash(firmware, board, "dfu-util", probe, "--verify-only") == 1

@@ -16,6 +16,10 @@ _NO_BOOT_LOADER = (
     "start it: the BOOT0 pin high, then reset; `ember probes` lists what this computer"
     " sees",
 )
+_NO_SUCH_ID = (
+    "--probe is nothing that a probe of this kind is called",
+    "`ember probes` lists what this computer sees",
+)
 _TWO_PROBES = (
     "several probes are connected",
     "choose one with --probe: `ember probes` lists them",
@@ -75,6 +79,7 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
     (("Target type .* not recognized",), _UNKNOWN_TARGET),
     (("More than one DFU",), _TWO_PROBES),
     (("No DFU capable",), _NO_BOOT_LOADER),
+    (("Invalid serial number",), _NO_SUCH_ID),
     (("Can't find \\S+\\.cfg",), _NO_CONFIGURATION),
     (
         (

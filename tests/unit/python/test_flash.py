@@ -195,6 +195,7 @@ def test_a_missing_tool_names_its_package(tool):
         ("pyocd", "C Target type x not recognized. Use", "does not know the board's"),
         ("openocd", "Error: unable to find a matching CMSIS-DAP device", "no debug"),
         ("openocd", "Error: JTAG tap: UNEXPECTED 0x1", "wrong chip"),
+        ("openocd", "Error: Invalid serial number: NONE", "--probe is nothing that"),
         ("openocd", "embedded:startup.tcl:28: Error: Can't find target/x.cfg", "lacks"),
         ("st-flash", "WARN usb.c: Couldn't find any ST-Link devices", "no debug probe"),
         ("st-flash", "Flash memory is write protected", "locked"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ember import boards
-from ember.errors import UsageError
-from ember.flash import flashers, programs
+from ember.errors import SdkError, UsageError
+from ember.flash import flashers, perform, programs
 from ember.flash.blocks import Image
 from ember.flash.plans import Order
 from ember.flash_facts import Gdb
@@ -114,6 +114,30 @@ def test_dfu_leaves_where_the_vectors_are():
     ]
     assert "0x08020000:64" in steps[1].argv
     assert "0x08000000:64:leave" in steps[2].argv
+
+
+@pytest.mark.parametrize(
+    ("tool", "said"),
+    [
+        ("openocd", "no debug probe is connected"),
+        ("st-flash", "no debug probe is connected"),
+        ("dfu-util", "no such boot loader is connected"),
+        ("pyocd", "no debug probe is connected"),
+    ],
+)
+def test_tools_understand_the_words_of_plans(tool, said):
+    """With a probe that nobody has, and reading only: nothing here is written to."""
+    if programs.PROGRAMS[tool].find() is None:
+        pytest.skip(f"needs {tool}")
+    found = [boards.load(name) for name in FLASHED]
+    found = [one for one in found if any(tool == how.tool for how in one.flashers)]
+    if tool == "pyocd":  # a second each
+        found = [one for one in found if one.flasher(tool).pack is None][:2]
+    for board in found:
+        facts = board.flasher(tool)
+        plan = flashers.plan(order_for(board, probe="123456", program=False), facts)
+        with pytest.raises(SdkError, match=said):
+            perform.run(plan, facts, print)
 
 
 def test_gdb_needs_an_address():
