@@ -79,7 +79,8 @@ def command(
     facts = target.flasher(method)
     elf = _firmware(firmware or [], target, board, with_runner)
     image = blocks.read(elf, target)
-    order = Order(target, image, probe, not verify_only, tuple(tool_arg or ()))
+    extra = tuple(_absolute(word) for word in tool_arg or ())
+    order = Order(target, image, probe, not verify_only, extra)
     plan = flashers.plan(order, facts)
     console = output.console(json_to)
     if dry_run:
@@ -114,6 +115,11 @@ def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -
     except OSError as error:
         raise SdkError(f"cannot read {paths[0]}: {error.strerror}") from error
     return paths[0] if is_elf else build.build(paths[0], board).firmware
+
+
+def _absolute(word: str) -> str:
+    """A file by its whole path: tools run in a folder of their own."""
+    return str(Path(word).resolve()) if Path(word).is_file() else word
 
 
 def _done(plan: Plan, order: Order) -> str:

@@ -387,5 +387,10 @@ def test_a_dry_run_shows_the_plan(tmp_path, monkeypatch, capsys):
     facts = json.loads(report.read_text())
     assert facts["status"] == "planned"
     assert facts["steps"][0]["argv"][0] == "st-flash"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.pack").touch()
+    more = ["--tool-arg", "--pack", "--tool-arg", "own.pack", "--dry-run"]
+    assert cli.main([*words, *more]) == 0
+    assert f"st-flash --pack {tmp_path}/own.pack write" in capsys.readouterr().out
     assert cli.main([*words[:-1], "uf2"]) == 1
     assert cli.main(["flash", str(tmp_path / "none"), "--board", "netduinoplus2"]) == 1
