@@ -155,8 +155,15 @@ def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
     """What failed, as an error for the user."""
     for patterns, (what, hint) in _SAYINGS:
         if any(re.search(pattern, output) for pattern in patterns):
-            return SdkError(f"{tool}, {step.what}: {what}", hint=hint)
+            return SdkError(f"{tool}, {step.what}: {what}", hint=_filled(hint, step))
     lines = re.split(r"[\r\n]", output)
     last = next((line for line in reversed(lines) if line.strip()), "")
     said = f": {last.strip()[:200]}" if last else ", without a word"
     return SdkError(f"{tool}, {step.what}: it ended with code {code}{said}")
+
+
+def _filled(hint: str, step: Step) -> str:
+    """The hint with the target's own name in place of TARGET."""
+    if "--target" not in step.argv:
+        return hint
+    return hint.replace("TARGET", step.argv[step.argv.index("--target") + 1])

@@ -214,6 +214,13 @@ def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
     assert error.what.startswith(f"{tool_name}, program: ")
 
 
+def test_a_hint_names_the_target():
+    words = ("pyocd", "load", "--target", "stm32f446retx")
+    said = "0000774 C Target type stm32f446retx not recognized. Use 'pyocd list"
+    error = messages.explain("pyocd", Step("identify", words), said, 1)
+    assert "`pyocd pack install stm32f446retx`" in error.hint
+
+
 # ---- the console ---------------------------------------------------------------------
 
 
