@@ -383,10 +383,11 @@ def emulated(board: Board) -> bool:
 def need(board: Board) -> None:
     """An SdkError when nothing emulates `board`."""
     if board.runner.kind == "none":
+        line = ", test it by its serial port (ember test --port)" if board.uart else ""
         raise SdkError(
             f"no emulator runs {board.name}",
-            hint="build for it and flash it, or run on a board of the same core that"
-            " `ember boards` says runs here",
+            hint=f"build for it and flash it{line}, or run on a board of the same core"
+            " that `ember boards` says runs here",
         )
     if not emulated(board):
         raise SdkError(

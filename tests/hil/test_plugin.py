@@ -9,10 +9,11 @@ import tomllib
 
 import pytest
 from lines import ROOT, board
+from simulator import Simulation
+
+from ember.flash import programs
 
 pytest_plugins = ["pytester"]
-
-DIGITS = ROOT / "examples/models/digits/digits.pte"
 
 # A firmware of the board `host` is any program.
 PROGRAM = """#!/bin/sh
@@ -21,6 +22,15 @@ while read -r line; do
     [ "$line" = end ] && exit 3
     echo "heard $line."
 done
+"""
+
+DIGITS = ROOT / "examples/models/digits/digits.pte"
+FIRMWARE = f"""
+@pytest.fixture
+def firmware(dut_board):
+    from pathlib import Path
+    from ember.build import build
+    return build(Path({str(DIGITS)!r}), dut_board).firmware
 """
 
 
@@ -93,18 +103,15 @@ def test_no_end(dut):
 @pytest.mark.qemu
 def test_an_emulator(run, tmp_path, monkeypatch):
     board("mps2-an386")
-    text = f"""
-@pytest.fixture
-def firmware(dut_board):
-    from pathlib import Path
-    from ember.build import build
-    return build(Path({str(DIGITS)!r}), dut_board).firmware
-
+    text = (
+        FIRMWARE
+        + """
 @pytest.mark.board("mps2-an386", "mps2-an505")
 def test_it(dut):
     dut.expect_exact("ember: success")
     assert dut.wait() == 0
 """
+    )
     run(text).assert_outcomes(passed=1)
 
 
@@ -203,6 +210,35 @@ def test_firmware_goes_to_the_device_before(run, lab, tmp_path, program, monkeyp
     result = run("def test_it(dut): pass", "--hardware-map", lab, "--firmware", program)
     result.assert_outcomes(errors=1)
     assert "nucleo-f767zi: flashing lab-2 failed: " in errors_of(result)
+
+
+@pytest.mark.qemu
+def test_firmware_is_flashed_and_runs(run, tmp_path):
+    """An empty board in QEMU behind a gdb server, with a board file of its own."""
+    board("netduinoplus2")
+    if programs.PROGRAMS["gdb"].find() is None:
+        pytest.skip("needs gdb")
+    described = tmp_path / "on-a-line.yaml"
+    described.write_text("like: netduinoplus2\nname: on-a-line\nconsole: uart\n")
+    simulation = Simulation(tmp_path, "gdb", machine="netduinoplus2")
+    device = f"{{id: a, platform: {described}, runner: gdb, connected: true,"
+    device += f" probe_id: '{simulation.probe}', serial: '{simulation.uart}'}}"
+    lab = tmp_path / "map.yml"
+    lab.write_text(f"[{device}]")
+    text = (
+        FIRMWARE
+        + """
+@pytest.mark.hil
+@pytest.mark.board("on-a-line")
+def test_it(dut):
+    dut.expect_exact("ember: success")
+    assert dut.wait() == 0
+"""
+    )
+    try:
+        run(text, "--hardware-map", lab).assert_outcomes(passed=1)
+    finally:
+        simulation.close()
 
 
 @pytest.mark.parametrize(

@@ -47,12 +47,16 @@ class Device(BaseModel):
     def is_a(self, name: str) -> bool:
         """Whether `name` is its id or one of its platforms, in Zephyr's spelling or
         in Ember's: nrf52840dk/nrf52840 is nrf52840-dk."""
-        same = {_plain(one) for one in self.platforms}
-        return name == self.id or _plain(name) in same
+        if name == self.id or name in self.platforms:
+            return True
+        return _plain(name) in {_plain(_named(one)) for one in self.platforms}
 
     @property
     def board(self) -> str:
-        """The name of Ember's board."""
+        """Its name for Ember, or its file."""
+        for one in self.platforms:
+            if _is_file(one):
+                return one
         for name in boards.names():
             if self.is_a(name):
                 return name
@@ -60,6 +64,15 @@ class Device(BaseModel):
             f"device {self.id}: no board is called {' or '.join(self.platforms)}",
             hint="see `ember boards`",
         )
+
+
+def _is_file(platform: str) -> bool:
+    return platform.endswith(".yaml")
+
+
+def _named(platform: str) -> str:
+    """The name that a platform has, which may be the file of a board."""
+    return Path(platform).stem if _is_file(platform) else platform
 
 
 def _plain(name: str) -> str:
