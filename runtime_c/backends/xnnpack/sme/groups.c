@@ -6,9 +6,9 @@
 // Outer products of float16, which are elements without zero points and weights times
 // scales, add two products in one step. As long as all sums are multiples of the last
 // bit of a column's smallest scale below 2^24 of it, nothing is rounded either way:
-// that holds for a part of k when the largest sum so far and the product of the norms
-// of row and column do. From the first part on for which it cannot be told, blocks are
-// summed from zero, which is exact always, and added one by one.
+// that holds for a part of k when a bound of the sums so far and the product of the
+// norms of row and column do. From the first part on for which it cannot be told,
+// blocks are summed from zero, which is exact always, and added one by one.
 #include "groups.h"
 
 // --- sums ----------------------------------------------------------------------------
@@ -54,22 +54,30 @@ static void store_all(const groups_t *groups) __arm_streaming __arm_inout("za") 
     }
 }
 
-// The largest magnitudes of columns, left or right.
+// No less than the magnitudes of columns, left or right: norms of every fourth row.
 static inline __attribute__((always_inline)) svfloat32_t
-largest(const groups_t *groups, bool right) __arm_streaming __arm_inout("za") {
+magnitudes(const groups_t *groups, bool right) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b32();
-    svfloat32_t high = svdup_f32(0.0f);
-    svfloat32_t low = high;
+    svfloat32_t s0 = svdup_f32(0.0f);
+    svfloat32_t s1 = s0;
+    svfloat32_t s2 = s0;
+    svfloat32_t s3 = s0;
     for (uint32_t i = 0; i < groups->most / 2; i += 4) {
 #pragma clang loop unroll(full)
-        for (uint32_t j = 0; j < 4; j++) {
-            const svfloat32_t x = svreinterpret_f32_s32(sme_row(false, right, i + j));
-            const svfloat32_t y = svreinterpret_f32_s32(sme_row(true, right, i + j));
-            high = svmax_f32_x(all, svmax_f32_x(all, high, x), y);
-            low = svmin_f32_x(all, svmin_f32_x(all, low, x), y);
+        for (uint32_t lower = 0; lower < 2; lower++) {
+            const svfloat32_t x0 = svreinterpret_f32_s32(sme_row(lower, right, i));
+            const svfloat32_t x1 = svreinterpret_f32_s32(sme_row(lower, right, i + 1));
+            const svfloat32_t x2 = svreinterpret_f32_s32(sme_row(lower, right, i + 2));
+            const svfloat32_t x3 = svreinterpret_f32_s32(sme_row(lower, right, i + 3));
+            s0 = svmla_f32_x(all, s0, x0, x0);
+            s1 = svmla_f32_x(all, s1, x1, x1);
+            s2 = svmla_f32_x(all, s2, x2, x2);
+            s3 = svmla_f32_x(all, s3, x3, x3);
         }
     }
-    return svmax_f32_x(all, high, svneg_f32_x(all, low));
+    const svfloat32_t most =
+        svmax_f32_x(all, svmax_f32_x(all, s0, s1), svmax_f32_x(all, s2, s3));
+    return svmul_n_f32_x(all, svsqrt_f32_x(all, most), 1.001f);
 }
 
 // Products of k from `k` to k + count.
@@ -116,8 +124,8 @@ static uint32_t add_parts(const groups_t *groups) __arm_streaming __arm_inout("z
             if (tries > 0) {
                 return k;
             }
-            t0 = largest(groups, false);
-            t1 = largest(groups, true);
+            t0 = magnitudes(groups, false);
+            t1 = magnitudes(groups, true);
         }
         const uint32_t left = gemm->k - k;
         multiply(groups, k, left < groups->part ? left : groups->part);
@@ -145,6 +153,7 @@ static void end_block(const groups_t *groups) __arm_streaming __arm_preserves("z
     const svfloat32x2_t bias = sme_bias(gemm, groups->column, groups->columns);
     const svfloat32x2_t back = sme_floats(
         groups->scaled + (size_t)XNN_SME_GROUP_BACK * groups->columns, groups->columns);
+    const bool bounded = sme_bounded(gemm);
     for (uint32_t i = 0; i < groups->rows; i++) {
         const float *sums = groups->sums + (size_t)i * groups->most;
         const uint32_t row = groups->row + i;
@@ -153,7 +162,7 @@ static void end_block(const groups_t *groups) __arm_streaming __arm_preserves("z
         const svfloat32_t t1 =
             svmul_f32_x(all, svld1_vnum_f32(all, sums, 1), svget2_f32(back, 1));
         sme_group_put(gemm, (size_t)row * gemm->n + groups->column, row,
-                      svcreate2_f32(t0, t1), bias, groups->columns);
+                      svcreate2_f32(t0, t1), bias, groups->columns, bounded);
     }
 }
 

@@ -39,10 +39,10 @@ sme_group_scale(svint32_t word) __arm_streaming __arm_preserves("za") {
 }
 
 // Sums of a row without its scale become numbers.
-static inline void
-sme_group_put(const ember_xnn_sme_t *gemm, size_t at, uint32_t row, svfloat32x2_t sums,
-              svfloat32x2_t bias,
-              uint32_t columns) __arm_streaming __arm_preserves("za") {
+static inline void sme_group_put(const ember_xnn_sme_t *gemm, size_t at, uint32_t row,
+                                 svfloat32x2_t sums, svfloat32x2_t bias,
+                                 uint32_t columns,
+                                 bool bounded) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
     const svbool_t c1 = svwhilelt_b32_u32((uint32_t)svcntw(), columns);
@@ -51,8 +51,10 @@ sme_group_put(const ember_xnn_sme_t *gemm, size_t at, uint32_t row, svfloat32x2_
     const svfloat32_t x1 = svmul_n_f32_x(all, svget2_f32(sums, 1), scale);
     svfloat32_t y0 = svadd_f32_x(all, x0, svget2_f32(bias, 0));
     svfloat32_t y1 = svadd_f32_x(all, x1, svget2_f32(bias, 1));
-    y0 = svmin_n_f32_x(all, svmax_n_f32_x(all, y0, gemm->low), gemm->high);
-    y1 = svmin_n_f32_x(all, svmax_n_f32_x(all, y1, gemm->low), gemm->high);
+    if (bounded) {
+        y0 = svmin_n_f32_x(all, svmax_n_f32_x(all, y0, gemm->low), gemm->high);
+        y1 = svmin_n_f32_x(all, svmax_n_f32_x(all, y1, gemm->low), gemm->high);
+    }
     sme_put(gemm, at, y0, y1, c0, c1);
 }
 

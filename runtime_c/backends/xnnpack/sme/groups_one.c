@@ -38,6 +38,6 @@ void xnn_sme_groups_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_prese
         }
         w += 4 * (size_t)columns * xnn_sme_group_extra(gemm->k, gemm->block);
         sme_group_put(gemm, j, 0, svcreate2_f32(s0, s1), sme_bias(gemm, j, columns),
-                      columns);
+                      columns, true);
     }
 }

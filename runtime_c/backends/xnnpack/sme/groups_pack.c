@@ -28,19 +28,21 @@ static void convert_row(const int8_t *from, uint32_t k, int32_t zero,
     }
 }
 
-// The square of a row's norm from `from` on: exact.
+// The square of the norm of (x - zero): sums of x * x and of x are exact, in int32.
 static int64_t square_of(const int8_t *from, uint32_t count,
                          int32_t zero) __arm_streaming __arm_preserves("za") {
-    const svint16_t none = svdup_s16((int16_t)zero);
-    const uint32_t most = (uint32_t)svcnth();
-    svint64_t sum = svdup_s64(0);
+    const svbool_t all = svptrue_b32();
+    const svint8_t ones = svdup_s8(1);
+    const uint32_t most = (uint32_t)svcntb();
+    svint32_t squares = svdup_s32(0);
+    svint32_t sums = squares;
     for (uint32_t i = 0; i < count; i += most) {
-        const svbool_t some = svwhilelt_b16_u32(i, count);
-        const svint16_t x = svld1sb_s16(some, from + i);
-        const svint16_t y = svsub_s16_z(some, x, none);
-        sum = svdot_s64(sum, y, y);
+        const svint8_t x = svld1_s8(svwhilelt_b8_u32(i, count), from + i);
+        squares = svdot_s32(squares, x, x);
+        sums = svdot_s32(sums, x, ones);
     }
-    return svaddv_s64(svptrue_b64(), sum);
+    const int64_t both = svaddv_s32(all, sums);
+    return svaddv_s32(all, squares) - 2 * zero * both + (int64_t)zero * zero * count;
 }
 
 // The largest norms of `count` rows.
@@ -82,26 +84,36 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
 
 // --- columns -------------------------------------------------------------------------
 
-// Weights, times 2^12 as integers, times scales.
-static inline void put_pairs(uint32_t *to, uint32_t columns, svint16_t word,
-                             svfloat16_t scale,
-                             svbool_t some) __arm_streaming __arm_preserves("za") {
+// Pair j of a word of weights, which are times 2^12 as integers, times scales.
+static inline svuint32_t
+pair_of(svint16_t word, uint32_t j,
+        svfloat16_t scale) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b16();
     const svint16_t top = svdup_s16((int16_t)-4096);
-    svfloat16_t w0 = svcvt_f16_s16_x(all, svlsl_n_s16_x(all, word, 12));
-    svfloat16_t w1 =
-        svcvt_f16_s16_x(all, svand_s16_x(all, svlsl_n_s16_x(all, word, 8), top));
-    svfloat16_t w2 =
-        svcvt_f16_s16_x(all, svand_s16_x(all, svlsl_n_s16_x(all, word, 4), top));
-    svfloat16_t w3 = svcvt_f16_s16_x(all, svand_s16_x(all, word, top));
-    w0 = svmul_f16_x(all, w0, scale);
-    w1 = svmul_f16_x(all, w1, scale);
-    w2 = svmul_f16_x(all, w2, scale);
-    w3 = svmul_f16_x(all, w3, scale);
-    svst1_u32(some, to, svreinterpret_u32_f16(w0));
-    svst1_u32(some, to + columns, svreinterpret_u32_f16(w1));
-    svst1_u32(some, to + 2 * columns, svreinterpret_u32_f16(w2));
-    svst1_u32(some, to + 3 * columns, svreinterpret_u32_f16(w3));
+    const svint16_t high = j == 3 ? word : svlsl_n_s16_x(all, word, 12 - 4 * j);
+    const svint16_t weight = j == 0 ? high : svand_s16_x(all, high, top);
+    return svreinterpret_u32_f16(svmul_f16_x(all, svcvt_f16_s16_x(all, weight), scale));
+}
+
+// Words of two vectors of columns, left and right; `whole` ones lie behind each other.
+static inline __attribute__((always_inline)) void
+put_pairs(uint32_t *to, const uint32_t *from, uint32_t columns, bool whole,
+          svfloat16_t s0, svfloat16_t s1) __arm_streaming __arm_preserves("za") {
+    const uint32_t half = (uint32_t)svcntw();
+    const svbool_t c0 = whole ? svptrue_b32() : svwhilelt_b32_u32(0, columns);
+    const svbool_t c1 = whole ? svptrue_b32() : svwhilelt_b32_u32(half, columns);
+    const svint16_t w0 = svreinterpret_s16_u32(svld1_u32(c0, from));
+    const svint16_t w1 = svreinterpret_s16_u32(svld1_vnum_u32(c1, from, 1));
+#pragma clang loop unroll(full)
+    for (uint32_t j = 0; j < 4; j++) {
+        if (whole) {
+            svst1_vnum_u32(c0, to, 2 * j, pair_of(w0, j, s0));
+            svst1_vnum_u32(c1, to, 2 * j + 1, pair_of(w1, j, s1));
+        } else {
+            svst1_u32(c0, to + (size_t)j * columns, pair_of(w0, j, s0));
+            svst1_u32(c1, to + (size_t)j * columns + half, pair_of(w1, j, s1));
+        }
+    }
 }
 
 // Scales of a block, 2^-12 times, in both halves of words.
@@ -121,22 +133,29 @@ void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preser
     "za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
     const uint32_t columns = groups->columns;
+    const uint32_t block = gemm->block;
     const uint32_t half = (uint32_t)svcntw();
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
     const svbool_t c1 = svwhilelt_b32_u32(half, columns);
     const uint32_t *from = (const uint32_t *)(const void *)groups->from;
     const float *factors = groups->scaled + (size_t)XNN_SME_GROUP_FACTOR * columns;
     uint32_t *to = (uint32_t *)(void *)groups->w;
-    for (uint32_t k = 0; k < gemm->k; k += gemm->block, from += columns) {
-        const uint32_t *words = from + (size_t)gemm->block / 8 * columns;
+    for (uint32_t k = 0; k < gemm->k; k += block, from += columns) {
+        const uint32_t *words = from + (size_t)block / 8 * columns;
         const svfloat16_t s0 = scales_of(words, factors, c0);
         const svfloat16_t s1 = scales_of(words + half, factors + half, c1);
-        for (uint32_t i = 0; i < gemm->block; i += 8) {
-            put_pairs(to, columns, svreinterpret_s16_u32(svld1_u32(c0, from)), s0, c0);
-            put_pairs(to + half, columns,
-                      svreinterpret_s16_u32(svld1_vnum_u32(c1, from, 1)), s1, c1);
-            from += columns;
-            to += 4 * columns;
+        if (columns == 2 * half) {
+            for (uint32_t i = 0; i < block; i += 8) {
+                put_pairs(to, from, columns, true, s0, s1);
+                from += columns;
+                to += 4 * columns;
+            }
+        } else {
+            for (uint32_t i = 0; i < block; i += 8) {
+                put_pairs(to, from, columns, false, s0, s1);
+                from += columns;
+                to += 4 * columns;
+            }
         }
     }
 }
