@@ -90,7 +90,8 @@ pair_of(svint16_t word, uint32_t j,
         svfloat16_t scale) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b16();
     const svint16_t top = svdup_s16((int16_t)-4096);
-    const svint16_t high = j == 3 ? word : svlsl_n_s16_x(all, word, 12 - 4 * j);
+    const svint16_t high =
+        j == 3 ? word : svlsl_n_s16_x(all, word, (uint16_t)(12 - 4 * j));
     const svint16_t weight = j == 0 ? high : svand_s16_x(all, high, top);
     return svreinterpret_u32_f16(svmul_f16_x(all, svcvt_f16_s16_x(all, weight), scale));
 }
