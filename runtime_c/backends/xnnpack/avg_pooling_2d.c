@@ -3,8 +3,12 @@
 #include "pooling.h"
 
 static void take(ember_xnn_pool_t *pool) {
+    if (pool->taps == 0) {
+        memcpy(pool->y, pool->x, 4 * (size_t)pool->count);
+        return;
+    }
     for (uint32_t i = 0; i < pool->count; i++) {
-        pool->y[i] = pool->taps == 0 ? pool->x[i] : pool->y[i] + pool->x[i];
+        pool->y[i] += pool->x[i];
     }
 }
 

@@ -11,23 +11,29 @@ void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t s
     const float *floats = from;
     const uint16_t *halves = from;
     const int8_t *bytes = from;
-    size_t at = 0;
+    const float scale = value->scale; // `to` does not change it: loops become vectors
+    const int32_t zero = value->zero;
+    const bool same = step == 0 && count > 1;
+    const uint32_t loads = same ? 1 : count;
     switch (value->datatype) {
     case XNN_F32:
-        for (uint32_t i = 0; i < count; i++, at += step) {
-            to[i] = floats[at];
+        for (uint32_t i = 0; i < loads; i++) {
+            to[i] = floats[i];
         }
         break;
     case XNN_F16:
-        for (uint32_t i = 0; i < count; i++, at += step) {
-            to[i] = ember_f32_from_f16(halves[at]);
+        for (uint32_t i = 0; i < loads; i++) {
+            to[i] = ember_f32_from_f16(halves[i]);
         }
         break;
     default:
-        for (uint32_t i = 0; i < count; i++, at += step) {
-            to[i] = (float)(bytes[at] - value->zero) * value->scale;
+        for (uint32_t i = 0; i < loads; i++) {
+            to[i] = (float)(bytes[i] - zero) * scale;
         }
         break;
+    }
+    for (uint32_t i = 1; same && i < count; i++) {
+        to[i] = to[0];
     }
 }
 

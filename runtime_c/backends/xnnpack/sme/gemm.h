@@ -86,6 +86,10 @@ typedef struct ember_xnn_sme_quantize {
 // Each row gets a scale and a zero point by what lies in it.
 void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 
+// All of one row by a factor that is known, to these bounds.
+void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
+                                  const ember_xnn_range_t *range);
+
 // --- packed weights ------------------------------------------------------------------
 
 // Blocks of columns, the last one narrower. A block is (words, columns) words, then, of

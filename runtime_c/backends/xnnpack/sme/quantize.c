@@ -50,13 +50,15 @@ round_to(svfloat32_t x, svfloat32_t factor, svfloat32_t low,
 }
 
 static inline __attribute__((always_inline)) void
-quantize(const ember_xnn_sme_quantize_t *job, size_t at, float by, int32_t zero,
+quantize(const ember_xnn_sme_quantize_t *job, size_t at, float by,
+         const ember_xnn_range_t *range,
          bool half) __arm_streaming __arm_preserves("za") {
+    const int32_t zero = range->zero;
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t all = svptrue_b32();
     const svfloat32_t factor = svdup_f32(by);
-    const svfloat32_t low = svdup_f32((float)(INT8_MIN - zero));
-    const svfloat32_t high = svdup_f32((float)(INT8_MAX - zero));
+    const svfloat32_t low = svdup_f32(range->low);
+    const svfloat32_t high = svdup_f32(range->high);
     uint32_t i = 0;
     for (; i + 4 * words <= job->length; i += 4 * words) {
         const size_t from = at + i;
@@ -96,10 +98,15 @@ run(const ember_xnn_sme_quantize_t *job) __arm_streaming __arm_preserves("za") {
         int32_t zero;
         const float factor = xnn_find_parameters(&limits, &zero);
         job->rows[row] = (ember_xnn_row_t){1.0f / factor, zero};
+        const ember_xnn_range_t range = {
+            .low = (float)(INT8_MIN - zero),
+            .high = (float)(INT8_MAX - zero),
+            .zero = zero,
+        };
         if (job->half) {
-            quantize(job, at, half_factor(factor), zero, true);
+            quantize(job, at, half_factor(factor), &range, true);
         } else {
-            quantize(job, at, factor, zero, false);
+            quantize(job, at, factor, &range, false);
         }
     }
 }
@@ -107,4 +114,19 @@ run(const ember_xnn_sme_quantize_t *job) __arm_streaming __arm_preserves("za") {
 __arm_new("za") __arm_locally_streaming void ember_xnn_sme_quantize(
     const ember_xnn_sme_quantize_t *job) {
     run(job);
+}
+
+__attribute__((noinline)) static void
+run_fixed(const ember_xnn_sme_quantize_t *job, float factor,
+          const ember_xnn_range_t *range) __arm_streaming __arm_preserves("za") {
+    if (job->half) {
+        quantize(job, 0, factor, range, true);
+    } else {
+        quantize(job, 0, factor, range, false);
+    }
+}
+
+__arm_new("za") __arm_locally_streaming void ember_xnn_sme_quantize_fixed(
+    const ember_xnn_sme_quantize_t *job, float factor, const ember_xnn_range_t *range) {
+    run_fixed(job, factor, range);
 }

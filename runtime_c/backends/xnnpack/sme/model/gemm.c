@@ -245,3 +245,10 @@ void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job) {
         quantize_row(job, row);
     }
 }
+
+void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
+                                  const ember_xnn_range_t *range) {
+    for (size_t i = 0; i < job->length; i++) {
+        job->y[i] = xnn_quantize(number_of(job, i) * factor, range);
+    }
+}
