@@ -24,6 +24,7 @@ from corpus import (
     state,
     storage,
     sweeps,
+    xnnpack_arg_max,
     xnnpack_models,
     xnnpack_networks,
 )
@@ -52,6 +53,7 @@ FAMILIES = (
     sweeps,
     xnnpack_networks,
     xnnpack_models,
+    xnnpack_arg_max,
 )
 
 
