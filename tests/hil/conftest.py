@@ -10,7 +10,7 @@ from lines import CASES
 from ember import cases, program
 
 SOME = ("bundle_mlp", "int8_ds_cnn_small_m4", "op_linear", "special_dynamic_batch")
-ROWS, COLUMNS = 300, 256  # of 300 kB of weights
+COLUMNS = 256  # of weights: 1 kB a row
 
 
 @pytest.fixture(scope="session")
@@ -20,11 +20,21 @@ def some_cases():
 
 @pytest.fixture(scope="session")
 def large_case(tmp_path_factory):
-    """A case with a program of 300 kB: a matrix product."""
-    folder = tmp_path_factory.mktemp("large") / "large"
+    """A case with a program of 300 kB."""
+    return product(tmp_path_factory.mktemp("large") / "large", 300)
+
+
+@pytest.fixture(scope="session")
+def middling_case(tmp_path_factory):
+    """A case with a program of 60 kB."""
+    return product(tmp_path_factory.mktemp("middling") / "middling", 60)
+
+
+def product(folder, rows):
+    """A case in `folder`: a product with a matrix of so many rows."""
     folder.mkdir()
     random = np.random.default_rng(0)
-    weights = random.standard_normal((ROWS, COLUMNS), np.float32)
+    weights = random.standard_normal((rows, COLUMNS), np.float32)
     x = random.standard_normal((1, COLUMNS), np.float32)
     (folder / "model.pte").write_bytes(_larger("op_linear_no_bias", weights))
     np.save(folder / "x.npy", x)
@@ -36,12 +46,13 @@ def large_case(tmp_path_factory):
 
 def _larger(name, weights):
     """The program of a case, a product of (1, 7) and (5, 7), with other weights."""
+    rows = len(weights)
     small = program.read(CASES / name / "model.pte")
     sizes = {
-        (5, 7): (ROWS, COLUMNS),
+        (5, 7): (rows, COLUMNS),
         (1, 7): (1, COLUMNS),
-        (7, 5): (COLUMNS, ROWS),
-        (1, 5): (1, ROWS),
+        (7, 5): (COLUMNS, rows),
+        (1, 5): (1, rows),
     }
     planned = 0
     values = list(small.methods[0].values)

@@ -84,8 +84,13 @@ def ember(*words):
 
 @pytest.mark.parametrize(
     "name",
-    ["mps2-an386", "mps2-an505", "mps3-an547", "netduinoplus2", "qemu-a64"],
-    ids=["cmsdk", "cmsdk-an505", "cmsdk-an547", "stm32-v1", "pl011"],
+    [
+        pytest.param("mps2-an386", id="cmsdk"),
+        pytest.param("mps2-an505", id="cmsdk-secure", marks=pytest.mark.long),
+        pytest.param("mps3-an547", id="cmsdk-helium", marks=pytest.mark.long),
+        pytest.param("netduinoplus2", id="stm32-v1"),
+        pytest.param("qemu-a64", id="pl011"),
+    ],
 )
 def test_the_same_cases(name, some_cases):
     for tested in passed(some_cases, name, Emulated()):
@@ -146,11 +151,11 @@ def qmp(number, command):
                 pass
 
 
-def test_a_reset_in_the_middle(large_case, capsys):
+def test_a_reset_in_the_middle(middling_case, capsys):
     monitor = free_port()
     options = ["-qmp", f"tcp:127.0.0.1:{monitor},server=on,wait=off"]
     with tcp("mps2-an386", options) as number:
-        process = start(number, large_case)
+        process = start(number, middling_case)
         wait_for_traffic(process)
         qmp(monitor, "system_reset")
         output, _ = process.communicate(timeout=PATIENCE_S)
@@ -193,14 +198,14 @@ def wait_for_traffic(process):
     pytest.fail("the transfer never began")
 
 
-def test_a_host_that_is_killed_and_started_again(large_case, capsys):
+def test_a_host_that_is_killed_and_started_again(middling_case, capsys):
     with tcp("mps2-an386") as number:
-        process = start(number, large_case)
+        process = start(number, middling_case)
         wait_for_traffic(process)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         port = f"socket://127.0.0.1:{number}"
-        assert ember(large_case, "--board", "mps2-an386", "--port", port) == 0
+        assert ember(middling_case, "--board", "mps2-an386", "--port", port) == 0
     assert "1 passed" in capsys.readouterr().out
 
 
@@ -238,6 +243,7 @@ def test_a_busy_port(terminal, capsys):
     assert f"{terminal} is busy: another program has it open" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_program_that_is_too_large(large_case, capsys):
     with tcp("netduinoplus2") as number:
         port = f"socket://127.0.0.1:{number}"
