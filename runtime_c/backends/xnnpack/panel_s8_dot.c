@@ -41,13 +41,23 @@ static inline void pack_four(const void *const *rows, uint32_t k, int8_t *to,
         at += 2 * UNIT;
         to += 2 * step;
     }
+    if (at + UNIT <= k) {
+        for (uint32_t i = 0; i < 4; i++) {
+            int32_t word;
+            memcpy(&word, (const int8_t *)rows[i] + at, UNIT);
+            x[i] = vreinterpretq_s8_s32(vdupq_n_s32(word));
+        }
+        store_four(x, to, step, 1);
+        at += UNIT;
+        to += step;
+    }
     if (at < k) {
-        int8_t rest[4][4 * UNIT] = {{0}};
+        int8_t rest[4][4 * UNIT] = {{0}}; // fewer than a step
         for (uint32_t i = 0; i < 4; i++) {
             memcpy(rest[i], (const int8_t *)rows[i] + at, k - at);
             x[i] = vld1q_s8(rest[i]);
         }
-        store_four(x, to, step, (k - at + UNIT - 1) / UNIT);
+        store_four(x, to, step, 1);
     }
 }
 
