@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import boards, build
 from ember.boards import Board
+from ember.flash import blocks
 from ember.plan import NoRoomError
 
 ROOT = Path(__file__).parents[1]
@@ -76,6 +77,7 @@ def fit(model: str, board: Board) -> Fit:
         except NoRoomError as error:
             worst = max(error.shortages, key=lambda one: one.over)
             return Fit(lacks=worst.over, memory=worst.memory)
+        blocks.read(built.firmware, board)  # an error if `ember flash` would refuse it
     used = {one["name"]: one["used"] for one in built.sizes["memory"]}
     ram = sum(used[one.name] for one in board.memories if "w" in one.access)
     return Fit(flash=sum(used.values()) - ram, ram=ram)
