@@ -115,20 +115,20 @@ static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t
 // the first of these filters.
 static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
                                             const int32_t *tile, int32_t count,
-                                            int8_t *const *y) {
+                                            int8_t *y, const ptrdiff_t *y_steps) {
     const int32x4_t least = vdupq_n_s32(scales->limits.low);
     const int32x4_t most = vdupq_n_s32(scales->limits.high);
     const int32_t zero_point = scales->zero_point;
     const int32_t *multipliers = scales->multipliers;
     const int32_t *shifts = scales->shifts;
-    int8_t *y0 = y[0], *y1 = y[1], *y2 = y[2];
+    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
 
     do {
         const mve_pred16_t lanes = vctp32q((uint32_t)count);
         const int32x4_t by = vldrwq_z_s32(multipliers, lanes);
         const int32x4_t shift = vldrwq_z_s32(shifts, lanes);
         const int32x4_t u = ember_scaled_mve(vldrwq_z_s32(tile, lanes), by, shift);
-        vstrbq_p_s32(y0, ember_limited_mve(u, zero_point, least, most), lanes);
+        vstrbq_p_s32(y, ember_limited_mve(u, zero_point, least, most), lanes);
         const int32x4_t v =
             ember_scaled_mve(vldrwq_z_s32(tile + TILE, lanes), by, shift);
         vstrbq_p_s32(y1, ember_limited_mve(v, zero_point, least, most), lanes);
@@ -138,7 +138,7 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
         multipliers += EMBER_LANES_S32;
         shifts += EMBER_LANES_S32;
         tile += EMBER_LANES_S32;
-        y0 += EMBER_LANES_S32;
+        y += EMBER_LANES_S32;
         y1 += EMBER_LANES_S32;
         y2 += EMBER_LANES_S32;
         count -= EMBER_LANES_S32;
@@ -147,7 +147,8 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
 
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
-    int8_t *to[EMBER_COLUMNS_MVE] = {y[0], y[1], y[2]};
+    const ptrdiff_t y_steps[] = {y[1] - y[0], y[2] - y[0]}; // in one tensor
+    int8_t *to = y[0];
     ember_scales_s8_t scales = s->conv.scales;
     const int8_t *w = s->w;
     const int32_t *sums = s->sums;
@@ -168,12 +169,10 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
             tile[n * TILE + even] =
                 ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
         }
-        scale(&scales, tile, count, to);
+        scale(&scales, tile, count, to, y_steps);
         scales.multipliers += TILE;
         scales.shifts += TILE;
         sums += TILE;
-        for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
-            to[n] += TILE;
-        }
+        to += TILE;
     }
 }
