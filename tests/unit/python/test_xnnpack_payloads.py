@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ember import boards, cli, program, selection
+from ember import boards, cli, program, selection, tensor_data
 from ember.errors import SdkError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
@@ -40,4 +41,19 @@ def test_old_forms_have_the_same_numbers(
     folder = tmp_path / case
     shutil.copytree(payloads.CASES / f"xnnpack_{case}", folder)
     (folder / "model.pte").write_bytes(form(case))
+    assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
+
+
+@pytest.mark.parametrize("case", ["mlp_static", "mlp_int4"])
+def test_constants_may_be_in_a_data_file(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / case
+    shutil.copytree(payloads.CASES / f"xnnpack_{case}", folder)
+    one = program.read(folder / "model.pte")
+    entries = tuple(tensor_data.Entry(each.key, each.data) for each in one.named_data)
+    (folder / "weights.ptd").write_bytes(
+        tensor_data.write(tensor_data.TensorData(entries))
+    )
+    (folder / "model.pte").write_bytes(program.write(replace(one, named_data=())))
     assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
