@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of Advanced SIMD: arithmetic of floats. Included by arm_neon.h.
+#ifndef EMBER_MODELS_ARM_NEON_FLOAT_H
+#define EMBER_MODELS_ARM_NEON_FLOAT_H
+
+static inline float32x4_t vcvtq_f32_s32(int32x4_t x) {
+    return (float32x4_t){(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
+}
+
+static inline float32x4_t vcvtq_n_f32_s32(int32x4_t x, int bits) {
+    return vcvtq_f32_s32(x) / (float)(1 << bits);
+}
+
+static inline float32x4_t vcvt_f32_f16(float16x4_t x) {
+    return (float32x4_t){(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
+}
+
+static inline float32x4_t vcvt_high_f32_f16(float16x8_t x) {
+    return (float32x4_t){(float)x[4], (float)x[5], (float)x[6], (float)x[7]};
+}
+
+static inline float16x4_t vcvt_f16_f32(float32x4_t x) {
+    float16x4_t made;
+    for (int i = 0; i < 4; i++) {
+        made[i] = (float16_t)x[i];
+    }
+    return made;
+}
+
+static inline float32x4_t vaddq_f32(float32x4_t x, float32x4_t y) {
+    return x + y;
+}
+
+static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
+    return x * y;
+}
+
+static inline float32x4_t vmulq_n_f32(float32x4_t x, float y) {
+    return x * y;
+}
+
+static inline float32x4_t vfmaq_f32(float32x4_t sum, float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        sum[i] = fmaf(x[i], y[i], sum[i]);
+    }
+    return sum;
+}
+
+#define vfmaq_laneq_f32(sum, x, y, lane) vfmaq_n_f32(sum, x, (y)[lane])
+
+static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t x, float y) {
+    for (int i = 0; i < 4; i++) {
+        sum[i] = fmaf(x[i], y, sum[i]);
+    }
+    return sum;
+}
+
+static inline uint32x4_t vcltq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x < y);
+}
+
+static inline uint32x4_t vcgtq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x > y);
+}
+
+static inline float32x4_t vbslq_f32(uint32x4_t which, float32x4_t x, float32x4_t y) {
+    return (float32x4_t)((which & (uint32x4_t)x) | (~which & (uint32x4_t)y));
+}
+
+static inline float32x4_t vdivq_f32(float32x4_t x, float32x4_t y) {
+    return x / y;
+}
+
+// A number rather than NaN.
+static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = x[i] != x[i] || x[i] < y[i] ? y[i] : x[i];
+    }
+    return x;
+}
+
+static inline float32x4_t vminnmq_f32(float32x4_t x, float32x4_t y) {
+    for (int i = 0; i < 4; i++) {
+        x[i] = x[i] != x[i] || x[i] > y[i] ? y[i] : x[i];
+    }
+    return x;
+}
+
+static inline float vmaxnmvq_f32(float32x4_t x) {
+    const float32x4_t y = vmaxnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
+    return vmaxnmq_f32(y, vdupq_n_f32(y[1]))[0];
+}
+
+static inline float vminnmvq_f32(float32x4_t x) {
+    const float32x4_t y = vminnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
+    return vminnmq_f32(y, vdupq_n_f32(y[1]))[0];
+}
+
+static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
+    int32x4_t made;
+    for (int i = 0; i < 4; i++) {
+        const float y = rintf(x[i]);
+        made[i] = !(y >= -2147483648.0f) ? (y != y ? 0 : INT32_MIN)
+                  : y >= 2147483648.0f   ? INT32_MAX
+                                         : (int32_t)y;
+    }
+    return made;
+}
+
+#endif // EMBER_MODELS_ARM_NEON_FLOAT_H
