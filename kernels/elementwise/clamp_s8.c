@@ -3,6 +3,7 @@
 #include "kernels/elementwise/clamp_s8.h"
 
 enum { A, LOW, HIGH, OUT };
+enum { RELU_OUT = 1, RELU_MOST_ARGS = 3 }; // the operator without bounds
 
 static int32_t run(void *state) {
     const ember_clamp_s8_t *s = state;
@@ -38,13 +39,14 @@ ember_status_t ember_clamp_s8_prepare(ember_node_t *node, void *state) {
     ember_tensor_t y;
     bool known = true;
 
-    const int8_t low = bound(node, LOW, INT8_MIN, &known);
-    const int8_t high = bound(node, HIGH, INT8_MAX, &known);
+    const bool relu = ember_node_arg_count(node) <= RELU_MOST_ARGS;
+    const int8_t low = relu ? 0 : bound(node, LOW, INT8_MIN, &known);
+    const int8_t high = relu ? INT8_MAX : bound(node, HIGH, INT8_MAX, &known);
     if (!known || low > high) {
         return EMBER_UNSUPPORTED;
     }
     ember_node_tensor(node, A, &a);
-    ember_node_output_like(node, OUT, &a, &y);
+    ember_node_output_like(node, relu ? RELU_OUT : OUT, &a, &y);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a within two int8, in one layout: activations of quantised models.
+// y = a within two int8, in one layout: activations of quantised models. relu has no
+// arguments for them: they are 0 and 127.
 #ifndef EMBER_KERNELS_ELEMENTWISE_CLAMP_S8_H
 #define EMBER_KERNELS_ELEMENTWISE_CLAMP_S8_H
 

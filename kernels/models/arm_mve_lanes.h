@@ -108,10 +108,11 @@ static inline int8x16_t vqshrntq_n_s16(int8x16_t a, int16x8_t b, int right) {
 
 static inline int32_t vmladavaq_p_s8(int32_t sum, int8x16_t a, int8x16_t b,
                                      mve_pred16_t lanes) {
+    int32_t products = 0;
     for (int i = 0; i < 16; i++) {
-        sum += ember_mve_byte(lanes, i) ? a[i] * b[i] : 0;
+        products += ember_mve_byte(lanes, i) ? a[i] * b[i] : 0;
     }
-    return sum;
+    return (int32_t)((uint32_t)sum + (uint32_t)products); // it wraps around
 }
 
 static inline int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b) {
