@@ -60,6 +60,7 @@ class Shell:
         return done.stdout
 
 
+@pytest.mark.long  # compiles libraries of its own
 def test_from_new_to_run(programs: Path, tmp_path: Path) -> None:
     shell = Shell(tmp_path, programs)
     assert shell("ember --version") == f"ember {__version__}\n"
