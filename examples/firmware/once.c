@@ -3,7 +3,6 @@
 // output, one element a line. `ember new` copies it.
 #include "ember/model.h"
 #include "ember/port.h"
-
 #include <string.h>
 
 static ember_program_t program;
@@ -15,69 +14,47 @@ static void check(ember_status_t status) {
     }
 }
 
-// Logs `value` / 1000 with three digits after the point, or `value` without.
-static void log_number(int64_t value, int is_thousandths) {
-    char text[24];
-    char *at = text + sizeof text - 2;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
+// Logs `value` / 1000, with three digits after the point.
+static void log_thousandths(int32_t value) {
+    char text[16], *at = text + sizeof text - 2;
+    uint32_t rest = value < 0 ? 0u - (uint32_t)value : (uint32_t)value;
     memcpy(at, "\n", 2);
-    for (int digit = 0; rest != 0 || digit == 0 || (is_thousandths && digit < 4);
-         digit++) {
-        if (is_thousandths && digit == 3) {
+    for (int digit = 0; digit < 4 || rest != 0; digit++, rest /= 10) {
+        if (digit == 3) {
             *--at = '.';
         }
         *--at = (char)('0' + rest % 10);
-        rest /= 10;
     }
-    if (value < 0) {
-        *--at = '-';
-    }
+    ember_port_log(value < 0 ? "-" : "");
     ember_port_log(at);
 }
 
-static void log_float(float value) {
-    if (value > -1e6f && value < 1e6f) {
-        log_number((int64_t)(value * 1000 + (value < 0 ? -0.5f : 0.5f)), 1);
+static void log_element(const ember_tensor_t *tensor, uint32_t i) {
+    const float number = tensor->dtype == EMBER_F32  ? ((const float *)tensor->data)[i]
+                         : tensor->dtype == EMBER_S8 ? ((const int8_t *)tensor->data)[i]
+                                                     : 1e9f;
+    if (number > -2e6f && number < 2e6f) {
+        log_thousandths((int32_t)(number * 1000 + (number < 0 ? -0.5f : 0.5f)));
     } else {
-        ember_port_log("large, or no number\n");
-    }
-}
-
-static void log_tensor(const ember_tensor_t *tensor) {
-    for (uint32_t i = 0; i < tensor->numel; i++) {
-        if (tensor->dtype == EMBER_F32) {
-            log_float(((const float *)tensor->data)[i]);
-        } else if (tensor->dtype == EMBER_S8) {
-            log_number(((const int8_t *)tensor->data)[i], 0);
-        } else {
-            ember_port_log("neither float32 nor int8\n");
-        }
-    }
-}
-
-// Replace by your sensor.
-static void read_inputs(void) {
-    ember_value_t value;
-
-    for (uint32_t i = 0; ember_method_input(&method, i, &value) == EMBER_OK; i++) {
-        if (value.kind == EMBER_TENSOR && value.as_tensor.data != NULL) {
-            memset(value.as_tensor.data, 0, ember_tensor_bytes(&value.as_tensor));
-        }
+        ember_port_log("large, no number, or neither float32 nor int8\n");
     }
 }
 
 int main(void) {
-    ember_value_t output;
-
+    ember_value_t input, output;
     check(ember_model_open(&program, NULL));
     check(ember_model_load(&method, &program, NULL, NULL));
-    read_inputs();
+    for (uint32_t i = 0; ember_method_input(&method, i, &input) == EMBER_OK; i++) {
+        if (input.kind == EMBER_TENSOR && input.as_tensor.data != NULL) { // your sensor
+            memset(input.as_tensor.data, 0, ember_tensor_bytes(&input.as_tensor));
+        }
+    }
     check(ember_method_execute(&method, NULL));
     ember_port_log("executed\n");
     check(ember_method_output(&method, 0, &output));
-    if (output.kind == EMBER_TENSOR) {
-        log_tensor(&output.as_tensor);
+    for (uint32_t i = 0; output.kind == EMBER_TENSOR && i < output.as_tensor.numel;
+         i++) {
+        log_element(&output.as_tensor, i);
     }
     return 0;
 }

@@ -152,16 +152,26 @@ class _Analysis:
         return self.predecessors[index] + ((-1,) if index == 0 else ())
 
     def _split_delegates(self) -> None:
-        """An argument of a delegate that nothing has written yet is an output."""
+        """An argument of a delegate that nothing has written yet is an output, or state
+        where a kernel writes that value."""
+        state = self._written_by_kernels()
         for index, one in enumerate(self.instructions):
             if isinstance(one, types.DelegateCall):
                 new = frozenset(
                     value
-                    for value in self.effects[index].updates
+                    for value in self.effects[index].updates - state
                     if not self._is_written_before(value, index)
                 )
                 old = self.effects[index].updates - new
                 self.effects[index] = Effects(writes=new, updates=old)
+
+    def _written_by_kernels(self) -> frozenset[int]:
+        kernels = (
+            own.writes | own.updates
+            for own, one in zip(self.effects, self.instructions, strict=True)
+            if isinstance(one, types.KernelCall)
+        )
+        return frozenset().union(*kernels)
 
     def _is_written_before(self, value: int, index: int) -> bool:
         if value in self.given or self.place(value) is None:

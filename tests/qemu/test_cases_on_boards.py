@@ -193,7 +193,7 @@ def test_a_fault_in_a_kernel_costs_one_case(
     check([before, after])
     assert bad.status == "error"
     assert f"fault on {board}" in bad.message
-    assert "run()" in bad.message
+    assert f"ember_run_{first}()" in bad.message
 
 
 def test_a_small_board_says_what_does_not_fit(tmp_path: Path) -> None:
