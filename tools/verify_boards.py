@@ -21,16 +21,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
+import certify
+
 from ember import boards, cases, filters, testing
 from ember.testing import Outcome
 
 BOARDS = (
-    "mps2-an385-v6m",
-    "mps2-an385",
-    "mps2-an386",
-    "mps2-an500",
-    "mps2-an505",
-    "mps3-an547",
+    *certify.BOARDS,
     "host",
     "host-dsp",
     "host-mve",

@@ -25,6 +25,7 @@ from ember import (
 from ember.cmd_build import MessagesOption, OptimizeOption, ToolchainOption
 from ember.errors import SdkError, problem_list
 from ember.opinfo import OpInfo
+from ember.options import FolderOption
 
 
 def command(
@@ -33,9 +34,7 @@ def command(
         typer.Option(metavar="FILE", help="A selected_operators.yaml."),
     ],
     board: Annotated[str, typer.Option(metavar="NAME", help="See `ember boards`.")],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
-    ],
+    out: FolderOption,
     functions: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Only operators in this functions.yaml."),

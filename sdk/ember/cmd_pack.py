@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,7 +15,10 @@ from ember.cmd_build import (
     ToolchainOption,
 )
 from ember.options import (
+    FolderOption,
     KernelsOption,
+    MethodsOption,
+    ModelsArgument,
     NoPassOption,
     PassesOption,
     ProjectOption,
@@ -25,18 +27,10 @@ from ember.options import (
 
 
 def command(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
-    ],
-    model: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
-    ] = None,
+    out: FolderOption,
+    model: ModelsArgument = None,
     board: BoardOption = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Method to pack; repeatable."),
-    ] = None,
+    method: MethodsOption = None,
     caller_io: Annotated[
         bool,
         typer.Option(

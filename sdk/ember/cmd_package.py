@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,10 @@ from ember import boards, build, output, sources
 from ember import project as projects
 from ember.cmd_build import BoardOption, MessagesOption, OptimizeOption
 from ember.options import (
+    FolderOption,
     KernelsOption,
+    MethodsOption,
+    ModelsArgument,
     NoPassOption,
     PassesOption,
     ProjectOption,
@@ -21,13 +23,8 @@ from ember.packaging import manifests
 
 
 def command(
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
-    ],
-    model: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
-    ] = None,
+    out: FolderOption,
+    model: ModelsArgument = None,
     board: BoardOption = None,
     kind: Annotated[
         list[str] | None,
@@ -37,10 +34,7 @@ def command(
             help=f"{', '.join(manifests.KINDS)}; repeatable. All when not said.",
         ),
     ] = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Method to pack; repeatable."),
-    ] = None,
+    method: MethodsOption = None,
     messages: MessagesOption = False,
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,

@@ -10,6 +10,17 @@ import typer
 
 from ember import passes
 
+ModelsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Method to pack; repeatable."),
+]
+FolderOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+]
 KernelsOption = Annotated[
     list[Path] | None,
     typer.Option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,18 +15,13 @@ from ember.firmware import Objects
 from ember.stack import image
 from ember.stack.bound import Graph
 
+sys.path.insert(0, str(paths.root() / "tools"))
+from certify import BOARDS
+
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
     [*(paths.root() / "examples" / "models").glob("*/*.pte"), *CASES.glob("model_*")]
 )
-BOARDS = [
-    "mps2-an385-v6m",
-    "mps2-an385",
-    "mps2-an386",
-    "mps2-an500",
-    "mps2-an505",
-    "mps3-an547",
-]
 MLP = CASES / "model_mlp_small"
 M4 = "mps2-an386"
 pytestmark = pytest.mark.qemu
