@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole kernels of the larger or the smaller of a and b, int8.
+#ifndef EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
+#define EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
+
+#include "kernels/cortex_m/pair_s8.h"
+
+// What all have; `row` is defined before.
+#define EMBER_EXTREMUM_S8_KERNEL(NAME, PREPARE)                                        \
+    static int32_t run(void *state) {                                                  \
+        ember_pair_s8_run(state, row, state);                                          \
+        return EMBER_OK;                                                               \
+    }                                                                                  \
+    static ember_status_t prepare(ember_node_t *node, void *state) {                   \
+        return PREPARE(node, state);                                                   \
+    }                                                                                  \
+    EMBER_KERNEL(NAME, ember_pair_s8_t)
+
+// Portable. The operands of the expression are a and b.
+#define EMBER_EXTREMUM_S8(NAME, EXPRESSION)                                            \
+    static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
+                    uint32_t count) {                                                  \
+        const ember_pair_s8_t *s = state;                                              \
+        const int32_t a_step = s->a.step;                                              \
+        const int32_t b_step = s->b.step;                                              \
+        for (const int8_t *past = y + count; y < past; y++) {                          \
+            const int8_t a = *pa;                                                      \
+            const int8_t b = *pb;                                                      \
+            *y = EXPRESSION;                                                           \
+            pa += a_step;                                                              \
+            pb += b_step;                                                              \
+        }                                                                              \
+    }                                                                                  \
+    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_plain_prepare)
+
+// With the DSP extension, four at a time: WORDS(a, b) of words of four.
+#define EMBER_EXTREMUM_S8_DSP(NAME, WORDS, EXPRESSION)                                 \
+    static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
+                    uint32_t count) {                                                  \
+        (void)state;                                                                   \
+        for (; count >= 4; count -= 4, pa += 4, pb += 4, y += 4) {                     \
+            ember_word_store(y, WORDS(ember_word_load(pa), ember_word_load(pb)));      \
+        }                                                                              \
+        for (; count > 0; count--) {                                                   \
+            const int8_t a = *pa++;                                                    \
+            const int8_t b = *pb++;                                                    \
+            *y++ = EXPRESSION;                                                         \
+        }                                                                              \
+    }                                                                                  \
+    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_dense_prepare)
+
+// With Helium, 16 at a time: VECTORS(a, b) of vectors.
+#define EMBER_EXTREMUM_S8_MVE(NAME, VECTORS)                                           \
+    static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
+                    uint32_t count) {                                                  \
+        (void)state;                                                                   \
+        for (int32_t left = (int32_t)count; left > 0; left -= 16) {                    \
+            const mve_pred16_t lanes = vctp8q((uint32_t)left);                         \
+            const int8x16_t first = vldrbq_z_s8(pa, lanes);                            \
+            vstrbq_p_s8(y, VECTORS(first, vldrbq_z_s8(pb, lanes)), lanes);             \
+            pa += 16;                                                                  \
+            pb += 16;                                                                  \
+            y += 16;                                                                   \
+        }                                                                              \
+    }                                                                                  \
+    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_dense_prepare)
+
+#endif // EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
