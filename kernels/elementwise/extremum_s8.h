@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole kernels of the larger or the smaller of a and b, int8.
+// What kernels of the larger or the smaller of a and b share, int8: row, run and
+// prepare.
 #ifndef EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 #define EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 
 #include "kernels/cortex_m/pair_s8.h"
 
 // What all have; `row` is defined before.
-#define EMBER_EXTREMUM_S8_KERNEL(NAME, PREPARE)                                        \
+#define EMBER_EXTREMUM_S8_RUN(PREPARE)                                                 \
     static int32_t run(void *state) {                                                  \
         ember_pair_s8_run(state, row, state);                                          \
         return EMBER_OK;                                                               \
     }                                                                                  \
     static ember_status_t prepare(ember_node_t *node, void *state) {                   \
         return PREPARE(node, state);                                                   \
-    }                                                                                  \
-    EMBER_KERNEL(NAME, ember_pair_s8_t)
+    }
 
 // Portable. The operands of the expression are a and b.
-#define EMBER_EXTREMUM_S8(NAME, EXPRESSION)                                            \
+#define EMBER_EXTREMUM_S8(EXPRESSION)                                                  \
     static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
                     uint32_t count) {                                                  \
         const ember_pair_s8_t *s = state;                                              \
@@ -31,10 +31,10 @@
             pb += b_step;                                                              \
         }                                                                              \
     }                                                                                  \
-    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_plain_prepare)
+    EMBER_EXTREMUM_S8_RUN(ember_pair_s8_plain_prepare)
 
 // With the DSP extension, four at a time: WORDS(a, b) of words of four.
-#define EMBER_EXTREMUM_S8_DSP(NAME, WORDS, EXPRESSION)                                 \
+#define EMBER_EXTREMUM_S8_DSP(WORDS, EXPRESSION)                                       \
     static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
                     uint32_t count) {                                                  \
         (void)state;                                                                   \
@@ -47,10 +47,10 @@
             *y++ = EXPRESSION;                                                         \
         }                                                                              \
     }                                                                                  \
-    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_dense_prepare)
+    EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
 
 // With Helium, 16 at a time: VECTORS(a, b) of vectors.
-#define EMBER_EXTREMUM_S8_MVE(NAME, VECTORS)                                           \
+#define EMBER_EXTREMUM_S8_MVE(VECTORS)                                                 \
     static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
                     uint32_t count) {                                                  \
         (void)state;                                                                   \
@@ -63,6 +63,6 @@
             y += 16;                                                                   \
         }                                                                              \
     }                                                                                  \
-    EMBER_EXTREMUM_S8_KERNEL(NAME, ember_pair_s8_dense_prepare)
+    EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
 
 #endif // EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H

@@ -4,4 +4,5 @@
 
 #include "kernels/elementwise/extremum_s8.h"
 
-EMBER_EXTREMUM_S8_MVE(maximum_s8_mve, vmaxq_s8);
+EMBER_EXTREMUM_S8_MVE(vmaxq_s8)
+EMBER_KERNEL(maximum_s8_mve, ember_pair_s8_t);

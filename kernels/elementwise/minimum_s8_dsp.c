@@ -3,4 +3,5 @@
 #include "kernels/elementwise/extremum_s8.h"
 #include "kernels/engine/bytes_dsp.h"
 
-EMBER_EXTREMUM_S8_DSP(minimum_s8_dsp, ember_word_min, a < b ? a : b);
+EMBER_EXTREMUM_S8_DSP(ember_word_min, a < b ? a : b)
+EMBER_KERNEL(minimum_s8_dsp, ember_pair_s8_t);

@@ -4,4 +4,5 @@
 
 #include "kernels/elementwise/extremum_s8.h"
 
-EMBER_EXTREMUM_S8_MVE(minimum_s8_mve, vminq_s8);
+EMBER_EXTREMUM_S8_MVE(vminq_s8)
+EMBER_KERNEL(minimum_s8_mve, ember_pair_s8_t);
