@@ -7,11 +7,9 @@ import fcntl
 import functools
 import hashlib
 import os
-import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,9 +17,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ember import consoles, isa, linker, paths, tools
+from ember import consoles, linker, paths, tools
 from ember.boards import Board
-from ember.errors import SdkError, problem_list
+from ember.build_tree import (
+    Config,
+    ToolError,
+    compile_libraries,
+    compilers,
+    need_tools,
+    run,
+)
 
 _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
@@ -118,7 +123,7 @@ class Libraries:
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
         words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
         words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}", *options]
-        _run([*words, "-c", str(source), "-o", str(made)], f"cannot compile {source}")
+        run([*words, "-c", str(source), "-o", str(made)], f"cannot compile {source}")
 
     def link(
         self,
@@ -155,8 +160,8 @@ class Libraries:
         for word in shlex.split(self.link_rule):
             words += parts.get(word, [word])
         try:
-            _run(words, f"cannot link {firmware.name}")
-        except _ToolError as error:
+            run(words, f"cannot link {firmware.name}")
+        except ToolError as error:
             too_big = linker.overflow(error.output, self.board)
             raise (too_big or error) from None
 
@@ -167,12 +172,6 @@ def _system_archive(compiler: str, flags: tuple[str, ...], name: str) -> Path:
     words = [compiler, *flags, f"-print-file-name=lib{name}.a"]
     done = subprocess.run(words, check=False, capture_output=True, encoding="utf-8")
     return Path(done.stdout.strip())
-
-
-class _ToolError(SdkError):
-    def __init__(self, what: str, output: str, hint: str | None = None) -> None:
-        super().__init__(what, hint)
-        self.output = output
 
 
 def build(
@@ -189,14 +188,14 @@ def build(
     `console`, log, files and exit are left to the caller.
     """
     chosen = toolchain or board.toolchain
-    _need_tools(board, chosen)
-    config = _Config(board, chosen, messages, optimize)
+    need_tools(board, chosen)
+    config = Config(board, chosen, messages, optimize)
     folder = config.folder / _content(config)
     if not (folder / _RECORD).is_file():
         with _locked(config.folder / "lock"):
             folder = config.folder / _content(config)
             if not (folder / _RECORD).is_file():
-                _compile(config)
+                compile_libraries(config)
                 folder = config.folder / _content(config)
                 _publish(config, folder)
     os.utime(folder)
@@ -212,59 +211,15 @@ def built_key(
     optimize: Optimize = DEFAULT_OPTIMIZE,
 ) -> str | None:
     """The key of the libraries that build() would give; None: it would compile them."""
-    config = _Config(board, toolchain or board.toolchain, messages, optimize)
+    config = Config(board, toolchain or board.toolchain, messages, optimize)
     folder = config.folder / _content(config)
     return folder.name if (folder / _RECORD).is_file() else None
 
 
-@dataclass(frozen=True)
-class _Config:
-    """What boards share libraries by: all that CMake is told."""
-
-    board: Board
-    toolchain: str
-    messages: bool
-    optimize: Optimize = DEFAULT_OPTIMIZE
-
-    @functools.cached_property
-    def arguments(self) -> list[str]:
-        told = tools.cmake_arguments(self.board, self.toolchain)
-        variants = isa.cmake_options(self.board.isa, self.toolchain, self.board.cpu)
-        return [
-            *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
-            *(f"-D{key}={value}" for key, value in variants.items()),
-            f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
-            f"-DEMBER_OPTIMIZE={'speed' if self.optimize == 'speed' else 'size'}",
-        ]
-
-    @functools.cached_property
-    def folder(self) -> Path:
-        text = "\n".join([str(paths.root()), *self.arguments])
-        tag = hashlib.sha256(text.encode()).hexdigest()[:8]
-        name = f"{self.toolchain}-{self.board.cpu}-{tag}"
-        return paths.writable_folder(paths.cache() / "libraries" / name)
-
-    @property
-    def build(self) -> Path:
-        return self.folder / "build"
-
-
-def _need_tools(board: Board, toolchain: str) -> None:
-    for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
-        tools.path(name)
-    if toolchain == "host":
-        tools.first("cc", "gcc", "clang")
-    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
-        raise SdkError(
-            "newlib, the C library for Cortex-M, is missing",
-            hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
-        )
-
-
-def _content(config: _Config) -> str:
+def _content(config: Config) -> str:
     """A name for all sources, the compiler's version and the options."""
     digest = hashlib.sha256("\n".join(config.arguments).encode())
-    for name in _compilers(config.toolchain):
+    for name in compilers(config.toolchain):
         digest.update(f"{name} {tools.version(name)}\n".encode())
     for path in source_files():
         digest.update(str(path.relative_to(paths.root())).encode() + b"\0")
@@ -295,75 +250,7 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-# ---- CMake and Ninja -----------------------------------------------------------------
-
-
-def _compile(config: _Config) -> None:
-    what = f"the C libraries for {config.board.cpu}"
-    # CMake reads a toolchain file's flags, and finds the compilers, once: another file
-    # or another place, another build tree.
-    stamp = config.build / "toolchains.txt"
-    toolchains = _toolchains_digest(config.toolchain)
-    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
-        _configure(config, what)
-        stamp.write_text(toolchains, encoding="utf-8")
-    words = ["ninja", "-C", str(config.build)]
-    with subprocess.Popen(
-        words,
-        env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
-        assert process.stdout is not None
-        output = "".join(_shown(process.stdout, f"compiling {what}"))
-    (config.folder / "build.log").write_text(output, encoding="utf-8")
-    if process.returncode != 0:
-        raise SdkError(
-            problem_list(f"cannot compile {what}", _errors(output), shown=5),
-            hint=f"all the compiler said: {config.folder / 'build.log'}",
-        )
-
-
-def _toolchains_digest(toolchain: str) -> str:
-    files = sorted(paths.toolchains().glob("*.cmake"))
-    digest = hashlib.sha256(b"".join(one.read_bytes() for one in files))
-    for name in _compilers(toolchain):
-        digest.update(f"{shutil.which(name)}\n".encode())
-    return digest.hexdigest()
-
-
-def _compilers(toolchain: str) -> tuple[str, ...]:
-    return tools.TOOLCHAIN_TOOLS.get(toolchain) or ("cc",)
-
-
-def _configure(config: _Config, what: str) -> None:
-    shutil.rmtree(config.build, ignore_errors=True)
-    words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
-    _run([*words, *config.arguments], f"cannot configure {what}")
-
-
-def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
-    """The same lines; on a terminal a bar follows Ninja's "[3/120]"."""
-    if not sys.stderr.isatty():
-        yield from lines
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for line in lines:
-            match = re.match(r"\[(\d+)/(\d+)\]", line)
-            if match:
-                done, total = map(int, match.groups())
-                progress.update(task, completed=done, total=total)
-            yield line
-
-
-def _publish(config: _Config, folder: Path) -> None:
+def _publish(config: Config, folder: Path) -> None:
     """Copy what a firmware needs out of the build tree; forget old copies."""
     record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory(dir=config.folder) as temporary:
@@ -422,34 +309,3 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
             for archive in words("archives")
         },
     )
-
-
-# ---- tools ---------------------------------------------------------------------------
-
-
-def _run(words: Sequence[str], what: str) -> None:
-    done = subprocess.run(
-        list(words),
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-        env={**os.environ, "LC_ALL": "C"},
-    )
-    if done.returncode != 0:
-        install = re.search(r"install it: (.*)", done.stdout)
-        raise _ToolError(
-            problem_list(what, _errors(done.stdout), shown=5),
-            done.stdout,
-            hint=install[0] if install else None,
-        )
-
-
-def _errors(output: str) -> list[str]:
-    """The compiler's errors, without its repetitions of the command line."""
-    pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
-    lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
-    root = f"{paths.root()}/"
-    found = [line.replace(root, "") for line in dict.fromkeys(lines)]
-    return found or output.strip().splitlines()[-3:] or ["it said nothing"]

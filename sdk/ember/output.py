@@ -26,11 +26,14 @@ JsonOption = Annotated[
 ]
 
 
-def console(json_to: str | None = None) -> Console:
-    """The console for a person; on stderr when stdout belongs to the JSON."""
+def console(json_to: str | None = None, columns: int = 80) -> Console:
+    """The console for a person; on stderr when stdout belongs to the JSON.
+
+    A file or a pipe gets lines of `columns` characters.
+    """
     stderr = json_to == "-"
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() else 80
+    width = None if stream.isatty() else columns
     return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 

@@ -94,7 +94,7 @@ def _sme(options: argparse.Namespace, folder: Path) -> int:
     )
     for row in report.sme_rows(products):
         table.add_row(*row)
-    output.console(options.json).print(table)
+    output.console(options.json, columns=100).print(table)
     output.write_json([asdict(one) for one in products], options.json)
     return 0
 

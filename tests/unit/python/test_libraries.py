@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, kernels, libraries, paths
+from ember import boards, build_tree, kernels, libraries, paths
 from ember.errors import SdkError
 
 KERNEL = """\
@@ -132,7 +132,7 @@ def test_boards_share() -> None:
     keys = set()
     for name in ("mps2-an386", "netduinoplus2"):
         board = boards.load(name)
-        keys.add(libraries._Config(board, board.toolchain, messages=False).folder)
+        keys.add(build_tree.Config(board, board.toolchain, messages=False).folder)
     assert len(keys) == 1
 
 

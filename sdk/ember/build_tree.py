@@ -1,0 +1,170 @@
+"""CMake and Ninja compile the C libraries of one kind of board, in a build tree."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import isa, paths, tools
+from ember.boards import Board
+from ember.errors import SdkError, problem_list
+
+
+@dataclass(frozen=True)
+class Config:
+    """What boards share libraries by: all that CMake is told."""
+
+    board: Board
+    toolchain: str
+    messages: bool
+    optimize: str = "balanced"  # libraries.Optimize
+
+    @functools.cached_property
+    def arguments(self) -> list[str]:
+        told = tools.cmake_arguments(self.board, self.toolchain)
+        variants = isa.cmake_options(self.board.isa, self.toolchain, self.board.cpu)
+        return [
+            *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
+            *(f"-D{key}={value}" for key, value in variants.items()),
+            f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
+            f"-DEMBER_OPTIMIZE={'speed' if self.optimize == 'speed' else 'size'}",
+        ]
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        text = "\n".join([str(paths.root()), *self.arguments])
+        tag = hashlib.sha256(text.encode()).hexdigest()[:8]
+        name = f"{self.toolchain}-{self.board.cpu}-{tag}"
+        return paths.writable_folder(paths.cache() / "libraries" / name)
+
+    @property
+    def build(self) -> Path:
+        return self.folder / "build"
+
+
+def need_tools(board: Board, toolchain: str) -> None:
+    """SdkError names what is missing, and its package."""
+    for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
+        tools.path(name)
+    if toolchain == "host":
+        tools.first("cc", "gcc", "clang")
+    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
+        raise SdkError(
+            "newlib, the C library for Cortex-M, is missing",
+            hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
+        )
+
+
+def compile_libraries(config: Config) -> None:
+    """Make the tree's archives and objects up to date; SdkError with what is wrong."""
+    what = f"the C libraries for {config.board.cpu}"
+    # CMake reads a toolchain file's flags, and finds the compilers, once: another file
+    # or another place, another build tree.
+    stamp = config.build / "toolchains.txt"
+    toolchains = _toolchains_digest(config.toolchain)
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
+        _configure(config, what)
+        stamp.write_text(toolchains, encoding="utf-8")
+    words = ["ninja", "-C", str(config.build)]
+    with subprocess.Popen(
+        words,
+        env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    ) as process:
+        assert process.stdout is not None
+        output = "".join(_shown(process.stdout, f"compiling {what}"))
+    (config.folder / "build.log").write_text(output, encoding="utf-8")
+    if process.returncode != 0:
+        raise SdkError(
+            problem_list(f"cannot compile {what}", _errors(output), shown=5),
+            hint=f"all the compiler said: {config.folder / 'build.log'}",
+        )
+
+
+def _toolchains_digest(toolchain: str) -> str:
+    files = sorted(paths.toolchains().glob("*.cmake"))
+    digest = hashlib.sha256(b"".join(one.read_bytes() for one in files))
+    for name in compilers(toolchain):
+        digest.update(f"{shutil.which(name)}\n".encode())
+    return digest.hexdigest()
+
+
+def compilers(toolchain: str) -> tuple[str, ...]:
+    """The programs whose versions decide what is made."""
+    return tools.TOOLCHAIN_TOOLS.get(toolchain) or ("cc",)
+
+
+def _configure(config: Config, what: str) -> None:
+    shutil.rmtree(config.build, ignore_errors=True)
+    words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
+    run([*words, *config.arguments], f"cannot configure {what}")
+
+
+def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
+    """The same lines; on a terminal a bar follows Ninja's "[3/120]"."""
+    if not sys.stderr.isatty():
+        yield from lines
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None)
+        for line in lines:
+            match = re.match(r"\[(\d+)/(\d+)\]", line)
+            if match:
+                done, total = map(int, match.groups())
+                progress.update(task, completed=done, total=total)
+            yield line
+
+
+# ---- tools --------------------------------------------------------------------------
+
+
+class ToolError(SdkError):
+    """A compiler or linker failed; `output` is all that it said."""
+
+    def __init__(self, what: str, output: str, hint: str | None = None) -> None:
+        super().__init__(what, hint)
+        self.output = output
+
+
+def run(words: Sequence[str], what: str) -> None:
+    """Run a tool; ToolError says `what` could not be done, and why."""
+    done = subprocess.run(
+        list(words),
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    if done.returncode != 0:
+        install = re.search(r"install it: (.*)", done.stdout)
+        raise ToolError(
+            problem_list(what, _errors(done.stdout), shown=5),
+            done.stdout,
+            hint=install[0] if install else None,
+        )
+
+
+def _errors(output: str) -> list[str]:
+    """The compiler's errors, without its repetitions of the command line."""
+    pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
+    lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
+    root = f"{paths.root()}/"
+    found = [line.replace(root, "") for line in dict.fromkeys(lines)]
+    return found or output.strip().splitlines()[-3:] or ["it said nothing"]
