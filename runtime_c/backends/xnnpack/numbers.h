@@ -33,6 +33,23 @@ static inline ember_xnn_row_t *xnn_rows(const ember_xnn_value_t *value) {
     return (ember_xnn_row_t *)((uint8_t *)value->data + elements);
 }
 
+// Sums of weights of four bits in groups begin with this times the row's zero point,
+// of elements counted from -128 on, and groups are added to it fused: XNNPACK's order,
+// as it has it on x86 with VNNI. `weights` of a column, low nibble first, k is even.
+static inline float xnn_group_start(const uint8_t *weights, const uint16_t *scales,
+                                    uint32_t k, uint32_t group) {
+    const uint32_t run = group % 16 == 0 ? 16 : group;
+    float start = 0.0f;
+    for (uint32_t i = 0; i < k; i += run) {
+        int32_t sum = -8 * (int32_t)run;
+        for (uint32_t j = 0; j < run; j += 2, weights++) {
+            sum += (*weights & 15) + (*weights >> 4);
+        }
+        start -= (float)sum * ember_f32_from_bf16(scales[i / group]);
+    }
+    return start;
+}
+
 // The least and the greatest number of a row, and zero.
 typedef struct ember_xnn_limits {
     float low;
