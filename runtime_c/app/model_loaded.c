@@ -63,8 +63,15 @@ ember_status_t ember_model_start(const ember_model_t *model,
         .planned_count = placed->planned_count,
         .temp = model->temp,
     };
+    if (model->spent != NULL && *model->spent) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "model: loaded before, and scratch took what loading reads");
+    }
     const ember_status_t status = ember_method_load(method, program, placed->name,
                                                     &model->registry, &memory, err);
+    if (status == EMBER_OK && model->spent != NULL) {
+        *model->spent = true;
+    }
     return status == EMBER_OK && model->parts.lend != NULL
                ? model->parts.lend(method, placed, err)
                : status;

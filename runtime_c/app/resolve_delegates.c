@@ -101,8 +101,23 @@ static void put_graph(const void *handle, int32_t *file) {
     resolve_put("]");
 }
 
+// The delegates whose payloads the loaded method does not need.
+static void put_spare(const ember_method_t *method) {
+    const char *comma = "";
+    ember_bytes_t spare;
+    resolve_put(", \"spare\": [");
+    for (uint32_t i = 0; ember_method_spare(method, i, &spare); i++) {
+        if (spare.size > 0) {
+            resolve_put_number(comma, i);
+            comma = ", ";
+        }
+    }
+    resolve_put("]");
+}
+
 void resolve_put_delegates(const ember_method_t *method) {
     static int32_t file = -1;
+    put_spare(method);
     const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
     const char *comma = "";
     resolve_put(", \"delegates\": [");

@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ember import elf, linker
+from ember import elf, linker, pack
 from ember.boards import Board, Role
 from ember.elf import Elf
 from ember.errors import SdkError, problem_list
@@ -40,6 +40,7 @@ _VARIABLES: Mapping[str, tuple[str, str, int]] = {
     ".ember_marks": ("bss", ".bss.ember_marks", 1),
     ".bss": ("bss", "!.bss.ember_marks .bss .bss.* .sbss .sbss.* .scommon*", _ALIGN),
 }
+_LENT = " in place of payloads"
 FILE = "certificate.json"
 
 
@@ -126,7 +127,12 @@ def planned(
 def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
     regions = {region.name: region for one in plans for region in one.regions}
     for region in regions.values():
-        yield Row(region.memory, _PURPOSES[region.role], region.name, region.size)
+        purpose, place = _PURPOSES[region.role], region.name
+        if region.lent:
+            yield Row(region.memory, f"{purpose}{_LENT}", place, region.lent)
+            place = pack.rest_of(region.name)
+        if region.added:
+            yield Row(region.memory, purpose, place, region.added)
 
 
 def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator[Row]:
@@ -137,7 +143,11 @@ def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator
         if memory.writable:
             place = f".ember_arena.{memory.name}"
             total = _placed(members, f"{place} {place}.*", _ALIGN)
-            used = sum(row.planned for row in rows if row.memory == memory.name)
+            used = sum(
+                row.planned
+                for row in rows
+                if row.memory == memory.name and not row.purpose.endswith(_LENT)
+            )
             yield Row(memory.name, "alignment", place, total - used)
 
 
@@ -227,7 +237,7 @@ class _Linked:
             if not section.size or section.name in known or memory is None:
                 continue
             writes = section.flags & elf.SHF_WRITE
-            if writes and not section.name.startswith(".ember_arena"):
+            if writes and not section.name.startswith((".ember_arena", ".ember_model")):
                 yield (
                     f"{section.name} takes {section.size:,} bytes of {memory},"
                     " and none were planned"

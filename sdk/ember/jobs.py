@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ember import (
+    lending,
     libraries,
     memories,
     passes,
@@ -101,12 +102,15 @@ def libraries_of(board: Board, options: Options) -> Libraries:
 def plan_facts(
     selected: Spread, job: Job, stack: int
 ) -> tuple[list[plan.Plan], dict[str, Any]]:
+    reload = job.options.steering.reload
+    lent = lending.lending(selected.pairs, job.board, reload=reload)
     plans = plan.make_all(
         selected.pairs,
         job.board,
         stack=stack,
         caller_io=job.options.caller_io,
         homes=selected.homes,
+        lent=lent.size,
     )
     conflicts = [
         one.conflict
@@ -120,7 +124,7 @@ def plan_facts(
         for one in model.passes
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
-    facts |= _delegates(selected.pairs)
+    facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
     apart = list(plan.kept_apart(selected.pairs, selected.homes))
     return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
 
@@ -143,6 +147,7 @@ def choose(job: Job) -> list[Pair]:
     results: list[Pair] = []
     gaps: list[Gap] = []
     options = job.options
+    reload, count = options.steering.reload, sum(map(len, job.methods))
     for model, methods in zip(job.models, job.methods, strict=True):
         names = [one.name for one in methods]
         packed = repack.repack(model, options.rules.known, options.passes, job.board)
@@ -151,6 +156,8 @@ def choose(job: Job) -> list[Pair]:
             weights = prepack.prepack(packed, found.selection.needs)
             if weights is not packed:
                 packed, found = weights, _examined(weights, names, job)
+        if not lending.may_lend(job.board, count, reload=reload):
+            packed = lending.payloads_last(packed, names[0])
         gaps += found.gaps
         if found.selection is not None:
             results.append((packed, found.selection))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from ember import uart
 from ember.boards import ROLES_NEEDED, Board, Memory, Role
@@ -49,19 +50,38 @@ def place(board: Board, sizes: Mapping[Role, int] | None = None) -> dict[Role, s
     return placement
 
 
+def is_loaded_whole(board: Board) -> bool:
+    """Whether a loader writes all of an image into RAM before each start: then the
+    initial values of variables, which a run changes, lie nowhere else, too."""
+    if board.port not in ("a64", "cortexm"):
+        return False
+    where = place(board)
+    return all(board.memory(where[role]).writable for role in ("rodata", "weights"))
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """A region whose first bytes are the last ones of the model in the same memory."""
+
+    name: str
+    inside: int  # bytes
+    rest: str | None  # what holds the others, right behind the model
+
+
 def script(
     board: Board,
     *,
     stack_bytes: int = DEFAULT_STACK,
     placement: Placement | None = None,
     serial: bool = False,
+    overlap: Overlap | None = None,
 ) -> str:
     """The linker script of `board`; roles not in `placement` go where place() says.
     With `serial` the firmware speaks over the serial port, be it the console or not.
     """
     where = {**place(board, {"stack": stack_bytes}), **(placement or {})}
     speaks = serial or board.console == "uart"
-    return _Script(board, stack_bytes, where, speaks).text()
+    return _Script(board, stack_bytes, where, speaks, overlap).text()
 
 
 def with_stack(text: str, size: int) -> str:
@@ -77,9 +97,15 @@ def stack_bytes(wanted: int) -> int:
 
 class _Script:
     def __init__(
-        self, board: Board, stack: int, where: Placement, serial: bool
+        self,
+        board: Board,
+        stack: int,
+        where: Placement,
+        serial: bool,
+        overlap: Overlap | None,
     ) -> None:
         self.board = board
+        self.overlap = overlap
         self.uart = board.uart if serial else None
         self.stack_bytes = stack_bytes(stack)
         self.where = where
@@ -110,6 +136,7 @@ class _Script:
             "{",
             *(f"  {line}".rstrip() for line in self._sections()),
             "}",
+            *self._checks(),
             "",
         ]
         return "\n".join(lines)
@@ -123,7 +150,9 @@ class _Script:
             f"{name} PT_LOAD FLAGS({flags});"
             for name, flags in (("vectors", 5), ("text", 5), ("rodata", 4))
         ]
-        others = [f"{name} PT_LOAD FLAGS(4);" for name in models]
+        others = [
+            f"{name} PT_LOAD FLAGS({6 if self.overlap else 4});" for name in models
+        ]
         written = ["stack", "data", "zero"] if self.process else ["data"]
         return [
             *read_only,
@@ -146,9 +175,11 @@ class _Script:
             *self._read_only("code", ".text", "*(.text .text.*)", header="text"),
             *self._read_only("rodata", ".rodata", *self._rodata()),
             *self._data(),
-            *self._models(),
-            *self._bss(),
         ]
+        if self.overlap:  # nothing between a model and the arenas of its memory
+            lines += [*self._bss(), *self._models()]
+        else:
+            lines += [*self._models(), *self._bss()]
         for memory in self.board.memories:
             if memory.writable:
                 lines += self._arena(memory)
@@ -257,6 +288,7 @@ class _Script:
         return [
             f".ember_arena.{name} (NOLOAD) : ALIGN(16) {{",
             f"  __ember_arena_{name}_start = .;",
+            *([f"  *(.ember_arena.{name}.rest)"] if self.overlap else []),
             f"  *(.ember_arena.{name} .ember_arena.{name}.*)",
             "  . = ALIGN(16);",
             f"  __ember_arena_{name}_end = .;",
@@ -284,6 +316,12 @@ class _Script:
         else:
             lines += [f"__ember_work_{end} = 0;" for end in ("start", "end")]
         return lines
+
+    def _checks(self) -> list[str]:
+        if self.overlap is None or self.overlap.rest is None:
+            return []
+        name, rest = self.overlap.name, self.overlap.rest
+        return [f'ASSERT({name} + {self.overlap.inside} == {rest}, "{name} has a gap")']
 
 
 def _longs(words: Iterable[int]) -> list[str]:

@@ -129,7 +129,10 @@ def write(
     texts["manifest.json"] = manifest(items)
     if plan.board.has_script:
         texts["linker.ld"] = linker.script(
-            plan.board, stack_bytes=plan.stack, placement={"stack": plan.stack_memory}
+            plan.board,
+            stack_bytes=plan.stack,
+            placement={"stack": plan.stack_memory},
+            overlap=_overlap(plan.temp),
         )
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -199,6 +202,19 @@ def models_table(items: Sequence[Part]) -> str:
     return "\n".join(lines)
 
 
+def _overlap(temp: Region | None) -> linker.Overlap | None:
+    if temp is None or not temp.lent:
+        return None
+    return linker.Overlap(
+        temp.name, temp.lent, rest_of(temp.name) if temp.added else None
+    )
+
+
+def rest_of(region: str) -> str:
+    """The symbol of the bytes of a region that do not lie in the model."""
+    return f"{region}_rest"
+
+
 def _section(region: Region, board: Board) -> str:
     section = f".bss.{region.name}"
     if board.has_script:
@@ -237,7 +253,7 @@ def model_data(part: Part) -> str:
     lines.append("")
     for region in plan.regions:
         lines.append(f"// {_comment(region.purpose)}")
-        if region.shared:
+        if region.shared or region.lent:
             lines.append(f"extern uint8_t {region.name}[{_size_name(region)}];")
             continue
         lines.append(_section(region, plan.board))
@@ -261,6 +277,8 @@ def model_data(part: Part) -> str:
             lines += _prepared(part, index)
         entries.append(_method_entry(index, one, bool(part.prepared)))
     lines += [] if part.prepared else _TABLES
+    lent = plan.temp is not None and plan.temp.lent > 0
+    lines += ["static bool spent;"] if lent else []
     lines += ["static const ember_model_method_t methods[] = {", *entries, "};", ""]
     lines += [
         f"extern const ember_model_t {part.symbol};",
@@ -275,6 +293,7 @@ def model_data(part: Part) -> str:
         f"    .temp = {_span(plan.temp)},",
         f"    .registry = {_registry(part)},",
         f"    .parts = {{{_parts(model, plan)}}},",
+        f"    .spent = {'&spent' if lent else '0'},",
         "};",
         "",
     ]
@@ -389,15 +408,47 @@ def image_assembly(part: Part) -> str:
     host = plan.board.port == "host"
     section = ".rodata.ember_model" if host else f".ember_model.{plan.weights}"
     align = _image_align(part.model)
-    lines = [_HEAD + f'    .section {section},"a",%progbits']
+    lent = plan.temp if plan.temp and plan.temp.lent else None
+    access = "aw" if lent else "a"
+    lines = [_HEAD + f'    .section {section},"{access}",%progbits']
     skipped = f", {part.skipped}" if part.skipped else ""
-    for index, name in enumerate(part.files):
+    files = list(enumerate(part.files))
+    for index, name in files[1:] + files[:1] if lent else files:
         lines += [
-            f"    .balign {align}",
+            f"    .balign {max(align, lent.align) if lent else align}",
             f"    .globl {part.image}{index}",
             f"{part.image}{index}:",
             f'    .incbin "{name}"{skipped if index == 0 else ""}',
         ]
+    if lent:
+        lines += _lent_assembly(lent, f"{part.image}0", len(part.model.content))
     if host:
         lines.append('    .section .note.GNU-stack,"",%progbits')
     return "\n".join(lines) + "\n"
+
+
+def _lent_assembly(region: Region, image: str, size: int) -> list[str]:
+    """A region that begins in the last bytes of the image, which stands above."""
+    end = -(-size // ALIGN) * ALIGN
+    start = (end - region.lent) // region.align * region.align
+    lines = [
+        f"    .balign {ALIGN}",
+        f"    .globl {region.name}",
+        f"    .type {region.name}, %object",
+        f"    .size {region.name}, {region.lent}",
+        f"    .set {region.name}, {image} + {start}",
+    ]
+    if not region.added:
+        return lines
+    rest, arena = rest_of(region.name), f".ember_arena.{region.memory}"
+    return [
+        *lines,
+        f"    .reloc ., BFD_RELOC_NONE, {rest}",  # linked with the image
+        f'    .section {arena}.rest,"aw",%nobits',
+        f"    .balign {ALIGN}",
+        f"    .globl {rest}",
+        f"    .type {rest}, %object",
+        f"    .size {rest}, {region.added}",
+        f"{rest}:",
+        f"    .skip {region.added}",
+    ]

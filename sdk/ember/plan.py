@@ -37,6 +37,12 @@ class Region:
     purpose: str  # for people
     align: int = ALIGN
     shared: bool = False  # by models, or by methods that never run together
+    lent: int = 0  # its first bytes, which are the last ones of the model, payloads
+
+    @property
+    def added(self) -> int:
+        """Bytes of the memory that nothing else has."""
+        return self.size - self.lent
 
 
 @dataclass(frozen=True)
@@ -98,7 +104,7 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         used = {memory.name: 0 for memory in self.board.memories}
         for region in self.regions:
-            used[region.memory] += region.size
+            used[region.memory] += region.added
         used[self.weights] += self.model_bytes
         used[self.stack_memory] += self.stack
         return {
@@ -110,6 +116,7 @@ class Plan:
             ],
             "regions": [
                 {"name": r.name, "role": r.role, "memory": r.memory, "bytes": r.size}
+                | ({"lent": r.lent} if r.lent else {})
                 for r in self.regions
             ],
             "activations": self.activations,
@@ -190,7 +197,7 @@ class _Placer:
         elif role != "weights":
             allowed = [one for one in candidates if one.name not in self.homes.forbid]
             candidates = tuple(allowed) or candidates
-        size = -(-size // ALIGN) * ALIGN
+        size = _up(size, ALIGN)
         for memory in candidates:
             if size <= self.free[memory.name]:
                 self.free[memory.name] -= size
@@ -208,7 +215,7 @@ class _Placer:
             return common
         align = self.homes.of.get((self.model, name), Home("")).align
         if align > ALIGN:  # nothing else in its last line of a cache
-            size = -(-size // align) * align
+            size = _up(size, align)
         memory = self.place(role, size, purpose, name)
         return Region(name, role, size, memory, purpose, align)
 
@@ -237,8 +244,12 @@ def make_all(
     stack: int = linker.DEFAULT_STACK,
     caller_io: bool = False,
     homes: Homes | None = None,
+    lent: int = 0,
 ) -> list[Plan]:
-    """Place several models side by side; they share scratch, and what is exclusive."""
+    """Place several models side by side; they share scratch, and what is exclusive.
+
+    The last `lent` bytes of the only model may be used again, by scratch.
+    """
     placer = _Placer(board, stack, homes or Homes())
     weights, arenas = [], []
     for placer.model, (model, selection) in enumerate(pairs):
@@ -249,8 +260,8 @@ def make_all(
     temp = None
     scratch = max(selection.scratch for _, selection in pairs)
     if scratch:
-        purpose = "scratch of the largest node"
-        temp = placer.region("ember_temp", "temp", scratch, purpose)
+        end = _up(len(pairs[0][0].content), ALIGN)
+        temp = _scratch(placer, scratch, weights[0], range(end - lent, end))
         temp = replace(temp, shared=len(pairs) > 1)
     _place_common(pairs, placer)
     plans = []
@@ -266,6 +277,25 @@ def make_all(
     if placer.shortages:
         raise NoRoomError(names, board, placer.shortages)
     return [replace(plan, temp=temp) for plan in plans]
+
+
+def _scratch(placer: _Placer, size: int, weights: str, lent: range) -> Region:
+    """The region of scratch; in memory `weights` it begins in the `lent` bytes at the
+    end of the model."""
+    align = placer.homes.of.get((0, "ember_temp"), Home("")).align
+    start = max(_up(lent.start, align), (lent.stop - size) // align * align)
+    inside = min(max(lent.stop - start, 0), size) if lent else 0
+    placer.free[weights] += inside
+    purpose = "scratch of the largest node"
+    found = placer.region("ember_temp", "temp", size, purpose)
+    if found.memory == weights:
+        return replace(found, lent=inside)
+    placer.free[weights] -= inside
+    return found
+
+
+def _up(size: int, step: int) -> int:
+    return -(-size // step) * step
 
 
 def _place_common(pairs: Sequence[tuple[Model, Selection]], placer: _Placer) -> None:

@@ -48,6 +48,16 @@ def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
         )
     if facts.get("packed"):
         console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
+    if payloads := facts.get("payloads", {}).get("spare"):
+        reused, reason = facts["payloads"]["reused"], facts["payloads"]["reason"]
+        console.print(
+            f"payloads {counted(payloads, 'byte')}, not read once loaded: "
+            + (
+                f"they stay, {reason}"
+                if reason
+                else f"scratch takes {reused:,} of them"
+            )
+        )
 
 
 def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:

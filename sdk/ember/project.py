@@ -114,9 +114,7 @@ class _Reader:
         optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
         if optimize not in get_args(Optimize):
             self.problems.append("optimize: it is none of size, balanced, speed")
-        prepared = self.data.pop("prepared", False)
-        if not isinstance(prepared, bool):
-            self.problems.append("prepared: it is neither true nor false")
+        prepared = self._flag("prepared", self.data.pop("prepared", False))
         chosen = self._passes()
         steering = self._steering()
         self._unknown("", self.data, _FIELDS)
@@ -157,11 +155,17 @@ class _Reader:
             forbid=tuple(self._list("memory.forbid", given.pop("forbid", None) or [])),
             align={str(name): self._align(one) for name, one in align.items()},
             exclusive=self._groups(given.pop("exclusive", None) or []),
+            reload=self._flag("memory.reload", given.pop("reload", False)),
         )
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
-        known = ("place", "reserve", "forbid", "align", "exclusive")
+        known = ("place", "reserve", "forbid", "align", "exclusive", "reload")
         self._unknown("memory: ", given, known)
         return found
+
+    def _flag(self, where: str, given: Any) -> bool:
+        if not isinstance(given, bool):
+            self.problems.append(f"{where}: it is neither true nor false")
+        return given is True
 
     def _mapping(self, where: str, given: Any) -> dict[Any, Any]:
         if given is not None and not isinstance(given, dict):

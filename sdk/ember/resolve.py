@@ -80,6 +80,7 @@ class MethodNeeds:
     changing: bool  # whether it needs the runtime's parts for what can change
     # By index, those whose backend has kernels of its own.
     delegates: Mapping[int, DelegateNeeds] = field(default_factory=dict)
+    spare: tuple[int, ...] = ()  # delegates whose payloads nothing reads any more
 
     @property
     def gaps(self) -> list[Call]:
@@ -230,6 +231,7 @@ def _method(
             one["index"]: delegates.needs(one, packed)
             for one in sizes.get("delegates", ())
         },
+        spare=tuple(sizes.get("spare", ())),
     )
 
 

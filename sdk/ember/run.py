@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ember import build, emulator, macs, program, tensors, values
+from ember import build, emulator, macs, pack, program, tensors, values
 from ember.build import Built
 from ember.emulator import Mark
 from ember.errors import SdkError
@@ -92,7 +92,11 @@ class RunLog:
         found = {}
         if arenas:  # none, where methods are prepared
             found[arenas[self.built.methods.index(self.method)]] = self.arena
-        found |= {one["name"]: self.scratch for one in regions if one["role"] == "temp"}
+        for one in regions:
+            if one["role"] == "temp":
+                lent = min(one.get("lent", self.scratch), self.scratch)
+                found[one["name"]] = lent
+                found[pack.rest_of(one["name"])] = self.scratch - lent
         if self.stack_used is not None:
             found[".ember_stack"] = self.stack_used
         return found

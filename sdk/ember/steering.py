@@ -11,6 +11,7 @@ memory:
   forbid: [ddr]                  # memories that models keep out of
   align: 32                      # bytes, of all that is written; or by class
   exclusive: [[ears, eyes/scan]] # MODEL or MODEL/METHOD that never run together
+  reload: true                   # methods are loaded again: their payloads stay
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Steering:
     forbid: tuple[str, ...] = ()
     align: Mapping[str, int] = field(default_factory=dict)  # by class
     exclusive: tuple[tuple[str, ...], ...] = ()  # groups of models and methods
+    reload: bool = False
 
     def __bool__(self) -> bool:
         rules = (self.place, self.reserve, self.forbid, self.align, self.exclusive)
@@ -54,7 +56,7 @@ class Steering:
         """All of it, for a hash."""
         tables = (self.place, self.reserve, self.align)
         lists = [list(self.forbid), list(self.exclusive)]
-        return [*(sorted(one.items()) for one in tables), *lists]
+        return [*(sorted(one.items()) for one in tables), *lists, self.reload]
 
     def align_of(self, kind: str) -> int:
         return self.align.get(kind, ALIGN)

@@ -15,7 +15,8 @@
 // In firmware whose nodes are prepared (prepared.h) opening does nothing and loading
 // nearly so; the calls are the same.
 //
-// Lifetime  memory of a method is lent to it for ever: load a method once.
+// Lifetime  memory of a method is lent to it for ever: load a method once. Where
+//           scratch takes bytes that only loading reads, a second load is refused.
 // Threads   models and methods share scratch: one executes at a time.
 #ifndef EMBER_MODEL_H
 #define EMBER_MODEL_H
@@ -69,6 +70,7 @@ struct ember_model {
     ember_span_t temp; // shared by all methods of all models
     ember_registry_t registry;
     ember_model_parts_t parts;
+    bool *spent; // set by the load after which scratch takes bytes of the program; or 0
 };
 
 extern const ember_model_t ember_model;
@@ -82,7 +84,8 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
-// Errors as ember_method_load(); NOT_FOUND when the firmware was built without it.
+// Errors as ember_method_load(); NOT_FOUND when the firmware was built without it;
+// BAD_ARGUMENT when its payloads are gone since it was loaded before.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,

@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from ember.errors import SdkError, problem_list
 from ember.kernels import KernelList
 from ember.plan_check.execution import Execution, Moves
+from ember.plan_check.lent import check_lent, lent_problems
 from ember.program import KernelCall, Method, Program
+
+__all__ = ["check", "check_lent", "lent_problems", "problems"]
 
 
 def check(before: Program, after: Program, known: KernelList) -> None:

@@ -395,7 +395,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a program lay in its file; `write` keeps the two alignments."""
+    """How a program lay in its file; `write` keeps the alignments and the order."""
 
     has_header: bool = False
     file_size: int = 0
@@ -405,6 +405,7 @@ class Layout:
     inline_constants: bool = False  # an old file: constants inside the FlatBuffer
     segment_alignment: int = 128
     constant_alignment: int = 16
+    payloads_last: tuple[str, ...] = ()  # wanted, of methods: behind all else
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ember import flat, schema
@@ -71,6 +71,8 @@ def write(
             "offsets": placed.offsets,
         }
     record["mutable_data_segments"] = _mutable(program, blobs)
+    for blob in _before_payloads(program):
+        blobs.share(blob)
     record["execution_plan"] = [_method(one, blobs) for one in program.methods]
     record["backend_delegate_data"] = [{"data": one} for one in blobs.inline]
     record["named_data"] = [
@@ -117,6 +119,16 @@ class _Blobs:
     def add_inline(self, blob: bytes) -> int:
         self.inline.append(blob)
         return len(self.inline) - 1
+
+
+def _before_payloads(program: Program) -> Iterator[bytes]:
+    """What the layout wants to lie before the payloads of some methods."""
+    last = program.layout.payloads_last
+    if last:
+        yield from (one.data for one in program.named_data)
+        methods = [one for one in program.methods if one.name not in last]
+        for method in methods:
+            yield from (one.data for one in method.delegates if not one.inline)
 
 
 def _with_header(written: flat.Written, data: bytes, alignment: int) -> bytes:

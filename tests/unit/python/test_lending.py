@@ -1,0 +1,184 @@
+"""Payloads that scratch takes the place of: which, where, and what must not be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ember import boards, build, lending, plan_check, program, selection
+from ember import model as models
+from ember.errors import SdkError
+from ember.jobs import Options
+from ember.model import Model
+from ember.program import Delegate, NamedData
+from ember.steering import Steering
+
+CASES = Path(__file__).parents[2] / "cases"
+A64 = boards.load("qemu-a64")
+RESNET = CASES / "xnnpack_resnet8"
+TWO = CASES / "xnnpack_two_delegates"
+
+
+def planned(path: Path, board: str = "qemu-a64", **options: Any) -> dict[str, Any]:
+    return build.plan_of([path], boards.load(board), Options(**options))
+
+
+def used(facts: dict[str, Any]) -> int:
+    return sum(one["used"] for one in facts["memories"])
+
+
+def written(one: Model, folder: Path, **changes: Any) -> Path:
+    path = folder / "changed.pte"
+    path.write_bytes(program.write(replace(one.program, **changes)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def two() -> Model:
+    return lending.payloads_last(models.read(TWO), "forward")
+
+
+def payloads(one: Model) -> list[bytes]:
+    return [each.data for each in one.program.methods[0].delegates]
+
+
+def lent(one: Model) -> lending.Lending:
+    methods = one.program.methods[:1]
+    chosen = selection.choose(one.program, one.content, (), A64, methods, "two")
+    return lending.lending([(one, chosen)], A64, reload=False)
+
+
+# ---- where it pays -------------------------------------------------------------------
+
+
+def test_scratch_takes_the_payloads() -> None:
+    (size,) = map(len, payloads(models.read(RESNET)))
+    facts = planned(RESNET)
+    kept = planned(RESNET, steering=Steering(reload=True))
+    assert facts["scratch"] > size
+    assert facts["payloads"]["reused"] == -(-size // 16) * 16
+    saved = used(kept) - used(facts)
+    assert facts["payloads"]["reused"] <= saved < facts["payloads"]["reused"] + 128
+    assert "reload" in kept["payloads"]["reason"]
+    assert (kept["payloads"]["spare"], kept["payloads"]["reused"]) == (size, 0)
+
+
+def test_scratch_that_is_smaller_lies_in_the_image() -> None:
+    facts = planned(CASES / "xnnpack_mlp_static")
+    assert 0 < facts["scratch"] < facts["payloads"]["spare"]
+    assert facts["payloads"]["reused"] == facts["scratch"]
+
+
+def test_several_delegates_lend_together(two: Model) -> None:
+    found = lent(two)
+    assert found.spare == sum(map(len, payloads(two)))
+    assert found.start + found.size == len(two.content)
+    assert found.size >= found.spare
+    tail = two.content[found.start :]
+    assert all(one in tail for one in payloads(two))
+
+
+def test_delegates_with_one_payload_lend_it_once(two: Model) -> None:
+    (method,) = two.program.methods
+    same = tuple(replace(one, data=payloads(two)[0]) for one in method.delegates)
+    both = replace(two.program, methods=(replace(method, delegates=same),))
+    content = program.write(both)
+    start = content.rindex(payloads(two)[0])
+    assert content.count(payloads(two)[0]) == 1
+    assert list(plan_check.lent_problems(content, method.name, start)) == []
+
+
+# ---- where it may not be -------------------------------------------------------------
+
+
+def test_an_image_in_flash_keeps_them() -> None:
+    facts = planned(RESNET, "mps2-an386")
+    assert facts["payloads"]["spare"] > 0
+    assert facts["payloads"]["reused"] == 0
+    assert facts["payloads"]["reason"] == "the image does not lie in RAM"
+
+
+def test_methods_that_share_scratch_keep_them(two: Model, tmp_path: Path) -> None:
+    (method,) = two.program.methods
+    path = written(two, tmp_path, methods=(method, replace(method, name="other")))
+    facts = planned(path, methods=("forward", "other"))
+    assert facts["payloads"]["reused"] == 0
+    assert "2 methods share scratch" in facts["payloads"]["reason"]
+    assert planned(path)["payloads"]["spare"] == 0  # the other method has them, too
+
+
+def test_a_method_that_is_not_built_keeps_its_own(two: Model, tmp_path: Path) -> None:
+    (method,) = two.program.methods
+    own = tuple(replace(one, data=one.data + bytes(16)) for one in method.delegates)
+    other = replace(method, name="other", delegates=own)
+    for methods in ((method, other), (other, method)):
+        facts = planned(written(two, tmp_path, methods=methods))["payloads"]
+        assert facts["spare"] == sum(map(len, payloads(two)))
+        assert facts["reused"] > 0
+
+
+def test_a_payload_inside_of_the_tables_stays(two: Model, tmp_path: Path) -> None:
+    (method,) = two.program.methods
+    inline = tuple(replace(one, inline=True) for one in method.delegates)
+    path = written(two, tmp_path, methods=(replace(method, delegates=inline),))
+    assert planned(path)["payloads"] == {"spare": 0, "reused": 0, "reason": ""}
+
+
+def test_a_payload_that_is_named_data_too_stays(two: Model) -> None:
+    both = (*two.program.named_data, NamedData("again", payloads(two)[1]))
+    changed = replace(two.program, named_data=both)
+    found = lent(replace(two, program=changed, content=program.write(changed)))
+    assert found.spare == len(payloads(two)[0])
+    assert found.size < found.spare + 128
+
+
+# ---- what the check finds ------------------------------------------------------------
+
+
+def problems(one: Model, start: int, method: str = "forward") -> str:
+    return "; ".join(plan_check.lent_problems(one.content, method, start))
+
+
+def test_the_check_agrees_and_finds_one_byte_more(two: Model) -> None:
+    start = lent(two).start
+    assert problems(two, start) == ""
+    end_of_data = two.content.rindex(two.program.named_data[-1].data)
+    end_of_data += len(two.program.named_data[-1].data)
+    assert problems(two, end_of_data) == ""
+    assert problems(two, end_of_data - 1) == "named data of the program"
+    assert "malformed" in problems(two, 64) or "magic" in problems(two, 64)
+    with pytest.raises(SdkError, match="named data of the program"):
+        plan_check.check_lent(two.content, "forward", end_of_data - 1)
+
+
+def test_the_check_finds_payloads_that_are_read(two: Model) -> None:
+    start = lent(two).start
+    assert "delegate 0 of forward" in problems(two, start, method="other")
+    (method,) = two.program.methods
+    first, second = method.delegates
+    foreign = Delegate("OtherBackend", second.data + b"more", False, ())
+    for delegates in ((first, foreign), (foreign, second)):
+        other = replace(method, delegates=delegates)
+        changed = replace(two.program, methods=(other,))
+        content = program.write(changed)
+        found = problems(replace(two, content=content), start)
+        assert found == f"delegate {delegates.index(foreign)} of forward"
+
+
+def test_the_check_finds_constants_in_a_payload() -> None:
+    one = lending.payloads_last(models.read(CASES / "xnnpack_mlp_static"), "forward")
+    (method,) = one.program.methods
+    (delegate,) = method.delegates
+    # Names of constants that are no more: what they name lies in the payload.
+    bare = delegate.data
+    for named in one.program.named_data:
+        key = named.key.encode()
+        size = len(key).to_bytes(4, "little")
+        bare = bare.replace(size + key, bytes(5) + key[1:])
+    other = replace(method, delegates=(replace(delegate, data=bare),))
+    content = program.write(replace(one.program, methods=(other,)))
+    start = content.rindex(bare)
+    assert problems(replace(one, content=content), start) == "delegate 0 of forward"
