@@ -1,28 +1,32 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Case folders x boards -> is the stack of each firmware within its bound, how near?
+"""Case folders x boards -> is the RAM of each firmware within its bounds, how near?
 
     tools/certify.py tests/cases --board mps2-an386 --board mps3-an547
-    tools/certify.py tests/cases/model_* --json certify.json
+    tools/certify.py tests/cases/xnnpack_* --delegates --json certify.json
 
 Every firmware is built, which compares it with its certificate byte for byte, and
-run once. Without --board: one board of each Cortex-M core. Exit status 1 when a build
-fails, or a run uses more than the bound.
+run once; then again between guards, with scratch filled (certify_guards.c). Without
+--board: one board of each Cortex-M core; with --delegates one of each set of kernels of
+nodes. Exit status 1 when a build fails, a run uses more stack than the bound, or other
+bytes of arena and scratch than were planned.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
-from ember import build, cases, inputs, run
+from ember import build, cases, emulator, inputs, run
 from ember.errors import SdkError
 
 BOARDS = (
@@ -33,10 +37,22 @@ BOARDS = (
     "mps2-an505",
     "mps3-an547",
 )
+# One of each set of kernels for delegates' nodes, and of vectors.
+DELEGATES = (
+    "mps2-an386",
+    "mps3-an547",
+    "qemu-a64",
+    "qemu-a64-i8mm",
+    "qemu-a64-sme-128",
+    "qemu-a64-sme",
+)
+_GUARDS = Path(__file__).with_name("certify_guards.c")
+_SAID = re.compile(r"arena (\d+) scratch (\d+) written (\d+) highest (\d+)")
 
 
 def certify(path: Path, board: str) -> dict[str, Any]:
-    """Bytes of the stack of one firmware: bound, and used by one run."""
+    """Bytes of RAM of one firmware: bounds, and used by one run. SdkError when memory
+    of the method is not what was planned."""
     case = inputs.of_case(path)
     options = build.Options(methods=(case.method,) if case and case.method else ())
     with tempfile.TemporaryDirectory() as folder:
@@ -48,6 +64,7 @@ def certify(path: Path, board: str) -> dict[str, Any]:
     return {
         "case": path.name,
         "board": board,
+        "memory": _memory(path, built, options),
         "calls": stack["calls"],
         "bound": stack["bound"],
         "used": log.stack_used,
@@ -55,14 +72,52 @@ def certify(path: Path, board: str) -> dict[str, Any]:
     }
 
 
+def _memory(path: Path, built: build.Built, options: build.Options) -> dict[str, int]:
+    """Bytes of arena and scratch: planned, and what a run between guards took."""
+    (arena,) = (r for r in built.plan["regions"] if r["role"] == "method")
+    scratch = built.plan["scratch"]
+    with tempfile.TemporaryDirectory() as folder:
+        app = Path(folder) / "app.c"
+        app.write_text(
+            f"#define CERTIFY_TEMP {scratch}\n#define CERTIFY_ARENA {arena['bytes']}\n"
+            f'#include "{_GUARDS}"\n'
+        )
+        guarded = replace(options, app=app, messages=True)
+        made = build.build(path, built.board.name, out=app.parent, options=guarded)
+        said = emulator.run(made.board, made.firmware).check("running between guards")
+    found = _SAID.search(said.text)
+    if found is None:
+        raise SdkError(f"the firmware between guards says {said.text!r}")
+    taken, asked, written, highest = map(int, found.groups())
+    planned = _scratch_of_delegates(built.plan)
+    if (taken, asked) != (arena["bytes"], scratch) or planned > scratch:
+        raise SdkError(
+            f"arena {taken}, scratch {asked} and delegates {planned} were taken,"
+            f" planned were {arena['bytes']} and {scratch}"
+        )
+    return {
+        "arena": taken,
+        "scratch": scratch,
+        "delegates": planned,
+        "packed": built.plan["packed"],
+        "written": written,
+        "highest": highest,
+    }
+
+
+def _scratch_of_delegates(plan: dict[str, Any]) -> int:
+    return max((one["values"] + one["work"] for one in plan["delegates"]), default=0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     parser.add_argument("--board", action="append", metavar="NAME")
+    parser.add_argument("--delegates", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
     args = parser.parse_args()
     rows, failed = [], 0
-    for board in args.board or BOARDS:
+    for board in args.board or (DELEGATES if args.delegates else BOARDS):
         for found in cases.find(args.paths):
             try:
                 row = certify(found.path, board)
@@ -72,9 +127,12 @@ def main() -> int:
                 continue
             rows.append(row)
             ratio = row["calls"] / row["used"]
+            memory = row["memory"]
             print(
                 f"{board} {found.name}: bound {row['bound']:,}, calls"
-                f" {row['calls']:,} = {ratio:.3f} x {row['used']:,} used",
+                f" {row['calls']:,} = {ratio:.3f} x {row['used']:,} used;"
+                f" arena {memory['arena']:,}, scratch {memory['scratch']:,} as planned,"
+                f" {memory['written']:,} written, packed {memory['packed']:,}",
                 flush=True,
             )
     ratios = sorted(row["calls"] / row["used"] for row in rows)

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from ember.stack import image
 from ember.stack.bound import Graph
 
 sys.path.insert(0, str(paths.root() / "tools"))
-from certify import BOARDS
+from certify import BOARDS, DELEGATES, certify
 
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
@@ -72,6 +73,29 @@ def test_every_model_stays_below_its_bound(board: str) -> None:
         assert stack["bound"] < stack["reserved"] == built.sizes["size"]["stack"]
         for row in built.certificate["rows"]:
             assert row["linked"] == row["planned"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("board", DELEGATES)
+def test_memory_of_delegates_is_what_was_planned(board: str) -> None:
+    for name in ("mlp_qd8", "mlp_int4", "encoder_f16", "resnet8_static"):
+        memory = certify(CASES / f"xnnpack_{name}", board)["memory"]
+        assert 0 < memory["written"] <= memory["highest"] <= memory["scratch"]
+        assert memory["delegates"] <= memory["scratch"]
+        assert (memory["packed"] > 0) == board.startswith("qemu-a64")
+
+
+def test_scratch_that_is_not_asked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    make = build.build
+
+    def made(*words: Any, **options: Any) -> build.Built:
+        built = make(*words, **options)
+        built.plan["scratch"] += 16
+        return built
+
+    monkeypatch.setattr(build, "build", made)
+    with pytest.raises(SdkError, match=r"scratch \d+ and delegates"):
+        certify(CASES / "xnnpack_mlp_static", "qemu-a64")
 
 
 def test_rows_add_up_to_the_memories() -> None:

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application of certify.py: scratch and arena lie between guards, scratch is filled
+// before each run. Says how much of it runs write to, and fails when outputs depend on
+// what was in it, or when a guard has changed. CERTIFY_TEMP and CERTIFY_ARENA are the
+// bytes that were planned.
+#include "ember/model.h"
+#include "ember/port.h"
+
+#include <string.h>
+
+enum { GUARD = 512, ROUNDS = 2, MOST_OUTPUT = 4096 };
+#define ROOM(bytes) (2 * GUARD + (bytes) + (0u - (uint32_t)(bytes)) % EMBER_ALIGN)
+
+static ember_program_t program;
+static ember_method_t method;
+static ember_error_t error;
+__attribute__((aligned(EMBER_ALIGN))) static uint8_t temp[ROOM(CERTIFY_TEMP)];
+__attribute__((aligned(EMBER_ALIGN))) static uint8_t arena[ROOM(CERTIFY_ARENA)];
+static uint8_t written[CERTIFY_TEMP + 1];
+static uint8_t output[MOST_OUTPUT];
+
+static void check(ember_status_t status) {
+    if (status != EMBER_OK) {
+        ember_port_panic(error.message != NULL ? error.message
+                                               : ember_status_text(status));
+    }
+}
+
+static void guard(uint8_t *room, size_t bytes) {
+    memset(room, GUARD % 251, GUARD);
+    memset(room + GUARD + bytes, GUARD % 251, GUARD);
+}
+
+static bool is_whole(const uint8_t *room, size_t bytes) {
+    bool whole = true;
+    for (size_t i = 0; i < GUARD; i++) {
+        whole =
+            whole && room[i] == GUARD % 251 && room[GUARD + bytes + i] == GUARD % 251;
+    }
+    return whole;
+}
+
+static void load(void) {
+    const ember_model_method_t *placed = &ember_model.methods[0];
+    const ember_memory_t memory = {
+        .method = {.data = arena + GUARD, .size = CERTIFY_ARENA},
+        .planned = placed->planned,
+        .planned_count = placed->planned_count,
+        .temp = {temp + GUARD, CERTIFY_TEMP},
+    };
+    check(ember_model_open(&program, &error));
+    check(ember_method_load(&method, &program, placed->name, &ember_model.registry,
+                            &memory, &error));
+    if (ember_model.parts.lend != NULL) {
+        check(ember_model.parts.lend(&method, placed, &error));
+    }
+}
+
+static void fill_inputs(void) {
+    ember_value_t input;
+    for (uint32_t i = 0; ember_method_input(&method, i, &input) == EMBER_OK; i++) {
+        float *x = input.as_tensor.data;
+        const bool is_float =
+            input.kind == EMBER_TENSOR && input.as_tensor.dtype == EMBER_F32;
+        for (uint32_t j = 0; is_float && j < input.as_tensor.numel; j++) {
+            x[j] = (float)(j % 17) / 8.0f - 1.0f;
+        }
+    }
+}
+
+static void run(uint32_t round) {
+    const uint8_t fill = round == 0 ? 0xA5 : 0x3C;
+    ember_value_t found;
+    memset(temp + GUARD, fill, CERTIFY_TEMP);
+    fill_inputs();
+    check(ember_method_execute(&method, &error));
+    for (uint32_t i = 0; i < CERTIFY_TEMP; i++) {
+        written[i] |= temp[GUARD + i] != fill;
+    }
+    check(ember_method_output(&method, 0, &found));
+    const size_t bytes = ember_tensor_bytes(&found.as_tensor) < MOST_OUTPUT
+                             ? ember_tensor_bytes(&found.as_tensor)
+                             : MOST_OUTPUT;
+    if (round > 0 && memcmp(output, found.as_tensor.data, bytes) != 0) {
+        ember_port_panic("outputs depend on what was in scratch");
+    }
+    memcpy(output, found.as_tensor.data, bytes);
+}
+
+static void say(const char *name, uint32_t number) {
+    char text[12];
+    uint32_t at = sizeof(text) - 1;
+    text[at] = '\0';
+    do {
+        text[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    ember_port_log(name);
+    ember_port_log(text + at);
+}
+
+int main(void) {
+    uint32_t touched = 0;
+    uint32_t highest = 0;
+    guard(temp, CERTIFY_TEMP);
+    guard(arena, CERTIFY_ARENA);
+    load();
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        run(round);
+    }
+    if (!is_whole(temp, CERTIFY_TEMP) || !is_whole(arena, CERTIFY_ARENA)) {
+        ember_port_panic("something wrote beside scratch or arena");
+    }
+    for (uint32_t i = 0; i < CERTIFY_TEMP; i++) {
+        touched += written[i];
+        highest = written[i] ? i + 1 : highest;
+    }
+    say("arena ", (uint32_t)method.arena.peak);
+    say(" scratch ", (uint32_t)method.temp_used);
+    say(" written ", touched);
+    say(" highest ", highest);
+    ember_port_log("\n");
+    return 0;
+}
