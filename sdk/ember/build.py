@@ -27,6 +27,7 @@ from ember import (
     linker,
     occupancy,
     pack,
+    parts,
     paths,
     program,
     stages,
@@ -150,7 +151,7 @@ def package(
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)
     pairs = jobs.choose(job)
-    made = libraries.build(board, **jobs.asked(options))
+    made = libraries.build(board, **jobs.asked(options), whole=False)
     key = jobs.key(job, made)
     paths.writable_folder(folder)
     place, objects = folder / "4-package", folder / "objects"
@@ -168,10 +169,11 @@ def package(
                 shutil.copy(path, objects / f"user_{path.name}")
             build_folder.stamp(folder, key)
     script = place / "linker.ld"
+    compiled = tuple(sorted(objects.iterdir()))
     return Package(
         place,
-        made,
-        tuple(sorted(objects.iterdir())),
+        parts.of(made, compiled),
+        compiled,
         script if script.is_file() else None,
     )
 

@@ -63,8 +63,11 @@ def need_tools(board: Board, toolchain: str) -> None:
         )
 
 
-def compile_libraries(config: Config) -> None:
-    """Make the tree's archives and objects up to date; SdkError with what is wrong."""
+def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
+    """Make the tree's archives and objects up to date, or some `targets` of Ninja.
+
+    SdkError with what is wrong.
+    """
     what = f"the C libraries for {config.board.cpu}"
     # CMake reads a toolchain file's flags, and finds the compilers, once: another file
     # or another place, another build tree.
@@ -73,7 +76,7 @@ def compile_libraries(config: Config) -> None:
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
         _configure(config, what)
         stamp.write_text(toolchains, encoding="utf-8")
-    words = ["ninja", "-C", str(config.build)]
+    words = ["ninja", "-C", str(config.build), *targets]
     with subprocess.Popen(
         words,
         env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},

@@ -21,6 +21,12 @@ _INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
 
 def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
     """The files of kernels, engines and backends that the C texts `tables` need."""
+    return defining(made, (name for text in tables for name in _NAME.findall(text)))
+
+
+def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
+    """The files of kernels, engines and backends that define `symbols`, and those that
+    these need; `made` are all libraries of this computer."""
     libraries = [
         (Archive(path), made.sources[path.stem])
         for path in made.archives
@@ -31,7 +37,7 @@ def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
         for number, (archive, _) in reversed(list(enumerate(libraries)))
         for name, place in archive.index
     }
-    waiting = sorted({name for text in tables for name in _NAME.findall(text)})
+    waiting = sorted(set(symbols))
     taken: set[tuple[int, int]] = set()
     while waiting:
         key = offered.get(waiting.pop())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import linker, pack, paths
+from ember import linker, pack, parts, paths
 from ember.libraries import Libraries
 from ember.program import Method, Tensor
 from ember.stack import ports
@@ -70,6 +70,8 @@ class Objects:
 
 
 def objects(made: Libraries, files: Sequence[Path]) -> Objects:
+    """What is linked of `files` and of the parts of the libraries that they call."""
+    made = parts.of(made, files)
     members = ports.members(made, files)
     return Objects(made, tuple(files), members, ports.graph(made, members))
 

@@ -94,8 +94,8 @@ def asked(options: Options) -> dict[str, Any]:
 
 
 def libraries_of(board: Board, options: Options) -> Libraries:
-    """The libraries to link firmware with, compiled unless the cache has them."""
-    made = libraries.build(board, **asked(options))
+    """The libraries to link firmware with, by parts.of()."""
+    made = libraries.build(board, **asked(options), whole=False)
     return made.for_prepared() if options.prepared else made
 
 

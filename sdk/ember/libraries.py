@@ -32,6 +32,8 @@ _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
+_ALWAYS = "ember_always"  # the target of what every firmware links
+PARTS = ("libember_backends.a", "libember_variants.a", "libember_kernels.a")
 _CORE, _PREPARED = "libember_core.a", "libember_prepared.a"
 # Which kernels are chosen, and what they are compiled for: the smallest at -Os, the
 # fastest at -Os (on Cortex-M within 10 % of -O2 either way), the fastest at -O2.
@@ -44,6 +46,7 @@ class Libraries:
     """Libraries of one board, and how its compiler makes firmware with them."""
 
     board: Board
+    config: Config
     folder: Path
     messages: bool  # whether failures carry sentences
     compiler: str  # of applications
@@ -52,6 +55,7 @@ class Libraries:
     plain_flags: tuple[str, ...]
     warnings: tuple[str, ...]
     kernel_option: str  # of optimisation
+    ar: str
     link_rule: str
     link_flags: tuple[str, ...]
     objects: tuple[Path, ...]
@@ -59,6 +63,7 @@ class Libraries:
     prepared: Path  # the archive that firmware of prepared methods has for the core
     system: tuple[str, ...]
     sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
+    members: Mapping[str, tuple[str, ...]]  # of each archive, in the build tree
     console: str = ""  # names the objects of the board's own
 
     @property
@@ -181,26 +186,37 @@ def build(
     toolchain: str | None = None,
     optimize: Optimize = DEFAULT_OPTIMIZE,
     console: bool = True,
+    whole: bool = True,
 ) -> Libraries:
     """The libraries of `board`, compiled now unless the cache has them.
 
     With `messages`, failures carry sentences and kernels their names. Without
-    `console`, log, files and exit are left to the caller.
+    `console`, log, files and exit are left to the caller. When they are not `whole`,
+    the archives of kernels and backends may be missing: parts.of() makes them of what a
+    firmware needs.
     """
     chosen = toolchain or board.toolchain
     need_tools(board, chosen)
     config = Config(board, chosen, messages, optimize)
     folder = config.folder / _content(config)
-    if not (folder / _RECORD).is_file():
-        with _locked(config.folder / "lock"):
+    if not _is_made(folder, whole):
+        with locked(config):
             folder = config.folder / _content(config)
-            if not (folder / _RECORD).is_file():
-                compile_libraries(config)
+            if not _is_made(folder, whole):
+                compile_libraries(config, () if whole else (_ALWAYS,))
                 folder = config.folder / _content(config)
-                _publish(config, folder)
+                _publish(config, folder, whole)
     os.utime(folder)
-    made = _read(board, folder, messages)
+    made = _read(board, config, folder)
     return consoles.of_board(made) if console else consoles.without(made)
+
+
+def _is_made(folder: Path, whole: bool) -> bool:
+    record = folder / _RECORD
+    if not record.is_file():
+        return False
+    names = _fields(record.read_text(encoding="utf-8"))["archives"].split(";")
+    return not whole or all((folder / name).is_file() for name in names)
 
 
 def built_key(
@@ -242,35 +258,59 @@ def source_files() -> list[Path]:
     )
 
 
+def is_current(made: Libraries) -> bool:
+    """Whether they are made of the sources as they are now."""
+    return made.folder.name == _content(made.config)
+
+
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the others wait."""
-    with path.open("w") as file:
+def locked(config: Config) -> Iterator[None]:
+    """One process at a time in the build tree; the others wait."""
+    with (config.folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
-def _publish(config: Config, folder: Path) -> None:
+def _publish(config: Config, folder: Path, whole: bool) -> None:
     """Copy what a firmware needs out of the build tree; forget old copies."""
     record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory(dir=config.folder) as temporary:
-        place = Path(temporary) / "made"
-        place.mkdir()
-        for kind in ("objects", "archives"):
-            names = []
-            for index, path in enumerate(record[kind].split(";")):
-                names.append(f"{index}_{Path(path).name}" if kind == "objects" else "")
-                names[-1] = names[-1] or Path(path).name
-                shutil.copy2(path, place / names[-1])
-            record[kind] = ";".join(names)
-        text = "".join(f"{key}={value}\n" for key, value in record.items())
-        (place / _RECORD).write_text(text, encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        place.rename(folder)
+    archives = {Path(one).name: Path(one) for one in record["archives"].split(";")}
+    objects = {
+        f"{index}_{Path(one).name}": Path(one)
+        for index, one in enumerate(record["objects"].split(";"))
+    }
+    if not (folder / _RECORD).is_file():
+        always = {name: one for name, one in archives.items() if name not in PARTS}
+        record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
+        _publish_always(config.folder, folder, {**objects, **always}, record)
+    if whole:
+        for name in set(archives).intersection(PARTS):
+            _copy_at_once(archives[name], folder / name)
     finished = [path.parent for path in config.folder.glob(f"*/{_RECORD}")]
     finished = [path for path in finished if path != config.build]
     for old in sorted(finished, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _publish_always(
+    parent: Path, folder: Path, files: Mapping[str, Path], record: Mapping[str, str]
+) -> None:
+    with tempfile.TemporaryDirectory(dir=parent) as temporary:
+        place = Path(temporary) / "made"
+        place.mkdir()
+        for name, path in files.items():
+            shutil.copy2(path, place / name)
+        text = "".join(f"{key}={value}\n" for key, value in record.items())
+        (place / _RECORD).write_text(text, encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        place.rename(folder)
+
+
+def _copy_at_once(source: Path, target: Path) -> None:
+    """No other process sees half of it."""
+    part = target.with_suffix(".part")
+    shutil.copy2(source, part)
+    part.replace(target)
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -278,7 +318,7 @@ def _fields(text: str) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def _read(board: Board, folder: Path, messages: bool) -> Libraries:
+def _read(board: Board, config: Config, folder: Path) -> Libraries:
     fields = _fields((folder / _RECORD).read_text(encoding="utf-8"))
 
     def words(key: str) -> tuple[str, ...]:
@@ -286,14 +326,16 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
 
     return Libraries(
         board=board,
+        config=config,
         folder=folder,
-        messages=messages,
+        messages=config.messages,
         compiler=fields["compiler"],
         flags=tuple(shlex.split(fields["flags"])),
         plain_compiler=fields["plain_compiler"],
         plain_flags=tuple(shlex.split(fields["plain_flags"])),
         warnings=words("warnings"),
         kernel_option=fields["kernel_option"],
+        ar=fields["ar"],
         link_rule=fields["link_rule"],
         link_flags=tuple(shlex.split(fields["link_flags"])),
         objects=tuple(folder / name for name in words("objects")),
@@ -307,5 +349,9 @@ def _read(board: Board, folder: Path, messages: bool) -> Libraries:
                 Path(path) for path in words(archive.removesuffix(".a"))
             )
             for archive in words("archives")
+        },
+        members={
+            name.removesuffix(".a"): words(f"{name.removesuffix('.a')}.objects")
+            for name in words("archives")
         },
     )

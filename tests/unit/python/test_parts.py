@@ -1,0 +1,102 @@
+"""Archives of what a firmware calls, against those of everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import boards, build, firmware, libraries, parts, paths, resolve
+from ember.errors import SdkError
+from ember.libraries import Libraries
+from ember.stack.objects import Archive
+
+DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
+
+
+@pytest.fixture(scope="module")
+def whole() -> Libraries:
+    return libraries.build(boards.load("host"))
+
+
+@pytest.fixture
+def without_kernels(whole: Libraries, tmp_path: Path) -> Libraries:
+    """As build(whole=False) gives them on a new computer."""
+    folder = tmp_path / whole.folder.name
+    folder.mkdir()
+    archives = tuple(
+        folder / path.name if path.name in libraries.PARTS else path
+        for path in whole.archives
+    )
+    return replace(whole, folder=folder, archives=archives)
+
+
+def test_same_firmware(
+    whole: Libraries, without_kernels: Libraries, tmp_path: Path
+) -> None:
+    built = build.build(DIGITS, "host", out=tmp_path / "built")
+    (methods,) = built.chosen
+    sources = firmware.Sources(built.folder / "4-package", methods, None)
+    compiled = sources.compile(whole, tmp_path)
+    contents = []
+    for made in (whole, without_kernels):
+        elf_file = tmp_path / "firmware.elf"
+        firmware.objects(made, compiled).link(elf_file, None)
+        contents.append(elf_file.read_bytes())
+    assert contents[0] == contents[1]
+    part = parts.of(without_kernels, compiled)
+    assert [path.name for path in part.archives] == [
+        "libember_kernels.a",
+        "libember_core.a",
+    ]
+    members = {path.stem: len(Archive(path).places) for path in part.archives}
+    assert members["libember_kernels"] < 40
+
+
+def test_whole_ones_stay(whole: Libraries) -> None:
+    assert parts.of(whole, []) is whole
+
+
+def test_sources_that_changed(
+    without_kernels: Libraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries, "is_current", lambda made: False)
+    with pytest.raises(SdkError, match="sources changed"):
+        parts.of(without_kernels, [])
+
+
+@pytest.mark.parametrize("board", ["mps3-an547", "qemu-a64-sme"])
+def test_calls_are_those_of_this_computer(board: str) -> None:
+    """What a file calls does not depend on what it is compiled for."""
+    found = boards.load(board)
+    there = _calls(libraries.build(found, messages=True))
+    here = _calls(libraries.build(resolve.computer(found), messages=True))
+    offered = {name for defined, _ in there.values() for name in defined}
+    more = {
+        path: (needed & offered) - defined - here[path][1]
+        for path, (defined, needed) in there.items()
+    }
+    assert {path: names for path, names in more.items() if names} == {}
+
+
+def _calls(made: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
+    """By file, or by folder where this computer compiles a model of all its files: the
+    symbols that it defines, and those that it needs."""
+    found: dict[Path, tuple[set[str], set[str]]] = {}
+    for path in made.archives:
+        if path.name not in libraries.PARTS:
+            continue
+        archive = Archive(path)
+        for place, source in zip(archive.places, made.sources[path.stem], strict=True):
+            defined, needed = found.setdefault(_unit(source), (set(), set()))
+            member = archive.member(place)
+            defined.update(member.defined)
+            needed.update(member.needed())
+    return found
+
+
+def _unit(source: Path) -> Path:
+    folder = source.parent
+    folder = folder.parent if folder.name == "model" else folder
+    return folder if (folder / "model").is_dir() else source
