@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights as panels read them: blocks of eight columns. In a block, steps of `unit`
 // products: those of the first column, of the second and so on, zeros where there are
-// none.
+// none. Products of a tap of int8 begin with a step.
 #include "panel.h"
 
 static uint32_t blocks_of(const ember_xnn_geometry_t *geometry) {
@@ -9,8 +9,8 @@ static uint32_t blocks_of(const ember_xnn_geometry_t *geometry) {
 }
 
 static uint64_t steps_of(const ember_xnn_geometry_t *geometry) {
-    const uint64_t k = (uint64_t)geometry->taps * geometry->k;
-    return (k + geometry->unit - 1) / geometry->unit;
+    return geometry->taps *
+           (((uint64_t)geometry->k + geometry->unit - 1) / geometry->unit);
 }
 
 // Where product k of a column lies among the weights, elements.
@@ -37,21 +37,31 @@ static uint64_t size_s8(const ember_xnn_geometry_t *geometry) {
     return size_of(geometry, block_s8(geometry));
 }
 
+// A step of eight columns, from product k of a tap on; `first` is the tap's.
+static void pack_step_s8(const ember_xnn_geometry_t *geometry, const int8_t *weights,
+                         uint32_t column, uint32_t end, uint32_t first, uint32_t k,
+                         uint32_t *sums, uint8_t *to) {
+    const uint32_t unit = geometry->unit;
+    for (uint32_t i = 0; i < XNN_PANEL * unit; i++) {
+        const uint32_t j = i / unit;
+        const uint32_t at = k + i % unit;
+        const bool there = column + j < end && at < geometry->k;
+        const int32_t w =
+            there ? weights[place_of(geometry, column + j, first + at)] : 0;
+        sums[j] += (uint32_t)w;
+        to[i] = (uint8_t)w;
+    }
+}
+
 static void pack_block_s8(const ember_xnn_geometry_t *geometry, const int8_t *weights,
                           uint32_t column, uint32_t end, uint8_t *to) {
-    const uint32_t k = geometry->taps * geometry->k;
     const uint32_t unit = geometry->unit;
     uint32_t sums[XNN_PANEL] = {0};
     uint8_t *out = to + HEAD_S8;
-    for (uint32_t first = 0; first < k; first += unit) {
-        for (uint32_t j = 0; j < XNN_PANEL; j++) {
-            for (uint32_t i = first; i < first + unit; i++) {
-                const bool there = column + j < end && i < k;
-                const int32_t w =
-                    there ? weights[place_of(geometry, column + j, i)] : 0;
-                sums[j] += (uint32_t)w;
-                *out++ = (uint8_t)w;
-            }
+    for (uint32_t tap = 0; tap < geometry->taps; tap++) {
+        for (uint32_t k = 0; k < geometry->k; k += unit, out += XNN_PANEL * unit) {
+            pack_step_s8(geometry, weights, column, end, tap * geometry->k, k, sums,
+                         out);
         }
     }
     memcpy(to, sums, sizeof(sums));

@@ -80,13 +80,21 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 // --- while it runs -------------------------------------------------------------------
 
+// A block of channels.
+typedef struct block {
+    int8x16_t w[SIDE][2];
+    int8x16_t below[SIDE][2]; // the same for a window a row below
+    int32x4_t start[2];
+    xnn_neon_round_t round;
+    int8x16_t outside; // zero points
+} block_t;
+
 // Two lines of the output, whose windows are a row apart, or two.
 typedef struct lines {
     const int8_t *rows[SIDE + 2]; // of the input, at the block's channels
     int8_t *to[2];                // of the output, too; one line: both the same
-    const int8_t *weights;        // of the block
-    const int32_t *start;
-    const float *scales;
+    int32_t width;                // of the input
+    ptrdiff_t channels;           // of a pixel
 } lines_t;
 
 // Four channels, four rows each, twice: of the window of the first line. Where windows
@@ -94,10 +102,6 @@ typedef struct lines {
 typedef struct column {
     int8x16_t of[4];
 } column_t;
-
-typedef struct weights {
-    int8x16_t of[SIDE][2];
-} weights_t;
 
 // The low half is what counts.
 static inline int8x16_t load_eight(const int8_t *from) {
@@ -111,134 +115,163 @@ static inline void turn(int8x16_t upper, int8x16_t lower, int8x16_t *to) {
     to[1] = vreinterpretq_s8_s16(vzip2q_s16(x, y));
 }
 
-// Column x of the input, or zero points outside.
-XNN_INLINE column_t load_column(const lines_t *lines, int32_t x, int32_t width,
-                                ptrdiff_t channels, int8x16_t zero,
-                                const int32_t stride) {
-    column_t column = {{zero, zero, zero, zero}};
-    if ((uint32_t)x < (uint32_t)width) {
-        const ptrdiff_t at = x * channels;
-        const int8x16_t upper =
-            vzip1q_s8(load_eight(lines->rows[0] + at), load_eight(lines->rows[1] + at));
-        const int8x16_t lower =
-            vzip1q_s8(load_eight(lines->rows[2] + at), load_eight(lines->rows[3] + at));
-        turn(upper, lower, column.of);
-        if (stride == 2) {
-            const int8x16_t last = load_eight(lines->rows[4] + at);
-            turn(lower, vzip1q_s8(last, last), column.of + 2);
-        }
+// Column x of the input.
+XNN_INLINE column_t inner_column(const lines_t *lines, int32_t x,
+                                 const int32_t stride) {
+    const ptrdiff_t at = x * lines->channels;
+    const int8x16_t upper =
+        vzip1q_s8(load_eight(lines->rows[0] + at), load_eight(lines->rows[1] + at));
+    const int8x16_t lower =
+        vzip1q_s8(load_eight(lines->rows[2] + at), load_eight(lines->rows[3] + at));
+    column_t column = {{upper, lower, upper, lower}};
+    turn(upper, lower, column.of);
+    if (stride == 2) {
+        const int8x16_t last = load_eight(lines->rows[4] + at);
+        turn(lower, vzip1q_s8(last, last), column.of + 2);
     }
     return column;
 }
 
+// The same, or zero points outside.
+XNN_INLINE column_t any_column(const lines_t *lines, const block_t *block, int32_t x,
+                               const int32_t stride) {
+    const int8x16_t zero = block->outside;
+    return (uint32_t)x < (uint32_t)lines->width ? inner_column(lines, x, stride)
+                                                : (column_t){{zero, zero, zero, zero}};
+}
+
 // Sums of eight channels: three columns by their weights.
-XNN_INLINE int16x8_t sum_up(const column_t *columns, const uint32_t first,
-                            const weights_t *w, const int32x4_t *start,
-                            const xnn_neon_round_t *round) {
+XNN_INLINE int16x8_t sum_up(const column_t *const *columns, const uint32_t first,
+                            const int8x16_t (*w)[2], const block_t *block) {
     int32x4_t s[2];
     for (uint32_t i = 0; i < 2; i++) {
-        s[i] = vdotq_s32(start[i], w->of[0][i], columns[0].of[first + i]);
-        s[i] = vdotq_s32(s[i], w->of[1][i], columns[1].of[first + i]);
-        s[i] = vdotq_s32(s[i], w->of[2][i], columns[2].of[first + i]);
+        s[i] = vdotq_s32(block->start[i], w[0][i], columns[0]->of[first + i]);
+        s[i] = vdotq_s32(s[i], w[1][i], columns[1]->of[first + i]);
+        s[i] = vdotq_s32(s[i], w[2][i], columns[2]->of[first + i]);
     }
-    return xnn_neon_rounded(s[0], s[1], round);
+    return xnn_neon_rounded(s[0], s[1], &block->round);
 }
 
-XNN_INLINE void run_lines(const lines_t *lines, const ember_xnn_window_t *window,
-                          const ember_xnn_range_t *range, int8_t zero,
+// A pixel of both lines, from three columns.
+XNN_INLINE void put_pixel(const lines_t *lines, const block_t *block, int32_t pixel,
+                          const column_t *a, const column_t *b, const column_t *c,
                           const int32_t stride) {
-    const ember_xnn_axis_t *across = &window->x;
-    const int8x16_t outside = vdupq_n_s8(zero);
-    const int32x4_t start[] = {vld1q_s32(lines->start), vld1q_s32(lines->start + 4)};
-    const xnn_neon_round_t round = xnn_neon_round(lines->scales, range);
-    const ptrdiff_t channels = window->channels;
-    const int32_t width = across->in;
-    weights_t w, below; // the same for a window a row below
-    for (uint32_t i = 0; i < 2 * SIDE; i++) {
-        const int8x16_t own = vld1q_s8(lines->weights + 16 * i);
-        w.of[i / 2][i % 2] = own;
-        below.of[i / 2][i % 2] =
-            vreinterpretq_s8_s32(vshlq_n_s32(vreinterpretq_s32_s8(own), 8));
+    const column_t *columns[] = {a, b, c};
+    const ptrdiff_t at = pixel * lines->channels;
+    const int16x8_t upper = sum_up(columns, 0, block->w, block);
+    const int16x8_t lower = stride == 1 ? sum_up(columns, 0, block->below, block)
+                                        : sum_up(columns, 2, block->w, block);
+    int8x16_t out = vqmovn_high_s16(vqmovn_s16(upper), lower);
+    out = vminq_s8(vmaxq_s8(out, block->round.low), block->round.high);
+    vst1_s8(lines->to[1] + at, vget_high_s8(out));
+    vst1_s8(lines->to[0] + at, vget_low_s8(out));
+}
+
+// Pixels of which no column but the first two may lie outside, a few at a time; how
+// many. `c` are the first two columns, and then those of the next pixel.
+XNN_INLINE int32_t run_inside(const lines_t *lines, const block_t *block,
+                              const ember_xnn_axis_t *across, column_t *c,
+                              const int32_t stride) {
+    const int32_t behind = lines->width - stride - 1 + across->before;
+    const int32_t inside = (behind + stride - 1) / stride;
+    const int32_t end = across->before > 2     ? 0
+                        : inside < across->out ? inside
+                                               : across->out;
+    int32_t i = 0, x = -across->before + 2;
+    for (; stride == 1 && i + 3 <= end; i += 3, x += 3) {
+        const column_t c2 = inner_column(lines, x, 1);
+        put_pixel(lines, block, i, &c[0], &c[1], &c2, 1);
+        c[0] = inner_column(lines, x + 1, 1);
+        put_pixel(lines, block, i + 1, &c[1], &c2, &c[0], 1);
+        c[1] = inner_column(lines, x + 2, 1);
+        put_pixel(lines, block, i + 2, &c2, &c[0], &c[1], 1);
     }
-    int32_t x = -across->before;
-    column_t c[SIDE];
-    c[0] = load_column(lines, x, width, channels, outside, stride);
-    c[1] = load_column(lines, x + 1, width, channels, outside, stride);
-    ptrdiff_t at = 0;
-#pragma GCC unroll 3
-    for (int32_t i = 0; i < across->out; i++, x += stride, at += channels) {
-        c[2] = load_column(lines, x + 2, width, channels, outside, stride);
-        const int16x8_t upper = sum_up(c, 0, &w, start, &round);
-        const int16x8_t lower = stride == 1 ? sum_up(c, 0, &below, start, &round)
-                                            : sum_up(c, 2, &w, start, &round);
-        int8x16_t out = vqmovn_high_s16(vqmovn_s16(upper), lower);
-        out = vminq_s8(vmaxq_s8(out, round.low), round.high);
-        vst1_s8(lines->to[1] + at, vget_high_s8(out));
-        vst1_s8(lines->to[0] + at, vget_low_s8(out));
-        if (stride == 1) {
-            c[0] = c[1];
-            c[1] = c[2];
-        } else {
-            c[0] = c[2];
-            c[1] = load_column(lines, x + 3, width, channels, outside, stride);
-        }
+    for (; stride == 2 && i + 2 <= end; i += 2, x += 4) {
+        const column_t c2 = inner_column(lines, x, 2);
+        put_pixel(lines, block, i, &c[0], &c[1], &c2, 2);
+        c[1] = inner_column(lines, x + 1, 2);
+        c[0] = inner_column(lines, x + 2, 2);
+        put_pixel(lines, block, i + 1, &c2, &c[1], &c[0], 2);
+        c[1] = inner_column(lines, x + 3, 2);
+    }
+    return i;
+}
+
+XNN_INLINE void run_lines(const lines_t *lines, const block_t *block,
+                          const ember_xnn_axis_t *across, const int32_t stride) {
+    const int32_t left = -across->before;
+    column_t c[SIDE] = {any_column(lines, block, left, stride),
+                        any_column(lines, block, left + 1, stride)};
+    int32_t i = run_inside(lines, block, across, c, stride);
+    for (int32_t x = left + i * stride; i < across->out; i++, x += stride) {
+        c[2] = any_column(lines, block, x + 2, stride);
+        put_pixel(lines, block, i, &c[0], &c[1], &c[2], stride);
+        c[0] = stride == 1 ? c[1] : c[2];
+        c[1] = stride == 1 ? c[2] : any_column(lines, block, x + 3, stride);
     }
 }
 
-// A block of channels of an image.
-static void run_image(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
-                      const ember_xnn_window_t *window, const int8_t *image,
-                      lines_t *lines, size_t first) {
+// A block of channels, of which the first is at `first`, of all images.
+XNN_INLINE void run_block(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
+                          const ember_xnn_window_t *window, const block_t *block,
+                          size_t first, const int32_t stride) {
     const size_t channels = (size_t)window->channels;
     const size_t pitch = channels * (uint32_t)window->x.in;
     const size_t out = channels * (uint32_t)window->x.out;
-    const int8_t zero = (int8_t)node->in[0]->zero;
-    ember_xnn_range_t range;
-    (void)ember_xnn_range(node, &range);
-    for (int32_t y = 0; y < window->y.out; y += 2) {
-        const int32_t top = y * window->y.stride - window->y.before;
-        for (int32_t i = 0; i < SIDE + 2; i++) {
-            const bool inside = (uint32_t)(top + i) < (uint32_t)window->y.in;
-            lines->rows[i] = inside ? image + (size_t)(top + i) * pitch
-                                    : (const int8_t *)graph->work + first;
+    const int8_t *image = (const int8_t *)node->in[0]->constant + first;
+    const int8_t *none = (const int8_t *)graph->work + first;
+    lines_t lines = {.to = {(int8_t *)node->out[0]->data + first},
+                     .width = window->x.in,
+                     .channels = window->channels};
+    for (int32_t b = 0; b < window->batch; b++) {
+        for (int32_t y = 0; y < window->y.out; y += 2) {
+            const int32_t top = y * stride - window->y.before;
+            for (int32_t i = 0; i < SIDE + stride; i++) {
+                const bool inside = (uint32_t)(top + i) < (uint32_t)window->y.in;
+                lines.rows[i] = inside ? image + (size_t)(top + i) * pitch : none;
+            }
+            lines.to[1] = lines.to[0] + (y + 1 < window->y.out ? out : 0);
+            run_lines(&lines, block, &window->x, stride);
+            lines.to[0] = lines.to[1] + out;
         }
-        lines->to[1] = lines->to[0] + (y + 1 < window->y.out ? out : 0);
-        if (window->x.stride == 1) {
-            run_lines(lines, window, &range, zero, 1);
-        } else {
-            run_lines(lines, window, &range, zero, 2);
-        }
-        lines->to[0] = lines->to[1] + out;
+        image += pitch * (uint32_t)window->y.in;
     }
 }
 
-static void run_block(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
-                      const ember_xnn_window_t *window, uint32_t block) {
-    const uint32_t channels = (uint32_t)window->channels;
-    const uint32_t first = first_of(block, channels);
-    const uint8_t *packed = (const uint8_t *)node->packed + (size_t)block * BLOCK;
+static block_t block_of(const ember_xnn_node_t *node, const ember_xnn_range_t *range,
+                        const uint8_t *packed, uint32_t first) {
     int32_t start[CHANNELS];
     float scales[CHANNELS];
     ember_xnn_neon_columns_qs8(node, (const int32_t *)(const void *)packed, first,
                                CHANNELS, start, scales);
-    lines_t lines = {.weights = (const int8_t *)packed + HEAD,
-                     .to = {(int8_t *)node->out[0]->data + first},
-                     .start = start,
-                     .scales = scales};
-    const size_t size = (size_t)channels * (uint32_t)(window->x.in * window->y.in);
-    const int8_t *image = (const int8_t *)node->in[0]->constant + first;
-    for (int32_t b = 0; b < window->batch; b++, image += size) {
-        run_image(graph, node, window, image, &lines, first);
+    block_t block = {.start = {vld1q_s32(start), vld1q_s32(start + 4)},
+                     .round = xnn_neon_round(scales, range),
+                     .outside = vdupq_n_s8((int8_t)node->in[0]->zero)};
+    for (uint32_t i = 0; i < 2 * SIDE; i++) {
+        const int8x16_t w = vld1q_s8((const int8_t *)packed + HEAD + 16 * i);
+        block.w[i / 2][i % 2] = w;
+        block.below[i / 2][i % 2] =
+            vreinterpretq_s8_s32(vshlq_n_s32(vreinterpretq_s32_s8(w), 8));
     }
+    return block;
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_window_t window;
+    ember_xnn_range_t range;
     (void)!ember_xnn_window_read(node, &window);
-    memset(graph->work, node->in[0]->zero,
-           (size_t)window.channels * (uint32_t)window.x.in);
-    for (uint32_t block = 0; block < blocks_of((uint32_t)window.channels); block++) {
-        run_block(graph, node, &window, block);
+    (void)ember_xnn_range(node, &range);
+    const uint32_t channels = (uint32_t)window.channels;
+    const uint8_t *packed = node->packed;
+    memset(graph->work, node->in[0]->zero, (size_t)channels * (uint32_t)window.x.in);
+    for (uint32_t i = 0; i < blocks_of(channels); i++, packed += BLOCK) {
+        const uint32_t first = first_of(i, channels);
+        const block_t block = block_of(node, &range, packed, first);
+        if (window.x.stride == 1) {
+            run_block(graph, node, &window, &block, first, 1);
+        } else {
+            run_block(graph, node, &window, &block, first, 2);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices with vectors of 16 bytes: eight rows of the input, brought into
-// the order in which a core reads them, times blocks of eight columns of packed
-// weights.
+// Products of matrices with vectors of 16 bytes: eight rows of the input, as they lie
+// or brought into the order in which a core reads them, times blocks of eight columns
+// of packed weights.
 //
 // A walk (panel_neon.c) finds rows: those of a layer, or the windows of a convolution.
 // A form of numbers says how they are multiplied: one per datatype and instruction set.
@@ -12,18 +12,24 @@
 #include "product.h"
 
 enum { XNN_PANEL = 8 }; // rows, and columns of a block
+enum { XNN_ROWS = 32 }; // rows of a panel in place whose columns are whole blocks
+enum { XNN_READ = 16 }; // bytes that are read or copied at once
 
 struct ember_xnn_form;
 
 typedef struct ember_xnn_panel {
     const struct ember_xnn_form *form;
     const ember_xnn_node_t *node;
-    const uint8_t *w;   // blocks of packed columns, of a group
-    uint8_t *a;         // rows in the form's order
+    const uint8_t *w; // blocks of packed columns, of a group
+    uint8_t *a;       // rows in the form's order, or copies of rows
+    const void
+        *from[XNN_ROWS]; // the rows; of eight that have fewer, the last one again
+    uint32_t runs;      // of a row: elements that lie behind each other; 1 but in place
+    size_t pitch;       // from run to run, bytes
     uint8_t *start;     // per column, 4 bytes: what its sums begin with
     float *scales;      // per column; columns of a group are padded to whole blocks
-    uint32_t rows;      // 1 to XNN_PANEL
-    uint32_t steps;     // of k, each of `unit` products
+    uint32_t rows;      // 1 to XNN_PANEL, or to XNN_ROWS
+    uint32_t steps;     // of a run, each of `unit` products
     uint32_t block;     // of those, steps whose weights share scales; or 0
     uint32_t n;         // columns of a group
     uint32_t row;       // of parameters of QDS8: the first row's,
@@ -44,7 +50,9 @@ typedef struct ember_xnn_form {
     // those that fill up a block. The packed columns are panel->w.
     void (*begin)(const ember_xnn_panel_t *panel, uint32_t first, void *start,
                   float *scales);
-    // Brings `rows` of k elements into panel->a, zeros behind them.
+    // Brings `rows` of k elements into panel->a, zeros behind them. NULL: the form
+    // reads panel->from, XNN_READ bytes at once; weights are zero behind the end of a
+    // run.
     void (*pack)(const ember_xnn_panel_t *panel, const void *const *rows, uint32_t k);
     // Brings a matrix (k, n), or (n, k), that is no constant into blocks of steps of
     // (8,) float32. NULL: there is none.
@@ -54,7 +62,8 @@ typedef struct ember_xnn_form {
     void (*block)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column);
     // Writes whole blocks from the group's first column on, whose starts and scales are
-    // at `at`, without the calls; how many columns it wrote. NULL: none.
+    // at `at`, without the calls; how many columns it wrote. NULL: none. A form in
+    // place writes all of them.
     uint32_t (*whole)(const ember_xnn_panel_t *panel, uint32_t at);
 } ember_xnn_form_t;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels of int8 by SDOT, which adds four products to each of four sums. A step is four
-// elements of each row behind each other: of eight rows, of four, or of one. Weights
-// are int8, or numbers of four bits that become 16 times as large.
+// Panels of int8 by SDOT, which adds four products to each of four sums. Rows are read
+// where they lie, four steps of a row at once: eight rows, four, or one. Weights are
+// int8, or numbers of four bits that become 16 times as large.
 #ifndef EMBER_XNNPACK_PANEL_DOT_H
 #define EMBER_XNNPACK_PANEL_DOT_H
 
@@ -16,85 +16,146 @@ static inline uint32_t lines_of(uint32_t rows) {
     return rows > 4 ? 8 : rows > 1 ? 4 : 1;
 }
 
-void ember_xnn_panel_pack_dot(const ember_xnn_panel_t *panel, const void *const *rows,
-                              uint32_t k);
-
 // Four columns, and four.
 typedef struct columns {
     int8x16_t of[2];
 } columns_t;
 
-// Of a panel's rows and eight columns.
+// Of rows times blocks of columns, at most XNN_PANEL; the blocks of a row are behind
+// each other.
 typedef struct sums {
     int32x4_t of[XNN_PANEL][2];
 } sums_t;
 
-typedef columns_t (*load_fn)(const uint8_t *w, size_t step);
+// Where weights lie, and how many bits they have: 8 or 4.
+typedef struct weights {
+    const uint8_t *at;
+    size_t block_bytes;
+    uint32_t bits;
+} weights_t;
 
-static inline columns_t load_s8(const uint8_t *w, size_t step) {
-    const int8_t *from = (const int8_t *)w + step * UNIT * XNN_PANEL;
-    return (columns_t){{vld1q_s8(from), vld1q_s8(from + 16)}};
+XNN_INLINE uint32_t step_bytes(const uint32_t bits) {
+    return UNIT * XNN_PANEL * bits / 8;
 }
 
-static inline columns_t load_s4(const uint8_t *w, size_t step) {
-    const int8x16_t both = vld1q_s8((const int8_t *)w + step * UNIT * XNN_PANEL / 2);
-    return (columns_t){{vshlq_n_s8(both, 4), vandq_s8(both, vdupq_n_s8(-16))}};
+XNN_INLINE columns_t load(const uint8_t *from, const uint32_t bits) {
+    const int8x16_t first = vld1q_s8((const int8_t *)from);
+    return bits == 8
+               ? (columns_t){{first, vld1q_s8((const int8_t *)from + 16)}}
+               : (columns_t){{vshlq_n_s8(first, 4), vandq_s8(first, vdupq_n_s8(-16))}};
 }
 
-XNN_INLINE void add_products(load_fn load, const int8_t *a, const uint8_t *w,
-                             uint32_t steps, const uint32_t lines, sums_t *sums) {
-    sums_t s = *sums;
-#pragma GCC unroll 2
-    for (size_t k = 0; k < steps; k++, a += UNIT * lines) {
-        const columns_t c = load(w, k);
-        if (lines == 1) {
-            const int32x4_t four = vld1q_dup_s32((const int32_t *)(const void *)a);
-            const int8x16_t x = vreinterpretq_s8_s32(four);
-            s.of[0][0] = vdotq_s32(s.of[0][0], c.of[0], x);
-            s.of[0][1] = vdotq_s32(s.of[0][1], c.of[1], x);
-        }
-        for (uint32_t i = 0; i + 4 <= lines; i += 4) {
-            const int8x16_t x = vld1q_s8(a + UNIT * i);
-            for (uint32_t j = 0; j < 2; j++) {
-                s.of[i][j] = vdotq_laneq_s32(s.of[i][j], c.of[j], x, 0);
-                s.of[i + 1][j] = vdotq_laneq_s32(s.of[i + 1][j], c.of[j], x, 1);
-                s.of[i + 2][j] = vdotq_laneq_s32(s.of[i + 2][j], c.of[j], x, 2);
-                s.of[i + 3][j] = vdotq_laneq_s32(s.of[i + 3][j], c.of[j], x, 3);
-            }
-        }
+// A step that is lane `lane` of a row's sixteen elements.
+XNN_INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x, const uint32_t lane) {
+    switch (lane) {
+    case 0:
+        return vdotq_laneq_s32(sum, w, x, 0);
+    case 1:
+        return vdotq_laneq_s32(sum, w, x, 1);
+    case 2:
+        return vdotq_laneq_s32(sum, w, x, 2);
+    default:
+        return vdotq_laneq_s32(sum, w, x, 3);
     }
-    *sums = s;
 }
 
-XNN_INLINE void begin_lines(const int32_t *start, const uint32_t lines, sums_t *sums) {
+typedef struct rows {
+    const int8_t *of[XNN_PANEL];
+} rows_t;
+
+// `lines` rows from row `first` of the panel on.
+XNN_INLINE rows_t rows_of(const ember_xnn_panel_t *panel, uint32_t first,
+                          const uint32_t lines) {
+    rows_t rows;
+#pragma GCC unroll 8
     for (uint32_t i = 0; i < lines; i++) {
-        sums->of[i][0] = vld1q_s32(start);
-        sums->of[i][1] = vld1q_s32(start + 4);
+        rows.of[i] = panel->from[first + i];
+    }
+    return rows;
+}
+
+// Up to four steps.
+XNN_INLINE void add_steps(const rows_t *rows, size_t offset, const weights_t *w,
+                          const uint32_t steps, const uint32_t lines,
+                          const uint32_t blocks, sums_t *sums) {
+    int8x16_t x[XNN_PANEL];
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < lines; i++) {
+        x[i] = vld1q_s8(rows->of[i] + offset);
+    }
+#pragma GCC unroll 16
+    for (uint32_t k = 0; k < steps * blocks; k++) {
+        const uint32_t step = k / blocks, block = k % blocks;
+        const columns_t c =
+            load(w->at + block * w->block_bytes + step * step_bytes(w->bits), w->bits);
+#pragma GCC unroll 8
+        for (uint32_t i = 0; i < lines; i++) {
+            int32x4_t *sum = sums->of[i * blocks + block];
+            sum[0] = dot(sum[0], c.of[0], x[i], step);
+            sum[1] = dot(sum[1], c.of[1], x[i], step);
+        }
     }
 }
 
-// Sums (lines, XNN_PANEL) of whole columns, begun with `start`.
-XNN_INLINE void multiply_lines(load_fn load, const ember_xnn_panel_t *panel,
-                               const uint8_t *w, const int32_t *start,
-                               const uint32_t lines, int32_t *to) {
+// Products of `steps` steps of the rows, from `offset` on; `w` is at the first step.
+XNN_INLINE void add_products(const rows_t *rows, size_t offset, weights_t w,
+                             uint32_t steps, const uint32_t lines,
+                             const uint32_t blocks, sums_t *sums) {
+    for (uint32_t left = steps / 4; left > 0; left--) {
+        add_steps(rows, offset, &w, 4, lines, blocks, sums);
+        offset += XNN_READ;
+        w.at += 4 * step_bytes(w.bits);
+    }
+    if (steps % 4 == 1) {
+        add_steps(rows, offset, &w, 1, lines, blocks, sums);
+    } else if (steps % 4 == 2) {
+        add_steps(rows, offset, &w, 2, lines, blocks, sums);
+    } else if (steps % 4 == 3) {
+        add_steps(rows, offset, &w, 3, lines, blocks, sums);
+    }
+}
+
+// Sums of all runs of the rows, begun with `start`; `w` is at the first step.
+XNN_INLINE sums_t multiply_lines(const ember_xnn_panel_t *panel, const rows_t *rows,
+                                 weights_t w, const int32_t *start,
+                                 const uint32_t lines, const uint32_t blocks) {
+    const uint32_t steps = panel->steps;
     sums_t sums;
-    begin_lines(start, lines, &sums);
-    add_products(load, (const int8_t *)panel->a, w, panel->steps, lines, &sums);
+    size_t offset = 0;
+#pragma GCC unroll 8
+    for (uint32_t i = 0; i < lines * blocks; i++) {
+        sums.of[i][0] = vld1q_s32(start + i % blocks * XNN_PANEL);
+        sums.of[i][1] = vld1q_s32(start + i % blocks * XNN_PANEL + 4);
+    }
+    for (uint32_t left = panel->runs; left > 0; left--, offset += panel->pitch) {
+        add_products(rows, offset, w, steps, lines, blocks, &sums);
+        w.at += (size_t)steps * step_bytes(w.bits);
+    }
+    return sums;
+}
+
+// Sums (lines, XNN_PANEL) of a block, in memory.
+XNN_INLINE void multiply_to(const ember_xnn_panel_t *panel, const uint8_t *w,
+                            const uint32_t bits, const int32_t *start,
+                            const uint32_t lines, int32_t *to) {
+    const weights_t weights = {w, 0, bits};
+    const rows_t rows = rows_of(panel, 0, lines);
+    const sums_t sums = multiply_lines(panel, &rows, weights, start, lines, 1);
     for (uint32_t i = 0; i < lines; i++, to += XNN_PANEL) {
         vst1q_s32(to, sums.of[i][0]);
         vst1q_s32(to + 4, sums.of[i][1]);
     }
 }
 
-XNN_INLINE void multiply(load_fn load, const ember_xnn_panel_t *panel, const uint8_t *w,
-                         const int32_t *start, int32_t *to) {
+XNN_INLINE void multiply(const ember_xnn_panel_t *panel, const uint8_t *w,
+                         const uint32_t bits, const int32_t *start, int32_t *to) {
     const uint32_t lines = lines_of(panel->rows);
     if (lines == 8) {
-        multiply_lines(load, panel, w, start, 8, to);
+        multiply_to(panel, w, bits, start, 8, to);
     } else if (lines == 4) {
-        multiply_lines(load, panel, w, start, 4, to);
+        multiply_to(panel, w, bits, start, 4, to);
     } else {
-        multiply_lines(load, panel, w, start, 1, to);
+        multiply_to(panel, w, bits, start, 1, to);
     }
 }
 

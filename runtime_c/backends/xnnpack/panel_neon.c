@@ -13,7 +13,9 @@ bool ember_xnn_panel_scratch(ember_xnn_node_t *node, const ember_xnn_form_t *for
                              uint64_t own) {
     const uint64_t columns =
         (uint64_t)xnn_padded(geometry->n, XNN_PANEL) * geometry->groups;
-    const uint64_t k = (uint64_t)geometry->taps * geometry->k + form->unit;
+    // Copies of rows: see bound().
+    const uint64_t rest = form->pack == NULL ? 2 * XNN_READ : form->unit;
+    const uint64_t k = (uint64_t)geometry->taps * geometry->k + rest;
     const uint64_t scratch =
         8 * columns + XNN_PANEL * (form->wide + bytes) * k + 4 * EMBER_ALIGN;
     if (columns > INT32_MAX / 64 || k > INT32_MAX / 128 || own > INT32_MAX / 8 ||
@@ -58,7 +60,7 @@ uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t
                                const ember_xnn_geometry_t *geometry) {
     const uint32_t columns = xnn_padded(geometry->n, XNN_PANEL);
     const uint32_t bytes = aligned((uint64_t)4 * columns * geometry->groups);
-    const uint32_t k = xnn_padded(geometry->taps * geometry->k, form->unit);
+    const uint32_t k = xnn_padded(geometry->k, form->unit);
     uint8_t *scratch = graph->work;
     *panel = (ember_xnn_panel_t){
         .form = form,
@@ -66,6 +68,7 @@ uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t
         .start = scratch,
         .scales = (float *)(void *)(scratch + bytes),
         .a = scratch + 2 * (size_t)bytes,
+        .runs = geometry->taps,
         .steps = k / form->unit,
         .block = geometry->block / form->unit,
         .n = geometry->n,
@@ -96,20 +99,48 @@ void ember_xnn_panel_multiply(const ember_xnn_panel_t *panel, uint32_t at) {
     }
 }
 
+uint32_t ember_xnn_panel_most(const ember_xnn_panel_t *panel) {
+    const ember_xnn_form_t *form = panel->form;
+    const bool many =
+        form->pack == NULL && form->whole != NULL && panel->n % XNN_PANEL == 0;
+    return many ? XNN_ROWS : XNN_PANEL;
+}
+
+// Rows of k bytes in place that would be read behind `end`, where the input ends, are
+// copied.
+static void bound(ember_xnn_panel_t *panel, uint32_t k, const uint8_t *end) {
+    const uint32_t rows = xnn_padded(panel->rows, XNN_PANEL);
+    const size_t bytes = xnn_padded(k, XNN_READ);
+    uint8_t *to = panel->a;
+    uint32_t i = rows;
+    while (i > 0 && (size_t)(end - (const uint8_t *)panel->from[i - 1]) < bytes) {
+        i--;
+    }
+    for (; i < rows; i++, to += k) {
+        memcpy(to, panel->from[i], k);
+        panel->from[i] = to;
+    }
+}
+
 void ember_xnn_panel_rows(ember_xnn_panel_t *panel, const uint8_t *from, uint32_t rows,
                           uint32_t k) {
-    const size_t bytes = (size_t)k * panel->form->size;
-    const void *lines[XNN_PANEL];
-    for (uint32_t first = 0; first < rows; first += XNN_PANEL) {
-        panel->rows = rows - first < XNN_PANEL ? rows - first : XNN_PANEL;
-        for (uint32_t i = 0; i < XNN_PANEL; i++) {
-            const uint32_t row = i < panel->rows ? i : panel->rows - 1;
-            lines[i] = from + (first + row) * bytes;
+    const ember_xnn_form_t *form = panel->form;
+    const size_t bytes = (size_t)k * form->size;
+    const uint8_t *end = from + rows * bytes;
+    const uint32_t most = ember_xnn_panel_most(panel);
+    while (rows > 0) {
+        panel->rows = rows < most ? rows : most;
+        xnn_panel_find(panel->from, from, bytes, panel->rows);
+        if (form->pack == NULL) {
+            bound(panel, k, end);
+        } else {
+            form->pack(panel, panel->from, k);
         }
-        panel->form->pack(panel, lines, k);
         ember_xnn_panel_multiply(panel, 0);
+        from += panel->rows * bytes;
+        rows -= panel->rows;
         panel->y += panel->rows * panel->y_step;
-        panel->row += panel->rows;
+        panel->row += panel->rows * panel->row_step;
     }
 }
 

@@ -28,29 +28,40 @@ static inline void put_row(int8_t *y, int8x8_t row, uint32_t columns) {
     }
 }
 
+// Eight numbers of four bytes, of which `count` exist.
+static inline const void *eight(const void *from, uint32_t count, void *room) {
+    if (count == XNN_PANEL) {
+        return from;
+    }
+    memset(room, 0, 4 * XNN_PANEL);
+    memcpy(room, from, 4 * count);
+    return room;
+}
+
 void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sums,
                                 uint32_t first, uint32_t count, int32_t *start,
                                 float *scales) {
     const ember_xnn_value_t *weights = node->in[1];
-    const bool channels = weights->datatype == XNN_QCS8;
-    int32_t bias[XNN_PANEL] = {0};
-    float own[XNN_PANEL];
-    if (node->in[2] != NULL) {
-        memcpy(bias, (const int32_t *)node->in[2]->constant + first, 4 * count);
-    }
-    for (uint32_t i = 0; i < XNN_PANEL; i++) {
-        own[i] = weights->scale;
-    }
-    if (channels) {
-        memcpy(own, (const float *)weights->scales + first, 4 * count);
-    }
     const int32x4_t zero = vdupq_n_s32(node->in[0]->zero);
     const float32x4_t in = vdupq_n_f32(node->in[0]->scale);
     const float32x4_t out = vdupq_n_f32(node->out[0]->scale);
-    for (uint32_t i = 0; i < XNN_PANEL; i += 4) {
-        const int32x4_t part = vmulq_s32(vld1q_s32(sums + i), zero);
-        vst1q_s32(start + i, vsubq_s32(vld1q_s32(bias + i), part));
-        vst1q_f32(scales + i, vdivq_f32(vmulq_f32(in, vld1q_f32(own + i)), out));
+    float32x4_t own[] = {vdupq_n_f32(weights->scale), vdupq_n_f32(weights->scale)};
+    int32x4_t bias[] = {vdupq_n_s32(0), vdupq_n_s32(0)};
+    int32_t room[XNN_PANEL];
+    if (weights->datatype == XNN_QCS8) {
+        const float *from = eight((const float *)weights->scales + first, count, room);
+        own[0] = vld1q_f32(from);
+        own[1] = vld1q_f32(from + 4);
+    }
+    if (node->in[2] != NULL) {
+        const int32_t *from =
+            eight((const int32_t *)node->in[2]->constant + first, count, room);
+        bias[0] = vld1q_s32(from);
+        bias[1] = vld1q_s32(from + 4);
+    }
+    for (uint32_t i = 0; i < 2; i++, start += 4, scales += 4, sums += 4) {
+        vst1q_s32(start, vsubq_s32(bias[i], vmulq_s32(vld1q_s32(sums), zero)));
+        vst1q_f32(scales, vdivq_f32(vmulq_f32(in, own[i]), out));
     }
 }
 

@@ -9,6 +9,24 @@ static inline uint32_t xnn_padded(uint32_t count, uint32_t unit) {
     return (count + unit - 1) / unit * unit;
 }
 
+// Rows that lie `step` bytes apart; the last one again where eight are not full.
+static inline void xnn_panel_find(const void **from, const uint8_t *first, size_t step,
+                                  uint32_t rows) {
+    uint32_t i = 0;
+    for (; i + XNN_PANEL <= rows; i += XNN_PANEL) {
+#pragma GCC unroll 8
+        for (uint32_t j = 0; j < XNN_PANEL; j++, first += step) {
+            from[i + j] = first;
+        }
+    }
+    for (; i < rows; i++, first += step) {
+        from[i] = first;
+    }
+    for (; i % XNN_PANEL != 0; i++) {
+        from[i] = from[i - 1];
+    }
+}
+
 // Asks for scratch: start and scales of columns, a panel's rows, behind each of them
 // `bytes` for each element, and behind all of it `own` bytes. False when it would be
 // too much.
@@ -23,6 +41,9 @@ uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t
                                const ember_xnn_node_t *node,
                                const ember_xnn_form_t *form,
                                const ember_xnn_geometry_t *geometry);
+
+// Rows that a panel may have.
+uint32_t ember_xnn_panel_most(const ember_xnn_panel_t *panel);
 
 // Writes all columns of a group whose first one is at `at` among those that start and
 // scales have.
