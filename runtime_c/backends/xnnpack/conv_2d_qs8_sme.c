@@ -10,5 +10,5 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_sme_conv_run(graph, node, XNN_SME_QS8);
 }
 
-XNN_KERNEL_FOR(EMBER_CPU_SME, conv_2d_qs8_sme, "pqs8_qc8w_gemm", ember_xnn_conv_shape,
-               XNN_KIND(CONV_2D));
+XNN_KERNEL_FOR(EMBER_CPU_SME, conv_2d_qs8_sme, "pqs8_qc8w_gemm",
+               ember_xnn_sme_conv_shape, XNN_KIND(CONV_2D));

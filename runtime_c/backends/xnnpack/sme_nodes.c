@@ -22,10 +22,12 @@ static void set_static(const ember_xnn_node_t *node, ember_xnn_sme_t *gemm) {
     (void)ember_xnn_range(node, &gemm->range);
 }
 
-// `row_step`: rows of the output that share parameters.
+// `row_step`: rows of the output that share parameters. `window`: NULL where the rows
+// of the input are those of the product.
 static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
                              const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind,
-                             uint32_t row_step) {
+                             const ember_xnn_window_t *window, uint32_t row_step,
+                             ember_xnn_sme_few_t *few) {
     const ember_xnn_value_t *bias = node->in[2];
     const ember_xnn_value_t *out = node->out[0];
     ember_xnn_sme_t gemm = {
@@ -35,6 +37,7 @@ static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
         .block = node->in[1]->group,
         .a = node->in[0]->constant,
         .w = node->packed,
+        .window = window,
         .bias = bias != NULL ? bias->constant : NULL,
         .y = out->data,
         .scratch = graph->work,
@@ -46,6 +49,7 @@ static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
     gemm.m = out->numel / gemm.n;
     if (kind == XNN_SME_QS8) {
         set_static(node, &gemm);
+        gemm.few = ember_xnn_sme_few(window, gemm.k, gemm.n, few) ? few : NULL;
     } else if (xnn_sme_has_sums(kind)) {
         gemm.scales = node->in[1]->scales;
         gemm.rows = xnn_rows(node->in[0]);
@@ -61,12 +65,13 @@ ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
                                             const ember_xnn_type_t *type,
                                             ember_xnn_sme_kind_t kind) {
     const ember_status_t status = ember_xnn_linear_prepare(graph, node, type);
-    return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, false) : status;
+    return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, NULL) : status;
 }
 
 void ember_xnn_sme_linear_run(const ember_xnn_graph_t *graph,
                               const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind) {
-    const ember_xnn_sme_t gemm = begin(graph, node, kind, 1);
+    ember_xnn_sme_few_t few;
+    const ember_xnn_sme_t gemm = begin(graph, node, kind, NULL, 1, &few);
     ember_xnn_sme_gemm(&gemm);
 }
 
@@ -81,24 +86,50 @@ static bool is_plain(const ember_xnn_node_t *node) {
             params[CONV_PADDING + 3]) == 0;
 }
 
+// NULL: none is needed. Where it was checked, reading cannot fail.
+static const ember_xnn_window_t *window_of(const ember_xnn_node_t *node,
+                                           ember_xnn_window_t *window) {
+    (void)!ember_xnn_window_read(node, window);
+    return is_plain(node) ? NULL : window;
+}
+
+// With another width, lines may take more scratch than there is.
+ember_status_t ember_xnn_sme_conv_shape(ember_xnn_graph_t *graph,
+                                        ember_xnn_node_t *node) {
+    const ember_status_t status = ember_xnn_conv_shape(graph, node);
+    ember_xnn_window_t room;
+    if (status != EMBER_OK || !graph->placed) {
+        return status;
+    }
+    const uint32_t n = (uint32_t)xnn_size(node->out[0], 0);
+    const uint32_t k = ember_xnn_sme_products(node);
+    ember_xnn_sme_few_t few;
+    return ember_xnn_sme_few(window_of(node, &room), k, n, &few) &&
+                   ember_xnn_sme_few_scratch(&few, n) > node->scratch
+               ? ember_xnn_bad_shape(graph)
+               : EMBER_OK;
+}
+
 ember_status_t ember_xnn_sme_conv_prepare(ember_xnn_graph_t *graph,
                                           ember_xnn_node_t *node,
                                           const ember_xnn_type_t *type,
                                           ember_xnn_sme_kind_t kind) {
+    ember_xnn_window_t window;
     if (node->params[CONV_GROUPS] != 1) {
         return EMBER_UNSUPPORTED;
     }
     const ember_status_t status = ember_xnn_conv_prepare(graph, node, type);
-    return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, !is_plain(node))
-                              : status;
+    return status == EMBER_OK
+               ? ember_xnn_sme_pack(graph, node, kind, window_of(node, &window))
+               : status;
 }
 
 void ember_xnn_sme_conv_run(const ember_xnn_graph_t *graph,
                             const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind) {
-    ember_xnn_window_t window;
-    (void)!ember_xnn_window_read(node, &window);
-    const uint32_t pixels = (uint32_t)window.y.out * (uint32_t)window.x.out;
-    ember_xnn_sme_t gemm = begin(graph, node, kind, pixels);
-    gemm.window = is_plain(node) ? NULL : &window;
+    ember_xnn_window_t room;
+    const ember_xnn_window_t *window = window_of(node, &room);
+    const uint32_t pixels = (uint32_t)room.y.out * (uint32_t)room.x.out;
+    ember_xnn_sme_few_t few;
+    const ember_xnn_sme_t gemm = begin(graph, node, kind, window, pixels, &few);
     ember_xnn_sme_gemm(&gemm);
 }

@@ -16,6 +16,9 @@ ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
 void ember_xnn_sme_linear_run(const ember_xnn_graph_t *graph,
                               const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind);
 
+// Shape of convolutions of static int8.
+ember_status_t ember_xnn_sme_conv_shape(ember_xnn_graph_t *graph,
+                                        ember_xnn_node_t *node);
 ember_status_t ember_xnn_sme_conv_prepare(ember_xnn_graph_t *graph,
                                           ember_xnn_node_t *node,
                                           const ember_xnn_type_t *type,

@@ -50,13 +50,16 @@ static size_t index_of(const ember_xnn_geometry_t *geometry, uint32_t column,
                                 : (size_t)column * all + k;
 }
 
+// Lines (taps) begin with a word of their own.
 static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *geometry,
                           const void *weights, uint32_t column, uint32_t word) {
     const uint32_t count = 32 / source->bits;
-    const uint32_t all = geometry->taps * geometry->k;
+    const uint32_t words = xnn_sme_words(source->kind, geometry->k); // of a line
+    const uint32_t first = word % words * count;
     uint32_t packed = 0;
-    for (uint32_t i = 0; i < count && word * count + i < all; i++) {
-        const size_t at = index_of(geometry, column, word * count + i);
+    for (uint32_t i = 0; i < count && first + i < geometry->k; i++) {
+        const uint32_t k = word / words * geometry->k + first + i;
+        const size_t at = index_of(geometry, column, k);
         packed |= read_bits(source, weights, at) << place_of(source, i);
     }
     return packed;
@@ -73,10 +76,13 @@ static uint32_t sum_of(const source_t *source, const ember_xnn_geometry_t *geome
     return sum;
 }
 
+static uint32_t words_of(const source_t *source, const ember_xnn_geometry_t *geometry) {
+    return geometry->taps * xnn_sme_words(source->kind, geometry->k);
+}
+
 static void pack_from(const source_t *source, const ember_xnn_geometry_t *geometry,
                       const void *weights, uint32_t *to) {
-    const uint32_t all = geometry->taps * geometry->k;
-    const uint32_t words = xnn_sme_words(source->kind, all);
+    const uint32_t words = words_of(source, geometry);
     for (uint32_t first = 0; first < geometry->n; first += geometry->unit) {
         const uint32_t left = geometry->n - first;
         const uint32_t end = first + (left < geometry->unit ? left : geometry->unit);
@@ -97,7 +103,8 @@ static uint64_t size_for(const source_t *source, const ember_xnn_geometry_t *geo
     if (all > INT32_MAX / 4) {
         return 0;
     }
-    return (uint64_t)geometry->n * xnn_sme_column_bytes(source->kind, (uint32_t)all);
+    const uint32_t sums = xnn_sme_has_sums(source->kind);
+    return (uint64_t)geometry->n * 4 * (words_of(source, geometry) + sums);
 }
 
 #define LAYOUT(NAME)                                                                   \
@@ -158,28 +165,71 @@ uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k
     return gathered ? packed + most * k * xnn_sme_element(kind) : m > 1 ? packed : 0;
 }
 
+// Most words of a row times vectors of columns, without a window and with one.
+enum { FEW = 16, FEW_OF_WINDOW = 48 };
+
+// Pixels that the windows of an axis reach over.
+static uint64_t reach(const ember_xnn_axis_t *axis) {
+    return (uint64_t)(axis->out - 1) * (uint32_t)axis->stride + (uint32_t)axis->kernel;
+}
+
+static bool is_padded(const ember_xnn_axis_t *axis) {
+    return axis->before > 0 || reach(axis) > (uint32_t)axis->in;
+}
+
+bool ember_xnn_sme_few(const ember_xnn_window_t *window, uint32_t k, uint32_t n,
+                       ember_xnn_sme_few_t *few) {
+    const uint32_t lanes = xnn_sme_columns() / 2;
+    *few = (ember_xnn_sme_few_t){.lines = 1};
+    if (window != NULL) {
+        if (window->y.kernel > XNN_SME_MOST_LINES || window->y.dilation != 1 ||
+            window->x.dilation != 1) {
+            return false;
+        }
+        few->lines = (uint32_t)window->y.kernel;
+        if (is_padded(&window->y) || is_padded(&window->x)) {
+            few->line = reach(&window->x) * (uint32_t)window->channels;
+        }
+    }
+    few->words = few->lines * xnn_sme_words(XNN_SME_QS8, k / few->lines);
+    return few->words * (((uint64_t)n + lanes - 1) / lanes) <=
+           (window != NULL ? FEW_OF_WINDOW : FEW);
+}
+
+uint64_t ember_xnn_sme_few_scratch(const ember_xnn_sme_few_t *few, uint32_t n) {
+    const uint64_t most = xnn_sme_columns();
+    const uint64_t lists = (n + most - 1) / most * most;
+    return 8 * lists + few->line * (few->lines + 1);
+}
+
 // Sums of sixteen times weights of four bits are int32.
 enum { MOST_PRODUCTS_S4 = INT32_MAX / (128 * 128) };
 
 ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
-                                  ember_xnn_sme_kind_t kind, bool gathered) {
+                                  ember_xnn_sme_kind_t kind,
+                                  const ember_xnn_window_t *window) {
+    const uint32_t n = (uint32_t)xnn_size(node->out[0], 0);
+    const uint32_t k = ember_xnn_sme_products(node);
+    ember_xnn_sme_few_t few = {.lines = 1};
+    const bool is_few = kind == XNN_SME_QS8 && ember_xnn_sme_few(window, k, n, &few);
+    const uint32_t lines = is_few ? few.lines : 1;
     const ember_xnn_geometry_t geometry = {
         .groups = 1,
-        .n = (uint32_t)xnn_size(node->out[0], 0),
-        .taps = 1,
-        .k = ember_xnn_sme_products(node),
+        .n = n,
+        .taps = lines,
+        .k = k / lines,
         .block = kind == XNN_SME_QD8_B4 ? node->in[1]->group : 0,
         .unit = xnn_sme_columns(),
         .transposed = transposed(node),
     };
-    if (geometry.n == 0 || geometry.k == 0 ||
-        (kind == XNN_SME_QD8_S4 && geometry.k > MOST_PRODUCTS_S4) ||
+    if (n == 0 || k == 0 || (kind == XNN_SME_QD8_S4 && k > MOST_PRODUCTS_S4) ||
         (kind == XNN_SME_QD8_B4 &&
          !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales))) {
         return EMBER_UNSUPPORTED;
     }
-    const uint32_t m = node->out[0]->numel / geometry.n;
-    const uint64_t scratch = ember_xnn_sme_scratch(kind, m, geometry.k, gathered);
+    const uint32_t m = node->out[0]->numel / n;
+    const uint64_t scratch = is_few ? ember_xnn_sme_few_scratch(&few, n)
+                                    : ember_xnn_sme_scratch(kind, m, k, window != NULL);
     if (scratch > INT32_MAX / 2) {
         return EMBER_UNSUPPORTED;
     }

@@ -47,6 +47,9 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
 void xnn_sme_groups_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za");
 
+// Static int8 of rows that have few products.
+void xnn_sme_few(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za");
+
 // multiply.S: adds products of blocks to tiles 0 and 1 (upper), 2 and 3 (lower).
 // `whole` takes two vectors of lanes and of columns, `part` any number up to them.
 #define XNN_SME_MULTIPLY(NAME)                                                         \

@@ -100,6 +100,8 @@ static void run_product(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout
         } else {
             xnn_sme_groups(gemm);
         }
+    } else if (gemm->few != NULL && (gemm->m > 1 || gemm->window != NULL)) {
+        xnn_sme_few(gemm);
     } else if (gemm->m == 1) {
         run_one(gemm);
     } else {

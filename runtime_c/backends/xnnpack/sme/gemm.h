@@ -39,6 +39,17 @@ typedef struct ember_xnn_sme_batch {
     uint32_t b_steps[XNN_SME_BATCH_DIMS]; // same one again
 } ember_xnn_sme_batch_t;
 
+// Where a row has few products of int8, packing it takes more than they do: rows stay
+// where they are, and meet the weights by SDOT. Of a convolution the lines of a window
+// are packed one by one, each in whole words.
+typedef struct ember_xnn_sme_few {
+    uint32_t lines; // of a window, at most XNN_SME_MOST_LINES; 1 without
+    uint32_t words; // of a column, packed
+    uint64_t line;  // bytes of a line of the image with its padding; 0: has none
+} ember_xnn_sme_few_t;
+
+enum { XNN_SME_MOST_LINES = 8 };
+
 typedef struct ember_xnn_sme {
     ember_xnn_sme_kind_t kind;
     ember_xnn_sme_smopa_t smopa;
@@ -53,6 +64,7 @@ typedef struct ember_xnn_sme {
     uint8_t *scratch; // columns of b, packed rows, gathered rows
     const ember_xnn_window_t *window;   // of a convolution; NULL: rows lie in a
     const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one product by `w`
+    const ember_xnn_sme_few_t *few;     // QS8; NULL: outer products
     const float *scales;         // of columns, QS8 and QD8; NULL: all are `scale`
     const ember_xnn_row_t *rows; // of a, QD8
     uint32_t row_step;           // rows of y that share parameters, QD8: 1 or all

@@ -10,13 +10,18 @@ bool ember_xnn_sme_smopa_right(void) {
 
 // --- numbers -------------------------------------------------------------------------
 
+// Of a packed column, without its sum.
+static uint32_t words_of(const ember_xnn_sme_t *gemm) {
+    return gemm->few != NULL ? gemm->few->words : xnn_sme_words(gemm->kind, gemm->k);
+}
+
 // Word `word` of a packed column; the one behind the last is its sum.
 static uint32_t word_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t word) {
     const uint32_t most = xnn_sme_columns();
     const uint32_t first = column / most * most;
     const uint32_t left = gemm->n - first;
     const uint32_t width = left < most ? left : most;
-    const size_t block = xnn_sme_column_bytes(gemm->kind, gemm->k) / 4;
+    const size_t block = words_of(gemm) + xnn_sme_has_sums(gemm->kind);
     const uint32_t *w = (const uint32_t *)gemm->w + first * block;
     return w[(size_t)word * width + column - first];
 }
@@ -28,7 +33,10 @@ static int32_t nibble_of(uint32_t word, uint32_t i) {
 
 static int32_t whole_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
     if (gemm->kind != XNN_SME_QD8_S4) {
-        return (int8_t)(word_of(gemm, column, k / 4) >> 8 * (k % 4));
+        const uint32_t line = gemm->few != NULL ? gemm->k / gemm->few->lines : gemm->k;
+        const uint32_t words = xnn_sme_words(gemm->kind, line);
+        const uint32_t word = k / line * words + k % line / 4;
+        return (int8_t)(word_of(gemm, column, word) >> 8 * (k % line % 4));
     }
     return nibble_of(word_of(gemm, column, k / 8), k % 8);
 }
@@ -96,7 +104,7 @@ static float real_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column
 // (number - zero) * weight; what lies outside of an image is the zero point.
 static int32_t whole_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                          int32_t zero) {
-    const uint32_t last = xnn_sme_words(gemm->kind, gemm->k);
+    const uint32_t last = words_of(gemm);
     uint32_t sum = 0 - (uint32_t)zero * word_of(gemm, column, last);
     for (uint32_t k = 0; k < gemm->k; k++) {
         const int64_t at = index_of(gemm, row, k);
