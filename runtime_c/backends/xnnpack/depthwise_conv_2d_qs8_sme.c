@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution, static int8, three by three, in streaming mode.
 #include "depthwise.h"
-#include "neon.h"
 #include "packing.h"
 #include "panel.h"
 #include "sme/depthwise.h"
+#include "sme_nodes.h"
 
-// --- weights: as sme/depthwise.h has them, then sums of the channels' weights
-// ----------
+// --- weights: as sme/depthwise.h has them, then sums of the channels' ones -----------
 
 // Channels of a list.
 static uint32_t listed(const ember_xnn_geometry_t *geometry) {
@@ -53,15 +52,31 @@ static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
 
 // --- while the delegate starts -------------------------------------------------------
 
-enum { LEAST = 32 }; // bytes of a vector: shorter ones are no better than others
-
 static bool fits(const ember_xnn_node_t *node) {
     const uint32_t *params = node->params;
-    return ember_xnn_sme_vector() >= LEAST && params[CONV_GROUP_OUTPUTS] == 1 &&
+    return xnn_sme_takes_s8() && params[CONV_GROUP_OUTPUTS] == 1 &&
            params[CONV_KERNEL] == XNN_SME_SIDE &&
            params[CONV_KERNEL + 1] == XNN_SME_SIDE && params[CONV_STRIDE] <= 2 &&
            params[CONV_STRIDE + 1] <= 2 && params[CONV_DILATION] == 1 &&
            params[CONV_DILATION + 1] == 1;
+}
+
+// Lists of two numbers for each channel, and lines.
+static uint64_t scratch_of(const ember_xnn_node_t *node,
+                           const ember_xnn_window_t *window) {
+    const ember_xnn_geometry_t geometry = geometry_of(node);
+    return 8 * (uint64_t)listed(&geometry) + (XNN_SME_SIDE + 1) * xnn_sme_line(window);
+}
+
+// With another width, lines may take more scratch than there is.
+static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    const ember_status_t status = ember_xnn_depthwise_shape(graph, node);
+    ember_xnn_window_t window;
+    return status == EMBER_OK && graph->placed &&
+                   ember_xnn_window_read(node, &window) &&
+                   scratch_of(node, &window) > node->scratch
+               ? ember_xnn_bad_shape(graph)
+               : status;
 }
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
@@ -74,13 +89,12 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     if (status != EMBER_OK) {
         return status;
     }
-    const ember_xnn_geometry_t geometry = geometry_of(node);
-    const uint64_t lines = (XNN_SME_SIDE + 1) * xnn_sme_line(&window);
-    const uint64_t scratch = 8 * (uint64_t)(listed(&geometry) + XNN_PANEL) + lines;
+    const uint64_t scratch = scratch_of(node, &window);
     if (scratch > INT32_MAX / 4) {
         return EMBER_UNSUPPORTED;
     }
     node->scratch = (uint32_t)scratch;
+    const ember_xnn_geometry_t geometry = geometry_of(node);
     return ember_xnn_pack(graph, node, &layout, &geometry);
 }
 
@@ -94,30 +108,24 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     const int32_t *sums =
         (const int32_t *)(const void *)(w + 4 * XNN_SME_SIDE * (size_t)most);
     int32_t *start = (int32_t *)(void *)graph->work;
-    float *scales = (float *)(void *)(start + most + XNN_PANEL);
+    float *scales = (float *)(void *)(start + most);
+    const ember_xnn_sme_t columns = ember_xnn_sme_columns_of(node, n);
     ember_xnn_window_t window;
     (void)!ember_xnn_window_read(node, &window);
-    ember_xnn_sme_depthwise_t job = {
+    const ember_xnn_sme_depthwise_t job = {
         .window = &window,
         .x = node->in[0]->constant,
         .y = node->out[0]->data,
         .w = w,
+        .sums = sums,
         .start = start,
         .scales = scales,
+        .columns = &columns,
         .zero = (int8_t)node->in[0]->zero,
-        .scratch = (int8_t *)(scales + most + XNN_PANEL),
+        .scratch = (int8_t *)(scales + most),
     };
-    (void)ember_xnn_range(node, &job.range);
-    for (uint32_t i = 0; i < n; i += XNN_PANEL) {
-        const uint32_t count = n - i < XNN_PANEL ? n - i : XNN_PANEL;
-        ember_xnn_neon_columns_qs8(node, sums + i, i, count, start + i, scales + i);
-    }
-    for (uint32_t i = n; i < most; i++) {
-        start[i] = start[i - n];
-        scales[i] = scales[i - n];
-    }
     ember_xnn_sme_depthwise(&job);
 }
 
-XNN_KERNEL_FOR(EMBER_CPU_SME, depthwise_conv_2d_qs8_sme, NULL,
-               ember_xnn_depthwise_shape, XNN_KIND(DEPTHWISE_CONV_2D));
+XNN_KERNEL_FOR(EMBER_CPU_SME, depthwise_conv_2d_qs8_sme, NULL, shape,
+               XNN_KIND(DEPTHWISE_CONV_2D));

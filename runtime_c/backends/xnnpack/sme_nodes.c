@@ -14,12 +14,19 @@ const ember_xnn_type_t ember_xnn_sme_qs8 = {.check = check_qs8};
 
 static void set_static(const ember_xnn_node_t *node, ember_xnn_sme_t *gemm) {
     const ember_xnn_value_t *weights = node->in[1];
+    gemm->bias = node->in[2] != NULL ? node->in[2]->constant : NULL;
     gemm->scales = weights->datatype == XNN_QCS8 ? weights->scales : NULL;
     gemm->scale = weights->scale;
     gemm->in_scale = node->in[0]->scale;
     gemm->out_scale = node->out[0]->scale;
     gemm->in_zero = node->in[0]->zero;
     (void)ember_xnn_range(node, &gemm->range);
+}
+
+ember_xnn_sme_t ember_xnn_sme_columns_of(const ember_xnn_node_t *node, uint32_t n) {
+    ember_xnn_sme_t columns = {.kind = XNN_SME_QS8, .n = n};
+    set_static(node, &columns);
+    return columns;
 }
 
 // `row_step`: rows of the output that share parameters. `window`: NULL where the rows

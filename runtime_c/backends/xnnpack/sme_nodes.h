@@ -9,6 +9,9 @@
 // ember_xnn_type_qs8 keeps.
 extern const ember_xnn_type_t ember_xnn_sme_qs8;
 
+// What the n columns of a node of static int8 are scaled and rounded by.
+ember_xnn_sme_t ember_xnn_sme_columns_of(const ember_xnn_node_t *node, uint32_t n);
+
 ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
                                             ember_xnn_node_t *node,
                                             const ember_xnn_type_t *type,

@@ -2,31 +2,18 @@
 // Depthwise convolutions of static int8 by SDOT in streaming mode.
 #include "depthwise.h"
 
-#include <arm_sme.h>
+#include "lines.h"
+#include "static.h"
 
 #define XNN_INLINE static inline __attribute__((always_inline))
 
-enum { HALF = 0x4B400000 }; // bits of 1.5 * 2^23: the last one counts ones
-
 // --- lines ---------------------------------------------------------------------------
-
-static void copy(int8_t *to, const int8_t *from, uint32_t bytes) __arm_streaming {
-    for (uint32_t i = 0; i < bytes; i += (uint32_t)svcntb()) {
-        const svbool_t some = svwhilelt_b8_u32(i, bytes);
-        svst1_s8(some, to + i, svld1_s8(some, from + i));
-    }
-}
-
-static void fill(int8_t *to, int8_t number, uint64_t bytes) __arm_streaming {
-    for (uint64_t i = 0; i < bytes; i += svcntb()) {
-        svst1_s8(svwhilelt_b8_u64(i, bytes), to + i, svdup_s8(number));
-    }
-}
 
 // Even pixels of a line go to one place and odd ones to another, so many bytes of each.
 // A vector has whole pixels, and no more bytes than an index can tell in two of them.
 static void split_line(const int8_t *from, size_t bytes, size_t channels, int8_t *even,
-                       size_t evens, int8_t *odd, size_t odds) __arm_streaming {
+                       size_t evens, int8_t *odd,
+                       size_t odds) __arm_streaming __arm_preserves("za") {
     const size_t vector = svcntb();
     const svbool_t all = svptrue_b8();
     const svuint8_t lanes = svindex_u8(0, 1);
@@ -45,7 +32,7 @@ static void split_line(const int8_t *from, size_t bytes, size_t channels, int8_t
 
 // The pixels of a line between its padding, which is there.
 static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
-                      int8_t *to) __arm_streaming {
+                      int8_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_axis_t *across = &job->window->x;
     const uint32_t channels = (uint32_t)job->window->channels;
     const uint32_t plane = xnn_sme_plane(job->window);
@@ -53,7 +40,8 @@ static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
     const uint32_t in = (uint32_t)across->in;
     if (across->stride == 1) {
         const uint32_t room = before < plane ? plane - before : 0;
-        copy(to + (size_t)before * channels, from, (in < room ? in : room) * channels);
+        sme_copy(to + (size_t)before * channels, from,
+                 (in < room ? in : room) * channels);
         return;
     }
     const uint32_t starts[] = {before / 2, (before + 1) / 2};
@@ -72,7 +60,7 @@ static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
     for (uint32_t i = 0; i < 2; i++) {
         const int8_t *pixel = from + (size_t)i * channels;
         for (uint32_t at = 0; at < counts[i]; at += channels, pixel += 2 * channels) {
-            copy(places[i] + at, pixel, channels);
+            sme_copy(places[i] + at, pixel, channels);
         }
     }
 }
@@ -81,7 +69,7 @@ static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
 
 // Four taps of a column for each channel: three, and the last one again.
 XNN_INLINE svint8x4_t load_column(const int8_t *const *rows, size_t at,
-                                  svbool_t some) __arm_streaming {
+                                  svbool_t some) __arm_streaming __arm_preserves("za") {
     const svint8_t r0 = svld1_s8(some, rows[0] + at);
     const svint8_t r1 = svld1_s8(some, rows[1] + at);
     const svint8_t r2 = svld1_s8(some, rows[2] + at);
@@ -95,39 +83,30 @@ XNN_INLINE svint8x4_t load_column(const int8_t *const *rows, size_t at,
                         svreinterpret_s8_s16(svzip2_s16(a1, b1)));
 }
 
-XNN_INLINE svint8x4_t load_weights(const int8_t *w) __arm_streaming {
+XNN_INLINE svint8x4_t
+load_weights(const int8_t *w) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b8();
     return svcreate4_s8(svld1_s8(all, w), svld1_vnum_s8(all, w, 1),
                         svld1_vnum_s8(all, w, 2), svld1_vnum_s8(all, w, 3));
 }
 
 XNN_INLINE svint32x4_t add_column(svint32x4_t s, svint8x4_t w,
-                                  svint8x4_t x) __arm_streaming {
+                                  svint8x4_t x) __arm_streaming __arm_preserves("za") {
     return svcreate4_s32(svdot_s32(svget4_s32(s, 0), svget4_s8(w, 0), svget4_s8(x, 0)),
                          svdot_s32(svget4_s32(s, 1), svget4_s8(w, 1), svget4_s8(x, 1)),
                          svdot_s32(svget4_s32(s, 2), svget4_s8(w, 2), svget4_s8(x, 2)),
                          svdot_s32(svget4_s32(s, 3), svget4_s8(w, 3), svget4_s8(x, 3)));
 }
 
-// A sum's number in the low half of a float's bits: rounded, then bounded as integers,
-// which floats are ordered like.
-XNN_INLINE svint16_t bits_of(svint32_t sum, svfloat32_t scale, svint32_t low,
-                             svint32_t high) __arm_streaming {
-    const svbool_t all = svptrue_b32();
-    const svfloat32_t half = svreinterpret_f32_s32(svdup_s32(HALF));
-    const svfloat32_t x = svmul_f32_x(all, svcvt_f32_s32_x(all, sum), scale);
-    const svint32_t bits = svreinterpret_s32_f32(svadd_f32_x(all, x, half));
-    return svreinterpret_s16_s32(svclamp_s32(bits, low, high));
-}
-
 XNN_INLINE svint8_t numbers_of(svint32x4_t s, svfloat32x4_t scales, svint32_t low,
-                               svint32_t high, svint8_t zero) __arm_streaming {
+                               svint32_t high,
+                               svint8_t zero) __arm_streaming __arm_preserves("za") {
     const svint16_t x =
-        svuzp1_s16(bits_of(svget4_s32(s, 0), svget4_f32(scales, 0), low, high),
-                   bits_of(svget4_s32(s, 1), svget4_f32(scales, 1), low, high));
+        svuzp1_s16(sme_bits(svget4_s32(s, 0), svget4_f32(scales, 0), low, high),
+                   sme_bits(svget4_s32(s, 1), svget4_f32(scales, 1), low, high));
     const svint16_t y =
-        svuzp1_s16(bits_of(svget4_s32(s, 2), svget4_f32(scales, 2), low, high),
-                   bits_of(svget4_s32(s, 3), svget4_f32(scales, 3), low, high));
+        svuzp1_s16(sme_bits(svget4_s32(s, 2), svget4_f32(scales, 2), low, high),
+                   sme_bits(svget4_s32(s, 3), svget4_f32(scales, 3), low, high));
     const svint8_t both = svuzp1_s8(svreinterpret_s8_s16(x), svreinterpret_s8_s16(y));
     return svadd_s8_x(svptrue_b8(), both, zero);
 }
@@ -135,7 +114,8 @@ XNN_INLINE svint8_t numbers_of(svint32x4_t s, svfloat32x4_t scales, svint32_t lo
 // Every `period` numbers from `first` on channels are the same.
 XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
                              const int8_t *const *rows, size_t first, size_t period,
-                             size_t count, int8_t *y) __arm_streaming {
+                             size_t count,
+                             int8_t *y) __arm_streaming __arm_preserves("za") {
     const size_t channels = (size_t)job->window->channels;
     const size_t channel = first % channels;
     const size_t pitch = 4 * (channels + svcntb());
@@ -154,9 +134,9 @@ XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
     const svfloat32x4_t scales =
         svcreate4_f32(svld1_f32(all, f), svld1_vnum_f32(all, f, 1),
                       svld1_vnum_f32(all, f, 2), svld1_vnum_f32(all, f, 3));
-    const svint32_t low = svdup_s32(HALF + (int32_t)job->range.low);
-    const svint32_t high = svdup_s32(HALF + (int32_t)job->range.high);
-    const svint8_t zero = svdup_s8((int8_t)job->range.zero);
+    const svint32_t low = svdup_s32(SME_HALF + (int32_t)job->columns->range.low);
+    const svint32_t high = svdup_s32(SME_HALF + (int32_t)job->columns->range.high);
+    const svint8_t zero = svdup_s8((int8_t)job->columns->range.zero);
     for (size_t at = first; at < count; at += period) {
         const svbool_t some = svwhilelt_b8_u64(at, count);
         svint32x4_t sums = add_column(start, w0, load_column(rows, at, some));
@@ -166,10 +146,29 @@ XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
     }
 }
 
+// Lists of channels: they go on with the first ones.
+static void prepare_lists(
+    const ember_xnn_sme_depthwise_t *job) __arm_streaming __arm_preserves("za") {
+    const uint32_t words = (uint32_t)svcntw();
+    const uint32_t n = job->columns->n;
+    const uint32_t end = n + (uint32_t)svcntb();
+    const uint32_t step = n < words ? n : words;
+    for (uint32_t i = 0; i < n; i += 2 * words) {
+        const uint32_t left = n - i < 2 * words ? n - i : 2 * words;
+        sme_store_columns(job->columns, (const uint8_t *)(job->sums + i), i, left,
+                          job->start, job->scales);
+    }
+    for (uint32_t i = n; i < end; i += step) {
+        const svbool_t some = svwhilelt_b32_u32(0, end - i < step ? end - i : step);
+        svst1_s32(some, job->start + i, svld1_s32(some, job->start + i - n));
+        svst1_f32(some, job->scales + i, svld1_f32(some, job->scales + i - n));
+    }
+}
+
 // --- images --------------------------------------------------------------------------
 
 // Bytes after which channels come again at the same place of a vector.
-static size_t period_of(size_t channels) __arm_streaming {
+static size_t period_of(size_t channels) __arm_streaming __arm_preserves("za") {
     size_t lines = svcntb(); // a power of two
     for (size_t i = channels; i % 2 == 0 && lines > 1; i /= 2) {
         lines /= 2;
@@ -178,7 +177,7 @@ static size_t period_of(size_t channels) __arm_streaming {
 }
 
 static void run_image(const ember_xnn_sme_depthwise_t *job, const int8_t *image,
-                      int8_t *y) __arm_streaming {
+                      int8_t *y) __arm_streaming __arm_preserves("za") {
     const ember_xnn_window_t *window = job->window;
     const size_t channels = (size_t)window->channels;
     const size_t line = (size_t)xnn_sme_line(window);
@@ -207,18 +206,19 @@ static void run_image(const ember_xnn_sme_depthwise_t *job, const int8_t *image,
 
 // Not inlined, see gemm.c.
 __attribute__((noinline)) static void
-run(const ember_xnn_sme_depthwise_t *job) __arm_streaming {
+run(const ember_xnn_sme_depthwise_t *job) __arm_streaming __arm_preserves("za") {
     const ember_xnn_window_t *window = job->window;
     const size_t channels = (size_t)window->channels;
     const size_t in = channels * (uint32_t)(window->y.in * window->x.in);
     const size_t out = channels * (uint32_t)(window->y.out * window->x.out);
-    fill(job->scratch, job->zero, (XNN_SME_SIDE + 1) * xnn_sme_line(window));
+    prepare_lists(job);
+    sme_fill(job->scratch, job->zero, (XNN_SME_SIDE + 1) * xnn_sme_line(window));
     for (size_t b = 0; b < (size_t)window->batch; b++) {
         run_image(job, job->x + b * in, job->y + b * out);
     }
 }
 
-__arm_locally_streaming void
-ember_xnn_sme_depthwise(const ember_xnn_sme_depthwise_t *job) {
+__arm_new("za") __arm_locally_streaming void ember_xnn_sme_depthwise(
+    const ember_xnn_sme_depthwise_t *job) {
     run(job);
 }

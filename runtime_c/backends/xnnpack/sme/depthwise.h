@@ -6,8 +6,7 @@
 #ifndef EMBER_XNNPACK_SME_DEPTHWISE_H
 #define EMBER_XNNPACK_SME_DEPTHWISE_H
 
-#include "../window.h"
-#include "vector.h"
+#include "gemm.h"
 
 enum { XNN_SME_SIDE = 3 };
 
@@ -16,12 +15,13 @@ typedef struct ember_xnn_sme_depthwise {
     const ember_xnn_window_t *window; // strides 1 or 2, no dilation
     const int8_t *x;
     int8_t *y;
-    const int8_t *w;      // for each column of taps: four per channel, the last one 0
-    const int32_t *start; // of sums
-    const float *scales;  // of sums
-    ember_xnn_range_t range;
-    int8_t zero;     // of the input
-    int8_t *scratch; // lines
+    const int8_t *w;     // for each column of taps: four per channel, the last one 0
+    const int32_t *sums; // of a channel's weights
+    int32_t *start;      // of sums: written first
+    float *scales;       // of sums: the same
+    const ember_xnn_sme_t *columns; // of channels: bias, scales, the output's range
+    int8_t zero;                    // of the input
+    int8_t *scratch;                // lines
 } ember_xnn_sme_depthwise_t;
 
 // Pixels that the taps of a column read for a line of the output.

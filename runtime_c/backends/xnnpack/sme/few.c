@@ -29,7 +29,6 @@ static void prepare_columns(run_t *run) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = run->gemm;
     const uint32_t most = 2 * (uint32_t)svcntw();
     const size_t words = gemm->few->words;
-    const svbool_t all = svptrue_b32();
     const uint32_t lists = (gemm->n + most - 1) / most * most;
     int32_t *start = (int32_t *)(void *)gemm->scratch;
     float *factors = (float *)(void *)(start + lists);
@@ -39,12 +38,7 @@ static void prepare_columns(run_t *run) __arm_streaming __arm_preserves("za") {
     for (uint32_t j = 0; j < gemm->n; j += most) {
         const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
         const uint8_t *w = (const uint8_t *)gemm->w + 4 * (words + 1) * j;
-        const svint32x2_t sums = first_sums(gemm, w + 4 * words * columns, j, columns);
-        const svfloat32x2_t own = factors_of(gemm, j, columns);
-        svst1_s32(all, start + j, svget2_s32(sums, 0));
-        svst1_vnum_s32(all, start + j, 1, svget2_s32(sums, 1));
-        svst1_f32(all, factors + j, svget2_f32(own, 0));
-        svst1_vnum_f32(all, factors + j, 1, svget2_f32(own, 1));
+        sme_store_columns(gemm, w + 4 * words * columns, j, columns, start, factors);
     }
 }
 
@@ -67,8 +61,8 @@ static void set_groups(const run_t *run, size_t rows,
     job->to_step = rows * gemm->n;
     job->last_from = last * run->step;
     job->last_to = last * gemm->n;
-    job->low = HALF + (int32_t)gemm->range.low;
-    job->high = HALF + (int32_t)gemm->range.high;
+    job->low = SME_HALF + (int32_t)gemm->range.low;
+    job->high = SME_HALF + (int32_t)gemm->range.high;
     job->zero = gemm->range.zero;
     job->whole = gemm->n == svcntw() && run->count >= rows;
 }

@@ -102,6 +102,15 @@ void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
                                   const ember_xnn_range_t *range);
 
+// --- short vectors
+// ---------------------------------------------------------------------
+
+// Sums of int8 products are left to NEON's products of matrices where vectors are no
+// longer than its own: it takes fewer instructions.
+static inline bool xnn_sme_takes_s8(void) {
+    return ember_xnn_sme_vector() >= 32;
+}
+
 // --- packed weights ------------------------------------------------------------------
 
 // Blocks of columns, the last one narrower. A block is (words, columns) words, then, of

@@ -5,12 +5,12 @@
 
 #include "block.h"
 
-enum { HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit counts ones
+enum { SME_HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit counts ones
 
 // bias - zero * sum of the column, of those that lie in `sums`.
 static inline svint32x2_t
-first_sums(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
-           uint32_t columns) __arm_streaming __arm_preserves("za") {
+sme_first_sums(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
+               uint32_t columns) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svint32x2_t own = sme_ints((const int32_t *)(const void *)sums, columns);
     svint32x2_t bias = svcreate2_s32(svdup_s32(0), svdup_s32(0));
@@ -25,8 +25,8 @@ first_sums(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
 
 // Scales of columns: in * weights / out, in this order.
 static inline svfloat32x2_t
-factors_of(const ember_xnn_sme_t *gemm, uint32_t column,
-           uint32_t columns) __arm_streaming __arm_preserves("za") {
+sme_factors(const ember_xnn_sme_t *gemm, uint32_t column,
+            uint32_t columns) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat32_t one = svdup_f32(gemm->scale);
     svfloat32x2_t own = svcreate2_f32(one, one);
@@ -39,36 +39,31 @@ factors_of(const ember_xnn_sme_t *gemm, uint32_t column,
                          svdiv_n_f32_x(all, s1, gemm->out_scale));
 }
 
+// Both of these of two vectors of columns at place `column` of lists.
+static inline void
+sme_store_columns(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
+                  uint32_t columns, int32_t *start,
+                  float *factors) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svint32x2_t first = sme_first_sums(gemm, sums, column, columns);
+    const svfloat32x2_t own = sme_factors(gemm, column, columns);
+    svst1_s32(all, start + column, svget2_s32(first, 0));
+    svst1_vnum_s32(all, start + column, 1, svget2_s32(first, 1));
+    svst1_f32(all, factors + column, svget2_f32(own, 0));
+    svst1_vnum_f32(all, factors + column, 1, svget2_f32(own, 1));
+}
+
 // Sums as int8 in the low halves of bits of floats: rounded, then bounded as integers,
 // which floats are ordered like.
-static inline svint16_t bits_of(svint32_t sums, svfloat32_t factors, svint32_t low,
-                                svint32_t high) __arm_streaming __arm_preserves("za") {
+static inline svint16_t sme_bits(svint32_t sums, svfloat32_t factors, svint32_t low,
+                                 svint32_t high) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32_t half = svreinterpret_f32_s32(svdup_s32(HALF));
+    const svfloat32_t half = svreinterpret_f32_s32(svdup_s32(SME_HALF));
     // Merging keeps the register.
     const svfloat32_t real = svcvt_f32_s32_m(svreinterpret_f32_s32(sums), all, sums);
     const svfloat32_t x = svmul_f32_x(all, real, factors);
     const svint32_t bits = svreinterpret_s32_f32(svadd_f32_x(all, x, half));
     return svreinterpret_s16_s32(svclamp_s32(bits, low, high));
-}
-
-static inline void put(int8_t *y, svint32_t left, svint32_t right,
-                       svfloat32x2_t factors, svint32_t low, svint32_t high,
-                       svint16_t zero,
-                       svbool_t columns) __arm_streaming __arm_preserves("za") {
-    const svint16_t both =
-        svuzp1_s16(bits_of(left, svget2_f32(factors, 0), low, high),
-                   bits_of(right, svget2_f32(factors, 1), low, high));
-    svst1b_s16(columns, y, svadd_s16_x(svptrue_b16(), both, zero));
-}
-
-// The same of no more than one vector of columns.
-static inline void put_narrow(int8_t *y, svint32_t sums, svfloat32x2_t factors,
-                              svint32_t low, svint32_t high, svint16_t zero,
-                              svbool_t columns) __arm_streaming __arm_preserves("za") {
-    const svint16_t bits = bits_of(sums, svget2_f32(factors, 0), low, high);
-    const svint16_t number = svadd_s16_x(svptrue_b16(), bits, zero);
-    svst1b_s32(columns, y, svreinterpret_s32_s16(number));
 }
 
 #endif // EMBER_XNNPACK_SME_STATIC_H
