@@ -91,6 +91,10 @@ static inline int32x4_t vmulq_n_s32(int32x4_t x, int32_t y) {
     return vmulq_s32(x, vdupq_n_s32(y));
 }
 
+static inline int32x4_t vmlaq_n_s32(int32x4_t sum, int32x4_t x, int32_t y) {
+    return sum + vmulq_n_s32(x, y);
+}
+
 static inline int32x4_t vmlsq_n_s32(int32x4_t sum, int32x4_t x, int32_t y) {
     return vsubq_s32(sum, vmulq_n_s32(x, y));
 }
@@ -105,6 +109,31 @@ static inline int8x16_t vshlq_n_s8(int8x16_t x, int bits) {
 
 static inline int32x4_t vshlq_n_s32(int32x4_t x, int bits) {
     return (int32x4_t)((uint32x4_t)x << (uint32_t)bits);
+}
+
+// A negative number of bits shifts right.
+static inline int32x4_t vshlq_s32(int32x4_t x, int32x4_t bits) {
+    int32x4_t made;
+    for (int i = 0; i < 4; i++) {
+        made[i] = bits[i] < 0 ? x[i] >> -bits[i] : (int32_t)((uint32_t)x[i] << bits[i]);
+    }
+    return made;
+}
+
+static inline int16x8_t vmovl_s8(int8x8_t x) {
+    int16x8_t made;
+    for (int i = 0; i < 8; i++) {
+        made[i] = x[i];
+    }
+    return made;
+}
+
+static inline int32x4_t vmovl_s16(int16x4_t x) {
+    return (int32x4_t){x[0], x[1], x[2], x[3]};
+}
+
+static inline int16x4_t vget_high_s16(int16x8_t x) {
+    return (int16x4_t){x[4], x[5], x[6], x[7]};
 }
 
 static inline int32_t ember_neon_add(int32_t x, int32_t y) {
