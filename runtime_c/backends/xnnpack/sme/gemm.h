@@ -105,8 +105,8 @@ void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float fac
 // --- short vectors
 // ---------------------------------------------------------------------
 
-// Sums of int8 products are left to NEON's products of matrices where vectors are no
-// longer than its own: it takes fewer instructions.
+// Static int8, and convolutions of dynamic int8, are left to NEON's products where
+// vectors are no longer than its own: those take fewer instructions there.
 static inline bool xnn_sme_takes_s8(void) {
     return ember_xnn_sme_vector() >= 32;
 }
