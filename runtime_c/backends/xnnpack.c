@@ -64,19 +64,35 @@ static void wrong_argument(ember_node_t *call) {
                           "xnnpack: an argument is not what its delegate was made for");
 }
 
+// The sizes of an argument in the order of its value's dimensions: logical, or as they
+// lie in memory for images, channels last. A tensor of (n, c, 1, 1) may call itself
+// either; its value does not. No graph is lowered for another order.
+static bool read_order(const ember_tensor_t *tensor, const ember_xnn_value_t *value,
+                       uint8_t *order) {
+    static const uint8_t logical[XNN_MOST_DIMS] = {0, 1, 2, 3, 4, 5};
+    static const uint8_t channels_last[] = {0, 2, 3, 1};
+    const bool image =
+        tensor->rank == 4 && value->rank == 4 && value->sizes[3] != 1 &&
+        memcmp(tensor->dim_order, channels_last, sizeof(channels_last)) == 0;
+    memcpy(order, image ? channels_last : logical, image ? 4 : XNN_MOST_DIMS);
+    return image || ember_tensor_is_contiguous(tensor);
+}
+
 static void take_input(ember_xnn_graph_t *graph, ember_node_t *call,
                        ember_xnn_value_t *value) {
     ember_tensor_t tensor;
+    uint8_t order[XNN_MOST_DIMS];
     int32_t sizes[XNN_MOST_DIMS];
     ember_node_tensor(call, value->argument, &tensor);
-    if (tensor.rank > XNN_MOST_DIMS || !same_datatype(value->datatype, tensor.dtype)) {
+    if (tensor.rank > XNN_MOST_DIMS || !same_datatype(value->datatype, tensor.dtype) ||
+        !read_order(&tensor, value, order)) {
         wrong_argument(call);
         return;
     }
     value->data = tensor.data;
     bool same = tensor.rank == value->rank;
     for (uint32_t i = 0; i < tensor.rank; i++) {
-        sizes[i] = tensor.sizes[tensor.dim_order[i]];
+        sizes[i] = tensor.sizes[order[i]];
         same = same && sizes[i] == value->sizes[i];
     }
     if (!same) {
@@ -90,16 +106,18 @@ static void take_input(ember_xnn_graph_t *graph, ember_node_t *call,
 // A scalar's value may have a dimension of size 1 in the graph.
 static void take_output(ember_node_t *call, ember_xnn_value_t *value) {
     ember_tensor_t tensor;
+    uint8_t order[XNN_MOST_DIMS];
     int32_t sizes[XNN_MOST_DIMS] = {0};
     ember_node_tensor(call, value->argument, &tensor);
     value->wide = is_wide(value->datatype, tensor.dtype);
     if (!(value->wide || same_datatype(value->datatype, tensor.dtype)) ||
-        (tensor.rank != value->rank && tensor.rank + value->numel != 1)) {
+        (tensor.rank != value->rank && tensor.rank + value->numel != 1) ||
+        !read_order(&tensor, value, order)) {
         wrong_argument(call);
         return;
     }
     for (uint32_t i = 0; i < tensor.rank; i++) {
-        sizes[tensor.dim_order[i]] = value->sizes[i];
+        sizes[order[i]] = value->sizes[i];
     }
     ember_node_output(call, value->argument, tensor.rank, sizes, &tensor);
     value->data = tensor.data;

@@ -27,6 +27,7 @@ from corpus import (
     xnnpack_arg_max,
     xnnpack_models,
     xnnpack_networks,
+    xnnpack_rare,
 )
 from corpus.case import Case
 
@@ -52,6 +53,7 @@ FAMILIES = (
     prims,
     sweeps,
     xnnpack_networks,
+    xnnpack_rare,
     xnnpack_models,
     xnnpack_arg_max,
 )

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs lowered to XNNPACK whose numbers or shapes few networks have."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from corpus.case import Case, Exported
+from corpus.xnnpack import exported
+from corpus.xnnpack_layers import HALF_STEP, NEAR
+
+Inputs = tuple[torch.Tensor]
+
+
+def long_groups(group: int) -> Exported:
+    """Sums of int4 in groups that are rounded, in XNNPACK's order: weights that point
+    one way, rows that do, too."""
+    k = 2048
+    layer = nn.Linear(k, 5)
+    layer.weight.data = torch.ones(5, k) - 0.3 * torch.rand(5, k)
+    layer.weight.data[1::2, ::2] *= -1
+    rows = torch.stack([-torch.rand(k) - 1, torch.randn(k), torch.rand(k)])
+    one = torch.randn(1, k) + 1
+    return exported(layer, (rows,), (one.expand(3, k).contiguous(),), form=f"int4_{group}")
+
+
+def small_halves() -> Exported:
+    """Rows of float16 that are quantised while they run, near zero: the factor that
+    brings them to int8 is past float16's numbers. And an ordinary row."""
+    rows = torch.randn(4, 8)
+    rows[0] *= 1e-3
+    rows[1] = rows[1].abs() * 2e-4
+    rows[2] *= 1e-7
+    layer = nn.Linear(8, 6).half()
+    return exported(layer, (rows.half(),), form="dynamic", **HALF_STEP)
+
+
+def image(*shape: int) -> Inputs:
+    return (torch.randn(shape).to(memory_format=torch.channels_last),)
+
+
+def one_pixel(inputs: int, outputs: int, size: int, form: str = "float") -> Exported:
+    """A convolution of images, channels last, that have one pixel or one channel: their
+    dimensions may be said to lie in memory in several orders. ExecuTorch's own runtime
+    refuses some of these, so the outputs are PyTorch's."""
+    layer = nn.Conv2d(inputs, outputs, 1 if size == 1 else 3)
+    samples = [image(2, inputs, size, size) for _ in range(2)]
+    near = NEAR if form == "float" else {"rtol": 1e-2, "atol": 4e-2}
+    return exported(layer, *samples, form=form, eager=True, **near)
+
+
+RARE = {
+    "int4_32_long": lambda: long_groups(32),
+    "int4_128_long": lambda: long_groups(128),
+    "qd8_f16_small": small_halves,
+    "one_pixel": lambda: one_pixel(8, 5, 1),
+    "one_pixel_static": lambda: one_pixel(8, 5, 1, "static"),
+    "one_channel_in": lambda: one_pixel(1, 5, 6),
+    "one_channel_out": lambda: one_pixel(4, 1, 6),
+}
+CASES = [Case(f"xnnpack_rare_{name}", build) for name, build in RARE.items()]
