@@ -69,11 +69,11 @@ static inline float xnn_find_parameters(const ember_xnn_limits_t *limits,
     return factor;
 }
 
-// By what numbers of a row of float16 are multiplied: that factor as float16, at most
-// its largest number. XNNPACK does so; a row's scale is the factor's own reciprocal.
+// By what numbers of a row of float16 are multiplied: that factor as float16, which may
+// be infinite: then numbers go to the ends of the range, and zeros to its lower one.
+// XNNPACK does so; a row's scale is the factor's own reciprocal.
 static inline float xnn_half_factor(float factor) {
-    return factor < 65504.0f ? ember_f32_from_f16(ember_f16_from_f32(factor))
-                             : 65504.0f;
+    return ember_f32_from_f16(ember_f16_from_f32(factor));
 }
 
 // What brings an int32 sum of products to the int8 output, and its bounds.

@@ -85,7 +85,7 @@ quantize(const ember_xnn_sme_quantize_t *job, size_t at, float by,
 
 // As xnn_half_factor(), which this mode cannot call.
 static float half_factor(float factor) __arm_streaming {
-    return factor < 65504.0f ? (float)(_Float16)factor : 65504.0f;
+    return (float)(_Float16)factor;
 }
 
 // Not inlined, see gemm.c.
