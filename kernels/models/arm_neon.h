@@ -188,6 +188,10 @@ static inline int8x8_t vdup_n_s8(int8_t x) {
     return (int8x8_t){0} + x;
 }
 
+static inline float32x2_t vdup_n_f32(float x) {
+    return (float32x2_t){x, x};
+}
+
 static inline int32x2_t vdup_n_s32(int32_t x) {
     return (int32x2_t){x, x};
 }

@@ -105,7 +105,8 @@ static uint64_t size_s4(const ember_xnn_geometry_t *geometry) {
         (geometry->block != 0 && block % geometry->unit != 0)) {
         return 0;
     }
-    return size_of(geometry, geometry->k / block * group_bytes(geometry));
+    return size_of(geometry, (geometry->block != 0 ? HEAD_S8 : 0) +
+                                 geometry->k / block * group_bytes(geometry));
 }
 
 // 16 times a weight; none: 0.
@@ -114,9 +115,7 @@ static int32_t weight_s4(const ember_xnn_geometry_t *geometry, const uint8_t *we
     if (column >= geometry->n || k >= end) {
         return 0;
     }
-    const size_t at = (size_t)column * geometry->k + k;
-    const int32_t number = weights[at / 2] >> (at % 2 * 4) & 15;
-    return 16 * (number - 8);
+    return 16 * xnn_weight_s4(weights, (size_t)column * geometry->k + k);
 }
 
 // Products [first, end) of eight columns: their sums, then steps.
@@ -141,26 +140,45 @@ static void pack_group(const ember_xnn_geometry_t *geometry, const uint8_t *weig
     memcpy(sums, own, sizeof(own));
 }
 
+// Of eight columns: scales of a group, and starts.
+static void pack_scales(const ember_xnn_geometry_t *geometry, const uint16_t *scales,
+                        uint32_t column, uint32_t group, uint8_t *to) {
+    const uint32_t groups = geometry->k / geometry->block;
+    float own[XNN_PANEL] = {0.0f};
+    for (uint32_t j = 0; j < XNN_PANEL && column + j < geometry->n; j++) {
+        own[j] = ember_f32_from_bf16(scales[(size_t)(column + j) * groups + group]);
+    }
+    memcpy(to, own, sizeof(own));
+}
+
+static void pack_starts(const ember_xnn_geometry_t *geometry, const uint8_t *weights,
+                        const uint16_t *scales, uint32_t column, uint8_t *to) {
+    float own[XNN_PANEL] = {0.0f};
+    for (uint32_t j = 0; j < XNN_PANEL && column + j < geometry->n; j++) {
+        const size_t first = (size_t)(column + j) * geometry->k;
+        own[j] = xnn_group_start(weights + first / 2, scales + first / geometry->block,
+                                 geometry->k, geometry->block);
+    }
+    memcpy(to, own, sizeof(own));
+}
+
 static void pack_s4(const ember_xnn_geometry_t *geometry, const void *weights,
                     const void *scales, void *packed) {
     const uint32_t block = block_of(geometry);
     const uint32_t groups = geometry->k / block;
-    const uint16_t *from = scales;
+    const bool scaled = geometry->block != 0;
     uint8_t *to = packed;
     for (uint32_t column = 0; column < geometry->n; column += XNN_PANEL) {
+        if (scaled) {
+            pack_starts(geometry, weights, scales, column, to);
+            to += HEAD_S8;
+        }
         for (uint32_t group = 0; group < groups; group++) {
-            uint8_t *steps = to + HEAD_S8;
-            if (geometry->block != 0) {
-                float own[XNN_PANEL] = {0.0f};
-                for (uint32_t j = 0; j < XNN_PANEL && column + j < geometry->n; j++) {
-                    const size_t at = (size_t)(column + j) * groups + group;
-                    own[j] = ember_f32_from_bf16(from[at]);
-                }
-                memcpy(steps, own, sizeof(own));
-                steps += sizeof(own);
+            if (scaled) {
+                pack_scales(geometry, scales, column, group, to + HEAD_S8);
             }
             pack_group(geometry, weights, column, group * block, (group + 1) * block,
-                       to, steps);
+                       to, to + (scaled ? 2 : 1) * HEAD_S8);
             to += group_bytes(geometry);
         }
     }
@@ -168,7 +186,7 @@ static void pack_s4(const ember_xnn_geometry_t *geometry, const void *weights,
 
 const ember_xnn_layout_t ember_xnn_columns_qc4 = {"columns_qc4", size_s4, pack_s4,
                                                   false};
-const ember_xnn_layout_t ember_xnn_columns_qb4 = {"columns_qb4", size_s4, pack_s4,
+const ember_xnn_layout_t ember_xnn_columns_qb4 = {"columns_qb4_from", size_s4, pack_s4,
                                                   true};
 
 // --- floats --------------------------------------------------------------------------

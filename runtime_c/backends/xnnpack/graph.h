@@ -66,7 +66,7 @@ typedef struct ember_xnn_node {
     const uint32_t *params;    // its `p` fields, in order
     const uint8_t *vectors[2]; // its `v` fields; vectors of u32
     const void *packed;        // input 1 in a layout of its own (packing.h), or NULL
-    const float *scales;       // of sums of the columns, for kernels that keep them
+    const float *scales;       // numbers of the columns, for kernels that keep them
     float low;                 // bounds of what it puts out
     float high;
     uint32_t scratch; // bytes that run needs beside its values

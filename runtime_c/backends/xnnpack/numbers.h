@@ -104,4 +104,41 @@ static inline bool xnn_is_scale(float scale) {
     return scale > 0.0f && scale < EMBER_INF;
 }
 
+// --- weights of four bits with a bfloat16 scale per group --------------------------
+
+// In executorch's wheel elements of rows count from 0 to 255 there. A sum begins with
+// what zero points add, (zero + 128) * start in one rounding; then each group's sum of
+// element * weight, an integer, is multiplied with its scale and added in one rounding.
+// `start` belongs to the column: minus the sum of its weights times scales, rounded
+// after each run of 16. While nothing is rounded, this is the sum of
+// (element - zero) * weight * scale.
+enum { XNN_GROUP_RUN = 16, XNN_GROUP_OFFSET = 128 };
+
+// Weight `index`, without its zero point of 8: low nibbles first.
+static inline int32_t xnn_weight_s4(const uint8_t *nibbles, size_t index) {
+    return (int32_t)(nibbles[index / 2] >> 4 * (index % 2) & 15) - 8;
+}
+
+// The start of a column of k weights, whose scales are `scales`.
+static inline float xnn_group_start(const uint8_t *nibbles, const uint16_t *scales,
+                                    uint32_t k, uint32_t group) {
+    float start = 0.0f;
+    for (uint32_t i = 0; i < k;) {
+        const float scale = ember_f32_from_bf16(scales[i / group]);
+        const uint32_t left = group - i % group;
+        const uint32_t end = i + (left < XNN_GROUP_RUN ? left : XNN_GROUP_RUN);
+        int32_t sum = 0;
+        for (; i < end; i++) {
+            sum += xnn_weight_s4(nibbles, i);
+        }
+        start -= (float)sum * scale;
+    }
+    return start;
+}
+
+// What a row multiplies starts with.
+static inline float xnn_group_zero(const ember_xnn_row_t *row) {
+    return (float)(row->zero + XNN_GROUP_OFFSET);
+}
+
 #endif // EMBER_XNNPACK_NUMBERS_H

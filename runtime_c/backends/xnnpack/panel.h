@@ -166,7 +166,8 @@ extern const ember_xnn_layout_t ember_xnn_columns_s8;
 
 // For each group of elements: 16 times the int32 sums of the weights, their scales if
 // groups have some, then steps of (8, unit) numbers of four bits. The first half of a
-// step lies in the low nibbles, the other half in the high ones.
+// step lies in the low nibbles, the other half in the high ones. Before groups with
+// scales the columns' starts (numbers.h).
 extern const ember_xnn_layout_t ember_xnn_columns_qc4;
 extern const ember_xnn_layout_t ember_xnn_columns_qb4;
 

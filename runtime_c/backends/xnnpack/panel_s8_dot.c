@@ -24,52 +24,55 @@ static void block_qc4(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 // Adds the sums of a group, in its scales, to those of the groups before.
 XNN_INLINE void add_group(const rows_t *rows, size_t offset, const uint8_t *w,
-                          uint32_t steps, const int32_t *zero, const uint32_t lines,
-                          float *to) {
+                          uint32_t steps, const uint32_t lines, float *to) {
     const int32_t *own = (const int32_t *)(const void *)w;
     const float *scales = (const float *)(const void *)(w + HEAD);
-    const int32x4_t o0 = vld1q_s32(own), o1 = vld1q_s32(own + 4);
+    const int32x4_t o0 = vshlq_n_s32(vld1q_s32(own), 7); // times 128
+    const int32x4_t o1 = vshlq_n_s32(vld1q_s32(own + 4), 7);
     sums_t sums;
     for (uint32_t i = 0; i < lines; i++) {
-        sums.of[i][0] = vmulq_n_s32(o0, zero[i]);
-        sums.of[i][1] = vmulq_n_s32(o1, zero[i]);
+        sums.of[i][0] = o0;
+        sums.of[i][1] = o1;
     }
     const weights_t weights = {w + 2 * HEAD, 0, 4};
     add_products(rows, offset, weights, steps, lines, 1, &sums);
     const float32x4_t s0 = vld1q_f32(scales), s1 = vld1q_f32(scales + 4);
     for (uint32_t i = 0; i < lines; i++, to += XNN_PANEL) {
-        const float32x4_t x0 = vmulq_f32(vcvtq_n_f32_s32(sums.of[i][0], 4), s0);
-        const float32x4_t x1 = vmulq_f32(vcvtq_n_f32_s32(sums.of[i][1], 4), s1);
-        vst1q_f32(to, vaddq_f32(vld1q_f32(to), x0));
-        vst1q_f32(to + 4, vaddq_f32(vld1q_f32(to + 4), x1));
+        const float32x4_t x0 = vcvtq_n_f32_s32(sums.of[i][0], 4);
+        const float32x4_t x1 = vcvtq_n_f32_s32(sums.of[i][1], 4);
+        vst1q_f32(to, vfmaq_f32(vld1q_f32(to), x0, s0));
+        vst1q_f32(to + 4, vfmaq_f32(vld1q_f32(to + 4), x1, s1));
     }
 }
 
 XNN_INLINE void add_groups(const ember_xnn_panel_t *panel, const uint8_t *w,
-                           const int32_t *zero, const uint32_t lines, float *to) {
+                           const uint32_t lines, float *to) {
     const rows_t rows = rows_of(panel, 0, lines);
     const uint32_t block = panel->block;
     const size_t bytes = 2 * HEAD + (size_t)block * UNIT * XNN_PANEL / 2;
     for (uint32_t k = 0; k < panel->steps; k += block, w += bytes) {
-        add_group(&rows, (size_t)k * UNIT, w, block, zero, lines, to);
+        add_group(&rows, (size_t)k * UNIT, w, block, lines, to);
     }
 }
 
 static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
                       const void *start, const float *scales, uint32_t column) {
     const uint32_t lines = lines_of(panel->rows);
+    const float *starts = (const float *)(const void *)w;
     float sums[XNN_PANEL * XNN_PANEL] = {0.0f};
-    int32_t zero[XNN_PANEL] = {0};
     (void)scales;
     for (uint32_t i = 0; i < panel->rows; i++) {
-        zero[i] = -xnn_panel_row(panel, i)->zero;
+        const float zero = xnn_group_zero(xnn_panel_row(panel, i));
+        for (uint32_t j = 0; j < XNN_PANEL; j++) {
+            sums[i * XNN_PANEL + j] = zero * starts[j];
+        }
     }
     if (lines == 8) {
-        add_groups(panel, w, zero, 8, sums);
+        add_groups(panel, w + HEAD, 8, sums);
     } else if (lines == 4) {
-        add_groups(panel, w, zero, 4, sums);
+        add_groups(panel, w + HEAD, 4, sums);
     } else {
-        add_groups(panel, w, zero, 1, sums);
+        add_groups(panel, w + HEAD, 1, sums);
     }
     ember_xnn_panel_put_qb4(panel, sums, start, column);
 }

@@ -68,18 +68,17 @@ typedef struct numbers {
     float32x4_t of[4][4];
 } numbers_t;
 
-// Adds the sums of a group, in its scales, to those of the groups before. Zero points
-// are negative, two of a pair's upper row and two of its lower one.
+// Adds the sums of a group, in its scales, to those of the groups before.
 XNN_INLINE void add_group(const int8_t *a, const uint8_t *w, uint32_t steps,
-                          const int32x4_t *zero, const uint32_t pairs,
-                          numbers_t *numbers) {
+                          const uint32_t pairs, numbers_t *numbers) {
     const int32_t *own = (const int32_t *)(const void *)w;
     const float *scales = (const float *)(const void *)(w + HEAD);
     tiles_t tiles;
     for (uint32_t j = 0; j < 4; j++) {
         const int32x2_t two = vld1_s32(own + 2 * j);
+        const int32x4_t start = vshlq_n_s32(vcombine_s32(two, two), 7); // times 128
         for (uint32_t i = 0; i < pairs; i++) {
-            tiles.of[i][j] = vmulq_s32(vcombine_s32(two, two), zero[i]);
+            tiles.of[i][j] = start;
         }
     }
     add_products(load_s4, a, w + 2 * HEAD, steps, pairs, &tiles);
@@ -87,8 +86,7 @@ XNN_INLINE void add_group(const int8_t *a, const uint8_t *w, uint32_t steps,
         const float32x2_t two = vld1_f32(scales + 2 * j);
         for (uint32_t i = 0; i < pairs; i++) {
             const float32x4_t x = vcvtq_n_f32_s32(tiles.of[i][j], 4);
-            numbers->of[i][j] =
-                vaddq_f32(numbers->of[i][j], vmulq_f32(x, vcombine_f32(two, two)));
+            numbers->of[i][j] = vfmaq_f32(numbers->of[i][j], x, vcombine_f32(two, two));
         }
     }
 }
@@ -98,17 +96,23 @@ XNN_INLINE void add_groups(const ember_xnn_panel_t *panel, const uint8_t *w,
     const int8_t *a = (const int8_t *)panel->a;
     const uint32_t block = panel->block;
     const size_t bytes = 2 * HEAD + (size_t)block * UNIT * XNN_PANEL / 2;
-    numbers_t numbers = {0};
-    int32x4_t zero[4];
+    const float *starts = (const float *)(const void *)w;
+    numbers_t numbers;
     for (uint32_t i = 0; i < pairs; i++) {
         const uint32_t last = panel->rows - 1;
         const uint32_t lower = 2 * i + 1 < last ? 2 * i + 1 : last;
-        const int32x2_t x =
-            vdup_n_s32(-xnn_panel_row(panel, 2 * i < last ? 2 * i : last)->zero);
-        zero[i] = vcombine_s32(x, vdup_n_s32(-xnn_panel_row(panel, lower)->zero));
+        const uint32_t upper = 2 * i < last ? 2 * i : last;
+        const float32x4_t zero =
+            vcombine_f32(vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, upper))),
+                         vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, lower))));
+        for (uint32_t j = 0; j < 4; j++) {
+            const float32x2_t two = vld1_f32(starts + 2 * j);
+            numbers.of[i][j] = vmulq_f32(zero, vcombine_f32(two, two));
+        }
     }
+    w += HEAD;
     for (uint32_t k = 0; k < panel->steps; k += block, w += bytes) {
-        add_group(a, w, block, zero, pairs, &numbers);
+        add_group(a, w, block, pairs, &numbers);
         a += (size_t)block * 2 * UNIT * pairs;
     }
     tiles_t tiles;

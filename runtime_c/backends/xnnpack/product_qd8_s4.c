@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same with weights of four bits, low nibble first: a scale per channel, or a
-// bfloat16 scale per channel and group, whose sums are scaled one by one.
+// bfloat16 scale per channel and group, see numbers.h.
+#include <math.h>
+
 #include "product.h"
 
 enum { ZERO = 8 }; // of weights
@@ -59,21 +61,23 @@ static void end_channels(const ember_xnn_product_t *product, size_t y) {
                       (const float *)product->weights->scales + product->column, y);
 }
 
-// A product of whole rows only: a linear layer's.
+// A product of whole rows only: a linear layer's. The node keeps the columns' starts.
 static void add_groups(ember_xnn_product_t *product, size_t a, size_t w,
                        uint32_t count) {
     const ember_xnn_value_t *weights = product->weights;
-    const int32_t zero = xnn_rows(product->input)[product->row].zero;
+    const ember_xnn_row_t *row = &xnn_rows(product->input)[product->row];
+    const float *starts = product->node->scales + product->column;
     const uint32_t group = weights->group;
     for (uint32_t i = 0; i < product->columns; i++) {
         const int8_t *x = (const int8_t *)product->input->constant + a;
         const size_t at = w + (size_t)i * product->n_step;
         const uint8_t *nibbles = (const uint8_t *)weights->constant + at / 2;
         const uint16_t *scale = (const uint16_t *)weights->scales + at / group;
-        float sum = 0.0f;
+        float sum = xnn_group_zero(row) * starts[i];
         for (uint32_t k = 0; k < count; k += group, scale++) {
-            const uint32_t part = sum_of(x + k, nibbles + k / 2, group, zero);
-            sum += (float)(int32_t)part * ember_f32_from_bf16(*scale);
+            const uint32_t part =
+                sum_of(x + k, nibbles + k / 2, group, -XNN_GROUP_OFFSET);
+            sum = fmaf((float)(int32_t)part, ember_f32_from_bf16(*scale), sum);
         }
         product->sum.f32[i] = sum;
     }
