@@ -50,10 +50,25 @@ def one_pixel(inputs: int, outputs: int, size: int, form: str = "float") -> Expo
     return exported(layer, *samples, form=form, eager=True, **near)
 
 
+def taps(height: int, width: int, half: bool) -> Exported:
+    """A depthwise convolution: XNNPACK adds taps in an order that depends on how many
+    there are."""
+    layer = nn.Conv2d(11, 11, (height, width), (1, 2), 2, groups=11)
+    inputs = torch.randn(1, 11, 9, 12)
+    if half:
+        return exported(layer.half(), (inputs.half(),))
+    return exported(layer, (inputs,))
+
+
 RARE = {
     "int4_32_long": lambda: long_groups(32),
     "int4_128_long": lambda: long_groups(128),
     "qd8_f16_small": small_halves,
+    "taps_f32": lambda: taps(3, 5, half=False),
+    "taps_f32_many": lambda: taps(7, 5, half=False),
+    "taps_f16": lambda: taps(3, 2, half=True),
+    "taps_f16_twice": lambda: taps(4, 5, half=True),
+    "taps_f16_many": lambda: taps(7, 5, half=True),
     "one_pixel": lambda: one_pixel(8, 5, 1),
     "one_pixel_static": lambda: one_pixel(8, 5, 1, "static"),
     "one_channel_in": lambda: one_pixel(1, 5, 6),

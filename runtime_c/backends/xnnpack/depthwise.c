@@ -3,7 +3,7 @@
 // of a pixel are kept in scratch while one tap after the other is added.
 #include "depthwise.h"
 
-static uint32_t outputs_of(const ember_xnn_node_t *node) {
+uint32_t ember_xnn_depthwise_outputs(const ember_xnn_node_t *node) {
     return node->params[CONV_GROUPS] * node->params[CONV_GROUP_OUTPUTS];
 }
 
@@ -33,8 +33,23 @@ ember_status_t ember_xnn_depthwise_prepare(ember_xnn_graph_t *graph,
     if (node->flags != 0 || (weights->datatype == XNN_QCS8 && weights->group != 3)) {
         return EMBER_UNSUPPORTED;
     }
-    node->scratch = 4 * outputs_of(node);
+    node->scratch = 4 * ember_xnn_depthwise_outputs(node);
     return type->check(graph, node);
+}
+
+// A tap of the window whose tap 0 is at (top, left), of an image that begins at
+// `image`.
+static void add_tap(const ember_xnn_depthwise_t *depthwise,
+                    const ember_xnn_window_t *window, int32_t y, int32_t x,
+                    size_t image, int32_t ky, int32_t kx, void *sums) {
+    const size_t row = image + (uint32_t)(y + ky * window->y.dilation);
+    const size_t at =
+        row * (uint32_t)window->x.in + (uint32_t)(x + kx * window->x.dilation);
+    const int32_t tap = ky * window->x.kernel + kx;
+    const int32_t turn =
+        xnn_by_columns(depthwise->node) ? kx * window->y.kernel + ky : tap;
+    depthwise->add(depthwise->node, sums, at * (uint32_t)window->channels,
+                   (uint32_t)tap * (size_t)depthwise->channels, (uint32_t)turn);
 }
 
 static void add_taps(const ember_xnn_depthwise_t *depthwise,
@@ -43,35 +58,40 @@ static void add_taps(const ember_xnn_depthwise_t *depthwise,
     int32_t y0, y1, x0, x1;
     const int32_t top = xnn_taps(&window->y, oy, &y0, &y1);
     const int32_t left = xnn_taps(&window->x, ox, &x0, &x1);
-    for (int32_t ky = y0; ky < y1; ky++) {
-        const int32_t y = top + ky * window->y.dilation;
+    if (xnn_by_columns(depthwise->node)) {
         for (int32_t kx = x0; kx < x1; kx++) {
-            const int32_t x = left + kx * window->x.dilation;
-            const size_t row = image * (uint32_t)window->y.in + (uint32_t)y;
-            const size_t at = row * (uint32_t)window->x.in + (uint32_t)x;
-            const size_t tap = (size_t)ky * (uint32_t)window->x.kernel + (uint32_t)kx;
-            depthwise->add(depthwise->node, sums, at * (uint32_t)window->channels,
-                           tap * depthwise->channels);
+            for (int32_t ky = y0; ky < y1; ky++) {
+                add_tap(depthwise, window, top, left, image, ky, kx, sums);
+            }
+        }
+    } else {
+        for (int32_t ky = y0; ky < y1; ky++) {
+            for (int32_t kx = x0; kx < x1; kx++) {
+                add_tap(depthwise, window, top, left, image, ky, kx, sums);
+            }
         }
     }
 }
 
 void ember_xnn_depthwise_run(const ember_xnn_graph_t *graph,
                              const ember_xnn_node_t *node, const ember_xnn_type_t *type,
-                             ember_xnn_tap_fn add) {
+                             const ember_xnn_depthwise_t *depthwise) {
     ember_xnn_window_t window;
     ember_xnn_product_t product;
-    const ember_xnn_depthwise_t depthwise = {node, add, outputs_of(node)};
+    const uint32_t channels = depthwise->channels;
     ember_xnn_product_begin(&product, type, node);
     (void)!ember_xnn_window_read(node, &window);
     size_t y = 0;
     for (int32_t b = 0; b < window.batch; b++) {
+        const size_t image = (size_t)b * (uint32_t)window.y.in;
         for (int32_t oy = 0; oy < window.y.out; oy++) {
-            for (int32_t ox = 0; ox < window.x.out; ox++) {
-                ember_xnn_columns_begin(&product, depthwise.channels, graph->work);
-                add_taps(&depthwise, &window, oy, ox, (size_t)b, graph->work);
-                ember_xnn_columns_end(&product, depthwise.channels, graph->work, y);
-                y += depthwise.channels;
+            for (int32_t ox = 0; ox < window.x.out; ox++, y += channels) {
+                ember_xnn_columns_begin(&product, channels, graph->work);
+                add_taps(depthwise, &window, oy, ox, image, graph->work);
+                if (depthwise->end != NULL) {
+                    depthwise->end(node, graph->work);
+                }
+                ember_xnn_columns_end(&product, channels, graph->work, y);
             }
         }
     }

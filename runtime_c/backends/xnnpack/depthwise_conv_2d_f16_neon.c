@@ -22,12 +22,23 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return depthwise_prepare(graph, node, &ember_xnn_type_f16);
 }
 
+XNN_INLINE void run_rounded(const ember_xnn_node_t *node, bool rounds, bool twice) {
+    if (node->in[1]->datatype == XNN_F32) {
+        depthwise_run((access_t){load, load_rounded, store, bias_of, rounds, twice},
+                      node);
+    } else {
+        depthwise_run((access_t){load, load, store, bias_of, rounds, twice}, node);
+    }
+}
+
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
-    if (node->in[1]->datatype == XNN_F32) {
-        depthwise_run((access_t){load, load_rounded, store, bias_of}, node);
+    if (xnn_by_halves(node)) {
+        run_rounded(node, true, true);
+    } else if (xnn_by_columns(node)) {
+        run_rounded(node, true, false);
     } else {
-        depthwise_run((access_t){load, load, store, bias_of}, node);
+        run_rounded(node, false, false);
     }
 }
 

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-static void add(const ember_xnn_node_t *node, void *sums, size_t a, size_t w) {
+static void add(const ember_xnn_node_t *node, void *sums, size_t a, size_t w,
+                uint32_t tap) {
+    (void)tap;
     const float *x = (const float *)node->in[0]->constant + a;
     const float *weights = (const float *)node->in[1]->constant + w;
     const uint32_t multiplier = node->params[CONV_GROUP_OUTPUTS];
@@ -21,7 +23,9 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
-    ember_xnn_depthwise_run(graph, node, &ember_xnn_type_f32, add);
+    const ember_xnn_depthwise_t depthwise = {node, add, NULL,
+                                             ember_xnn_depthwise_outputs(node)};
+    ember_xnn_depthwise_run(graph, node, &ember_xnn_type_f32, &depthwise);
 }
 
 XNN_KERNEL(depthwise_conv_2d_f32, NULL, ember_xnn_depthwise_shape,

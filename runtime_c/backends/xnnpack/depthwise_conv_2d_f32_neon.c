@@ -20,7 +20,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
-    depthwise_run((access_t){load, load, store, bias_of}, node);
+    depthwise_run((access_t){load, load, store, bias_of, false, false}, node);
 }
 
 XNN_KERNEL_FOR(EMBER_CPU_NEON, depthwise_conv_2d_f32_neon, NULL,

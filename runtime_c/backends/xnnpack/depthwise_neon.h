@@ -17,16 +17,27 @@ typedef struct access {
     float32x4_t (*w)(const void *from, size_t at);
     void (*y)(void *to, size_t at, float32x4_t numbers);
     float (*bias)(const ember_xnn_value_t *bias, uint32_t channel);
+    bool rounds; // sums, to float16 after each tap
+    bool twice;  // sums of every other tap, see depthwise.h
 } access_t;
+
+// A walk over taps: `count` of them, what separates two in the input and the weights,
+// elements.
+typedef struct steps {
+    int32_t count;
+    ptrdiff_t x;
+    ptrdiff_t w;
+} steps_t;
 
 // Output pixels of a line, at a block of channels.
 typedef struct pixels {
     const ember_xnn_node_t *node;
     const ember_xnn_window_t *window;
     const float *bias;
-    size_t x; // where the line of the window's first tap begins, elements
-    size_t w; // of that tap
-    size_t y; // of the output's first pixel
+    size_t x;      // where the line of the window's first tap begins, elements
+    size_t w;      // of that tap
+    size_t y;      // of the output's first pixel
+    int32_t first; // line of the window
     int32_t lines;
 } pixels_t;
 
@@ -43,43 +54,81 @@ static inline ember_status_t depthwise_prepare(ember_xnn_graph_t *graph,
     return status;
 }
 
+XNN_INLINE float32x4_t add_product(const access_t access, float32x4_t sum,
+                                   float32x4_t x, float32x4_t w) {
+    const float32x4_t more = vfmaq_f32(sum, x, w);
+    return access.rounds ? vcvt_f32_f16(vcvt_f16_f32(more)) : more;
+}
+
+// Sums of two vectors of channels for each of some pixels.
+typedef struct sums {
+    float32x4_t of[PIXELS][2];
+} sums_t;
+
+// Adds one tap of `count` pixels that are `step` elements apart.
+XNN_INLINE void add_tap(const access_t access, const pixels_t *pixels, ptrdiff_t x,
+                        ptrdiff_t w, ptrdiff_t step, const int32_t count,
+                        sums_t *sums) {
+    const void *input = pixels->node->in[0]->constant;
+    const void *weights = pixels->node->in[1]->constant;
+    const float32x4_t w0 = access.w(weights, (size_t)w);
+    const float32x4_t w1 = access.w(weights, (size_t)w + 4);
+    for (int32_t i = 0; i < count; i++) {
+        const size_t at = (size_t)(x + i * step);
+        sums->of[i][0] = add_product(access, sums->of[i][0], access.x(input, at), w0);
+        sums->of[i][1] =
+            add_product(access, sums->of[i][1], access.x(input, at + 4), w1);
+    }
+}
+
+// Adds the taps from (x, w) on, of which the first one's number is `turn`.
+XNN_INLINE void add_taps(const access_t access, const pixels_t *pixels, ptrdiff_t x,
+                         ptrdiff_t w, ptrdiff_t step, const int32_t count,
+                         const steps_t *outer, const steps_t *inner, int32_t turn,
+                         int32_t more, sums_t *sums) {
+    for (int32_t i = 0; i < outer->count; i++, x += outer->x, w += outer->w) {
+        for (int32_t j = 0; j < inner->count; j++) {
+            const bool odd = access.twice && (turn + j) % 2 != 0;
+            add_tap(access, pixels, x + j * inner->x, w + j * inner->w, step, count,
+                    sums + odd);
+        }
+        turn += more;
+    }
+}
+
 // Adds taps [x0, x1) of `count` pixels, of which the first one's window begins at
 // column `left`.
 XNN_INLINE void run_pixels(const access_t access, const pixels_t *pixels, int32_t ox,
                            int32_t x0, int32_t x1, const int32_t count) {
     const ember_xnn_axis_t *across = &pixels->window->x;
     const ptrdiff_t channels = pixels->window->channels;
-    const ptrdiff_t down = pixels->window->y.dilation * channels * across->in;
     const ptrdiff_t left = ox * across->stride - across->before;
     const ptrdiff_t step = across->stride * channels;
-    const void *input = pixels->node->in[0]->constant;
-    const void *weights = pixels->node->in[1]->constant;
-    float32x4_t s[PIXELS][2];
+    const ptrdiff_t x =
+        (ptrdiff_t)pixels->x + (left + x0 * across->dilation) * channels;
+    const ptrdiff_t w = (ptrdiff_t)pixels->w + x0 * channels;
+    const steps_t rows = {pixels->lines,
+                          pixels->window->y.dilation * channels * across->in,
+                          across->kernel * channels};
+    const steps_t columns = {x1 - x0, across->dilation * channels, channels};
+    const bool turned = xnn_by_columns(pixels->node);
+    const int32_t height = pixels->window->y.kernel;
+    sums_t sums[2] = {{{{{0}}}}};
     for (int32_t i = 0; i < count; i++) {
-        s[i][0] = vld1q_f32(pixels->bias);
-        s[i][1] = vld1q_f32(pixels->bias + 4);
+        sums[0].of[i][0] = vld1q_f32(pixels->bias);
+        sums[0].of[i][1] = vld1q_f32(pixels->bias + 4);
     }
-    for (int32_t ky = 0; ky < pixels->lines; ky++) {
-        ptrdiff_t x = (ptrdiff_t)pixels->x + ky * down +
-                      (left + x0 * across->dilation) * channels;
-        ptrdiff_t w = (ptrdiff_t)pixels->w + (ky * across->kernel + x0) * channels;
-        for (int32_t kx = x0; kx < x1; kx++) {
-            const float32x4_t w0 = access.w(weights, (size_t)w);
-            const float32x4_t w1 = access.w(weights, (size_t)w + 4);
-            for (int32_t i = 0; i < count; i++) {
-                const size_t at = (size_t)(x + i * step);
-                s[i][0] = vfmaq_f32(s[i][0], access.x(input, at), w0);
-                s[i][1] = vfmaq_f32(s[i][1], access.x(input, at + 4), w1);
-            }
-            x += across->dilation * channels;
-            w += channels;
-        }
-    }
+    add_taps(access, pixels, x, w, step, count, turned ? &columns : &rows,
+             turned ? &rows : &columns, x0 * height + pixels->first, height, sums);
     for (int32_t i = 0; i < count; i++) {
         const size_t at = pixels->y + (size_t)((ox + i) * channels);
         void *out = pixels->node->out[0]->data;
-        access.y(out, at, xnn_neon_clamp(s[i][0], pixels->node));
-        access.y(out, at + 4, xnn_neon_clamp(s[i][1], pixels->node));
+        for (uint32_t j = 0; j < 2; j++) {
+            const float32x4_t sum = access.twice
+                                        ? vaddq_f32(sums[0].of[i][j], sums[1].of[i][j])
+                                        : sums[0].of[i][j];
+            access.y(out, at + 4 * j, xnn_neon_clamp(sum, pixels->node));
+        }
     }
 }
 
@@ -123,6 +172,7 @@ XNN_INLINE void run_block(const access_t access, const ember_xnn_node_t *node,
         .x = (size_t)row * (uint32_t)window->x.in * channels + channel,
         .w = (size_t)(y0 * window->x.kernel) * channels + channel,
         .y = (size_t)to * (uint32_t)window->x.out * channels + channel,
+        .first = y0,
         .lines = y1 - y0,
     };
     run_line(access, &pixels);
