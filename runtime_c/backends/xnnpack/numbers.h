@@ -33,23 +33,6 @@ static inline ember_xnn_row_t *xnn_rows(const ember_xnn_value_t *value) {
     return (ember_xnn_row_t *)((uint8_t *)value->data + elements);
 }
 
-// Sums of weights of four bits in groups begin with this times the row's zero point,
-// of elements counted from -128 on, and groups are added to it fused: XNNPACK's order,
-// as it has it on x86 with VNNI. `weights` of a column, low nibble first, k is even.
-static inline float xnn_group_start(const uint8_t *weights, const uint16_t *scales,
-                                    uint32_t k, uint32_t group) {
-    const uint32_t run = group % 16 == 0 ? 16 : group;
-    float start = 0.0f;
-    for (uint32_t i = 0; i < k; i += run) {
-        int32_t sum = -8 * (int32_t)run;
-        for (uint32_t j = 0; j < run; j += 2, weights++) {
-            sum += (*weights & 15) + (*weights >> 4);
-        }
-        start -= (float)sum * ember_f32_from_bf16(scales[i / group]);
-    }
-    return start;
-}
-
 // The least and the greatest number of a row, and zero.
 typedef struct ember_xnn_limits {
     float low;
@@ -112,26 +95,25 @@ static inline bool xnn_is_scale(float scale) {
 // `start` belongs to the column: minus the sum of its weights times scales, rounded
 // after each run of 16. While nothing is rounded, this is the sum of
 // (element - zero) * weight * scale.
-enum { XNN_GROUP_RUN = 16, XNN_GROUP_OFFSET = 128 };
+enum { XNN_GROUP_OFFSET = 128 };
 
 // Weight `index`, without its zero point of 8: low nibbles first.
 static inline int32_t xnn_weight_s4(const uint8_t *nibbles, size_t index) {
     return (int32_t)(nibbles[index / 2] >> 4 * (index % 2) & 15) - 8;
 }
 
-// The start of a column of k weights, whose scales are `scales`.
+// The start of a column of k weights, of which there are even numbers in a group; its
+// scales are `scales`.
 static inline float xnn_group_start(const uint8_t *nibbles, const uint16_t *scales,
                                     uint32_t k, uint32_t group) {
+    const uint32_t run = group % 16 == 0 ? 16 : group;
     float start = 0.0f;
-    for (uint32_t i = 0; i < k;) {
-        const float scale = ember_f32_from_bf16(scales[i / group]);
-        const uint32_t left = group - i % group;
-        const uint32_t end = i + (left < XNN_GROUP_RUN ? left : XNN_GROUP_RUN);
-        int32_t sum = 0;
-        for (; i < end; i++) {
-            sum += xnn_weight_s4(nibbles, i);
+    for (uint32_t i = 0; i < k; i += run) {
+        int32_t sum = -8 * (int32_t)run;
+        for (uint32_t j = 0; j < run; j += 2, nibbles++) {
+            sum += (*nibbles & 15) + (*nibbles >> 4);
         }
-        start -= (float)sum * scale;
+        start -= (float)sum * ember_f32_from_bf16(scales[i / group]);
     }
     return start;
 }
