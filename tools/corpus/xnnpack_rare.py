@@ -22,7 +22,9 @@ def long_groups(group: int) -> Exported:
     layer.weight.data[1::2, ::2] *= -1
     rows = torch.stack([-torch.rand(k) - 1, torch.randn(k), torch.rand(k)])
     one = torch.randn(1, k) + 1
-    return exported(layer, (rows,), (one.expand(3, k).contiguous(),), form=f"int4_{group}")
+    return exported(
+        layer, (rows,), (one.expand(3, k).contiguous(),), form=f"int4_{group}"
+    )
 
 
 def small_halves() -> Exported:
