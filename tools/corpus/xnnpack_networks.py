@@ -85,6 +85,17 @@ def small_mlp() -> nn.Module:
     return mlp(64, 32, 10)
 
 
+def separable() -> nn.Module:
+    """A depthwise convolution as in MobileNet, of as many channels as kernels take."""
+    return nn.Sequential(
+        nn.Conv2d(3, 12, 3, padding=1),
+        nn.ReLU6(),
+        nn.Conv2d(12, 12, 3, stride=2, padding=1, groups=12),
+        nn.ReLU6(),
+        nn.Conv2d(12, 16, 1),
+    )
+
+
 _BATCH = Dim("batch", min=1, max=8)
 _STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
 _IMAGE = f32(1, 3, 32, 32)
@@ -103,6 +114,7 @@ CASES = [
     network("resnet8", lambda: resnet8(4), _IMAGE, **NEAR),
     network("resnet8_static", lambda: resnet8(4), _IMAGE, form="static", **STEP),
     network("cnn_static", SmallCnn, f32(2, 2, 8, 8), form="static", **STEP),
+    network("separable_static", separable, f32(1, 3, 9, 9), form="static", **STEP),
     network("encoder", lambda: Encoder(16, 2), f32(1, 6, 16), **NEAR),
     network(
         "encoder_qd8", lambda: Encoder(16, 2), f32(1, 6, 16), form="dynamic", **STEP

@@ -1,0 +1,70 @@
+"""Weights packed on this computer and on the device: the same bytes."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ember import build, emulator, jobs, paths, prepack
+from ember.jobs import Options
+from ember.model import Model
+from ember.resolve import MethodNeeds
+from ember.rules import Rules
+
+CASES = paths.root() / "tests" / "cases"
+APP = Path(__file__).parent / "apps" / "packing.c"
+LAYERS = ("linear_f32", "linear_f16", "linear_qs8", "linear_qs8_tensor", "linear_qd8")
+LAYERS += ("linear_qd8_f16", "linear_qc4", "linear_qb4_32", "linear_qb4_128")
+LAYERS += ("conv_f32", "conv_f16", "conv_qs8", "conv_qs8_tensor", "conv_qd8")
+LAYERS += ("pointwise_f32", "pointwise_qs8", "depthwise_f32", "depthwise_f16")
+LAYERS += ("depthwise_qs8", "matmul_f32", "matmul_f16", "transposed_qs8")
+MODELS = [CASES / f"xnnpack_layer_{name}" for name in LAYERS]
+MODELS += [CASES / f"xnnpack_{name}" for name in ("encoder_f16", "separable_static")]
+_LINE = re.compile(r"^packed (.+) ([0-9a-f]{8}) ([0-9a-f]{8})$", re.MULTILINE)
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
+
+
+@pytest.mark.parametrize(
+    ("board", "forbid", "layouts"),
+    [
+        ("qemu-a64-sme", (), 9),  # SVL 512
+        ("qemu-a64-sme-256", (), 9),
+        ("qemu-a64-sme-128", (), 9),
+        ("qemu-a64-i8mm", (), 7),
+        ("qemu-a64", (), 7),
+        ("qemu-a64", ("dot",), 6),
+    ],
+)
+def test_host_and_device_pack_the_same_bytes(
+    board: str,
+    forbid: tuple[str, ...],
+    layouts: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected: dict[str, tuple[int, int]] = {}
+    pack = prepack.prepack
+
+    def noted(one: Model, needs: Sequence[MethodNeeds]) -> Model:
+        made = pack(one, needs)
+        for named in made.program.named_data:
+            if named.key in made.packed:
+                expected[named.key] = (len(named.data), zlib.crc32(named.data))
+        return one  # the device packs itself
+
+    monkeypatch.setattr(jobs.prepack, "prepack", noted)
+    options = Options(app=APP, messages=True, rules=Rules(forbid=forbid))
+    built = build.build(MODELS, board, out=tmp_path / "built", options=options)
+    said = emulator.run(built.board, built.firmware).check("packing").text
+    found = {
+        name: (int(size, 16), int(check, 16))
+        for name, size, check in _LINE.findall(said)
+    }
+    assert found == expected
+    names = {name.rsplit("/", 1)[1].partition(".")[0] for name in found}
+    print(sorted(names))
+    assert len(names) >= layouts, sorted(names)
