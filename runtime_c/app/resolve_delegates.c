@@ -92,6 +92,8 @@ static void put_graph(const void *handle, int32_t *file) {
     for (uint32_t i = 0; ember_xnnpack_describe(handle, i, &choice); i++) {
         resolve_put_text(i > 0 ? ", {\"kernel\": " : "{\"kernel\": ", choice.kernel);
         resolve_put_text(", \"variant\": ", choice.variant);
+        resolve_put_number(", \"refusals\": ", choice.refusals);
+        resolve_put_number(", \"row\": ", choice.row);
         if (choice.packed != NULL) {
             *file = *file < 0 ? ember_port_open("packed.bin", EMBER_PORT_WRITE) : *file;
             put_packed(*file, &choice);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,7 @@ from ember import (
     bundle,
     describe,
     files,
+    isa,
     kernels,
     output,
     program,
@@ -25,6 +27,7 @@ from ember import (
 )
 from ember import project as projects
 from ember.boards import Board
+from ember.delegates import NodeKernel
 from ember.describe import Facts
 from ember.errors import SdkError
 from ember.options import ProjectOption
@@ -50,14 +53,33 @@ def command(
     json_to: output.JsonOption = None,
 ) -> None:
     rules = projects.load(project).rules
-    target = rules.narrowed(boards.load(board)) if board else None
+    target = (
+        _Target(rules.narrowed(boards.load(board)), rules.forbid) if board else None
+    )
     facts = {"file": str(file), **_facts(file, method, values, target)}
     if json_to != "-":
         _show(output.console(), facts, all_rows=values)
     output.write_json(facts, json_to)
 
 
-def _facts(file: Path, method: str | None, values: bool, board: Board | None) -> Facts:
+@dataclass(frozen=True)
+class _Target:
+    """Where nodes of delegates would run."""
+
+    board: Board  # without the sets of instructions that the project forbids
+    forbidden: tuple[str, ...]
+
+    def why(self, chosen: NodeKernel, backend: kernels.Backend) -> str:
+        sets, kernel = self.board.isa, chosen.kernel
+        found = backend.reasons(kernel, sets, self.forbidden, chosen.refused)
+        if chosen.row and isa.of(kernel) == "sme":
+            found.append("its one row is multiplied by vectors, not by outer products")
+        return "; ".join(found)
+
+
+def _facts(
+    file: Path, method: str | None, values: bool, target: _Target | None
+) -> Facts:
     data = files.read(file)
     kind = files.expect_known(data, str(file))
     if kind is files.Kind.DATA:
@@ -65,10 +87,10 @@ def _facts(file: Path, method: str | None, values: bool, board: Board | None) ->
     if kind is files.Kind.BUNDLE:
         bundled = bundle.parse(data, str(file))
         inside = program.parse(bundled.program, f"{file}, its program")
-        shown = _program(file, bundled.program, inside, method, values, board)
+        shown = _program(file, bundled.program, inside, method, values, target)
         return describe.bundle(bundled) | {"program": shown}
     one = program.parse(data, str(file))
-    return _program(file, data, one, method, values, board)
+    return _program(file, data, one, method, values, target)
 
 
 def _program(
@@ -77,30 +99,28 @@ def _program(
     one: program.Program,
     method: str | None,
     values: bool,
-    board: Board | None,
+    target: _Target | None,
 ) -> Facts:
     methods = _methods(one, method)
     facts = describe.program(one, methods, values=values)
-    if board is not None and any(each.delegates for each in methods):
-        _add_kernels(
-            facts, selection.look_at(one, content, methods, file, board), board
-        )
+    if target is not None and any(each.delegates for each in methods):
+        needs = selection.look_at(one, content, methods, file, target.board)
+        _add_kernels(facts, needs, target)
     found = selection.look(one, content, methods, file.stem)
     return facts | {"missing": [gap.to_json() for gap in found]}
 
 
 def _add_kernels(
-    facts: Facts, needs: Sequence[resolve.MethodNeeds], board: Board
+    facts: Facts, needs: Sequence[resolve.MethodNeeds], target: _Target
 ) -> None:
     """What runs each node of the delegates on the board, and why."""
-    for method, need in zip(facts["methods"], needs, strict=True):
+    for method, need in zip(facts["methods"], needs, strict=bool(needs)):
         for index, delegate in need.delegates.items():
             shown = method["delegates"][index]
             backend = kernels.load().backends[shown["id"]]
             for node, chosen in zip(shown["nodes"], delegate.nodes, strict=True):
-                node["kernel"] = chosen.kernel
-                node["variant"] = chosen.variant
-                node["why"] = "; ".join(backend.reasons(chosen.kernel, board.isa))
+                why = {"why": target.why(chosen, backend)}
+                node.update(chosen.to_json() | why)
 
 
 def _methods(one: program.Program, name: str | None) -> tuple[program.Method, ...]:

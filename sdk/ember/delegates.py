@@ -9,6 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# ember_xnn_refusal_t of runtime_c/backends/xnnpack/graph.h.
+_REFUSALS = {
+    1: "it has groups",
+    2: "the board's vectors are too short to pay",
+    4: "it takes 3 x 3 windows of one output a channel",
+    8: "too few channels",
+    16: "its weights are no constant",
+    32: "scales for which sums would not be exact",
+}
+
 
 @dataclass(frozen=True)
 class Packed:
@@ -26,6 +36,8 @@ class NodeKernel:
     kernel: str
     variant: str  # pf32_gemm, ...; empty where there is no such name
     packed: Packed | None = None  # what it would rather have than its weights
+    refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
+    row: bool = False  # a product of one row
 
     def to_json(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "variant": self.variant}
@@ -61,4 +73,6 @@ def _node(found: Mapping[str, Any], packed: bytes) -> NodeKernel:
             packed[one["offset"] : one["offset"] + one["size"]],
             bool(one["scales"]),
         ),
+        tuple(text for bit, text in _REFUSALS.items() if found["refusals"] & bit),
+        bool(found["row"]),
     )

@@ -62,9 +62,16 @@ class Backend:
     # Of nodes, tried in this order; each is a file <source>/<kernel>.c.
     kernels: tuple[str, ...] = ()
 
-    def reasons(self, kernel: str, sets: Sequence[str]) -> list[str]:
+    def reasons(
+        self,
+        kernel: str,
+        sets: Sequence[str],
+        forbidden: Sequence[str] = (),
+        refused: Sequence[str] = (),
+    ) -> list[str]:
         """Why a core with these instruction sets runs a node by `kernel`: what became
-        of the variants that are tried before it.
+        of the variants that are tried before it. A project has `forbidden` some sets;
+        `refused` is what variants had against the node.
         """
         own = isa.of(kernel)
         base = kernel.removesuffix(f"_{own}") if own else kernel
@@ -73,8 +80,13 @@ class Backend:
         for name in (f"{base}_{one}" for one in isa.load()):
             if name in before:
                 one = isa.of(name)
-                usable = one in sets
-                found.append(f"not for {name}" if usable else f"the board has no {one}")
+                if one in sets:
+                    why = " and ".join(refused) or "not for such a node"
+                    found.append(f"not {name}: {why}")
+                elif one in forbidden:
+                    found.append(f"the project forbids {one}")
+                else:
+                    found.append(f"the board has no {one}")
         if own:
             found.append(f"the board has {own}")
         return found or ["portable"]

@@ -199,9 +199,11 @@ def look(
 def look_at(
     model: Program, content: bytes, methods: Sequence[Method], file: Path, board: Board
 ) -> tuple[resolve.MethodNeeds, ...]:
-    """What `methods` need on a board; .ptd files beside `file` are its data."""
+    """What `methods` need on a board, nothing if it lacks a kernel or a backend; .ptd
+    files beside `file` are its data."""
     data = [path.read_bytes() for path in sorted(file.parent.glob("*.ptd"))]
-    return choose(model, content, data, board, methods, file.stem).needs
+    found = examine(model, content, data, board, methods, file.stem).selection
+    return found.needs if found else ()
 
 
 def merge(

@@ -112,7 +112,7 @@ _GRAPHS: dict[str, list[tuple[str, Change, str]]] = {
         ("datatype", _value(0, datatype=UNKNOWN), "a datatype"),
         ("not_quantised", _value(0, datatype=QS8), _BAD),
         ("marked_weights", _of_weights(dq_datatype=QS8), _BAD),
-        ("constant_past_end", _of_weights(constant_buffer_idx=99), "malformed"),
+        ("constant_past_end", _of_weights(constant_buffer_idx=99), _BAD),
         ("constant_short", _of_weights(constant_buffer_idx=2), _SHORT),
         ("constant_unknown", _constant(named_key="nobody"), _MISSING),
         ("constant_outside", _constant(named_key=None, offset=1 << 40), _SHORT),
@@ -146,7 +146,7 @@ _GRAPHS: dict[str, list[tuple[str, Change, str]]] = {
         ("channel", _scales(channel_dim=2), _BAD),
         ("channel_negative", _scales(channel_dim=-1), _BAD),
         ("channel_other", _scales(channel_dim=1), _BAD),
-        ("scales_past_end", _scales(scale_buffer_idx=99), "malformed"),
+        ("scales_past_end", _scales(scale_buffer_idx=99), _BAD),
         ("scales_nowhere", _scales(scale_buffer_idx=0), _BAD),
     ],
     "mlp_int4": [

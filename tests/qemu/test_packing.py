@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.qemu, pytest.mark.long]
         ("qemu-a64-sme-128", (), 9),
         ("qemu-a64-i8mm", (), 7),
         ("qemu-a64", (), 7),
-        ("qemu-a64", ("dot",), 6),
+        ("qemu-a64", ("dot",), 3),
     ],
 )
 def test_host_and_device_pack_the_same_bytes(

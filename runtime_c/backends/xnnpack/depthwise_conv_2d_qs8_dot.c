@@ -61,11 +61,17 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     const ember_xnn_value_t *input = node->in[0];
     const uint32_t *params = node->params;
     const uint32_t channels = params[CONV_GROUPS];
-    if (params[CONV_GROUP_OUTPUTS] != 1 || channels < CHANNELS ||
-        params[CONV_KERNEL] != SIDE || params[CONV_KERNEL + 1] != SIDE ||
+    if (!xnn_types(node, XNN_QS8, XNN_QS8)) {
+        return EMBER_UNSUPPORTED;
+    }
+    if (channels < CHANNELS) {
+        return xnn_refuse(node, XNN_FEW_CHANNELS);
+    }
+    if (params[CONV_GROUP_OUTPUTS] != 1 || params[CONV_KERNEL] != SIDE ||
+        params[CONV_KERNEL + 1] != SIDE ||
         params[CONV_STRIDE] != params[CONV_STRIDE + 1] || params[CONV_STRIDE] > 2 ||
         params[CONV_DILATION] != 1 || params[CONV_DILATION + 1] != 1) {
-        return EMBER_UNSUPPORTED;
+        return xnn_refuse(node, XNN_OTHER_WINDOW);
     }
     const ember_status_t status =
         ember_xnn_depthwise_prepare(graph, node, &ember_xnn_panel_qs8);

@@ -54,8 +54,7 @@ static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
 
 static bool fits(const ember_xnn_node_t *node) {
     const uint32_t *params = node->params;
-    return xnn_sme_takes_s8() && params[CONV_GROUP_OUTPUTS] == 1 &&
-           params[CONV_KERNEL] == XNN_SME_SIDE &&
+    return params[CONV_GROUP_OUTPUTS] == 1 && params[CONV_KERNEL] == XNN_SME_SIDE &&
            params[CONV_KERNEL + 1] == XNN_SME_SIDE && params[CONV_STRIDE] <= 2 &&
            params[CONV_STRIDE + 1] <= 2 && params[CONV_DILATION] == 1 &&
            params[CONV_DILATION + 1] == 1;
@@ -81,8 +80,14 @@ static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     ember_xnn_window_t window;
-    if (!fits(node) || !ember_xnn_window_read(node, &window)) {
+    if (!xnn_types(node, XNN_QS8, XNN_QS8)) {
         return EMBER_UNSUPPORTED;
+    }
+    if (!xnn_sme_takes_s8()) {
+        return xnn_refuse(node, XNN_SHORT_VECTORS);
+    }
+    if (!fits(node) || !ember_xnn_window_read(node, &window)) {
+        return xnn_refuse(node, XNN_OTHER_WINDOW);
     }
     const ember_status_t status =
         ember_xnn_depthwise_prepare(graph, node, &ember_xnn_panel_qs8);

@@ -46,12 +46,16 @@ static inline ember_status_t depthwise_prepare(ember_xnn_graph_t *graph,
                                                ember_xnn_node_t *node,
                                                const ember_xnn_type_t *type) {
     const uint32_t *params = node->params;
-    if (params[CONV_GROUP_OUTPUTS] != 1 || params[CONV_GROUPS] < CHANNELS) {
-        return EMBER_UNSUPPORTED;
-    }
     const ember_status_t status = ember_xnn_depthwise_prepare(graph, node, type);
+    if (status != EMBER_OK) {
+        return status;
+    }
     node->scratch = 0; // sums stay in registers
-    return status;
+    if (params[CONV_GROUP_OUTPUTS] != 1) {
+        return xnn_refuse(node, XNN_OTHER_WINDOW);
+    }
+    return params[CONV_GROUPS] < CHANNELS ? xnn_refuse(node, XNN_FEW_CHANNELS)
+                                          : EMBER_OK;
 }
 
 XNN_INLINE float32x4_t add_product(const access_t access, float32x4_t sum,

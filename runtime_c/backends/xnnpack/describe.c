@@ -32,6 +32,9 @@ bool ember_xnnpack_describe(const void *handle, uint32_t index,
     choice->kernel = node->kernel->name;
     choice->variant = is_product(node) ? node->kernel->variant : NULL;
     choice->packed = NULL;
+    choice->refusals = node->refusals;
+    choice->row = node->kind == XNN_FULLY_CONNECTED &&
+                  node->out[0]->numel <= (uint32_t)xnn_size(node->out[0], 0);
     describe_packed(graph, node, choice);
     return true;
 }

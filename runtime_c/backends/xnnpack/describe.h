@@ -11,6 +11,8 @@
 typedef struct ember_xnnpack_choice {
     const char *kernel;          // which took the node
     const char *variant;         // "pf32_gemm", ...; NULL: has no such name
+    uint32_t refusals;           // ember_xnn_refusal_t of kernels tried before it
+    bool row;                    // a product of one row at most
     const void *packed;          // weights that it packed, or NULL
     uint32_t size;               // of them, bytes
     char name[XNN_PACKING_NAME]; // under which a program may hold them, ends with NUL

@@ -73,7 +73,10 @@ ember_status_t ember_xnn_parse(ember_xnn_graph_t *graph) {
     if (status == EMBER_OK) {
         status = ember_xnn_read_values(&payload);
     }
-    return status == EMBER_OK ? ember_xnn_read_nodes(&payload) : status;
+    if (status == EMBER_OK) {
+        status = ember_xnn_read_nodes(&payload);
+    }
+    return status == EMBER_BAD_PROGRAM ? ember_xnn_bad(graph) : status;
 }
 
 // Was data left out because a kernel reads it packed?
@@ -99,6 +102,7 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnnpack_kernel_t *const *kernel = ember_xnnpack_kernels;
     const size_t used = graph->info->arena->used;
     bool lacking = false;
+    node->refusals = 0;
     for (; *kernel != NULL; kernel++) {
         if (((*kernel)->kinds >> node->kind & 1) == 0) {
             continue;

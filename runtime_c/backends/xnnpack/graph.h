@@ -57,6 +57,16 @@ typedef struct ember_xnn_value {
     bool wide;         // XNN_OUTPUT, S32: the call's tensor is of int64
 } ember_xnn_value_t;
 
+// Why a kernel of the right types did not take a node, for people; bits.
+typedef enum ember_xnn_refusal {
+    XNN_HAS_GROUPS = 1,        // a convolution in groups
+    XNN_SHORT_VECTORS = 2,     // of streaming mode: others take fewer instructions
+    XNN_OTHER_WINDOW = 4,      // not 3 x 3, or not one output for each channel
+    XNN_FEW_CHANNELS = 8,      //
+    XNN_CHANGING_WEIGHTS = 16, // no constant
+    XNN_ODD_SCALES = 32,       // for which its numbers are not exact
+} ember_xnn_refusal_t;
+
 struct ember_xnnpack_kernel;
 
 typedef struct ember_xnn_node {
@@ -73,7 +83,8 @@ typedef struct ember_xnn_node {
     uint32_t flags;
     uint8_t kind; // XNN_ADD, ...
     uint8_t inputs;
-    bool packs; // `packed` was made while the delegate started
+    bool packs;       // `packed` was made while the delegate started
+    uint8_t refusals; // ember_xnn_refusal_t of kernels that were tried before
 } ember_xnn_node_t;
 
 typedef struct ember_xnn_graph {
@@ -150,6 +161,13 @@ uint32_t ember_xnn_element_size(uint32_t datatype);
 // Are datatypes of first input and first output these?
 static inline bool xnn_types(const ember_xnn_node_t *node, uint32_t in, uint32_t out) {
     return node->in[0]->datatype == in && node->out[0]->datatype == out;
+}
+
+// UNSUPPORTED, for a reason that users are told.
+static inline ember_status_t xnn_refuse(ember_xnn_node_t *node,
+                                        ember_xnn_refusal_t reason) {
+    node->refusals = (uint8_t)(node->refusals | reason);
+    return EMBER_UNSUPPORTED;
 }
 
 // A size, counted from the innermost; 1 where there is none.

@@ -112,8 +112,11 @@ ember_status_t ember_xnn_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                               const ember_xnn_layout_t *layout,
                               const ember_xnn_geometry_t *geometry) {
     const ember_xnn_value_t *weights = node->in[1];
+    if (weights->place != XNN_CONSTANT) {
+        return xnn_refuse(node, XNN_CHANGING_WEIGHTS);
+    }
     const uint64_t size = layout->size(geometry);
-    if (weights->place != XNN_CONSTANT || size == 0 || size > INT32_MAX / 2) {
+    if (size == 0 || size > INT32_MAX / 2) {
         return EMBER_UNSUPPORTED;
     }
     const ember_xnn_packing_t packing = {layout, *geometry, (uint32_t)size};

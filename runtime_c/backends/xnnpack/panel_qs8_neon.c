@@ -12,7 +12,7 @@ static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     // Rounding by fcvtns has no bound for NaN.
     for (uint32_t i = 0; i < columns; i++) {
         if (!xnn_is_scale(ember_xnn_qs8_scale(node, i))) {
-            return EMBER_UNSUPPORTED;
+            return xnn_refuse(node, XNN_ODD_SCALES);
         }
     }
     return EMBER_OK;

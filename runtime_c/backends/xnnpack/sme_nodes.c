@@ -71,10 +71,10 @@ ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
                                             ember_xnn_node_t *node,
                                             const ember_xnn_type_t *type,
                                             ember_xnn_sme_kind_t kind) {
-    if (kind == XNN_SME_QS8 && !xnn_sme_takes_s8()) {
-        return EMBER_UNSUPPORTED;
-    }
     const ember_status_t status = ember_xnn_linear_prepare(graph, node, type);
+    if (status == EMBER_OK && kind == XNN_SME_QS8 && !xnn_sme_takes_s8()) {
+        return xnn_refuse(node, XNN_SHORT_VECTORS);
+    }
     return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, NULL) : status;
 }
 
@@ -125,14 +125,16 @@ ember_status_t ember_xnn_sme_conv_prepare(ember_xnn_graph_t *graph,
                                           const ember_xnn_type_t *type,
                                           ember_xnn_sme_kind_t kind) {
     ember_xnn_window_t window;
-    if (node->params[CONV_GROUPS] != 1 ||
-        (xnn_sme_has_sums(kind) && !xnn_sme_takes_s8())) {
-        return EMBER_UNSUPPORTED;
-    }
     const ember_status_t status = ember_xnn_conv_prepare(graph, node, type);
-    return status == EMBER_OK
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (xnn_sme_has_sums(kind) && !xnn_sme_takes_s8()) {
+        return xnn_refuse(node, XNN_SHORT_VECTORS);
+    }
+    return node->params[CONV_GROUPS] == 1
                ? ember_xnn_sme_pack(graph, node, kind, window_of(node, &window))
-               : status;
+               : xnn_refuse(node, XNN_HAS_GROUPS);
 }
 
 void ember_xnn_sme_conv_run(const ember_xnn_graph_t *graph,

@@ -222,10 +222,12 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
         .unit = xnn_sme_columns(),
         .transposed = transposed(node),
     };
-    if (n == 0 || k == 0 || (kind == XNN_SME_QD8_S4 && k > MOST_PRODUCTS_S4) ||
-        (kind == XNN_SME_QD8_B4 &&
-         !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales))) {
+    if (n == 0 || k == 0 || (kind == XNN_SME_QD8_S4 && k > MOST_PRODUCTS_S4)) {
         return EMBER_UNSUPPORTED;
+    }
+    if (kind == XNN_SME_QD8_B4 &&
+        !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales)) {
+        return xnn_refuse(node, XNN_ODD_SCALES);
     }
     const uint32_t m = node->out[0]->numel / n;
     const uint64_t scratch = is_few ? ember_xnn_sme_few_scratch(&few, n)
