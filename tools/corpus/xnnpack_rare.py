@@ -9,6 +9,7 @@ from torch import nn
 from corpus.case import Case, Exported
 from corpus.xnnpack import exported
 from corpus.xnnpack_layers import HALF_STEP, NEAR
+from corpus.xnnpack_static import Scale, Stored
 
 Inputs = tuple[torch.Tensor]
 
@@ -62,7 +63,15 @@ def taps(height: int, width: int, half: bool) -> Exported:
     return exported(layer, (inputs,))
 
 
+def ties() -> Exported:
+    """All int8 through a bound to int8 of twice the scale: every other one is halfway
+    between two, and its zero point is odd."""
+    layer = Stored(torch.relu, [Scale(0.25, 0)], Scale(0.5, 3))
+    return exported(layer, ((torch.arange(-128, 128) / 4).reshape(4, 64),))
+
+
 RARE = {
+    "ties": ties,
     "int4_32_long": lambda: long_groups(32),
     "int4_128_long": lambda: long_groups(128),
     "qd8_f16_small": small_halves,

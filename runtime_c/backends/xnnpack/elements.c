@@ -47,11 +47,24 @@ static void store_s8(const ember_xnn_node_t *node, int8_t *to, uint32_t count,
     }
 }
 
+// From int8 to int8: bounded as numbers, and rounded together with the zero point.
+static void store_bounded(const ember_xnn_node_t *node, int8_t *to, uint32_t count,
+                          const float *from) {
+    const float inverse = 1.0f / node->out[0]->scale;
+    const float zero = (float)node->out[0]->zero;
+    for (uint32_t i = 0; i < count; i++) {
+        const float x = xnn_clamp(from[i], node->low, node->high);
+        to[i] = (int8_t)xnn_round(x * inverse + zero, INT8_MIN, INT8_MAX);
+    }
+}
+
 void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
                      float *from) {
     const ember_xnn_value_t *value = node->out[0];
     if (value->datatype == XNN_QS8) {
-        store_s8(node, to, count, from);
+        const bool bounded =
+            node->kind == XNN_CLAMP && node->in[0]->datatype == XNN_QS8;
+        (bounded ? store_bounded : store_s8)(node, to, count, from);
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
