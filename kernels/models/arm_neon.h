@@ -104,14 +104,6 @@ static inline int32x4_t vzip2q_s32(int32x4_t x, int32x4_t y) {
     return (int32x4_t){x[2], y[2], x[3], y[3]};
 }
 
-static inline int32x4_t vtrn1q_s32(int32x4_t x, int32x4_t y) {
-    return (int32x4_t){x[0], y[0], x[2], y[2]};
-}
-
-static inline int32x4_t vtrn2q_s32(int32x4_t x, int32x4_t y) {
-    return (int32x4_t){x[1], y[1], x[3], y[3]};
-}
-
 static inline int16x8_t vuzp1q_s16(int16x8_t x, int16x8_t y) {
     return (int16x8_t){x[0], x[2], x[4], x[6], y[0], y[2], y[4], y[6]};
 }

@@ -55,6 +55,19 @@ static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t x, float y) {
     return sum;
 }
 
+// Products of float16 are exact in float32.
+static inline float32x4_t vfmlalq_laneq_low_f16(float32x4_t sum, float16x8_t x,
+                                                float16x8_t y, int lane) {
+    const float32x4_t low = {(float)x[0], (float)x[1], (float)x[2], (float)x[3]};
+    return vfmaq_n_f32(sum, low, (float)y[lane]);
+}
+
+static inline float32x4_t vfmlalq_laneq_high_f16(float32x4_t sum, float16x8_t x,
+                                                 float16x8_t y, int lane) {
+    const float32x4_t high = {(float)x[4], (float)x[5], (float)x[6], (float)x[7]};
+    return vfmaq_n_f32(sum, high, (float)y[lane]);
+}
+
 static inline uint32x4_t vcltq_f32(float32x4_t x, float32x4_t y) {
     return (uint32x4_t)(x < y);
 }

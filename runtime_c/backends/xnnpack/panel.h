@@ -94,7 +94,8 @@ static inline const ember_xnn_row_t *xnn_panel_row(const ember_xnn_panel_t *pane
     return xnn_rows(panel->node->in[0]) + panel->row + (size_t)row * panel->row_step;
 }
 
-// --- for kernels *_neon.c, *_dot.c, *_i8mm.c -----------------------------------------
+// --- for kernels *_neon.c, *_dot.c, *_fhm.c, *_i8mm.c
+// -----------------------------------------
 
 ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                       const ember_xnn_form_t *form);
@@ -119,6 +120,7 @@ extern const ember_xnn_form_t ember_xnn_form_f32_neon;
 extern const ember_xnn_form_t ember_xnn_form_f16_matmul_neon;
 // Weights of a float16 node are float16 or float32.
 const ember_xnn_form_t *ember_xnn_panel_f16(const ember_xnn_node_t *node);
+const ember_xnn_form_t *ember_xnn_panel_f16_fhm(const ember_xnn_node_t *node);
 extern const ember_xnn_form_t ember_xnn_form_qs8_dot;
 extern const ember_xnn_form_t ember_xnn_form_qs8_i8mm;
 extern const ember_xnn_form_t ember_xnn_form_qd8_qc8_dot;

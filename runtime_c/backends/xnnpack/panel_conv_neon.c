@@ -20,6 +20,18 @@ static ember_xnn_geometry_t conv_geometry(const ember_xnn_node_t *node,
                                   .unit = form->unit};
 }
 
+enum { REPAID = 2048 }; // products of a window's columns, for int8
+
+// Does a form that brings windows into an order of its own save more by its products
+// than copies of windows cost? Where not, the next form is one that reads them in
+// place.
+static bool repays_copies(const ember_xnn_form_t *form,
+                          const ember_xnn_geometry_t *geometry,
+                          const ember_xnn_windows_t *windows) {
+    return form->pack == NULL || form->size > 1 || windows->direct ||
+           (uint64_t)geometry->n * geometry->k >= REPAID;
+}
+
 ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                     const ember_xnn_form_t *form) {
     const ember_status_t status = ember_xnn_conv_prepare(graph, node, form->type);
@@ -31,10 +43,11 @@ ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *
     ember_xnn_windows_t windows;
     ember_xnn_windows_read(&windows, node, form->size);
     const ember_xnn_places_t places =
-        ember_xnn_places(&windows, geometry.taps, geometry.k);
-    return geometry.n > 0 && ember_xnn_panel_scratch(node, form, &geometry,
-                                                     in_place ? 0 : form->size,
-                                                     in_place ? places.size : XNN_READ)
+        ember_xnn_places(&windows, geometry.taps, geometry.k * form->size);
+    return geometry.n > 0 && repays_copies(form, &geometry, &windows) &&
+                   ember_xnn_panel_scratch(node, form, &geometry,
+                                           in_place ? 0 : form->size,
+                                           in_place ? places.size : XNN_READ)
                ? ember_xnn_pack(graph, node, form->layout, &geometry)
                : EMBER_UNSUPPORTED;
 }
@@ -84,7 +97,8 @@ static void run_packed(walk_t *walk, const uint8_t *image) {
 static void run_in_place(walk_t *walk, const uint8_t *image) {
     ember_xnn_panel_t *panel = &walk->panel;
     const ember_xnn_windows_t *windows = &walk->windows;
-    const ember_xnn_places_t places = ember_xnn_places(windows, panel->runs, walk->k);
+    const ember_xnn_places_t places =
+        ember_xnn_places(windows, panel->runs, walk->k * panel->form->size);
     const uint32_t most = ember_xnn_panel_most(panel);
     ember_xnn_cursor_t at = xnn_cursor(windows, image, 0);
     size_t first = panel->y;

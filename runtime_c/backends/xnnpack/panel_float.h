@@ -126,7 +126,7 @@ XNN_INLINE void multiply_fours(load_columns_fn load, const float *a, const void 
         s[i][0] = vld1q_f32(start);
         s[i][1] = vld1q_f32(start + 4);
     }
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (size_t k = 0; k < steps; k++, a += 4 * fours) {
         const columns_t c = load(w, k);
         for (uint32_t i = 0; i < fours; i++) {

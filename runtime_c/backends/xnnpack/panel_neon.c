@@ -106,18 +106,18 @@ uint32_t ember_xnn_panel_most(const ember_xnn_panel_t *panel) {
     return many ? XNN_ROWS : XNN_PANEL;
 }
 
-// Rows of k bytes in place that would be read behind `end`, where the input ends, are
-// copied.
-static void bound(ember_xnn_panel_t *panel, uint32_t k, const uint8_t *end) {
+// Rows in place of which more would be read than lies before `end`, where the input
+// ends, are copied.
+static void bound(ember_xnn_panel_t *panel, size_t bytes, const uint8_t *end) {
     const uint32_t rows = xnn_padded(panel->rows, XNN_PANEL);
-    const size_t bytes = xnn_padded(k, XNN_READ);
+    const size_t read = (bytes + XNN_READ - 1) / XNN_READ * XNN_READ;
     uint8_t *to = panel->a;
     uint32_t i = rows;
-    while (i > 0 && (size_t)(end - (const uint8_t *)panel->from[i - 1]) < bytes) {
+    while (i > 0 && (size_t)(end - (const uint8_t *)panel->from[i - 1]) < read) {
         i--;
     }
-    for (; i < rows; i++, to += k) {
-        memcpy(to, panel->from[i], k);
+    for (; i < rows; i++, to += bytes) {
+        memcpy(to, panel->from[i], bytes);
         panel->from[i] = to;
     }
 }
@@ -132,7 +132,7 @@ void ember_xnn_panel_rows(ember_xnn_panel_t *panel, const uint8_t *from, uint32_
         panel->rows = rows < most ? rows : most;
         xnn_panel_find(panel->from, from, bytes, panel->rows);
         if (form->pack == NULL) {
-            bound(panel, k, end);
+            bound(panel, bytes, end);
         } else {
             form->pack(panel, panel->from, k);
         }

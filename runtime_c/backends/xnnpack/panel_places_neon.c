@@ -11,8 +11,8 @@ enum {
 };
 
 ember_xnn_places_t ember_xnn_places(const ember_xnn_windows_t *windows, uint32_t runs,
-                                    uint32_t k) {
-    const size_t bytes = ((size_t)k + XNN_READ - 1) & ~(size_t)(XNN_READ - 1);
+                                    size_t bytes) {
+    bytes = (bytes + XNN_READ - 1) & ~(size_t)(XNN_READ - 1);
     const bool wide = runs > 1 && windows->line_bytes > bytes;
     const size_t pitch = wide ? windows->line_bytes : bytes;
     const size_t room = pitch > ROOM * bytes ? pitch : ROOM * bytes;

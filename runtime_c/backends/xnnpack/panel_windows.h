@@ -100,9 +100,9 @@ typedef struct ember_xnn_places {
     size_t size;  // of all copies
 } ember_xnn_places_t;
 
-// For windows of `runs` lines, each `k` bytes.
+// For windows of `runs` lines, each `bytes` bytes.
 ember_xnn_places_t ember_xnn_places(const ember_xnn_windows_t *windows, uint32_t runs,
-                                    uint32_t k);
+                                    size_t bytes);
 
 // The windows of at most `most` output pixels, from the cursor on, which goes behind
 // them; how many. Of eight that have fewer, the last one again.

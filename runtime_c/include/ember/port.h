@@ -83,6 +83,7 @@ typedef enum ember_cpu {
     EMBER_CPU_I8MM = 1 << 3, // products of matrices of int8 (FEAT_I8MM)
     EMBER_CPU_SME = 1 << 4,
     EMBER_CPU_SME2 = 1 << 5,
+    EMBER_CPU_FHM = 1 << 6, // products of float16 in float32 (FEAT_FHM)
 } ember_cpu_t;
 
 // Which of them this core has, read from it. Kernels that need one that is missing are

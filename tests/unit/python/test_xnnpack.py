@@ -75,7 +75,7 @@ def test_a_project_switches_sme_off(tmp_path: Path) -> None:
     file = tmp_path / "ember.yaml"
     file.write_text("forbid: [sme]\n", encoding="utf-8")
     board = project.load(file).rules.narrowed(boards.load("qemu-a64-sme"))
-    assert board.isa == ("i8mm", "dot", "neon")
+    assert board.isa == ("i8mm", "fhm", "dot", "neon")
     assert board.svl is None
     one = model.read(CASES / "xnnpack_mlp/model.pte", ())
     methods = one.program.methods
