@@ -88,88 +88,120 @@ static uint32_t pack_word(const void *weights, size_t first) {
     return word;
 }
 
-// The scale of a block above the sum of its weights.
-static uint32_t pack_scale(const void *weights, size_t first, uint32_t block,
-                           uint16_t scale) {
+// A column while it is packed.
+typedef struct column {
+    const void *weights;
+    const uint16_t *scales;
+    size_t first; // of its weights
+    uint32_t block;
+    float back;
+} column_t;
+
+// Of the weights of the block that begins at number k.
+static int32_t sum_of(const column_t *column, uint32_t k) {
     int32_t sum = 0;
-    for (uint32_t i = 0; i < block; i++) {
-        sum += weight_at(weights, first + i);
+    for (uint32_t i = k; i < k + column->block; i++) {
+        sum += weight_at(column->weights, column->first + i);
     }
-    return (uint32_t)scale << 16 | ((uint32_t)sum & 0xffff);
+    return sum;
 }
 
-// Of weights times scales from number `from` of the column on; a little more.
-static float norm_of(const ember_xnn_geometry_t *geometry, const void *weights,
-                     const uint16_t *scales, size_t column, uint32_t from, float back) {
-    const uint32_t part = xnn_sme_group_part(geometry->block);
-    const uint32_t left = geometry->k - from;
+static float scale_of(const column_t *column, uint32_t k) {
+    return ember_f32_from_bf16(column->scales[k / column->block]) / column->back;
+}
+
+// The scale of a block above the sum of its weights.
+static uint32_t pack_scale(const column_t *column, uint32_t k) {
+    const uint16_t scale = ember_f16_from_f32(scale_of(column, k) * 0x1p-12f);
+    return (uint32_t)scale << 16 | ((uint32_t)sum_of(column, k) & 0xffff);
+}
+
+// Of weights times scales from number k to `end`; a little more.
+static float norm_of(const column_t *column, uint32_t k, uint32_t end) {
     float sum = 0.0f;
-    for (uint32_t i = from; i < from + (part < left ? part : left); i++) {
-        const uint32_t bits = (uint32_t)scales[i / geometry->block] << 16;
-        const float scale = ember_float_from(bits) / back;
-        const float x = (float)weight_at(weights, column * geometry->k + i) * scale;
-        sum += x * x;
+    for (; k < end; k++) {
+        const float weight = (float)weight_at(column->weights, column->first + k);
+        sum += weight * scale_of(column, k) * (weight * scale_of(column, k));
     }
     return sqrtf(sum) * 1.001f;
 }
 
+// Numbers of the part from k to `end`, `step` apart. What a zero point adds at its
+// start, and then at its end.
+static float pack_part(const column_t *column, uint32_t k, uint32_t end, float start,
+                       uint32_t step, float *to) {
+    float reach = fabsf(start);
+    to[(size_t)XNN_SME_GROUP_NORM * step] = norm_of(column, k, end);
+    to[(size_t)XNN_SME_GROUP_START * step] = start;
+    for (; k < end; k += column->block) {
+        start += (float)sum_of(column, k) * scale_of(column, k);
+        reach = fabsf(start) > reach ? fabsf(start) : reach;
+    }
+    to[(size_t)XNN_SME_GROUP_REACH * step] = reach;
+    return start;
+}
+
 // The numbers behind the blocks of a column, `step` words apart.
-static void pack_extra(const ember_xnn_geometry_t *geometry, const void *weights,
-                       const uint16_t *scales, size_t column, uint32_t step,
-                       uint32_t *to) {
-    const uint32_t blocks = geometry->k / geometry->block;
-    const uint32_t part = xnn_sme_group_part(geometry->block);
-    const uint16_t *own = scales + column * blocks;
+static void pack_extra(column_t *column, uint32_t k, uint32_t step, float *to) {
+    const uint32_t part = xnn_sme_group_part(column->block);
     int32_t smallest;
-    const scale_t range = range_of(own, blocks, &smallest);
-    const float back = power_of_2(range.first - 11);
-    to[(size_t)XNN_SME_GROUP_BACK * step] = ember_float_bits(back);
-    to[(size_t)XNN_SME_GROUP_FACTOR * step] =
-        ember_float_bits(power_of_2(-1 - range.first));
-    to[(size_t)XNN_SME_GROUP_LIMIT * step] =
-        ember_float_bits(power_of_2(24 + range.last - range.first + 11));
-    to += (size_t)XNN_SME_GROUP_NORMS * step;
-    for (uint32_t k = 0; k < geometry->k; k += part, to += step) {
-        *to = ember_float_bits(norm_of(geometry, weights, own, column, k, back));
+    const scale_t range = range_of(column->scales, k / column->block, &smallest);
+    column->back = power_of_2(range.first - 11);
+    float *limit = to + (size_t)XNN_SME_GROUP_LIMIT * step;
+    to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
+    *limit = power_of_2(24 + range.last - range.first + 11);
+    to += (size_t)XNN_SME_GROUP_PARTS * step;
+    const uint8_t *weights = (const uint8_t *)column->weights + column->first / 2;
+    float start =
+        xnn_group_start(weights, column->scales, k, column->block) / column->back;
+    for (uint32_t i = 0; i < k; i += part) {
+        start =
+            pack_part(column, i, i + (part < k - i ? part : k - i), start, step, to);
+        to += (size_t)XNN_SME_GROUP_NUMBERS * step;
+    }
+    if (start != 0.0f) { // the first was rounded: no sum is exact
+        *limit = 0.0f;
     }
 }
 
-static uint32_t *pack_columns(const ember_xnn_geometry_t *geometry, const void *weights,
-                              const uint16_t *scales, uint32_t first, uint32_t end,
-                              uint32_t *to) {
-    const uint32_t blocks = geometry->k / geometry->block;
+// A column among `step`: the first of its words is at `to`.
+static void pack_column(const ember_xnn_geometry_t *geometry, column_t *column,
+                        uint32_t step, uint32_t *to) {
+    const size_t words = xnn_sme_group_words(geometry->k, geometry->block);
+    pack_extra(column, geometry->k, step, (float *)(void *)(to + words * step));
     for (uint32_t k = 0; k < geometry->k; k += geometry->block) {
-        for (uint32_t i = k; i < k + geometry->block; i += 8) {
-            for (size_t column = first; column < end; column++) {
-                *to++ = pack_word(weights, column * geometry->k + i);
-            }
+        for (uint32_t i = k; i < k + geometry->block; i += 8, to += step) {
+            *to = pack_word(column->weights, column->first + i);
         }
-        for (size_t column = first; column < end; column++) {
-            *to++ = pack_scale(weights, column * geometry->k + k, geometry->block,
-                               scales[column * blocks + k / geometry->block]);
-        }
+        *to = pack_scale(column, k);
+        to += step;
     }
-    for (uint32_t column = first; column < end; column++) {
-        pack_extra(geometry, weights, scales, column, end - first, to + column - first);
-    }
-    return to +
-           (size_t)(end - first) * xnn_sme_group_extra(geometry->k, geometry->block);
+}
+
+static uint32_t words_of(const ember_xnn_geometry_t *geometry) {
+    return xnn_sme_group_words(geometry->k, geometry->block) +
+           xnn_sme_group_extra(geometry->k, geometry->block);
 }
 
 static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
                  const void *scales, void *to) {
-    uint32_t *next = to;
-    for (uint32_t first = 0; first < geometry->n; first += geometry->unit) {
+    for (uint32_t i = 0; i < geometry->n; i++) {
+        const uint32_t first = i / geometry->unit * geometry->unit;
         const uint32_t left = geometry->n - first;
-        const uint32_t end = first + (left < geometry->unit ? left : geometry->unit);
-        next = pack_columns(geometry, weights, scales, first, end, next);
+        column_t column = {
+            .weights = weights,
+            .scales =
+                (const uint16_t *)scales + (size_t)i * (geometry->k / geometry->block),
+            .first = (size_t)i * geometry->k,
+            .block = geometry->block,
+        };
+        pack_column(geometry, &column, left < geometry->unit ? left : geometry->unit,
+                    (uint32_t *)to + (size_t)first * words_of(geometry) + (i - first));
     }
 }
 
 static uint64_t size(const ember_xnn_geometry_t *geometry) {
-    const uint64_t words = xnn_sme_group_words(geometry->k, geometry->block) +
-                           xnn_sme_group_extra(geometry->k, geometry->block);
-    return 4 * words * geometry->n;
+    return 4 * (uint64_t)words_of(geometry) * geometry->n;
 }
 
-const ember_xnn_layout_t ember_xnn_sme_groups = {"sme_groups", size, pack, true};
+const ember_xnn_layout_t ember_xnn_sme_groups = {"sme_qb4", size, pack, true};

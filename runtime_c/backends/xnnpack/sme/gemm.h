@@ -118,18 +118,23 @@ static inline bool xnn_sme_takes_s8(void) {
 // four numbers, or eight of four bits: first to fourth in the low halves of its bytes,
 // fifth to eighth in the high ones. So weights take the same bytes for all vector
 // lengths. Of QD8_B4 the words of each block of weights are followed by one word per
-// column: a scale as bfloat16 in the upper half, the sum of the weights in the lower.
+// column: its scale, 2^-12 / back, as float16 in the upper half, the sum of the weights
+// in the lower.
 
-// Behind the blocks of a block of columns of QD8_B4, a number of each column in turn:
-// `back`, a power of two that the sums are multiplied with; `factor`, 2^-12 / back,
-// which brings scales near one; `limit`, 2^24 times the last bit of the smallest scale
-// / back, up to where sums are not rounded; then norms of weights times scales / back,
-// rounded up, for each part of k.
+// Behind the blocks of a block of columns of QD8_B4, numbers of each column in turn:
+// `back`, a power of two that sums are multiplied with; `limit`, 2^24 times the last
+// bit of the smallest scale / back, up to where sums are not rounded. Then, of each
+// part of k, three that are divided by `back`: the norm of its weights times scales,
+// rounded up; what a zero point of one adds to the sum where the part begins, at first
+// xnn_group_start(); and the largest magnitude of that at blocks of the part.
 enum {
     XNN_SME_GROUP_BACK,
-    XNN_SME_GROUP_FACTOR,
     XNN_SME_GROUP_LIMIT,
-    XNN_SME_GROUP_NORMS,
+    XNN_SME_GROUP_PARTS,
+    XNN_SME_GROUP_NORM = 0, // of a part
+    XNN_SME_GROUP_START,
+    XNN_SME_GROUP_REACH,
+    XNN_SME_GROUP_NUMBERS,
     XNN_SME_GROUP_PART = 128
 };
 
@@ -145,7 +150,7 @@ static inline uint32_t xnn_sme_group_words(uint32_t k, uint32_t block) {
 
 static inline uint32_t xnn_sme_group_extra(uint32_t k, uint32_t block) {
     const uint32_t part = xnn_sme_group_part(block);
-    return XNN_SME_GROUP_NORMS + (k + part - 1) / part;
+    return XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * ((k + part - 1) / part);
 }
 
 // Columns of a block: two vectors.

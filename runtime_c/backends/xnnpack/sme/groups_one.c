@@ -2,42 +2,66 @@
 // One row, with scales per block of weights.
 #include "groups.h"
 
-// The sum of a block: int32, sixteen times itself, then without the zero point.
-static inline svfloat32_t add_one(svfloat32_t sum, svint32_t own, svint32_t word,
-                                  int32_t zero) __arm_streaming __arm_preserves("za") {
+// Elements count from -128 on: that many times the sum of a block's weights, which is
+// the lower half of its word, sixteen times as all sums here.
+static inline svint32_t begin(svint32_t word) __arm_streaming __arm_preserves("za") {
+    return svmlalb_n_s32(svdup_s32(0), svreinterpret_s16_s32(word), 16 * -INT8_MIN);
+}
+
+static inline svfloat32_t add(svfloat32_t sum, svint32_t own,
+                              svint32_t word) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svint32_t weights = svasr_n_s32_x(all, svlsl_n_s32_x(all, word, 16), 16);
-    const svint32_t exact = svasr_n_s32_x(all, own, 4);
-    const svint32_t part = svmls_n_s32_x(all, exact, weights, zero);
-    return svmla_f32_x(all, sum, svcvt_f32_s32_x(all, part), sme_group_scale(word));
+    const svfloat32_t scale = svcvtlt_f32_f16_x(all, svreinterpret_f16_s32(word));
+    return svmla_f32_x(all, sum, svcvt_f32_s32_x(all, own), scale);
+}
+
+void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
+                        const uint8_t *w) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const uint32_t most = 2 * (uint32_t)svcntw();
+    const uint32_t left = gemm->n - column;
+    const uint32_t columns = left < most ? left : most;
+    const size_t bytes = (size_t)gemm->block / 2 * columns;
+    const float *extra = (const float *)(const void *)w +
+                         (size_t)columns * xnn_sme_group_words(gemm->k, gemm->block);
+    const float *start =
+        extra + (size_t)columns * (XNN_SME_GROUP_PARTS + XNN_SME_GROUP_START);
+    // Scales are 2^-12 of what they were, sums sixteen times.
+    const float zero = (float)(gemm->rows[row].zero - INT8_MIN) * 0x1p-8f;
+    const svfloat32x2_t starts = sme_floats(start, columns);
+    svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(starts, 0), zero);
+    svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(starts, 1), zero);
+    ember_xnn_sme_t part = *gemm;
+    part.kind = XNN_SME_QD8_S4;
+    part.k = gemm->block;
+    part.a = (const int8_t *)gemm->a + (size_t)row * gemm->k;
+    for (uint32_t k = 0; k < gemm->k; k += gemm->block) {
+        const svint32x2_t words =
+            sme_ints((const int32_t *)(const void *)(w + bytes), columns);
+        const svint32_t w0 = svget2_s32(words, 0);
+        const svint32_t w1 = svget2_s32(words, 1);
+        const svint32x2_t own =
+            xnn_sme_dot_block(&part, w, columns, svcreate2_s32(begin(w0), begin(w1)));
+        s0 = add(s0, svget2_s32(own, 0), w0);
+        s1 = add(s1, svget2_s32(own, 1), w1);
+        part.a = (const int8_t *)part.a + gemm->block;
+        w += bytes + 4 * (size_t)columns;
+    }
+    const svfloat32x2_t back =
+        sme_floats(extra + (size_t)columns * XNN_SME_GROUP_BACK, columns);
+    const float scale = gemm->rows[row].scale;
+    const svfloat32x2_t sums =
+        svcreate2_f32(svmul_n_f32_x(all, s0, 0x1p8f), svmul_n_f32_x(all, s1, 0x1p8f));
+    sme_group_put(gemm, (size_t)row * gemm->n + column,
+                  sme_group_numbers(sums, back, scale, sme_bias(gemm, column, columns)),
+                  svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));
 }
 
 void xnn_sme_groups_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za") {
-    const uint32_t most = 2 * (uint32_t)svcntw();
-    const svint32_t none = svdup_s32(0);
-    const int32_t zero = gemm->rows[0].zero;
-    const uint8_t *w = gemm->w;
-    ember_xnn_sme_t part = *gemm;
-    part.kind = XNN_SME_QD8_S4;
-    part.k = gemm->block;
-    for (uint32_t j = 0; j < gemm->n; j += most) {
-        const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
-        svfloat32_t s0 = svdup_f32(0.0f);
-        svfloat32_t s1 = s0;
-        for (uint32_t k = 0; k < gemm->k; k += gemm->block) {
-            part.a = (const int8_t *)gemm->a + k;
-            const svint32x2_t own =
-                xnn_sme_dot_block(&part, w, columns, svcreate2_s32(none, none));
-            w += (size_t)gemm->block / 2 * columns;
-            const svint32x2_t words =
-                sme_ints((const int32_t *)(const void *)w, columns);
-            w += 4 * (size_t)columns;
-            s0 = add_one(s0, svget2_s32(own, 0), svget2_s32(words, 0), zero);
-            s1 = add_one(s1, svget2_s32(own, 1), svget2_s32(words, 1), zero);
-        }
-        w += 4 * (size_t)columns * xnn_sme_group_extra(gemm->k, gemm->block);
-        sme_group_put(gemm, j, 0, svcreate2_f32(s0, s1), sme_bias(gemm, j, columns),
-                      columns, true);
+    const size_t bytes = 4 * ((size_t)xnn_sme_group_words(gemm->k, gemm->block) +
+                              xnn_sme_group_extra(gemm->k, gemm->block));
+    for (uint32_t j = 0; j < gemm->n; j += 2 * (uint32_t)svcntw()) {
+        xnn_sme_groups_row(gemm, 0, j, (const uint8_t *)gemm->w + j * bytes);
     }
 }

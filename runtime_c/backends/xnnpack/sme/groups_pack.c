@@ -7,60 +7,74 @@
 
 // Of eight elements pairs (0, 2), (4, 6), (1, 3), (5, 7) become words, as halves of
 // packed weights have them.
+static inline __attribute__((always_inline)) void
+convert(svint8_t x, svint8_t zero, svbool_t h0, svbool_t h1,
+        uint16_t *to) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b16();
+    const svfloat16_t even = svcvt_f16_s16_x(all, svsublb_s16(x, zero));
+    const svfloat16_t odd = svcvt_f16_s16_x(all, svsublt_s16(x, zero));
+    const svuint64_t e4 = svreinterpret_u64_f16(even);
+    const svuint64_t o4 = svreinterpret_u64_f16(odd);
+    svst1_u16(h0, to, svreinterpret_u16_u64(svzip1_u64(e4, o4)));
+    svst1_vnum_u16(h1, to, 1, svreinterpret_u16_u64(svzip2_u64(e4, o4)));
+}
+
 static void convert_row(const int8_t *from, uint32_t k, int32_t zero,
                         uint16_t *to) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b16();
-    const svint16_t none = svdup_s16((int16_t)zero);
+    const svbool_t all = svptrue_b8();
+    const svint8_t none = svdup_s8((int8_t)zero);
     const uint32_t most = (uint32_t)svcntb();
-    for (uint32_t i = 0; i < k; i += most) {
-        const svint8_t x = svld1_s8(svwhilelt_b8_u32(i, k), from + i);
-        const svint16_t both = svreinterpret_s16_s8(x);
-        const svint16_t even = svasr_n_s16_x(all, svlsl_n_s16_x(all, both, 8), 8);
-        const svint16_t odd = svasr_n_s16_x(all, both, 8);
-        const svfloat16_t e = svcvt_f16_s16_x(all, svsub_s16_x(all, even, none));
-        const svfloat16_t o = svcvt_f16_s16_x(all, svsub_s16_x(all, odd, none));
-        const svuint64_t e4 = svreinterpret_u64_f16(e);
-        const svuint64_t o4 = svreinterpret_u64_f16(o);
-        svst1_u16(svwhilelt_b16_u32(i, k), to + i,
-                  svreinterpret_u16_u64(svzip1_u64(e4, o4)));
-        svst1_u16(svwhilelt_b16_u32(i + most / 2, k), to + i + most / 2,
-                  svreinterpret_u16_u64(svzip2_u64(e4, o4)));
+    size_t i = 0;
+    for (; i + most <= k; i += most) {
+        convert(svld1_s8(all, from + i), none, all, all, to + i);
+    }
+    const uint32_t left = k - (uint32_t)i;
+    if (left > 0) {
+        convert(svld1_s8(svwhilelt_b8_u32(0, left), from + i), none,
+                svwhilelt_b16_u32(0, left), svwhilelt_b16_u32(most / 2, left), to + i);
     }
 }
 
-// The square of the norm of (x - zero): sums of x * x and of x are exact, in int32.
-static int64_t square_of(const int8_t *from, uint32_t count,
-                         int32_t zero) __arm_streaming __arm_preserves("za") {
+static inline svfloat32_t
+square(svfloat32_t sum, svuint32_t pairs) __arm_streaming __arm_preserves("za") {
+    const svfloat16_t x = svreinterpret_f16_u32(pairs);
+    return svmlalt_f32(svmlalb_f32(sum, x, x), x, x);
+}
+
+// The largest norm of `rows` rows, of words (words, rows) at `a`.
+static float norm_of(const uint32_t *a, uint32_t words,
+                     uint32_t rows) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svint8_t ones = svdup_s8(1);
-    const uint32_t most = (uint32_t)svcntb();
-    svint32_t squares = svdup_s32(0);
-    svint32_t sums = squares;
-    for (uint32_t i = 0; i < count; i += most) {
-        const svint8_t x = svld1_s8(svwhilelt_b8_u32(i, count), from + i);
-        squares = svdot_s32(squares, x, x);
-        sums = svdot_s32(sums, x, ones);
+    const svbool_t r0 = svwhilelt_b32_u32(0, rows);
+    const svbool_t r1 = svwhilelt_b32_u32((uint32_t)svcntw(), rows);
+    svfloat32_t s0 = svdup_f32(0.0f);
+    svfloat32_t s1 = s0;
+    for (uint32_t i = 0; i < words; i += 4) {
+#pragma clang loop unroll(full)
+        for (uint32_t j = 0; j < 4; j++, a += rows) {
+            s0 = square(s0, svld1_u32(r0, a));
+            s1 = square(s1, svld1_vnum_u32(r1, a, 1));
+        }
     }
-    const int64_t both = svaddv_s32(all, sums);
-    return svaddv_s32(all, squares) - 2 * zero * both + (int64_t)zero * zero * count;
+    return __builtin_sqrtf(svmaxv_f32(all, svmax_f32_x(all, s0, s1)));
 }
 
-// The largest norms of `count` rows.
+// Norms of `count` packed rows in each part of k, and their largest zero point.
 static void find_norms(const groups_t *groups, uint32_t row,
                        uint32_t count) __arm_streaming __arm_preserves("za") {
-    const ember_xnn_sme_t *gemm = groups->gemm;
-    float *norms = groups->norms + (size_t)(row / groups->most) * groups->parts;
-    for (uint32_t k = 0; k < gemm->k; k += groups->part, norms++) {
-        const uint32_t left = gemm->k - k;
-        const uint32_t length = left < groups->part ? left : groups->part;
-        int64_t most = 0;
-        for (uint32_t i = row; i < row + count; i++) {
-            const int64_t square =
-                square_of((const int8_t *)gemm->a + (size_t)i * gemm->k + k, length,
-                          gemm->rows[i].zero);
-            most = square > most ? square : most;
-        }
-        *norms = __builtin_sqrtf((float)most);
+    const uint32_t words = groups->gemm->k / 2;
+    const uint32_t *a = (const uint32_t *)(const void *)groups->a + (size_t)row * words;
+    float *norms = groups->norms + (size_t)(row / groups->most) * (groups->parts + 1);
+    for (uint32_t i = 0; i < words; i += groups->part / 2, norms++) {
+        const uint32_t left = words - i;
+        *norms = norm_of(a + (size_t)i * count,
+                         left < groups->part / 2 ? left : groups->part / 2, count);
+    }
+    *norms = 0.0f;
+    for (uint32_t i = row; i < row + count; i++) {
+        const float zero = (float)(groups->gemm->rows[i].zero - INT8_MIN);
+        groups->zeros[i] = zero;
+        *norms = zero > *norms ? zero : *norms;
     }
 }
 
@@ -76,9 +90,9 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
                         gemm->rows[row + i].zero,
                         (uint16_t *)(void *)(rows + i * bytes));
         }
-        find_norms(groups, row, count);
         xnn_sme_turn(rows, bytes, count, (uint32_t)bytes, 1, gemm->k / 2,
                      groups->a + row * bytes);
+        find_norms(groups, row, count);
     }
 }
 
@@ -117,46 +131,39 @@ put_pairs(uint32_t *to, const uint32_t *from, uint32_t columns, bool whole,
     }
 }
 
-// Scales of a block, 2^-12 times, in both halves of words.
+// Scales of a block in both halves of words.
 static inline svfloat16_t
-scales_of(const uint32_t *words, const float *factors,
-          svbool_t some) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat32_t scale =
-        sme_group_scale(svreinterpret_s32_u32(svld1_u32(some, words)));
-    const svfloat32_t factor = svld1_f32(some, factors);
-    const svfloat16_t half = svcvt_f16_f32_x(all, svmul_f32_x(all, scale, factor));
-    const svuint32_t bits = svand_n_u32_x(all, svreinterpret_u32_f16(half), UINT16_MAX);
-    return svreinterpret_f16_u32(svorr_u32_x(all, bits, svlsl_n_u32_x(all, bits, 16)));
+scales_of(const uint32_t *words, svbool_t some) __arm_streaming __arm_preserves("za") {
+    const svfloat16_t both = svreinterpret_f16_u32(svld1_u32(some, words));
+    return svtrn2_f16(both, both);
+}
+
+static inline __attribute__((always_inline)) void
+put_blocks(const groups_t *groups, uint32_t columns,
+           bool whole) __arm_streaming __arm_preserves("za") {
+    const uint32_t half = (uint32_t)svcntw();
+    const size_t step = columns;
+    const svbool_t c0 = svwhilelt_b32_u32(0, columns);
+    const svbool_t c1 = svwhilelt_b32_u32(half, columns);
+    const uint32_t block = groups->gemm->block;
+    const uint32_t blocks = groups->gemm->k / block;
+    const uint32_t *from = (const uint32_t *)(const void *)groups->from;
+    uint32_t *to = (uint32_t *)(void *)groups->w;
+    for (uint32_t i = 0; i < blocks; i++, from += step) {
+        const uint32_t *words = from + block / 8 * step;
+        const svfloat16_t s0 = scales_of(words, c0);
+        const svfloat16_t s1 = scales_of(words + half, c1);
+        for (; from < words; from += step, to += 4 * step) {
+            put_pairs(to, from, columns, whole, s0, s1);
+        }
+    }
 }
 
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za") {
-    const ember_xnn_sme_t *gemm = groups->gemm;
-    const uint32_t columns = groups->columns;
-    const uint32_t block = gemm->block;
-    const uint32_t half = (uint32_t)svcntw();
-    const svbool_t c0 = svwhilelt_b32_u32(0, columns);
-    const svbool_t c1 = svwhilelt_b32_u32(half, columns);
-    const uint32_t *from = (const uint32_t *)(const void *)groups->from;
-    const float *factors = groups->scaled + (size_t)XNN_SME_GROUP_FACTOR * columns;
-    uint32_t *to = (uint32_t *)(void *)groups->w;
-    for (uint32_t k = 0; k < gemm->k; k += block, from += columns) {
-        const uint32_t *words = from + (size_t)block / 8 * columns;
-        const svfloat16_t s0 = scales_of(words, factors, c0);
-        const svfloat16_t s1 = scales_of(words + half, factors + half, c1);
-        if (columns == 2 * half) {
-            for (uint32_t i = 0; i < block; i += 8) {
-                put_pairs(to, from, columns, true, s0, s1);
-                from += columns;
-                to += 4 * columns;
-            }
-        } else {
-            for (uint32_t i = 0; i < block; i += 8) {
-                put_pairs(to, from, columns, false, s0, s1);
-                from += columns;
-                to += 4 * columns;
-            }
-        }
+    if (groups->columns == groups->most) {
+        put_blocks(groups, 2 * (uint32_t)svcntw(), true);
+    } else {
+        put_blocks(groups, groups->columns, false);
     }
 }

@@ -146,20 +146,29 @@ static uint32_t group_word(const ember_xnn_sme_t *gemm, uint32_t column,
     return w[(size_t)word * width + column - first];
 }
 
+static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
+                          uint32_t number) {
+    const uint32_t words = xnn_sme_group_words(gemm->k, gemm->block);
+    return ember_float_from(group_word(gemm, column, words + number));
+}
+
 static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const int8_t *x = (const int8_t *)gemm->a + (size_t)row * gemm->k;
     const uint32_t words = gemm->block / 8 + 1; // of a block
-    float all = 0.0f;
+    const uint32_t start = XNN_SME_GROUP_PARTS + XNN_SME_GROUP_START;
+    float all =
+        group_number(gemm, column, start) * (float)(gemm->rows[row].zero - INT8_MIN);
     for (uint32_t b = 0; b < gemm->k / gemm->block; b++) {
         int32_t sum = 0;
         for (uint32_t i = 0; i < gemm->block; i++, x++) {
             const uint32_t word = group_word(gemm, column, b * words + i / 8);
-            sum += (*x - gemm->rows[row].zero) * nibble_of(word, i % 8);
+            sum += (*x - INT8_MIN) * nibble_of(word, i % 8);
         }
         const uint32_t last = group_word(gemm, column, b * words + words - 1);
-        all += (float)sum * ember_float_from(last & 0xffff0000);
+        const float scale = ember_f32_from_f16((uint16_t)(last >> 16)) * 0x1p12f;
+        all = fmaf((float)sum, scale, all);
     }
-    return all;
+    return all * group_number(gemm, column, XNN_SME_GROUP_BACK);
 }
 
 static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
@@ -218,45 +227,5 @@ void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm) {
         run_batch(gemm);
     } else {
         run_product(gemm);
-    }
-}
-
-// --- quantising ----------------------------------------------------------------------
-
-static float number_of(const ember_xnn_sme_quantize_t *job, size_t index) {
-    return job->half ? ember_f32_from_f16(((const uint16_t *)job->x)[index])
-                     : ((const float *)job->x)[index];
-}
-
-static void quantize_row(const ember_xnn_sme_quantize_t *job, uint32_t row) {
-    const size_t first = (size_t)row * job->length;
-    ember_xnn_limits_t limits = {0.0f, 0.0f};
-    for (size_t i = first; i < first + job->length; i++) {
-        const float x = number_of(job, i);
-        limits.low = x < limits.low ? x : limits.low;
-        limits.high = x > limits.high ? x : limits.high;
-    }
-    int32_t zero;
-    const float exact = xnn_find_parameters(&limits, &zero);
-    const float factor = job->half ? xnn_half_factor(exact) : exact;
-    job->rows[row] = (ember_xnn_row_t){1.0f / exact, zero};
-    for (size_t i = first; i < first + job->length; i++) {
-        const float x = number_of(job, i) * factor;
-        job->y[i] =
-            (int8_t)(xnn_round(x, (float)(INT8_MIN - zero), (float)(INT8_MAX - zero)) +
-                     zero);
-    }
-}
-
-void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job) {
-    for (uint32_t row = 0; row < job->count; row++) {
-        quantize_row(job, row);
-    }
-}
-
-void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
-                                  const ember_xnn_range_t *range) {
-    for (size_t i = 0; i < job->length; i++) {
-        job->y[i] = xnn_quantize(number_of(job, i) * factor, range);
     }
 }
