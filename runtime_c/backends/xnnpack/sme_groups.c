@@ -126,19 +126,18 @@ static float norm_of(const column_t *column, uint32_t k, uint32_t end) {
     return sqrtf(sum) * 1.001f;
 }
 
-// Numbers of the part from k to `end`, `step` apart. What a zero point adds at its
-// start, and then at its end.
-static float pack_part(const column_t *column, uint32_t k, uint32_t end, float start,
+// Numbers of the part from k to `end`, `step` apart; to `start` is added what a zero
+// point adds. The largest magnitude of that.
+static float pack_part(const column_t *column, uint32_t k, uint32_t end, float *start,
                        uint32_t step, float *to) {
-    float reach = fabsf(start);
+    float reach = fabsf(*start);
     to[(size_t)XNN_SME_GROUP_NORM * step] = norm_of(column, k, end);
-    to[(size_t)XNN_SME_GROUP_START * step] = start;
     for (; k < end; k += column->block) {
-        start += (float)sum_of(column, k) * scale_of(column, k);
-        reach = fabsf(start) > reach ? fabsf(start) : reach;
+        *start += (float)sum_of(column, k) * scale_of(column, k);
+        reach = fabsf(*start) > reach ? fabsf(*start) : reach;
     }
     to[(size_t)XNN_SME_GROUP_REACH * step] = reach;
-    return start;
+    return reach;
 }
 
 // The numbers behind the blocks of a column, `step` words apart.
@@ -146,20 +145,22 @@ static void pack_extra(column_t *column, uint32_t k, uint32_t step, float *to) {
     const uint32_t part = xnn_sme_group_part(column->block);
     int32_t smallest;
     const scale_t range = range_of(column->scales, k / column->block, &smallest);
-    column->back = power_of_2(range.first - 11);
     float *limit = to + (size_t)XNN_SME_GROUP_LIMIT * step;
-    to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
     *limit = power_of_2(24 + range.last - range.first + 11);
-    to += (size_t)XNN_SME_GROUP_PARTS * step;
+    column->back = power_of_2(range.first - 11);
+    to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
     const uint8_t *weights = (const uint8_t *)column->weights + column->first / 2;
     float start =
         xnn_group_start(weights, column->scales, k, column->block) / column->back;
+    to[(size_t)XNN_SME_GROUP_START * step] = start;
+    float *next = to + (size_t)XNN_SME_GROUP_PARTS * step;
+    bool exact = true;
     for (uint32_t i = 0; i < k; i += part) {
-        start =
-            pack_part(column, i, i + (part < k - i ? part : k - i), start, step, to);
-        to += (size_t)XNN_SME_GROUP_NUMBERS * step;
+        const uint32_t end = i + (part < k - i ? part : k - i);
+        exact = pack_part(column, i, end, &start, step, next) <= *limit && exact;
+        next += (size_t)XNN_SME_GROUP_NUMBERS * step;
     }
-    if (start != 0.0f) { // the first was rounded: no sum is exact
+    if (!exact || start != 0.0f) { // the start was rounded: no sum is exact
         *limit = 0.0f;
     }
 }

@@ -123,16 +123,16 @@ static inline bool xnn_sme_takes_s8(void) {
 
 // Behind the blocks of a block of columns of QD8_B4, numbers of each column in turn:
 // `back`, a power of two that sums are multiplied with; `limit`, 2^24 times the last
-// bit of the smallest scale / back, up to where sums are not rounded. Then, of each
-// part of k, three that are divided by `back`: the norm of its weights times scales,
-// rounded up; what a zero point of one adds to the sum where the part begins, at first
-// xnn_group_start(); and the largest magnitude of that at blocks of the part.
+// bit of the smallest scale / back, up to where sums are not rounded; and what a zero
+// point of one adds to a sum, xnn_group_start() / back. Then two of each part of k: the
+// norm of its weights times scales / back, rounded up; and the largest magnitude of
+// what a zero point of one has added between its blocks.
 enum {
     XNN_SME_GROUP_BACK,
     XNN_SME_GROUP_LIMIT,
+    XNN_SME_GROUP_START,
     XNN_SME_GROUP_PARTS,
     XNN_SME_GROUP_NORM = 0, // of a part
-    XNN_SME_GROUP_START,
     XNN_SME_GROUP_REACH,
     XNN_SME_GROUP_NUMBERS,
     XNN_SME_GROUP_PART = 128

@@ -24,8 +24,7 @@ put_rows(const groups_t *groups, bool lower, uint32_t row, uint32_t rows,
     const svbool_t c0 = svwhilelt_b32_u32(0, groups->columns);
     const svbool_t c1 = svwhilelt_b32_u32((uint32_t)svcntw(), groups->columns);
     const svfloat32x2_t bias = sme_bias(gemm, groups->column, groups->columns);
-    const svfloat32x2_t back = sme_floats(
-        groups->extra + (size_t)XNN_SME_GROUP_BACK * groups->columns, groups->columns);
+    const svfloat32x2_t back = sme_group_extra(groups, XNN_SME_GROUP_BACK);
     const ember_xnn_row_t *from = gemm->rows + row;
     size_t at = (size_t)row * n + groups->column;
     float *y = (float *)gemm->y + at;

@@ -33,13 +33,46 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za");
 
-// Tiles 0 to 3 become the sums of a block, divided by `back`. No: nothing was proven,
-// and they are not.
+// Tiles 0 to 3 become the sums of a block, divided by `back`. No: they are not.
 bool xnn_sme_groups_add(const groups_t *groups) __arm_streaming __arm_inout("za");
+
+// The parts from `part` on, at least up to which nothing is rounded when the magnitudes
+// of sums are no more than `bound`. Zero points are taken `times` times.
+uint32_t xnn_sme_groups_end(const groups_t *groups, uint32_t part, svfloat32x2_t bound,
+                            float times) __arm_streaming __arm_preserves("za");
+
+// Adds the products of k from `k` to `end` to the tiles.
+void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
+                             uint32_t end) __arm_streaming __arm_inout("za");
+
+// Adds parts block by block until nothing is rounded again; up to which part, or 0:
+// sums of a block are not exact. Tiles are sums without what zero points add.
+uint32_t xnn_sme_groups_blocks(const groups_t *groups,
+                               uint32_t part) __arm_streaming __arm_inout("za");
 
 // Numbers of one row and a block of columns, which begins at `w`.
 void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                         const uint8_t *w) __arm_streaming __arm_preserves("za");
+
+// Where a part of k begins.
+static inline uint32_t
+sme_group_k(const groups_t *groups,
+            uint32_t part) __arm_streaming __arm_preserves("za") {
+    const uint32_t k = groups->part * part;
+    return k < groups->gemm->k ? k : groups->gemm->k;
+}
+
+static inline svfloat32x2_t sme_group_none(void) __arm_streaming __arm_preserves("za") {
+    return svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
+}
+
+// A number of the columns: one of XNN_SME_GROUP_*.
+static inline svfloat32x2_t
+sme_group_extra(const groups_t *groups,
+                uint32_t number) __arm_streaming __arm_preserves("za") {
+    return sme_floats(groups->extra + (size_t)number * groups->columns,
+                      groups->columns);
+}
 
 // Sums of a row, divided by `back`, become numbers without bounds.
 static inline svfloat32x2_t

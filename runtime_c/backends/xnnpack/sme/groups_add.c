@@ -11,16 +11,15 @@
 // zero point adds, do not exceed the limit. The bound grows with each part; when it
 // reaches the limit the sums are looked at, which are much smaller.
 //
-// From the first part on for which it cannot be told, blocks are summed from zero and
-// added as XNNPACK does. Sums of 32 products are exact always; of larger blocks where
-// the limit says so; else rows are multiplied one by one.
+// Of a part for which it cannot be told, blocks are summed from zero and added as
+// XNNPACK does. Sums of 32 products are exact always; of larger blocks where the limit
+// says so; else rows are multiplied one by one.
 #include "groups.h"
 
-// Numbers of a part of k, or before the parts.
-static svfloat32x2_t numbers(const groups_t *groups, uint32_t part,
-                             uint32_t number) __arm_streaming __arm_preserves("za") {
-    const uint32_t at = XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * part + number;
-    return sme_floats(groups->extra + (size_t)at * groups->columns, groups->columns);
+static svfloat32x2_t number(const groups_t *groups, uint32_t part,
+                            uint32_t which) __arm_streaming __arm_preserves("za") {
+    return sme_group_extra(groups,
+                           XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * part + which);
 }
 
 static const float *
@@ -28,20 +27,17 @@ norms_of(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     return groups->norms + (size_t)(groups->row / groups->most) * (groups->parts + 1);
 }
 
-// The parts from `part` on, at least up to which nothing is rounded when the magnitudes
-// of sums are no more than `bound`.
-static uint32_t find_end(const groups_t *groups, uint32_t part, svfloat32x2_t bound,
-                         float reaches) __arm_streaming __arm_preserves("za") {
+uint32_t xnn_sme_groups_end(const groups_t *groups, uint32_t part, svfloat32x2_t bound,
+                            float times) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const float *norms = norms_of(groups);
-    const float zero = reaches * norms[groups->parts];
-    const svfloat32x2_t limit = sme_floats(
-        groups->extra + (size_t)XNN_SME_GROUP_LIMIT * groups->columns, groups->columns);
+    const float zero = times * norms[groups->parts];
+    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
     svfloat32_t t0 = svget2_f32(bound, 0);
     svfloat32_t t1 = svget2_f32(bound, 1);
     for (; part < groups->parts; part++) {
-        const svfloat32x2_t norm = numbers(groups, part, XNN_SME_GROUP_NORM);
-        const svfloat32x2_t reach = numbers(groups, part, XNN_SME_GROUP_REACH);
+        const svfloat32x2_t norm = number(groups, part, XNN_SME_GROUP_NORM);
+        const svfloat32x2_t reach = number(groups, part, XNN_SME_GROUP_REACH);
         t0 = svmla_n_f32_x(all, t0, svget2_f32(norm, 0), norms[part]);
         t1 = svmla_n_f32_x(all, t1, svget2_f32(norm, 1), norms[part]);
         const svfloat32_t m0 = svmla_n_f32_x(all, t0, svget2_f32(reach, 0), zero);
@@ -93,9 +89,8 @@ magnitudes(const groups_t *groups) __arm_streaming __arm_inout("za") {
     return svcreate2_f32(largest(l0, l1, l2, l3), largest(r0, r1, r2, r3));
 }
 
-// Products of k from `k` to `end`.
-static void multiply(const groups_t *groups, uint32_t k,
-                     uint32_t end) __arm_streaming __arm_inout("za") {
+void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
+                             uint32_t end) __arm_streaming __arm_inout("za") {
     const size_t row = 2 * (size_t)groups->row * groups->gemm->k;
     const uint8_t *a = groups->a + row + 2 * (size_t)k * groups->rows;
     const uint8_t *w = groups->w + 2 * (size_t)k * groups->columns;
@@ -106,130 +101,22 @@ static void multiply(const groups_t *groups, uint32_t k,
     }
 }
 
-static uint32_t end_of(const groups_t *groups,
-                       uint32_t parts) __arm_streaming __arm_preserves("za") {
-    const uint32_t k = groups->part * parts;
-    return k < groups->gemm->k ? k : groups->gemm->k;
-}
-
-// Adds parts while nothing is rounded; how many.
-static uint32_t add_parts(const groups_t *groups) __arm_streaming __arm_inout("za") {
-    svfloat32x2_t bound = svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
+bool xnn_sme_groups_add(const groups_t *groups) __arm_streaming __arm_inout("za") {
+    svfloat32x2_t bound = sme_group_none();
     uint32_t part = 0;
+    svzero_za();
     for (;;) {
-        const uint32_t end = find_end(groups, part, bound, 1.0f);
-        if (end == part) {
-            return part;
+        uint32_t end = xnn_sme_groups_end(groups, part, bound, 1.0f);
+        if (end > part) {
+            xnn_sme_groups_multiply(groups, sme_group_k(groups, part),
+                                    sme_group_k(groups, end));
+        } else {
+            end = xnn_sme_groups_blocks(groups, part);
         }
-        multiply(groups, end_of(groups, part), end_of(groups, end));
-        if (end == groups->parts) {
-            return end;
+        if (end == groups->parts || end == 0) {
+            return end > 0;
         }
         part = end;
         bound = magnitudes(groups);
     }
-}
-
-// --- block after block ---------------------------------------------------------------
-
-// Tiles to memory, plus zero points times `more` of columns: added to what is there, or
-// in its place.
-static void add_tiles(const groups_t *groups, svfloat32x2_t more,
-                      bool there) __arm_streaming __arm_inout("za") {
-    const svbool_t all = svptrue_b32();
-    const uint32_t half = groups->most / 2;
-    float *sums = groups->sums;
-    for (uint32_t i = 0; i < groups->rows; i++, sums += groups->most) {
-        const bool lower = i >= half;
-        const uint32_t row = lower ? i - half : i;
-        const svint32_t left =
-            lower ? sme_row(true, false, row) : sme_row(false, false, row);
-        const svint32_t right =
-            lower ? sme_row(true, true, row) : sme_row(false, true, row);
-        const float zero = groups->zeros[groups->row + i];
-        svfloat32_t x0 =
-            svmla_n_f32_x(all, svreinterpret_f32_s32(left), svget2_f32(more, 0), zero);
-        svfloat32_t x1 =
-            svmla_n_f32_x(all, svreinterpret_f32_s32(right), svget2_f32(more, 1), zero);
-        if (there) {
-            x0 = svadd_f32_x(all, svld1_f32(all, sums), x0);
-            x1 = svadd_f32_x(all, svld1_vnum_f32(all, sums, 1), x1);
-        }
-        svst1_f32(all, sums, x0);
-        svst1_vnum_f32(all, sums, 1, x1);
-    }
-}
-
-static void load_tiles(const groups_t *groups) __arm_streaming __arm_inout("za") {
-    const svbool_t all = svptrue_b32();
-    const size_t half = groups->most / 2;
-    const float *upper = groups->sums;
-    const float *lower = groups->sums + half * groups->most;
-    for (uint32_t i = 0; i < half; i++, upper += groups->most, lower += groups->most) {
-        svld1_hor_za32(0, i, all, upper);
-        svld1_hor_za32(1, i, all, upper + half);
-        svld1_hor_za32(2, i, all, lower);
-        svld1_hor_za32(3, i, all, lower + half);
-    }
-}
-
-// What a zero point of one adds with the block whose words are before `words`.
-static svfloat32_t block_start(const int32_t *words,
-                               svbool_t some) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svint32_t word = svld1_s32(some, words);
-    const svfloat32_t sum = svcvt_f32_s32_x(all, svexth_s32_x(all, word));
-    const svfloat32_t scale = svcvtlt_f32_f16_x(all, svreinterpret_f16_s32(word));
-    return svmul_f32_x(all, sum, svmul_n_f32_x(all, scale, 0x1p12f));
-}
-
-static void add_blocks(const groups_t *groups,
-                       uint32_t part) __arm_streaming __arm_inout("za") {
-    const ember_xnn_sme_t *gemm = groups->gemm;
-    const uint32_t half = groups->most / 2;
-    const size_t step = gemm->block / 8 + 1; // words of a block
-    const int32_t *words = (const int32_t *)(const void *)groups->from;
-    add_tiles(groups, numbers(groups, part, XNN_SME_GROUP_START), false);
-    for (uint32_t k = end_of(groups, part); k < gemm->k; k += gemm->block) {
-        const int32_t *last =
-            words + (k / gemm->block * step + step - 1) * groups->columns;
-        svzero_za();
-        multiply(groups, k, k + gemm->block);
-        add_tiles(
-            groups,
-            svcreate2_f32(
-                block_start(last, svwhilelt_b32_u32(0, groups->columns)),
-                block_start(last + half, svwhilelt_b32_u32(half, groups->columns))),
-            true);
-    }
-    load_tiles(groups);
-}
-
-// Are sums of all blocks from this part on exact? A block adds no more of the zero
-// point than its sums before and after have.
-static bool exact_blocks(const groups_t *groups,
-                         uint32_t part) __arm_streaming __arm_preserves("za") {
-    enum { ALWAYS = 32 };
-    const svfloat32x2_t none = svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
-    if (groups->gemm->block <= ALWAYS) {
-        return true;
-    }
-    for (; part < groups->parts; part++) {
-        if (find_end(groups, part, none, 2.0f) == part) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool xnn_sme_groups_add(const groups_t *groups) __arm_streaming __arm_inout("za") {
-    svzero_za();
-    const uint32_t part = add_parts(groups);
-    if (part < groups->parts) {
-        if (!exact_blocks(groups, part)) {
-            return false;
-        }
-        add_blocks(groups, part);
-    }
-    return true;
 }

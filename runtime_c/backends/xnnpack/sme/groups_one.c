@@ -24,11 +24,10 @@ void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
     const size_t bytes = (size_t)gemm->block / 2 * columns;
     const float *extra = (const float *)(const void *)w +
                          (size_t)columns * xnn_sme_group_words(gemm->k, gemm->block);
-    const float *start =
-        extra + (size_t)columns * (XNN_SME_GROUP_PARTS + XNN_SME_GROUP_START);
+    const svfloat32x2_t starts =
+        sme_floats(extra + (size_t)columns * XNN_SME_GROUP_START, columns);
     // Scales are 2^-12 of what they were, sums sixteen times.
     const float zero = (float)(gemm->rows[row].zero - INT8_MIN) * 0x1p-8f;
-    const svfloat32x2_t starts = sme_floats(start, columns);
     svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(starts, 0), zero);
     svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(starts, 1), zero);
     ember_xnn_sme_t part = *gemm;

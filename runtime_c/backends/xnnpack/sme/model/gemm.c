@@ -155,9 +155,8 @@ static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
 static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const int8_t *x = (const int8_t *)gemm->a + (size_t)row * gemm->k;
     const uint32_t words = gemm->block / 8 + 1; // of a block
-    const uint32_t start = XNN_SME_GROUP_PARTS + XNN_SME_GROUP_START;
-    float all =
-        group_number(gemm, column, start) * (float)(gemm->rows[row].zero - INT8_MIN);
+    float all = group_number(gemm, column, XNN_SME_GROUP_START) *
+                (float)(gemm->rows[row].zero - INT8_MIN);
     for (uint32_t b = 0; b < gemm->k / gemm->block; b++) {
         int32_t sum = 0;
         for (uint32_t i = 0; i < gemm->block; i++, x++) {
