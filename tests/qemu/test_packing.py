@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ember import build, emulator, jobs, paths, prepack
+from ember import boards, build, emulator, inputs, jobs, paths, prepack, run
+from ember.errors import SdkError
 from ember.jobs import Options
 from ember.model import Model
 from ember.resolve import MethodNeeds
@@ -68,3 +70,17 @@ def test_host_and_device_pack_the_same_bytes(
     names = {name.rsplit("/", 1)[1].partition(".")[0] for name in found}
     print(sorted(names))
     assert len(names) >= layouts, sorted(names)
+
+
+def test_an_image_for_another_core_is_one_sentence(tmp_path: Path) -> None:
+    case = CASES / "xnnpack_mlp_static"
+    options = Options(messages=True)
+    built = build.build(case, "qemu-a64-sme", out=tmp_path / "built", options=options)
+    given = inputs.zeros(built.methods[0])
+    for board, sentence in (
+        ("qemu-a64-sme-256", "weights were packed for another board"),
+        ("qemu-a64-sme-128", "the build is for a core with longer vectors"),
+        ("qemu-a64", "the build is for a core with more instructions"),
+    ):
+        with pytest.raises(SdkError, match=sentence):
+            run.run(replace(built, board=boards.load(board)), given, trace=False)

@@ -98,6 +98,26 @@ static ember_status_t check_constants(const ember_xnn_graph_t *graph,
     return EMBER_OK;
 }
 
+// A firmware may have no other kernel, nor weights for one. `lacking`: the core lacks
+// instructions of some kernel.
+static ember_status_t not_taken(const ember_xnn_graph_t *graph, ember_xnn_node_t *node,
+                                bool lacking) {
+    node->packed = NULL;
+    if (lacking) {
+        return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
+                          "xnnpack: the build is for a core with more instructions");
+    }
+    if ((node->refusals & XNN_SHORT_VECTORS) != 0) {
+        return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
+                          "xnnpack: the build is for a core with longer vectors");
+    }
+    if (check_constants(graph, node) != EMBER_OK) {
+        return EMBER_BACKEND;
+    }
+    return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
+                      "xnnpack: no kernel takes one of the delegate's nodes");
+}
+
 static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnnpack_kernel_t *const *kernel = ember_xnnpack_kernels;
     const size_t used = graph->info->arena->used;
@@ -123,16 +143,7 @@ static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
             return status == EMBER_OK ? check_constants(graph, node) : status;
         }
     }
-    node->packed = NULL;
-    if (check_constants(graph, node) != EMBER_OK) {
-        return EMBER_BACKEND;
-    }
-    if (lacking) {
-        return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: the build is for a core with more instructions");
-    }
-    return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                      "xnnpack: no kernel takes one of the delegate's nodes");
+    return not_taken(graph, node, lacking);
 }
 
 ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph) {
