@@ -5,8 +5,9 @@
 #include <math.h>
 
 // Sums of blocks are exact in float32, and sums of their weights are int16. Scales of a
-// column are not too far apart: divided by the largest one they are float16.
-enum { MOST_BLOCK = 4096, MOST_EXPONENT = 100, MOST_SPREAD = 16 };
+// column are not too far apart: divided by the largest one they are float16. Close ones
+// have all their bits within so many.
+enum { MOST_BLOCK = 4096, MOST_EXPONENT = 100, MOST_SPREAD = 16, CLOSE_BITS = 16 };
 
 // A scale: digits * 2^exponent, the last digit is a one; nothing for zero.
 typedef struct scale {
@@ -94,7 +95,9 @@ typedef struct column {
     const uint16_t *scales;
     size_t first; // of its weights
     uint32_t block;
+    bool close; // scales of all columns beside it, too
     float back;
+    float scale; // of sme/gemm.h
 } column_t;
 
 // Of the weights of the block that begins at number k.
@@ -112,7 +115,7 @@ static float scale_of(const column_t *column, uint32_t k) {
 
 // The scale of a block above the sum of its weights.
 static uint32_t pack_scale(const column_t *column, uint32_t k) {
-    const uint16_t scale = ember_f16_from_f32(scale_of(column, k) * 0x1p-12f);
+    const uint16_t scale = ember_f16_from_f32(scale_of(column, k) / column->scale);
     return (uint32_t)scale << 16 | ((uint32_t)sum_of(column, k) & 0xffff);
 }
 
@@ -146,9 +149,12 @@ static void pack_extra(column_t *column, uint32_t k, uint32_t step, float *to) {
     int32_t smallest;
     const scale_t range = range_of(column->scales, k / column->block, &smallest);
     float *limit = to + (size_t)XNN_SME_GROUP_LIMIT * step;
-    *limit = power_of_2(24 + range.last - range.first + 11);
-    column->back = power_of_2(range.first - 11);
+    const int32_t exponent = range.first + (column->close ? 9 : -11);
+    *limit = power_of_2(24 + range.last - exponent);
+    column->back = power_of_2(exponent);
+    column->scale = column->close ? 0x1p-24f : 0x1p12f;
     to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
+    to[(size_t)XNN_SME_GROUP_SCALE * step] = column->scale;
     const uint8_t *weights = (const uint8_t *)column->weights + column->first / 2;
     float start =
         xnn_group_start(weights, column->scales, k, column->block) / column->back;
@@ -184,20 +190,42 @@ static uint32_t words_of(const ember_xnn_geometry_t *geometry) {
            xnn_sme_group_extra(geometry->k, geometry->block);
 }
 
-static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
-                 const void *scales, void *to) {
-    for (uint32_t i = 0; i < geometry->n; i++) {
-        const uint32_t first = i / geometry->unit * geometry->unit;
-        const uint32_t left = geometry->n - first;
+static bool are_close(const uint16_t *scales, uint32_t blocks, uint32_t columns) {
+    for (uint32_t i = 0; i < columns; i++) {
+        int32_t smallest;
+        const scale_t range = range_of(scales + (size_t)i * blocks, blocks, &smallest);
+        if (range.first - range.last >= CLOSE_BITS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Columns beside each other, as many as a block has or the last ones.
+static void pack_block(const ember_xnn_geometry_t *geometry, const void *weights,
+                       const uint16_t *scales, uint32_t first, uint32_t *to) {
+    const uint32_t blocks = geometry->k / geometry->block;
+    const uint32_t left = geometry->n - first;
+    const uint32_t columns = left < geometry->unit ? left : geometry->unit;
+    const bool close = columns == geometry->unit &&
+                       are_close(scales + (size_t)first * blocks, blocks, columns);
+    for (uint32_t i = 0; i < columns; i++) {
         column_t column = {
             .weights = weights,
-            .scales =
-                (const uint16_t *)scales + (size_t)i * (geometry->k / geometry->block),
-            .first = (size_t)i * geometry->k,
+            .scales = scales + (size_t)(first + i) * blocks,
+            .first = (size_t)(first + i) * geometry->k,
             .block = geometry->block,
+            .close = close,
         };
-        pack_column(geometry, &column, left < geometry->unit ? left : geometry->unit,
-                    (uint32_t *)to + (size_t)first * words_of(geometry) + (i - first));
+        pack_column(geometry, &column, columns, to + i);
+    }
+}
+
+static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
+                 const void *scales, void *to) {
+    const size_t words = words_of(geometry);
+    for (uint32_t i = 0; i < geometry->n; i += geometry->unit) {
+        pack_block(geometry, weights, scales, i, (uint32_t *)to + i * words);
     }
 }
 

@@ -118,8 +118,7 @@ static inline bool xnn_sme_takes_s8(void) {
 // four numbers, or eight of four bits: first to fourth in the low halves of its bytes,
 // fifth to eighth in the high ones. So weights take the same bytes for all vector
 // lengths. Of QD8_B4 the words of each block of weights are followed by one word per
-// column: its scale, 2^-12 / back, as float16 in the upper half, the sum of the weights
-// in the lower.
+// column: its scale as float16 in the upper half, the sum of the weights in the lower.
 
 // Behind the blocks of a block of columns of QD8_B4, numbers of each column in turn:
 // `back`, a power of two that sums are multiplied with; `limit`, 2^24 times the last
@@ -130,6 +129,7 @@ static inline bool xnn_sme_takes_s8(void) {
 enum {
     XNN_SME_GROUP_BACK,
     XNN_SME_GROUP_LIMIT,
+    XNN_SME_GROUP_SCALE, // below one: of all columns, see sme/groups.S
     XNN_SME_GROUP_START,
     XNN_SME_GROUP_PARTS,
     XNN_SME_GROUP_NORM = 0, // of a part

@@ -61,11 +61,12 @@ static bool load_tiles(const groups_t *groups,
 }
 
 // What a zero point of one adds with a block, of which this is the word behind weights.
-static svfloat32_t added(svint32_t word) __arm_streaming __arm_preserves("za") {
+static svfloat32_t added(svint32_t word,
+                         svfloat32_t scales) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat32_t sum = svcvt_f32_s32_x(all, svexth_s32_x(all, word));
     const svfloat32_t scale = svcvtlt_f32_f16_x(all, svreinterpret_f16_s32(word));
-    return svmul_f32_x(all, sum, svmul_n_f32_x(all, scale, 0x1p12f));
+    return svmul_f32_x(all, sum, svmul_f32_x(all, scale, scales));
 }
 
 static svfloat32x2_t block_start(const groups_t *groups,
@@ -75,7 +76,9 @@ static svfloat32x2_t block_start(const groups_t *groups,
     const svint32x2_t words =
         sme_ints((const int32_t *)(const void *)groups->from + word * groups->columns,
                  groups->columns);
-    return svcreate2_f32(added(svget2_s32(words, 0)), added(svget2_s32(words, 1)));
+    const svfloat32x2_t scales = sme_group_extra(groups, XNN_SME_GROUP_SCALE);
+    return svcreate2_f32(added(svget2_s32(words, 0), svget2_f32(scales, 0)),
+                         added(svget2_s32(words, 1), svget2_f32(scales, 1)));
 }
 
 static svfloat32x2_t sum_of(svfloat32x2_t a,

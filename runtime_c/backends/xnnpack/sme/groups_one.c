@@ -26,10 +26,16 @@ void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
                          (size_t)columns * xnn_sme_group_words(gemm->k, gemm->block);
     const svfloat32x2_t starts =
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_START, columns);
-    // Scales are 2^-12 of what they were, sums sixteen times.
-    const float zero = (float)(gemm->rows[row].zero - INT8_MIN) * 0x1p-8f;
+    // Sums are sixteen times what they are, and have scales of their own.
+    const svfloat32x2_t scales =
+        sme_floats(extra + (size_t)columns * XNN_SME_GROUP_SCALE, columns);
+    const svfloat32_t f0 = svmul_n_f32_x(all, svget2_f32(scales, 0), 0x1p-4f);
+    const svfloat32_t f1 = svmul_n_f32_x(all, svget2_f32(scales, 1), 0x1p-4f);
+    const float zero = (float)(gemm->rows[row].zero - INT8_MIN);
     svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(starts, 0), zero);
     svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(starts, 1), zero);
+    s0 = svdiv_f32_x(all, s0, f0);
+    s1 = svdiv_f32_x(all, s1, f1);
     ember_xnn_sme_t part = *gemm;
     part.kind = XNN_SME_QD8_S4;
     part.k = gemm->block;
@@ -50,7 +56,7 @@ void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_BACK, columns);
     const float scale = gemm->rows[row].scale;
     const svfloat32x2_t sums =
-        svcreate2_f32(svmul_n_f32_x(all, s0, 0x1p8f), svmul_n_f32_x(all, s1, 0x1p8f));
+        svcreate2_f32(svmul_f32_x(all, s0, f0), svmul_f32_x(all, s1, f1));
     sme_group_put(gemm, (size_t)row * gemm->n + column,
                   sme_group_numbers(sums, back, scale, sme_bias(gemm, column, columns)),
                   svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));

@@ -98,6 +98,10 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
 
 // --- columns -------------------------------------------------------------------------
 
+// groups.S: whole blocks of columns whose scales are close to each other.
+void xnn_sme_groups_unpack(const uint8_t *from, uint8_t *to, size_t blocks,
+                           size_t words) __arm_streaming __arm_preserves("za");
+
 // Pair j of a word of weights, which are times 2^12 as integers, times scales.
 static inline svuint32_t
 pair_of(svint16_t word, uint32_t j,
@@ -161,9 +165,13 @@ put_blocks(const groups_t *groups, uint32_t columns,
 
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za") {
-    if (groups->columns == groups->most) {
-        put_blocks(groups, 2 * (uint32_t)svcntw(), true);
-    } else {
+    const ember_xnn_sme_t *gemm = groups->gemm;
+    if (groups->columns != groups->most) {
         put_blocks(groups, groups->columns, false);
+    } else if (groups->extra[(size_t)XNN_SME_GROUP_SCALE * groups->most] < 1.0f) {
+        xnn_sme_groups_unpack(groups->from, groups->w, gemm->k / gemm->block,
+                              gemm->block / 8);
+    } else {
+        put_blocks(groups, 2 * (uint32_t)svcntw(), true);
     }
 }

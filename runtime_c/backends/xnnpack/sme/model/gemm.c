@@ -164,7 +164,8 @@ static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colum
             sum += (*x - INT8_MIN) * nibble_of(word, i % 8);
         }
         const uint32_t last = group_word(gemm, column, b * words + words - 1);
-        const float scale = ember_f32_from_f16((uint16_t)(last >> 16)) * 0x1p12f;
+        const float scale = ember_f32_from_f16((uint16_t)(last >> 16)) *
+                            group_number(gemm, column, XNN_SME_GROUP_SCALE);
         all = fmaf((float)sum, scale, all);
     }
     return all * group_number(gemm, column, XNN_SME_GROUP_BACK);
