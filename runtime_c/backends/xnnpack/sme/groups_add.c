@@ -51,15 +51,6 @@ uint32_t xnn_sme_groups_end(const groups_t *groups, uint32_t part, svfloat32x2_t
     return part;
 }
 
-// No less than the magnitudes of four norms.
-static svfloat32_t largest(svfloat32_t s0, svfloat32_t s1, svfloat32_t s2,
-                           svfloat32_t s3) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat32_t most =
-        svmax_f32_x(all, svmax_f32_x(all, s0, s1), svmax_f32_x(all, s2, s3));
-    return svmul_n_f32_x(all, svsqrt_f32_x(all, most), 1.001f);
-}
-
 static inline __attribute__((always_inline)) svfloat32_t
 square(svfloat32_t sum, bool lower, bool right,
        uint32_t i) __arm_streaming __arm_inout("za") {
@@ -67,26 +58,26 @@ square(svfloat32_t sum, bool lower, bool right,
     return svmla_f32_x(svptrue_b32(), sum, x, x);
 }
 
-// No less than the magnitudes of columns: norms of every fourth row.
-static svfloat32x2_t
-magnitudes(const groups_t *groups) __arm_streaming __arm_inout("za") {
+// No less than the magnitudes of columns, left or right: norms of every eighth row.
+static inline __attribute__((always_inline)) svfloat32_t
+magnitude(const groups_t *groups, bool right) __arm_streaming __arm_inout("za") {
+    const svbool_t all = svptrue_b32();
     const uint32_t rows = groups->most / 2;
-    svfloat32_t l0 = svdup_f32(0.0f), l1 = l0, l2 = l0, l3 = l0;
-    svfloat32_t r0 = l0, r1 = l0, r2 = l0, r3 = l0;
+    svfloat32_t u0 = svdup_f32(0.0f), u1 = u0, u2 = u0, u3 = u0;
+    svfloat32_t l0 = u0, l1 = u0, l2 = u0, l3 = u0;
     for (uint32_t i = 0; i < rows; i += 4) {
-#pragma clang loop unroll(full)
-        for (uint32_t lower = 0; lower < 2; lower++) {
-            l0 = square(l0, lower, false, i);
-            l1 = square(l1, lower, false, i + 1);
-            l2 = square(l2, lower, false, i + 2);
-            l3 = square(l3, lower, false, i + 3);
-            r0 = square(r0, lower, true, i);
-            r1 = square(r1, lower, true, i + 1);
-            r2 = square(r2, lower, true, i + 2);
-            r3 = square(r3, lower, true, i + 3);
-        }
+        u0 = square(u0, false, right, i);
+        u1 = square(u1, false, right, i + 1);
+        u2 = square(u2, false, right, i + 2);
+        u3 = square(u3, false, right, i + 3);
+        l0 = square(l0, true, right, i);
+        l1 = square(l1, true, right, i + 1);
+        l2 = square(l2, true, right, i + 2);
+        l3 = square(l3, true, right, i + 3);
     }
-    return svcreate2_f32(largest(l0, l1, l2, l3), largest(r0, r1, r2, r3));
+    u0 = svmax_f32_x(all, svmax_f32_x(all, u0, u1), svmax_f32_x(all, u2, u3));
+    l0 = svmax_f32_x(all, svmax_f32_x(all, l0, l1), svmax_f32_x(all, l2, l3));
+    return svmul_n_f32_x(all, svsqrt_f32_x(all, svmax_f32_x(all, u0, l0)), 1.001f);
 }
 
 void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
@@ -117,6 +108,6 @@ bool xnn_sme_groups_add(const groups_t *groups) __arm_streaming __arm_inout("za"
             return end > 0;
         }
         part = end;
-        bound = magnitudes(groups);
+        bound = svcreate2_f32(magnitude(groups, false), magnitude(groups, true));
     }
 }

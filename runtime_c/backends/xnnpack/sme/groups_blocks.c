@@ -15,6 +15,7 @@ add_half(const groups_t *groups, bool lower, svfloat32x2_t more,
     const uint32_t rows = left < half ? left : half;
     const float *zeros = groups->zeros + groups->row + first;
     float *sums = groups->sums + (size_t)first * 2 * half;
+#pragma clang loop unroll_count(4)
     for (uint32_t i = 0; i < rows; i++, sums += 2 * half) {
         svfloat32_t x0 = svreinterpret_f32_s32(sme_row(lower, false, i));
         svfloat32_t x1 = svreinterpret_f32_s32(sme_row(lower, true, i));

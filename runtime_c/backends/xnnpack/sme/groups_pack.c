@@ -24,8 +24,9 @@ static void convert_row(const int8_t *from, uint32_t k, int32_t zero,
     const svbool_t all = svptrue_b8();
     const svint8_t none = svdup_s8((int8_t)zero);
     const uint32_t most = (uint32_t)svcntb();
+    const size_t whole = k / most * most;
     size_t i = 0;
-    for (; i + most <= k; i += most) {
+    for (; i < whole; i += most) {
         convert(svld1_s8(all, from + i), none, all, all, to + i);
     }
     const uint32_t left = k - (uint32_t)i;

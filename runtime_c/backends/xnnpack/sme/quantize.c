@@ -19,8 +19,9 @@ static inline __attribute__((always_inline)) ember_xnn_limits_t find_limits(
     const svbool_t all = svptrue_b32();
     svfloat32_t low = svdup_f32(0.0f);
     svfloat32_t high = low;
+    const size_t whole = length / (4 * words) * (4 * words);
     size_t i = 0;
-    for (; i + 4 * words <= length; i += 4 * words) {
+    for (; i < whole; i += 4 * words) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; j++) {
             const svfloat32_t one = load(x, i, j, all, half);
@@ -89,8 +90,9 @@ quantize(const rounding_t *to, const void *x, int8_t *y,
          uint32_t length) __arm_streaming __arm_preserves("za") {
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t all = svptrue_b8();
+    const size_t whole = length / (4 * words) * (4 * words);
     size_t i = 0;
-    for (; i + 4 * words <= length; i += 4 * words) {
+    for (; i < whole; i += 4 * words) {
         const svint8_t q = svuzp1_s8(svreinterpret_s8_s16(round_two(to, x, i, 0)),
                                      svreinterpret_s8_s16(round_two(to, x, i, 2)));
         svst1_s8(all, y + i, svadd_n_s8_x(all, q, (int8_t)to->range.zero));
