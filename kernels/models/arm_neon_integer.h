@@ -91,8 +91,8 @@ static inline int32x4_t vmulq_n_s32(int32x4_t x, int32_t y) {
     return vmulq_s32(x, vdupq_n_s32(y));
 }
 
-static inline int32x4_t vmlaq_n_s32(int32x4_t sum, int32x4_t x, int32_t y) {
-    return sum + vmulq_n_s32(x, y);
+static inline int32x4_t vmlaq_s32(int32x4_t sum, int32x4_t x, int32x4_t y) {
+    return sum + vmulq_s32(x, y);
 }
 
 static inline int32x4_t vmlsq_n_s32(int32x4_t sum, int32x4_t x, int32_t y) {

@@ -43,7 +43,7 @@ void ember_xnn_add_run(const ember_xnn_node_t *node, ember_xnn_add_fn compute) {
     ember_xnn_add_t add;
     (void)find_factors(node, &add);
     (void)ember_xnn_range(node, &add.range);
-    if (ember_xnn_lines_start(&lines, node)) {
+    if (ember_xnn_lines_start(&lines, node, INT32_MAX)) {
         do {
             compute(&add, &lines);
         } while (ember_xnn_lines_next(&lines));

@@ -67,7 +67,7 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_lines_t lines;
     float x[XNN_CHUNK];
     float y[XNN_CHUNK];
-    if (!ember_xnn_lines_start(&lines, node)) {
+    if (!ember_xnn_lines_start(&lines, node, XNN_CHUNK)) {
         return;
     }
     do {

@@ -36,10 +36,11 @@ static void set_part(ember_xnn_lines_t *lines) {
     lines->y = lines->walk.at[0] + at * lines->row[1];
     lines->a = lines->walk.at[1] + at * lines->row[2];
     lines->b = lines->walk.at[2] + at * lines->row[3];
-    lines->count = (uint32_t)(left < XNN_CHUNK ? left : XNN_CHUNK);
+    lines->count = (uint32_t)(left < lines->most ? left : lines->most);
 }
 
-bool ember_xnn_lines_start(ember_xnn_lines_t *lines, const ember_xnn_node_t *node) {
+bool ember_xnn_lines_start(ember_xnn_lines_t *lines, const ember_xnn_node_t *node,
+                           int32_t most) {
     const ember_xnn_value_t *const values[] = {node->out[0], node->in[0], node->in[1]};
     if (values[0]->numel == 0) {
         return false;
@@ -47,6 +48,7 @@ bool ember_xnn_lines_start(ember_xnn_lines_t *lines, const ember_xnn_node_t *nod
     const uint32_t dims = fill(values, lines->table);
     lines->row = lines->table + (dims - 1) * (XNN_OPERANDS + 1);
     lines->at = 0;
+    lines->most = most;
     lines->a_step = lines->row[2] != 0;
     lines->b_step = lines->row[3] != 0;
     ember_walk_start(&lines->walk, lines->table, dims, XNN_OPERANDS);
@@ -58,8 +60,8 @@ bool ember_xnn_lines_start(ember_xnn_lines_t *lines, const ember_xnn_node_t *nod
 }
 
 bool ember_xnn_lines_next(ember_xnn_lines_t *lines) {
-    lines->at += XNN_CHUNK;
-    if (lines->at >= lines->row[0]) {
+    lines->at += (int32_t)lines->count;
+    if (lines->at == lines->row[0]) {
         lines->at = 0;
         if (!ember_walk_next(&lines->walk)) {
             return false;

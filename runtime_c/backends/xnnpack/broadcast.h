@@ -8,8 +8,8 @@
 
 enum { XNN_OPERANDS = 3 }; // of a walk: y, a, b
 
-// A part of a row of the output, at most XNN_CHUNK elements, and of the inputs with
-// steps 0 or 1.
+// A part of a row of the output, at most `most` elements, and of the inputs with steps
+// 0 or 1.
 typedef struct ember_xnn_lines {
     void *y;
     const void *a;
@@ -21,6 +21,7 @@ typedef struct ember_xnn_lines {
     ember_walk_t walk;
     const int32_t *row;
     int32_t at; // in the row
+    int32_t most;
     int32_t table[EMBER_WALK_ITEMS(XNN_OPERANDS)];
 } ember_xnn_lines_t;
 
@@ -30,7 +31,7 @@ ember_status_t ember_xnn_broadcast_shape(ember_xnn_graph_t *graph,
 // Goes to the first part. All values have elements of one size. False when there is
 // none.
 EMBER_MUST_USE bool ember_xnn_lines_start(ember_xnn_lines_t *lines,
-                                          const ember_xnn_node_t *node);
+                                          const ember_xnn_node_t *node, int32_t most);
 
 // Goes to the next part. False after the last.
 EMBER_MUST_USE bool ember_xnn_lines_next(ember_xnn_lines_t *lines);

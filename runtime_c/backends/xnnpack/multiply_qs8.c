@@ -31,7 +31,7 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_range_t range;
     const float scale = node->in[0]->scale * node->in[1]->scale / node->out[0]->scale;
     ember_xnn_range(node, &range);
-    if (ember_xnn_lines_start(&lines, node)) {
+    if (ember_xnn_lines_start(&lines, node, INT32_MAX)) {
         do {
             compute(node, &range, scale, &lines);
         } while (ember_xnn_lines_next(&lines));
