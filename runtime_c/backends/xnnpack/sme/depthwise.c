@@ -193,11 +193,7 @@ static void run_image(const ember_xnn_sme_depthwise_t *job, const int8_t *image,
             copy_line(job, image + (size_t)next * pitch,
                       job->scratch + (size_t)(next % XNN_SME_SIDE) * line);
         }
-        for (int32_t k = 0; k < XNN_SME_SIDE; k++) {
-            const bool inside = top + k >= 0 && top + k < window->y.in;
-            const int32_t slot = inside ? (top + k) % XNN_SME_SIDE : XNN_SME_SIDE;
-            rows[k] = job->scratch + (size_t)slot * line;
-        }
+        sme_slots(&window->y, top, XNN_SME_SIDE, job->scratch, line, rows);
         for (size_t at = 0; at < period && at < count; at += svcntb()) {
             run_channels(job, rows, at, period, count, y);
         }

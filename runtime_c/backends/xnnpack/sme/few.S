@@ -29,46 +29,39 @@
     .equ WHOLE, 252
 
     // Sixteen bytes of each row, or what is left of them.
-    .macro LOAD_eight some
-    ld1rqb  {z0.b}, \some/z, [x12]
-    ld1rqb  {z1.b}, \some/z, [x12, x1]
-    ld1rqb  {z2.b}, \some/z, [x12, x2]
-    ld1rqb  {z3.b}, \some/z, [x12, x3]
-    ld1rqb  {z4.b}, \some/z, [x12, x4]
-    ld1rqb  {z5.b}, \some/z, [x12, x5]
-    ld1rqb  {z6.b}, \some/z, [x12, x6]
-    ld1rqb  {z7.b}, \some/z, [x12, x7]
-    .endm
     .macro LOAD_four some
     ld1rqb  {z0.b}, \some/z, [x12]
     ld1rqb  {z1.b}, \some/z, [x12, x1]
     ld1rqb  {z2.b}, \some/z, [x12, x2]
     ld1rqb  {z3.b}, \some/z, [x12, x3]
     .endm
+    .macro LOAD_eight some
+    LOAD_four \some
+    ld1rqb  {z4.b}, \some/z, [x12, x4]
+    ld1rqb  {z5.b}, \some/z, [x12, x5]
+    ld1rqb  {z6.b}, \some/z, [x12, x6]
+    ld1rqb  {z7.b}, \some/z, [x12, x7]
+    .endm
 
-    // Adds word \lane of them, whose weights lie at \at and, of the second vector, \next.
+    // Four rows by a vector of columns.
+    .macro DOTS lane, w, s0, s1, s2, s3, a0, a1, a2, a3
+    sdot    \s0\().s, \w\().b, \a0\().b[\lane]
+    sdot    \s1\().s, \w\().b, \a1\().b[\lane]
+    sdot    \s2\().s, \w\().b, \a2\().b[\lane]
+    sdot    \s3\().s, \w\().b, \a3\().b[\lane]
+    .endm
+
+    // Adds word \lane of them, whose weights lie at \at, of the second vector from x7 on.
     .macro WORD_eight lane, at:vararg
     ld1w    {z24.s}, p1/z, [x8\at]
-    sdot    z16.s, z24.b, z0.b[\lane]
-    sdot    z17.s, z24.b, z1.b[\lane]
-    sdot    z18.s, z24.b, z2.b[\lane]
-    sdot    z19.s, z24.b, z3.b[\lane]
-    sdot    z20.s, z24.b, z4.b[\lane]
-    sdot    z21.s, z24.b, z5.b[\lane]
-    sdot    z22.s, z24.b, z6.b[\lane]
-    sdot    z23.s, z24.b, z7.b[\lane]
+    DOTS    \lane, z24, z16, z17, z18, z19, z0, z1, z2, z3
+    DOTS    \lane, z24, z20, z21, z22, z23, z4, z5, z6, z7
     .endm
     .macro WORD_four lane, at:vararg
     ld1w    {z24.s}, p1/z, [x8\at]
     ld1w    {z4.s}, p4/z, [x7\at]
-    sdot    z16.s, z24.b, z0.b[\lane]
-    sdot    z17.s, z24.b, z1.b[\lane]
-    sdot    z18.s, z24.b, z2.b[\lane]
-    sdot    z19.s, z24.b, z3.b[\lane]
-    sdot    z20.s, z4.b, z0.b[\lane]
-    sdot    z21.s, z4.b, z1.b[\lane]
-    sdot    z22.s, z4.b, z2.b[\lane]
-    sdot    z23.s, z4.b, z3.b[\lane]
+    DOTS    \lane, z24, z16, z17, z18, z19, z0, z1, z2, z3
+    DOTS    \lane, z4, z20, z21, z22, z23, z0, z1, z2, z3
     .endm
 
     .macro NEXT_eight by, shift

@@ -123,11 +123,7 @@ static void run_padded(run_t *run,
             copy_line(gemm, image + (size_t)next * (uint32_t)gemm->window->x.in * pixel,
                       slots + (size_t)(next % down->kernel) * line);
         }
-        for (int32_t k = 0; k < down->kernel; k++) {
-            const bool inside = top + k >= 0 && top + k < down->in;
-            const int32_t slot = inside ? (top + k) % down->kernel : down->kernel;
-            run->lines[k] = slots + (size_t)slot * line;
-        }
+        sme_slots(down, top, down->kernel, slots, line, run->lines);
         run_rows(run);
         run->y += run->count * gemm->n;
     }
@@ -170,7 +166,7 @@ static void run_images(run_t *run) __arm_streaming __arm_preserves("za") {
 }
 
 void xnn_sme_few(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
-    run_t run; // not cleared, which this mode cannot call
+    run_t run; // not cleared: memset() cannot be called in this mode
     run.gemm = gemm;
     run.y = gemm->y;
     if (gemm->window != NULL) {
