@@ -74,6 +74,8 @@ static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
 #define vreinterpretq_s8_s16(x)  ((int8x16_t)(x))
 #define vreinterpretq_s8_s32(x)  ((int8x16_t)(x))
 #define vreinterpretq_s32_s8(x)  ((int32x4_t)(x))
+#define vreinterpretq_f32_s8(x)  ((float32x4_t)(x))
+#define vreinterpretq_s8_f32(x)  ((int8x16_t)(x))
 
 #define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
 #define vreinterpret_f16_u16(x)  ((float16x4_t)(x))
