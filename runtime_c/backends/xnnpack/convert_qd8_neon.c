@@ -3,8 +3,6 @@
 #include "convert_qd8.h"
 #include "neon.h"
 
-#define XNN_INLINE static inline __attribute__((always_inline))
-
 enum { MANY = 16 };
 
 typedef struct many {

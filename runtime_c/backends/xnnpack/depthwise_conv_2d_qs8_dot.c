@@ -4,8 +4,6 @@
 // window has too is turned once.
 #include "depthwise.h"
 #include "neon.h"
-
-#define XNN_INLINE static inline __attribute__((always_inline))
 #include "panel.h"
 
 enum {

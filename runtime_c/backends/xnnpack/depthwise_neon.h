@@ -7,8 +7,6 @@
 #include "depthwise.h"
 #include "neon.h"
 
-#define XNN_INLINE static inline __attribute__((always_inline))
-
 enum { CHANNELS = 8, PIXELS = 4 };
 
 // How elements are read and written, four from index `at` on.

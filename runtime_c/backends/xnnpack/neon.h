@@ -8,6 +8,14 @@
 
 #include <arm_neon.h>
 
+// Functions whose loops and arrays are to be instructions and registers. With checks in
+// each access a compiler takes minutes for that.
+#ifdef __SANITIZE_ADDRESS__
+#define XNN_INLINE static inline
+#else
+#define XNN_INLINE static inline __attribute__((always_inline))
+#endif
+
 // Of up to eight columns from `first` on whose weights have these sums: what sums of
 // products begin with, bias - zero * sum, and the scales of the results.
 void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sums,

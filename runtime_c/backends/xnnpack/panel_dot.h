@@ -8,8 +8,6 @@
 #include "neon.h"
 #include "panel.h"
 
-#define XNN_INLINE static inline __attribute__((always_inline))
-
 enum { UNIT = 4, HEAD = 4 * XNN_PANEL };
 
 static inline uint32_t lines_of(uint32_t rows) {

@@ -2,11 +2,8 @@
 // Panels of float16 by FMLAL, which adds products of float16 to float32 in one
 // rounding: the bits of product_f16.c. Rows are read where they lie, eight elements at
 // once.
+#include "neon.h"
 #include "panel.h"
-
-#include <arm_neon.h>
-
-#define XNN_INLINE static inline __attribute__((always_inline))
 
 enum { LANES = XNN_READ / 2 };
 

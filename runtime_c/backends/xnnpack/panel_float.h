@@ -6,11 +6,8 @@
 #ifndef EMBER_XNNPACK_PANEL_FLOAT_H
 #define EMBER_XNNPACK_PANEL_FLOAT_H
 
+#include "neon.h"
 #include "panel.h"
-
-#include <arm_neon.h>
-
-#define XNN_INLINE static inline __attribute__((always_inline))
 
 static inline uint32_t lines_of(uint32_t rows) {
     return rows > 4 ? 8 : rows > 1 ? 4 : 1;

@@ -5,11 +5,8 @@
 #ifndef EMBER_XNNPACK_PANEL_I8MM_H
 #define EMBER_XNNPACK_PANEL_I8MM_H
 
+#include "neon.h"
 #include "panel.h"
-
-#include <arm_neon.h>
-
-#define XNN_INLINE static inline __attribute__((always_inline))
 
 enum { UNIT = 8, HEAD = 4 * XNN_PANEL };
 
