@@ -29,7 +29,7 @@ from ember.build_tree import (
 )
 
 _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
-_SUFFIXES = (".c", ".h", ".S", ".cmake", ".txt")
+_SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
 _ALWAYS = "ember_always"  # the target of what every firmware links

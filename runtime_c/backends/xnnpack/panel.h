@@ -15,6 +15,11 @@ enum { XNN_PANEL = 8 }; // rows, and columns of a block
 enum { XNN_ROWS = 32 }; // rows of a panel in place whose columns are whole blocks
 enum { XNN_READ = 16 }; // bytes that are read or copied at once
 
+// As how many rows so many are multiplied; the last one stands for those that miss.
+static inline uint32_t xnn_panel_lines(uint32_t rows) {
+    return rows > 4 ? 8 : rows > 1 ? 4 : 1;
+}
+
 struct ember_xnn_form;
 
 typedef struct ember_xnn_panel {

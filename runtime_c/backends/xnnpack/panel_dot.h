@@ -10,10 +10,6 @@
 
 enum { UNIT = 4, HEAD = 4 * XNN_PANEL };
 
-static inline uint32_t lines_of(uint32_t rows) {
-    return rows > 4 ? 8 : rows > 1 ? 4 : 1;
-}
-
 // Four columns, and four.
 typedef struct columns {
     int8x16_t of[2];
@@ -147,7 +143,7 @@ XNN_INLINE void multiply_to(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 XNN_INLINE void multiply(const ember_xnn_panel_t *panel, const uint8_t *w,
                          const uint32_t bits, const int32_t *start, int32_t *to) {
-    const uint32_t lines = lines_of(panel->rows);
+    const uint32_t lines = xnn_panel_lines(panel->rows);
     if (lines == 8) {
         multiply_to(panel, w, bits, start, 8, to);
     } else if (lines == 4) {

@@ -7,10 +7,6 @@
 
 enum { LANES = XNN_READ / 2 };
 
-static inline uint32_t lines_of(uint32_t rows) {
-    return rows > 4 ? 8 : rows > 1 ? 4 : 1;
-}
-
 // Of a panel's rows and eight columns.
 typedef struct sums {
     float32x4_t of[XNN_PANEL][2];
@@ -94,7 +90,7 @@ XNN_INLINE void multiply(const ember_xnn_panel_t *panel, const uint16_t *w,
 
 static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column) {
-    const uint32_t lines = lines_of(panel->rows);
+    const uint32_t lines = xnn_panel_lines(panel->rows);
     const uint16_t *from = (const uint16_t *)(const void *)w;
     float sums[XNN_PANEL * XNN_PANEL];
     (void)scales;

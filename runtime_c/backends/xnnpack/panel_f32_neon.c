@@ -13,7 +13,7 @@ static float load_element(const void *row, size_t at) {
 
 static void pack(const ember_xnn_panel_t *panel, const void *const *rows, uint32_t k) {
     const load_rows_t load = {load_four, load_element};
-    pack_rows(load, rows, lines_of(panel->rows), k, (float *)(void *)panel->a);
+    pack_rows(load, rows, xnn_panel_lines(panel->rows), k, (float *)(void *)panel->a);
 }
 
 static void columns(const ember_xnn_geometry_t *geometry, const void *from, float *to) {

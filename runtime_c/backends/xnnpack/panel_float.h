@@ -9,10 +9,6 @@
 #include "neon.h"
 #include "panel.h"
 
-static inline uint32_t lines_of(uint32_t rows) {
-    return rows > 4 ? 8 : rows > 1 ? 4 : 1;
-}
-
 // --- rows ----------------------------------------------------------------------------
 
 typedef float32x4_t (*load_four_fn)(const void *row, size_t at);
@@ -176,7 +172,7 @@ XNN_INLINE void multiply_one(load_columns_fn load, const float *a, const void *w
 XNN_INLINE void multiply(load_columns_fn load, const ember_xnn_panel_t *panel,
                          const void *w, const float *start, float *sums) {
     const float *a = (const float *)(const void *)panel->a;
-    const uint32_t lines = lines_of(panel->rows);
+    const uint32_t lines = xnn_panel_lines(panel->rows);
     if (lines == 8) {
         multiply_fours(load, a, w, panel->steps, start, 2, sums);
     } else if (lines == 4) {

@@ -57,7 +57,7 @@ XNN_INLINE void add_groups(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
                       const void *start, const float *scales, uint32_t column) {
-    const uint32_t lines = lines_of(panel->rows);
+    const uint32_t lines = xnn_panel_lines(panel->rows);
     const float *starts = (const float *)(const void *)w;
     float sums[XNN_PANEL * XNN_PANEL] = {0.0f};
     (void)scales;

@@ -7,15 +7,7 @@
 // A step takes 16 bytes of a: each number by its columns of w, in order. The parts of
 // z2 are numbers of a.
 
-    .arch armv9.2-a+sme
-
-    .macro FUNCTION name
-    .section .text.\name, "ax"
-    .global \name
-    .type   \name, %function
-    .balign 4
-\name:
-    .endm
+#include "runtime_c/port/a64/sme.inc"
 
     .macro F32 at
     ld1rqw  {z2.s}, p0/z, [x0, #(16 * \at)]

@@ -5,7 +5,7 @@
 //   xnn_sme_few_eight(x0 job): eight rows by one vector of columns at a time
 //   xnn_sme_few_four(x0 job): four rows by two vectors
 
-    .arch armv9.2-a+sme
+#include "runtime_c/port/a64/sme.inc"
 
     .equ LINES, 0
     .equ WEIGHTS, 8
@@ -153,11 +153,7 @@
     .endm
 
     .macro FEW rows
-    .section .text.xnn_sme_few_\rows, "ax"
-    .global xnn_sme_few_\rows
-    .type   xnn_sme_few_\rows, %function
-    .balign 4
-xnn_sme_few_\rows:
+FUNCTION xnn_sme_few_\rows
     stp     x19, x20, [sp, #-80]!
     stp     x21, x22, [sp, #16]
     stp     x23, x24, [sp, #32]

@@ -9,7 +9,7 @@
 // what it stands for, is multiplied with the one, a sixteenth of it with the other, and
 // eight times what it stands for taken off: fused, so that all is exact.
 
-    .arch armv9.2-a+sme
+#include "runtime_c/port/a64/sme.inc"
 
     // Word \word of vector \vector: z0, z2, z4 are of the left one, z1, z3, z5 of the
     // right one.
@@ -31,11 +31,7 @@
     str     z8, [x1, #(8 * \word + \vector + 6), mul vl]
     .endm
 
-    .section .text.xnn_sme_groups_unpack, "ax"
-    .global xnn_sme_groups_unpack
-    .type   xnn_sme_groups_unpack, %function
-    .balign 4
-xnn_sme_groups_unpack:
+FUNCTION xnn_sme_groups_unpack
     ptrue   p0.b
     mov     z16.h, #0x0f
     mov     z17.h, #0xf0

@@ -8,15 +8,7 @@
 // a is (words, lanes) words, w (words, columns); whole: two vectors of each. Weights of
 // four bits (s4) are half as many words, and enter as sixteen times themselves.
 
-    .arch armv9.2-a+sme
-
-    .macro FUNCTION name
-    .section .text.\name, "ax"
-    .global \name
-    .type   \name, %function
-    .balign 4
-\name:
-    .endm
+#include "runtime_c/port/a64/sme.inc"
 
     // Rows z0 (upper) and z1 (lower) by columns \l (left) and \r (right).
     .macro UPPER op, t, l, r, left=p0, right=p0, rows=p0

@@ -7,15 +7,7 @@
 //
 // Slice 4 * i of bytes is row i of the tile of words. Twice: each row takes two.
 
-    .arch armv9.2-a+sme
-
-    .macro FUNCTION name
-    .section .text.\name, "ax"
-    .global \name
-    .type   \name, %function
-    .balign 4
-\name:
-    .endm
+#include "runtime_c/port/a64/sme.inc"
 
     .macro ONCE
     ld1b    {za0h.b[w12, 0]}, p1/z, [x0]
