@@ -5,6 +5,7 @@
 // bytes that were planned.
 #include "ember/model.h"
 #include "ember/port.h"
+#include "examples/firmware/log.h"
 
 #include <string.h>
 
@@ -18,6 +19,10 @@ __attribute__((aligned(EMBER_ALIGN))) static uint8_t temp[ROOM(CERTIFY_TEMP)];
 __attribute__((aligned(EMBER_ALIGN))) static uint8_t arena[ROOM(CERTIFY_ARENA)];
 static uint8_t written[CERTIFY_TEMP + 1];
 static uint8_t output[MOST_OUTPUT];
+
+// Not literals: there may be no scratch.
+static const uint32_t temp_bytes = CERTIFY_TEMP;
+static const uint32_t arena_bytes = CERTIFY_ARENA;
 
 static void check(ember_status_t status) {
     if (status != EMBER_OK) {
@@ -43,10 +48,10 @@ static bool is_whole(const uint8_t *room, size_t bytes) {
 static void load(void) {
     const ember_model_method_t *placed = &ember_model.methods[0];
     const ember_memory_t memory = {
-        .method = {.data = arena + GUARD, .size = CERTIFY_ARENA},
+        .method = {.data = arena + GUARD, .size = arena_bytes},
         .planned = placed->planned,
         .planned_count = placed->planned_count,
-        .temp = {temp + GUARD, CERTIFY_TEMP},
+        .temp = {temp + GUARD, temp_bytes},
     };
     check(ember_model_open(&program, &error));
     check(ember_method_load(&method, &program, placed->name, &ember_model.registry,
@@ -81,10 +86,10 @@ static void fill_inputs(void) {
 static void run(uint32_t round) {
     const uint8_t byte = round == 0 ? 0xA5 : 0x3C;
     ember_value_t found;
-    memset(temp + GUARD, byte, CERTIFY_TEMP);
+    memset(temp + GUARD, byte, temp_bytes);
     fill_inputs();
     check(ember_method_execute(&method, &error));
-    for (uint32_t i = 0; i < CERTIFY_TEMP; i++) {
+    for (uint32_t i = 0; i < temp_bytes; i++) {
         written[i] |= temp[GUARD + i] != byte;
     }
     check(ember_method_output(&method, 0, &found));
@@ -98,30 +103,23 @@ static void run(uint32_t round) {
 }
 
 static void say(const char *name, uint32_t number) {
-    char text[12];
-    uint32_t at = sizeof(text) - 1;
-    text[at] = '\0';
-    do {
-        text[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
     ember_port_log(name);
-    ember_port_log(text + at);
+    log_number((int32_t)number);
 }
 
 int main(void) {
     uint32_t touched = 0;
     uint32_t highest = 0;
-    guard(temp, CERTIFY_TEMP);
-    guard(arena, CERTIFY_ARENA);
+    guard(temp, temp_bytes);
+    guard(arena, arena_bytes);
     load();
     for (uint32_t round = 0; round < ROUNDS; round++) {
         run(round);
     }
-    if (!is_whole(temp, CERTIFY_TEMP) || !is_whole(arena, CERTIFY_ARENA)) {
+    if (!is_whole(temp, temp_bytes) || !is_whole(arena, arena_bytes)) {
         ember_port_panic("something wrote beside scratch or arena");
     }
-    for (uint32_t i = 0; i < CERTIFY_TEMP; i++) {
+    for (uint32_t i = 0; i < temp_bytes; i++) {
         touched += written[i];
         highest = written[i] ? i + 1 : highest;
     }
