@@ -6,7 +6,7 @@
 // A TPIDR2 block: +0 save buffer (pointer), +8 number of slices (u16), +10 six
 // bytes that must be zero. These routines keep x0-x13 and x19-x29 and all vectors.
 
-#include "runtime_c/port/a64/sme.inc"
+#include "sme.inc"
 
 // x0: bit 63 SME exists, bit 62 TPIDR2_EL0 can be read, bits 1:0 ZA and SM are on.
 // x1: TPIDR2_EL0.
