@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "sdk"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/unit/c")]
 
 import positions  # noqa: E402
 import seeds as seeds_module  # noqa: E402

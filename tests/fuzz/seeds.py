@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import payloads
+import programs as toys
 
 from ember import program
 from ember.errors import SdkError
@@ -31,9 +32,6 @@ from ember.program import (
 from ember.tensors import DType
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests/unit/c"))
-
-import programs as toys  # noqa: E402
 
 MOST_BYTES = 10_000
 PROGRAM, DATA, BUNDLE = 0, 1, 2

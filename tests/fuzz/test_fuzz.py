@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import positions
 import pytest
 
 FUZZ = Path(__file__).parent
@@ -23,9 +24,6 @@ def test_mutants_make_no_report() -> None:
 
 @pytest.mark.parametrize("pattern", ["*.pte", "*.ptd", "*.bpte"])
 def test_positions_are_inside_the_file(pattern: str) -> None:
-    sys.path.insert(0, str(FUZZ))
-    import positions
-
     data = FUZZ.parent / "unit/python/data"
     for path in sorted(data.glob(pattern)):
         content = path.read_bytes()

@@ -8,13 +8,9 @@ import subprocess
 import sys
 
 import pytest
-
-from ember import boards, paths
-
-sys.path.insert(0, str(paths.root() / "tools"))
 from benchmarks import core, int8, sizes
 
-from ember import linkmap
+from ember import boards, linkmap, paths
 
 pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from certify import BOARDS, DELEGATES, certify
 
 from ember import build, certificate, cli, elf, inputs, paths, run
 from ember.errors import SdkError
 from ember.firmware import Objects
 from ember.stack import image
 from ember.stack.bound import Graph
-
-sys.path.insert(0, str(paths.root() / "tools"))
-from certify import BOARDS, DELEGATES, certify
 
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import real_boards
 
 from ember import boards, build, cases, inputs, paths, run
-
-sys.path.insert(0, str(paths.root() / "tools"))
-import real_boards
 
 ROOT = paths.root()
 DS_CNN = ROOT / "tests" / "boards"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -123,7 +122,6 @@ def test_only_kernels_that_are_called_are_linked(
 
 def exported(name: str) -> Path:
     """The whole model, exported where it lacks."""
-    sys.path.insert(0, str(ROOT / "tools"))
     from benchmarks import models
 
     return models.exported(f"model_{name}")

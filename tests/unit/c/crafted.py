@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import struct
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
 
 import positions
 import programs

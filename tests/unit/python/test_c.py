@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import crafted
+import programs as toy_programs
 import pytest
 
 ROOT = Path(__file__).parents[3]
@@ -19,11 +20,6 @@ CORE = sorted((ROOT / "runtime_c/src").glob("*.c"))
 BACKENDS = [ROOT / "runtime_c/backends/example.c"]
 ENGINES = ("copy", "fill", "element", "half", "strided", "view", "view_args", "parts")
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
-
-sys.path.insert(0, str(TESTS))
-
-import crafted  # noqa: E402
-import programs as toy_programs  # noqa: E402
 
 
 @dataclass(frozen=True)

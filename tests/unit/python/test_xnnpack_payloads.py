@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import crafted_payloads
+import payloads
 import pytest
 
 from ember import boards, cli, program, selection, tensor_data
 from ember.errors import SdkError
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "fuzz"))
-
-import crafted_payloads
-import payloads
 
 CRAFTED = list(crafted_payloads.crafted())
 
