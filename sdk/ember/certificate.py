@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,6 @@ _VARIABLES: Mapping[str, tuple[str, str, int]] = {
     ".ember_marks": ("bss", ".bss.ember_marks", 1),
     ".bss": ("bss", "!.bss.ember_marks .bss .bss.* .sbss .sbss.* .scommon*", _ALIGN),
 }
-_LENT = " in place of payloads"
 FILE = "certificate.json"
 
 
@@ -53,10 +52,7 @@ class Row:
     place: str
     planned: int
     linked: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        names = ("memory", "purpose", "place", "planned", "linked")
-        return {name: getattr(self, name) for name in names}
+    lent: bool = False  # the model has them too: payloads that nobody reads any more
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,7 @@ class Certificate:
         bound = self.bound.to_json() if self.bound else {"bound": None}
         return {
             "board": self.board.name,
-            "rows": [row.to_json() for row in self.rows],
+            "rows": [asdict(row) for row in self.rows],
             "stack": {"reserved": self.stack, **bound},
         }
 
@@ -129,7 +125,8 @@ def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
     for region in regions.values():
         purpose, place = _PURPOSES[region.role], region.name
         if region.lent:
-            yield Row(region.memory, f"{purpose}{_LENT}", place, region.lent)
+            what = f"{purpose} in place of payloads"
+            yield Row(region.memory, what, place, region.lent, lent=True)
             place = pack.rest_of(region.name)
         if region.added:
             yield Row(region.memory, purpose, place, region.added)
@@ -146,7 +143,7 @@ def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator
             used = sum(
                 row.planned
                 for row in rows
-                if row.memory == memory.name and not row.purpose.endswith(_LENT)
+                if row.memory == memory.name and not row.lent
             )
             yield Row(memory.name, "alignment", place, total - used)
 

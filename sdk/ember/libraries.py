@@ -27,6 +27,7 @@ from ember.build_tree import (
     need_tools,
     run,
 )
+from ember.errors import SdkError
 
 _SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
@@ -201,10 +202,8 @@ def build(
     folder = config.folder / _content(config)
     if not _is_made(folder, whole):
         with locked(config):
-            folder = config.folder / _content(config)
             if not _is_made(folder, whole):
-                compile_libraries(config, () if whole else (_ALWAYS,))
-                folder = config.folder / _content(config)
+                compile_targets(config, () if whole else (_ALWAYS,))
                 _publish(config, folder, whole)
     os.utime(folder)
     made = _read(board, config, folder)
@@ -232,35 +231,46 @@ def built_key(
     return folder.name if (folder / _RECORD).is_file() else None
 
 
+def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:
+    """compile_libraries(); SdkError, when the sources are not what they were."""
+    compile_libraries(config, targets)
+    if _sources_digest(paths.root()) != first_sources_digest(paths.root()):
+        raise SdkError(
+            "Ember's sources changed while they were compiled",
+            hint="run the command again",
+        )
+
+
 def _content(config: Config) -> str:
     """A name for all sources, the compiler's version and the options."""
     digest = hashlib.sha256("\n".join(config.arguments).encode())
     for name in compilers(config.toolchain):
         digest.update(f"{name} {tools.version(name)}\n".encode())
-    for path in source_files():
-        digest.update(str(path.relative_to(paths.root())).encode() + b"\0")
-        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    digest.update(first_sources_digest(paths.root()))
     return digest.hexdigest()[:16]
 
 
-def source_files() -> list[Path]:
-    """Every file that the libraries are made of, sorted."""
-    found: list[Path] = []
+def _sources_digest(root: Path) -> bytes:
+    """Of every file that the libraries are made of."""
+    digest = hashlib.sha256()
+    for path in sorted(_source_files(root)):
+        digest.update(str(path.relative_to(root)).encode() + b"\0")
+        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+# As they were when the process first asked: it takes a tenth of a second.
+first_sources_digest = functools.cache(_sources_digest)
+
+
+def _source_files(root: Path) -> Iterator[Path]:
+    skipped = {root / "runtime_c" / "app", root / "runtime_c" / "port" / "uart"}
     for name in _SOURCES:
-        top = paths.root() / name
-        found += [top] if top.is_file() else (p for p in top.rglob("*") if p.is_file())
-    skipped = {paths.runtime() / "app", paths.runtime() / "port" / "uart"}
-    return sorted(
-        path
-        for path in found
-        if path.suffix in _SUFFIXES and skipped.isdisjoint(path.parents)
-    )
-
-
-def is_current(made: Libraries) -> bool:
-    """Whether they are made of the sources as they are now."""
-    return made.folder.name == _content(made.config)
+        for path in (root / name, *(root / name).rglob("*")):
+            wanted = path.suffix in _SUFFIXES and skipped.isdisjoint(path.parents)
+            if wanted and path.is_file():
+                yield path
 
 
 @contextlib.contextmanager

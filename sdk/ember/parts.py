@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from ember import build_tree, closure, libraries, resolve
-from ember.errors import SdkError
 from ember.libraries import Libraries
 from ember.stack import objects
 
@@ -66,12 +65,7 @@ def _make(made: Libraries, places: Mapping[str, Sequence[int]], folder: Path) ->
         targets = [
             str(Path(one).relative_to(tree)) for o in wanted.values() for one in o
         ]
-        build_tree.compile_libraries(made.config, targets)
-        if not libraries.is_current(made):
-            raise SdkError(
-                "Ember's sources changed while they were compiled",
-                hint="run the command again",
-            )
+        libraries.compile_targets(made.config, targets)
         with tempfile.TemporaryDirectory(dir=made.folder) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()

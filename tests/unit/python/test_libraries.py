@@ -69,11 +69,30 @@ def test_kept_by_content(root: Path) -> None:
     assert libraries.build(host) == first
     assert libraries.build(host, messages=True).key != first.key
     source = root / "kernels" / "toy" / "nothing.c"
-    source.write_text(KERNEL.replace("= 1", "= 2"))
+    change(source, KERNEL.replace("= 1", "= 2"))
     changed = libraries.build(host)
     assert changed.key != first.key
-    source.write_text(KERNEL)
+    change(source, KERNEL)
     assert libraries.build(host) == first
+
+
+def change(source: Path, text: str) -> None:
+    """As an editor does between two commands."""
+    source.write_text(text)
+    libraries.first_sources_digest.cache_clear()
+
+
+def test_sources_that_change_under_the_compiler(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = root / "kernels" / "toy" / "nothing.c"
+
+    def compiled(*_: object) -> None:
+        source.write_text(KERNEL.replace("= 1", "= 2"))
+
+    monkeypatch.setattr(libraries, "compile_libraries", compiled)
+    with pytest.raises(SdkError, match="sources changed"):
+        libraries.build(boards.load("host"))
 
 
 def test_a_compiler_that_moved(
@@ -89,7 +108,7 @@ def test_a_compiler_that_moved(
         libraries.build(host)
     other.unlink()
     source = root / "kernels" / "toy" / "nothing.c"
-    source.write_text(KERNEL.replace("= 1", "= 2"))
+    change(source, KERNEL.replace("= 1", "= 2"))
     assert libraries.build(host).archives
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from ember import boards, build, firmware, libraries, parts, paths, resolve
-from ember.errors import SdkError
 from ember.libraries import Libraries
 from ember.stack.objects import Archive
 
@@ -56,14 +55,6 @@ def test_same_firmware(
 
 def test_whole_ones_stay(whole: Libraries) -> None:
     assert parts.of(whole, []) is whole
-
-
-def test_sources_that_changed(
-    without_kernels: Libraries, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(libraries, "is_current", lambda made: False)
-    with pytest.raises(SdkError, match="sources changed"):
-        parts.of(without_kernels, [])
 
 
 @pytest.mark.parametrize("board", ["mps3-an547", "qemu-a64-sme"])
