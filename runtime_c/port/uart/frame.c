@@ -2,24 +2,11 @@
 // Frames on a serial line; frame.h.
 #include "frame.h"
 
+#include "crc32.h"
+
 #include <string.h>
 
 enum { BLOCK_MOST = 0xFF }; // code of a block that no zero follows
-
-#define CRC_START   0xFFFFFFFFu
-#define CRC_RESIDUE 0xDEBB20E3u // of bytes with their own CRC behind them
-
-// A table of 16 words: a quarter of the flash of the usual one, half of its speed.
-static uint32_t crc_of(uint32_t crc, uint8_t byte) {
-    static const uint32_t table[16] = {
-        0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190, 0x6B6B51F4,
-        0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
-        0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
-    };
-
-    crc = crc >> 4 ^ table[(crc ^ byte) & 15u];
-    return crc >> 4 ^ table[(crc ^ (uint32_t)byte >> 4) & 15u];
-}
 
 // ---- from the line -----------------------------------------------------------------
 
@@ -29,7 +16,7 @@ static void keep(ember_frame_reader_t *reader, uint8_t byte) {
         return;
     }
     reader->body[reader->size++] = byte;
-    reader->crc = crc_of(reader->crc, byte);
+    reader->crc = ember_crc32_next(reader->crc, byte);
 }
 
 static size_t end(ember_frame_reader_t *reader) {
@@ -37,10 +24,10 @@ static size_t end(ember_frame_reader_t *reader) {
     const bool empty = size == 0 && !reader->broken && !reader->zero_pending;
     const bool whole = size >= sizeof(ember_frame_head_t) + EMBER_FRAME_CRC &&
                        reader->left == 0 && !reader->broken &&
-                       reader->crc == CRC_RESIDUE;
+                       reader->crc == EMBER_CRC32_RESIDUE;
 
     reader->size = 0;
-    reader->crc = CRC_START;
+    reader->crc = EMBER_CRC32_START;
     reader->left = 0;
     reader->zero_pending = false;
     reader->broken = false;
@@ -86,7 +73,7 @@ static void put(ember_frame_writer_t *writer, uint8_t byte) {
 }
 
 void ember_frame_put(ember_frame_writer_t *writer, uint8_t byte) {
-    writer->crc = crc_of(writer->crc, byte);
+    writer->crc = ember_crc32_next(writer->crc, byte);
     put(writer, byte);
 }
 
@@ -97,7 +84,7 @@ void ember_frame_begin(ember_frame_writer_t *writer, const ember_frame_head_t *h
     writer->wire[0] = 0;
     writer->code_at = 1;
     writer->size = 2;
-    writer->crc = CRC_START;
+    writer->crc = EMBER_CRC32_START;
     for (size_t i = 0; i < sizeof bytes; i++) {
         ember_frame_put(writer, bytes[i]);
     }

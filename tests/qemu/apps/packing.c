@@ -4,6 +4,7 @@
 #include "ember_models.h"
 
 #include "../../../runtime_c/backends/xnnpack/describe.c"
+#include "../../../runtime_c/port/uart/crc32.h"
 #include "../../../runtime_c/src/method_state.h"
 #include "ember/port.h"
 
@@ -12,12 +13,9 @@ static ember_method_t method;
 static ember_error_t error;
 
 static uint32_t crc(const uint8_t *data, size_t size) {
-    uint32_t sum = UINT32_MAX;
+    uint32_t sum = EMBER_CRC32_START;
     for (size_t i = 0; i < size; i++) {
-        sum ^= data[i];
-        for (uint32_t bit = 0; bit < 8; bit++) {
-            sum = sum >> 1 ^ (0xEDB88320u & (0u - (sum & 1)));
-        }
+        sum = ember_crc32_next(sum, data[i]);
     }
     return ~sum;
 }
