@@ -125,7 +125,7 @@ def plan_facts(
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
-    apart = list(plan.kept_apart(selected.pairs, selected.homes))
+    apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
     return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
 
 

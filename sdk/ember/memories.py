@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ember import plan
 from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.model import Model
 from ember.offsets import Buffer
 from ember.offsets import spread as search
-from ember.plan import Home, Homes
+from ember.plan import Home, Homes, room, wanted
 from ember.relocate import Ids
 from ember.replan import Placed
 from ember.rules import Rules
@@ -99,7 +98,7 @@ class _Spreader:
         self.caller_io = caller_io
         self.memories = board.memories
         self.refused = frozenset[tuple[int, int]]()  # constants that stay
-        self.room = plan.room(board, steering.reserve)
+        self.room = room.of(board, steering.reserve)
         self.homes: dict[Region, Home] = {}
         self.costs: dict[str, dict[str, int]] = {
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
@@ -139,7 +138,7 @@ class _Spreader:
         return frozenset(found)
 
     def _home_of_model(self, number: int, model: Model) -> None:
-        size = plan.model_bytes(model) + _SLACK
+        size = wanted.model_bytes(model) + _SLACK
         allowed = self._allowed("weights", ())
         wish = self.steering.place.get("constants", ())
         preferred = [one for one in wish if one in allowed]
@@ -283,9 +282,9 @@ class _Spreader:
         """With `copies`, constants may also lie in the application's memory, but then
         a part of it stays free. `common` is room that the method may use again."""
         data = self.board.memories_for("data")[0].name
-        room = {name: size + common.get(name, 0) for name, size in self.room.items()}
+        free = {name: size + common.get(name, 0) for name, size in self.room.items()}
         if copies:
-            room[data] -= room[data] // _FREE_PART
+            free[data] -= free[data] // _FREE_PART
         items = []
         for one in parts:
             allowed = one.allowed
@@ -301,7 +300,7 @@ class _Spreader:
             stays = one.constant is not None and home in self._wished("constants")
             costs.append(_cost(one.traffic, self.board.memory(home)) if stays else None)
             items.append(search.Item(one.buffer, tuple(costs), one.storage is None))
-        capacities = [max(0, room[memory.name]) for memory in self.memories]
+        capacities = [max(0, free[memory.name]) for memory in self.memories]
         return search.spread(items, [*capacities, 1 << 50])
 
     def _keep(

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ember import effects, plan, plan_check, program, selection, traffic
+from ember import effects, plan_check, program, selection, traffic
 from ember.boards import Board, Role
 from ember.model import Model
+from ember.plan import ALIGN, wanted
 from ember.program import Method, types
 from ember.relocate import Places, relocate
 from ember.replan import Replanned
@@ -73,7 +74,7 @@ class Use:
 
     def prefix(self, name: str) -> str:
         names = [method.name for method in self.chosen.methods]
-        return plan.prefixes(self.chosen.methods)[names.index(name)]
+        return wanted.prefixes(self.chosen.methods)[names.index(name)]
 
     def replanned(self, name: str) -> Replanned:
         return self.model.replanned[name]
@@ -87,23 +88,23 @@ class Use:
         memories that stay as they are."""
         for method, needs in zip(self.chosen.methods, self.chosen.needs, strict=True):
             home = (self.number, f"{self.prefix(method.name)}_arena")
-            size = max(needs.arena + _growth(method), plan.ALIGN)
+            size = max(needs.arena + _growth(method), ALIGN)
             reads = Traffic({4: self.total(method.name) // _ARENA_PART})
             yield home, "method", "arena", size, reads
             yield from self._lent(
-                method, "input", plan.unbound_inputs(method, caller_io)
+                method, "input", wanted.unbound_inputs(method, caller_io)
             )
-            outputs = plan.unbound_outputs(method, caller_io)
+            outputs = wanted.unbound_outputs(method, caller_io)
             yield from self._lent(method, "output", outputs)
             yield from self._kept(method)
-        shared = plan.shared_memories(self.model, self.chosen.methods)
+        shared = wanted.shared_memories(self.model, self.chosen.methods)
         for number, size in shared.items():
             home = (self.number, f"shared_planned_{number}")
             yield home, "planned", "activations", size, traffic.words(size)
 
     def _kept(self, method: Method) -> Iterable[Block]:
         """Memories of a method alone that are not planned anew."""
-        shared = plan.shared_memories(self.model, self.chosen.methods)
+        shared = wanted.shared_memories(self.model, self.chosen.methods)
         for number, size in enumerate(method.planned_sizes):
             packed = self.replanned(method.name).packed
             if number > 0 and number not in packed and number not in shared:
@@ -220,7 +221,7 @@ def _read_by_kernels(method: Method) -> frozenset[int]:
         match one:
             case types.KernelCall(op_index=op, args=args):
                 name = method.operators[op].full_name
-                target = other if name in plan.VIEWS else read
+                target = other if name in wanted.VIEWS else read
                 target.update(args)
             case types.DelegateCall(args=args):
                 other.update(args)
@@ -242,4 +243,4 @@ def _read_by_kernels(method: Method) -> frozenset[int]:
 
 def _growth(method: Method) -> int:
     """Bytes that a method arena grows by when the method has initial states."""
-    return 4 * -(-len(method.values) // 32) + plan.ALIGN
+    return 4 * -(-len(method.values) // 32) + ALIGN

@@ -133,7 +133,7 @@ def test_constants_are_copied_where_it_pays_and_held_once() -> None:
 
 def test_copies_leave_room_for_the_application() -> None:
     on = board(16, flash=6, slow=1)
-    room = plan.room(on)["main"]
+    room = plan.room.of(on)["main"]
     made = spread(on, CASES / "model_ds_cnn_small")
     assert 0 < used(made, on)["main"] <= room * 3 / 4 + 2 * K
 
