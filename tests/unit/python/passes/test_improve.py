@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All passes: they never change a result, and what they brought is kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_programs import CASES, KNOWN, here, linear
+
+from ember import batch, boards, cases, passes, program, testing
+from ember import model as models
+from ember.errors import UsageError
+from ember.passes import edit, execute, fold, improve
+from ember.passes.execute import Computer
+from ember.repack import repack
+from ember.tensors import DType
+
+
+def test_no_pass_changes_nothing() -> None:
+    made = repack(linear(), KNOWN)
+    assert len(made.program.methods[0].instructions) == 2
+    assert made.passes == ()
+    assert made.origins == {"forward": (0, 1)}
+
+
+def test_committed_programs_compute_the_same_after_all_passes(tmp_path: Path) -> None:
+    dropped, unused, used = [], [], 0
+    for path in sorted(CASES.glob("*/model.pte")):
+        folder = tmp_path / path.parent.name
+        shutil.copytree(path.parent, folder)
+        made = repack(models.read(path.parent), KNOWN, passes.NAMES)
+        (folder / "model.pte").write_bytes(made.content)
+        assert program.problems(made.program) == []
+        dropped += [path.parent.name for one in made.passes if one.status == "dropped"]
+        used += any(one.status == "used" for one in made.passes)
+        unused += made.program.unused_constants()
+        for plan in made.replanned.values():
+            assert plan.planned == plan.lower_bound <= plan.stock
+    assert (dropped, unused) == ([], [])
+    assert used > 60
+    found = cases.find([tmp_path])
+    outcomes = testing.test(found, [boards.load("host")], jobs=1)
+    assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
+    assert len(outcomes) > 400
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("model_encoder", 0.55), ("model_lstm", 0.5)]
+)
+def test_share_of_the_memory_that_the_exporter_plans(name: str, most: float) -> None:
+    cache = os.environ.get("EMBER_CACHE") or Path.home() / ".cache" / "ember"
+    path = Path(cache) / "corpus" / name
+    if not path.is_dir():
+        pytest.skip("tools/export_corpus.py has not been run")
+    (plan,) = repack(models.read(path), KNOWN, passes.DEFAULT).replanned.values()
+    assert plan.planned == plan.lower_bound <= most * plan.stock
+
+
+def spoiled(
+    draft: edit.Draft, computer: Computer, keep: frozenset[int]
+) -> list[edit.Draft]:
+    """As fold, with one bit of a constant wrong."""
+    found = []
+    for one in fold.exact(draft, computer, keep):
+        *others, last = one.program.constants
+        last = bytes([last[0], last[1], last[2] ^ 1, *last[3:]])
+        program_ = replace(one.program, constants=(*others, last))
+        found.append(replace(one, program=program_))
+    return found
+
+
+def test_a_pass_that_changes_a_result_is_dropped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
+    monkeypatch.setattr(improve.cache.Entry, "read", lambda self: None)
+    monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
+    made = repack(linear(), KNOWN, ("fold",))
+    assert [(one.status, one.reason) for one in made.passes] == [
+        ("dropped", "the results are not the same")
+    ]
+    assert len(made.program.methods[0].instructions) == 2
+
+
+def test_programs_are_compared_by_all_their_runs() -> None:
+    old = linear().program
+    other = replace(old, constants=(b"", np.ones(6, np.float32).tobytes()))
+    runs = execute.scenarios(linear())
+    assert execute.compare(here(), old, old, runs) == "same"
+    assert execute.compare(here(), old, other, runs) == "different"
+
+
+def test_random_inputs_have_every_type() -> None:
+    numbers = np.random.default_rng(0)
+    for dtype in DType:
+        array = execute.random(dtype, (2, 3), numbers)
+        assert array.shape == (2, 3)
+        assert array.dtype == dtype.numpy
+
+
+def test_what_was_found_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = repack(linear(), KNOWN, ("fold",))
+
+    def never(*_: object) -> list[batch.Result]:
+        raise AssertionError("nothing needs to run")
+
+    monkeypatch.setattr(Computer, "run", never)
+    again = repack(linear(), KNOWN, ("fold",))
+    assert again.content == first.content
+    assert (again.origins, again.passes) == (first.origins, first.passes)
+
+
+def test_names_of_passes_are_checked() -> None:
+    assert passes.wanted(["fold"]) == ("fold",)
+    assert passes.wanted(passes.NAMES, ["fold"]) == passes.NAMES[1:]
+    assert passes.wanted(["order", "fold"]) == ("fold", "order")
+    with pytest.raises(UsageError, match="there is no pass 'folt'"):
+        passes.wanted(["folt"])
+    assert set(passes.NAMES) == set(improve.ALL)
