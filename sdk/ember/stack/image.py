@@ -6,7 +6,8 @@ from pathlib import Path
 
 from ember import elf, linkmap
 from ember.stack.bound import Graph
-from ember.stack.members import Place
+from ember.stack.members import Members, Place
+from ember.stack.objects import Object
 from ember.stack.step import Step
 from ember.stack.walk import Frame, UnknownStackError, Value, walk
 
@@ -22,10 +23,7 @@ class _Image:
         self.graph = graph
         self.file = file
         self.data = data
-        self._pieces: dict[tuple[str | None, str, str], list[int]] = {}
-        for one in linkmap.pieces(file.path.with_suffix(".map")):
-            key = one.archive, one.member, one.section
-            self._pieces.setdefault(key, []).append(one.address)
+        self._addresses = _addresses(graph.members, file.path.with_suffix(".map"))
         self._known = {
             address: place
             for place in graph.reached
@@ -33,11 +31,9 @@ class _Image:
         }
 
     def address(self, place: Place) -> int | None:
-        """Where a function lies; None: its section is not there, or not once."""
-        section = place.object.section(place.section).name
-        key = place.object.archive, place.object.name, section
-        found = self._pieces.get(key, [])
-        return found[0] + place.offset if len(found) == 1 else None
+        """Where a function lies; None: its section is not there."""
+        start = self._addresses.get((place.object, place.section))
+        return None if start is None else start + place.offset
 
     def compared(self, place: Place) -> str | None:
         name = self.graph.code.name(place)
@@ -73,6 +69,24 @@ class _Image:
                 at = section.offset + address - section.address
                 return self.data[at : at + size]
         return b""
+
+
+def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int]:
+    """Where the linker put each section of the objects.
+
+    Its map has no more than the names of archive, member and section: sections of the
+    same names lie in the order of their objects.
+    """
+    left: dict[tuple[str | None, str, str], list[int]] = {}
+    for one in linkmap.pieces(map_file):
+        left.setdefault((one.archive, one.member, one.section), []).append(one.address)
+    found: dict[tuple[Object, int], int] = {}
+    for source, index in members.in_order(members.kept):
+        section = source.section(index)
+        same = left.get((source.archive, source.name, section.name))
+        if same and section.size > 0:
+            found[source, index] = same.pop(0)
+    return found
 
 
 def _most(frame: Frame) -> int:
