@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum and difference of static int8 values, see add_qs8.h.
-#include "add_qs8.h"
+// Sum and difference of static int8 values, see add.h.
+#include "add.h"
 
 static void compute(const ember_xnn_add_t *add, const ember_xnn_lines_t *line) {
     const int8_t *a = line->a;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum and difference of static int8 values, sixteen at a time.
-#include "add_qs8.h"
+#include "add.h"
 #include "neon.h"
 
 typedef struct how {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "add_qs8.h"
+#include "add.h"
 
 enum { MULTIPLIER_BITS = 20 };
 

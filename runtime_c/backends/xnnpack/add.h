@@ -3,8 +3,8 @@
 // integers of 21 bits, then shifted and rounded once, as XNNPACK does.
 //
 //     y = bound((bias + a * factors.a + b * factors.b) >> shift) + zero
-#ifndef EMBER_XNNPACK_ADD_QS8_H
-#define EMBER_XNNPACK_ADD_QS8_H
+#ifndef EMBER_XNNPACK_ADD_H
+#define EMBER_XNNPACK_ADD_H
 
 #include "broadcast.h"
 
@@ -24,4 +24,4 @@ typedef void (*ember_xnn_add_fn)(const ember_xnn_add_t *add,
 
 void ember_xnn_add_run(const ember_xnn_node_t *node, ember_xnn_add_fn compute);
 
-#endif // EMBER_XNNPACK_ADD_QS8_H
+#endif // EMBER_XNNPACK_ADD_H
