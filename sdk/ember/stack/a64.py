@@ -51,7 +51,7 @@ def _branch(word: int, at: int) -> Step | None:
 def _sets(word: int, at: int) -> _Sets:
     target, base = word & 31, word >> 5 & 31
     group = word >> 23 & 0x3F
-    if word >> 27 & 7 == 0b101:
+    if word >> 25 & 0x1D == 0b10100:
         return _pair(word)
     if word >> 27 & 7 == 0b111 and word >> 24 & 3 != 2:
         return _single(word)

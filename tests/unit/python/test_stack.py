@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ember import paths
-from ember.stack import image, objects
+from ember.stack import a64, image, objects
 from ember.stack.bound import Bound, Graph, StackError
 from ember.stack.code import Objects, machine
 from ember.stack.members import Members, Place
@@ -313,6 +313,20 @@ def test_a_switch_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     made = compiled(tmp_path, "m0", FRAMES, "-fjump-tables")
     with pytest.raises(UnknownStackError, match="by a table"):
         frames(made)
+
+
+@pytest.mark.parametrize(
+    ("word", "moves"),
+    [
+        (0xA8C17BFD, ("add", 31, 16)),  # ldp x29, x30, [sp], #16
+        (0x6DBF23E9, ("add", 31, -16)),  # stp d9, d8, [sp, #-16]!
+        (0x6EBB1FFC, None),  # bit v28.16b, v31.16b, v27.16b
+        (0x6EA0E7E1, None),  # fcmgt v1.4s, v31.4s, v0.4s
+    ],
+)
+def test_vectors_of_number_31_are_no_stack(word: int, moves: object) -> None:
+    sets = dict(a64.decode(word.to_bytes(4, "little"), 0).sets)
+    assert sets.get(a64.SP) == moves
 
 
 def test_a_table_of_addresses_is_followed(tmp_path: Path) -> None:
