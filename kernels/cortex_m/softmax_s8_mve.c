@@ -4,6 +4,7 @@
 #include <arm_mve.h>
 
 #include "kernels/cortex_m/softmax_s8.h"
+#include "kernels/engine/mathf_terms.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -13,15 +14,15 @@ enum { FOUR = 4, SIXTEEN = 16, EXPONENT = 23 }; // the last: its place in a floa
 // number that matters.
 INLINE float32x4_t exponential(float32x4_t x) {
     const int32x4_t k =
-        vcvtq_s32_f32(vsubq_f32(vmulq_n_f32(x, 1.44269504f), vdupq_n_f32(0.5f)));
+        vcvtq_s32_f32(vsubq_f32(vmulq_n_f32(x, EMBER_LOG2E), vdupq_n_f32(0.5f)));
     const float32x4_t whole = vcvtq_f32_s32(k);
-    const float32x4_t high = vsubq_f32(x, vmulq_n_f32(whole, 0.693359375f));
-    const float32x4_t r = vsubq_f32(high, vmulq_n_f32(whole, -2.12194440e-4f));
-    float32x4_t p = vaddq_n_f32(vmulq_n_f32(r, 1.99142640e-4f), 1.39411015e-3f);
-    p = vaddq_n_f32(vmulq_f32(p, r), 8.33327323e-3f);
-    p = vaddq_n_f32(vmulq_f32(p, r), 0.041666355f);
-    p = vaddq_n_f32(vmulq_f32(p, r), 0.166666672f);
-    p = vaddq_n_f32(vmulq_f32(p, r), 0.5f);
+    const float32x4_t high = vsubq_f32(x, vmulq_n_f32(whole, EMBER_LN2_HIGH));
+    const float32x4_t r = vsubq_f32(high, vmulq_n_f32(whole, EMBER_LN2_LOW));
+    float32x4_t p = vaddq_n_f32(vmulq_n_f32(r, EMBER_EXP_TERM_1), EMBER_EXP_TERM_2);
+    p = vaddq_n_f32(vmulq_f32(p, r), EMBER_EXP_TERM_3);
+    p = vaddq_n_f32(vmulq_f32(p, r), EMBER_EXP_TERM_4);
+    p = vaddq_n_f32(vmulq_f32(p, r), EMBER_EXP_TERM_5);
+    p = vaddq_n_f32(vmulq_f32(p, r), EMBER_EXP_TERM_6);
     const float32x4_t tail = vaddq_f32(r, vmulq_f32(vmulq_f32(r, r), p));
     const int32x4_t bits = vreinterpretq_s32_f32(vaddq_n_f32(tail, 1.0f));
     return vreinterpretq_f32_s32(vaddq_s32(bits, vshlq_n_s32(k, EXPONENT)));

@@ -2,40 +2,41 @@
 // erf, and gelu in both forms. Minimax fits of erf(x) / x near zero and of
 // log(erfc(x)) above.
 #include "kernels/engine/mathf.h"
+#include "kernels/engine/mathf_terms.h"
 
 static float erf_near(float x) {
     const float z = x * x;
-    float p = -6.20324863e-4f;
-    p = p * z + 5.03217988e-3f;
-    p = p * z - 0.0267914627f;
-    p = p * z + 0.112824552f;
-    p = p * z - 0.376125515f;
-    p = p * z + 0.128379107f; // 1.12837911 - 1
+    float p = EMBER_ERF_NEAR_TERM_1;
+    p = p * z + EMBER_ERF_NEAR_TERM_2;
+    p = p * z + EMBER_ERF_NEAR_TERM_3;
+    p = p * z + EMBER_ERF_NEAR_TERM_4;
+    p = p * z + EMBER_ERF_NEAR_TERM_5;
+    p = p * z + EMBER_ERF_NEAR_TERM_6;
     return x + x * p;
 }
 
 static float erf_far(float a) {
-    float p = -2.05564229e-5f;
-    p = p * a + 4.28252475e-4f;
-    p = p * a - 4.14108066e-3f;
-    p = p * a + 0.025040824f;
-    p = p * a - 0.108159184f;
-    p = p * a - 0.633456111f;
-    p = p * a - 1.12946129f;
-    p = p * a + 1.63621793e-4f;
+    float p = EMBER_ERF_FAR_TERM_1;
+    p = p * a + EMBER_ERF_FAR_TERM_2;
+    p = p * a + EMBER_ERF_FAR_TERM_3;
+    p = p * a + EMBER_ERF_FAR_TERM_4;
+    p = p * a + EMBER_ERF_FAR_TERM_5;
+    p = p * a + EMBER_ERF_FAR_TERM_6;
+    p = p * a + EMBER_ERF_FAR_TERM_7;
+    p = p * a + EMBER_ERF_FAR_TERM_8;
     return 1.0f - ember_expf(p);
 }
 
 float ember_erff(float x) {
     const float a = ember_fabsf(x);
-    if (!(a >= 0.875f)) {
+    if (!(a >= EMBER_ERF_NEAR)) {
         return erf_near(x); // NaN too
     }
-    return ember_copysignf(a < 3.93f ? erf_far(a) : 1.0f, x);
+    return ember_copysignf(a < EMBER_ERF_ONE ? erf_far(a) : 1.0f, x);
 }
 
 float ember_geluf(float x) {
-    return 0.5f * x * (1.0f + ember_erff(x * 0.707106781f));
+    return 0.5f * x * (1.0f + ember_erff(x * EMBER_ROOT_HALF));
 }
 
 float ember_gelu_tanhf(float x) {

@@ -2,33 +2,30 @@
 // exp and its relatives. x = k ln 2 + r with |r| <= ln 2 / 2; the polynomials are
 // minimax fits of (exp(r) - 1 - r) / r^2.
 #include "kernels/engine/mathf.h"
-
-#define LOG2E  1.44269504f
-#define LN2_HI 0.693359375f // k * LN2_HI is exact
-#define LN2_LO (-2.12194440e-4f)
+#include "kernels/engine/mathf_terms.h"
 
 // exp(r) - 1
 static float exp_tail(float r) {
-    float p = 1.99142640e-4f;
-    p = p * r + 1.39411015e-3f;
-    p = p * r + 8.33327323e-3f;
-    p = p * r + 0.041666355f;
-    p = p * r + 0.166666672f;
-    p = p * r + 0.5f;
+    float p = EMBER_EXP_TERM_1;
+    p = p * r + EMBER_EXP_TERM_2;
+    p = p * r + EMBER_EXP_TERM_3;
+    p = p * r + EMBER_EXP_TERM_4;
+    p = p * r + EMBER_EXP_TERM_5;
+    p = p * r + EMBER_EXP_TERM_6;
     return r + r * r * p;
 }
 
 static float reduced(float x, int32_t *k) {
-    *k = ember_nearest(x * LOG2E);
-    return (x - (float)*k * LN2_HI) - (float)*k * LN2_LO;
+    *k = ember_nearest(x * EMBER_LOG2E);
+    return (x - (float)*k * EMBER_LN2_HIGH) - (float)*k * EMBER_LN2_LOW;
 }
 
 float ember_expf(float x) {
     int32_t k;
-    if (!(x < 88.7228394f)) {
+    if (!(x < EMBER_EXP_MOST)) {
         return x * EMBER_INF; // NaN stays NaN
     }
-    if (x < -103.98f) {
+    if (x < EMBER_EXP_LEAST) {
         return 0.0f;
     }
     const float r = reduced(x, &k);
@@ -37,7 +34,7 @@ float ember_expf(float x) {
 
 float ember_expm1f(float x) {
     int32_t k;
-    if (!(x < 88.7228394f)) {
+    if (!(x < EMBER_EXP_MOST)) {
         return x * EMBER_INF;
     }
     if (x < -17.4f) {
@@ -81,16 +78,16 @@ float ember_coshf(float x) {
 
 float ember_tanhf(float x) {
     const float a = ember_fabsf(x);
-    if (a < 0.625f) {
+    if (a < EMBER_TANH_NEAR) {
         const float z = x * x;
-        float p = -5.71704702e-3f;
-        p = p * z + 0.0206505898f;
-        p = p * z - 0.0537435003f;
-        p = p * z + 0.133314908f;
-        p = p * z - 0.333332837f;
+        float p = EMBER_TANH_TERM_1;
+        p = p * z + EMBER_TANH_TERM_2;
+        p = p * z + EMBER_TANH_TERM_3;
+        p = p * z + EMBER_TANH_TERM_4;
+        p = p * z + EMBER_TANH_TERM_5;
         return ember_copysignf(a + a * z * p, x);
     }
-    if (a > 9.1f) {
+    if (a > EMBER_TANH_ONE) {
         return ember_copysignf(1.0f, x);
     }
     return ember_copysignf(1.0f - 2.0f / (ember_expf(2.0f * a) + 1.0f), x);

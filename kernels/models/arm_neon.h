@@ -57,9 +57,27 @@ static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
 typedef struct int8x16x3_t {
     int8x16_t val[3];
 } int8x16x3_t;
+typedef struct int16x8x3_t {
+    int16x8_t val[3];
+} int16x8x3_t;
+typedef struct int32x4x3_t {
+    int32x4_t val[3];
+} int32x4x3_t;
 
 static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
     for (int i = 0; i < 48; i++) {
+        to[i] = x.val[i % 3][i / 3];
+    }
+}
+
+static inline void vst3q_s16(int16_t *to, int16x8x3_t x) {
+    for (int i = 0; i < 24; i++) {
+        to[i] = x.val[i % 3][i / 3];
+    }
+}
+
+static inline void vst3q_s32(int32_t *to, int32x4x3_t x) {
+    for (int i = 0; i < 12; i++) {
         to[i] = x.val[i % 3][i / 3];
     }
 }
@@ -76,6 +94,7 @@ static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
 #define vreinterpretq_s32_s8(x)  ((int32x4_t)(x))
 #define vreinterpretq_f32_s8(x)  ((float32x4_t)(x))
 #define vreinterpretq_s8_f32(x)  ((int8x16_t)(x))
+#define vreinterpretq_f32_s32(x) ((float32x4_t)(x))
 
 #define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
 #define vreinterpret_f16_u16(x)  ((float16x4_t)(x))
@@ -204,6 +223,10 @@ static inline int16x8_t vdupq_n_s16(int16_t x) {
 
 static inline int32x4_t vdupq_n_s32(int32_t x) {
     return (int32x4_t){0} + x;
+}
+
+static inline uint32x4_t vdupq_n_u32(uint32_t x) {
+    return (uint32x4_t){x, x, x, x};
 }
 
 // --- arithmetic ----------------------------------------------------------------------

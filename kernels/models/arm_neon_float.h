@@ -31,6 +31,30 @@ static inline float32x4_t vaddq_f32(float32x4_t x, float32x4_t y) {
     return x + y;
 }
 
+static inline float32x4_t vsubq_f32(float32x4_t x, float32x4_t y) {
+    return x - y;
+}
+
+static inline float32x4_t vabsq_f32(float32x4_t x) {
+    return (float32x4_t)((uint32x4_t)x & 0x7fffffffu);
+}
+
+static inline float32x4_t vnegq_f32(float32x4_t x) {
+    return -x;
+}
+
+static inline float32x4_t vrndpq_f32(float32x4_t x) {
+    return (float32x4_t){ceilf(x[0]), ceilf(x[1]), ceilf(x[2]), ceilf(x[3])};
+}
+
+static inline float32x4_t vrndmq_f32(float32x4_t x) {
+    return (float32x4_t){floorf(x[0]), floorf(x[1]), floorf(x[2]), floorf(x[3])};
+}
+
+static inline float32x4_t vsqrtq_f32(float32x4_t x) {
+    return (float32x4_t){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])};
+}
+
 static inline float32x4_t vmulq_f32(float32x4_t x, float32x4_t y) {
     return x * y;
 }
@@ -76,6 +100,10 @@ static inline uint32x4_t vcgtq_f32(float32x4_t x, float32x4_t y) {
     return (uint32x4_t)(x > y);
 }
 
+static inline uint32x4_t vcgeq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x >= y);
+}
+
 static inline float32x4_t vbslq_f32(uint32x4_t which, float32x4_t x, float32x4_t y) {
     return (float32x4_t)((which & (uint32x4_t)x) | (~which & (uint32x4_t)y));
 }
@@ -109,15 +137,21 @@ static inline float vminnmvq_f32(float32x4_t x) {
     return vminnmq_f32(y, vdupq_n_f32(y[1]))[0];
 }
 
-static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
+// Towards zero.
+static inline int32x4_t vcvtq_s32_f32(float32x4_t x) {
     int32x4_t made;
     for (int i = 0; i < 4; i++) {
-        const float y = rintf(x[i]);
-        made[i] = !(y >= -2147483648.0f) ? (y != y ? 0 : INT32_MIN)
-                  : y >= 2147483648.0f   ? INT32_MAX
-                                         : (int32_t)y;
+        made[i] = !(x[i] >= -2147483648.0f) ? (x[i] != x[i] ? 0 : INT32_MIN)
+                  : x[i] >= 2147483648.0f   ? INT32_MAX
+                                            : (int32_t)x[i];
     }
     return made;
+}
+
+// To the nearest, halves to even.
+static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
+    return vcvtq_s32_f32(
+        (float32x4_t){rintf(x[0]), rintf(x[1]), rintf(x[2]), rintf(x[3])});
 }
 
 #endif // EMBER_MODELS_ARM_NEON_FLOAT_H

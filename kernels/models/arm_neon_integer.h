@@ -80,6 +80,10 @@ static inline int32x4_t vmulq_s32(int32x4_t x, int32x4_t y) {
     return x;
 }
 
+static inline int32x4_t vaddq_s32(int32x4_t x, int32x4_t y) {
+    return (int32x4_t)((uint32x4_t)x + (uint32x4_t)y);
+}
+
 static inline int32x4_t vsubq_s32(int32x4_t x, int32x4_t y) {
     for (int i = 0; i < 4; i++) {
         x[i] = (int32_t)((uint32_t)x[i] - (uint32_t)y[i]);
@@ -111,6 +115,10 @@ static inline int32x4_t vshlq_n_s32(int32x4_t x, int bits) {
     return (int32x4_t)((uint32x4_t)x << (uint32_t)bits);
 }
 
+static inline int32x4_t vshrq_n_s32(int32x4_t x, int bits) {
+    return x >> bits;
+}
+
 // A negative number of bits shifts right.
 static inline int32x4_t vshlq_s32(int32x4_t x, int32x4_t bits) {
     int32x4_t made;
@@ -126,6 +134,10 @@ static inline int16x8_t vmovl_s8(int8x8_t x) {
         made[i] = x[i];
     }
     return made;
+}
+
+static inline int16x8_t vsubl_s8(int8x8_t x, int8x8_t y) {
+    return vmovl_s8(x) - vmovl_s8(y);
 }
 
 static inline int32x4_t vmovl_s16(int16x4_t x) {

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import torch
 from torch import nn
+from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Case, Exported
 from corpus.xnnpack import exported
-from corpus.xnnpack_layers import HALF_STEP, NEAR
+from corpus.xnnpack_layers import HALF_STEP, NEAR, NEAR_HALF
 from corpus.xnnpack_static import Scale, Stored
 
 Inputs = tuple[torch.Tensor]
@@ -60,6 +61,41 @@ def taps(height: int, width: int, half: bool) -> Exported:
     return exported(layer, (inputs,))
 
 
+class Elements(nn.Module):
+    """Element-wise nodes of one number and of two, whose rows have an odd length; the
+    second operand is broadcast."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        size = x.abs()
+        one = [size, x.ceil(), x.floor(), -x, x.square(), size.sqrt()]
+        one += [(size + 0.25).rsqrt(), x.exp(), x.sigmoid(), x.tanh()]
+        one += [F.gelu(x), F.hardswish(x), x.clamp(-0.5, 0.75), x.softmax(-1)]
+        two = [x + y, x - y, x * y, x / (y.abs() + 0.5), y - x, F.relu(y + x)]
+        two += [torch.maximum(x, y), torch.minimum(y, x), F.prelu(x, y[0, :, 0, 0])]
+        return *one, *two
+
+
+def elements(half: bool) -> Exported:
+    x, y = 2 * torch.randn(1, 3, 3, 7), torch.randn(1, 3, 1, 1)
+    x[0, 0, 0, :4] = torch.tensor([0.0, -0.0, 60.0, -60.0])
+    if half:
+        return exported(Elements(), (x.half(), y.half()), **NEAR_HALF)
+    return exported(Elements(), (x, y), **NEAR)
+
+
+class Turned(nn.Module):
+    """Matrices turned over: images of three colours, and of more channels and pixels
+    than whole vectors have."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.permute(0, 2, 3, 1), y.permute(0, 2, 3, 1), y.permute(0, 3, 1, 2)
+
+
+def turned(half: bool) -> Exported:
+    images = torch.randn(1, 3, 5, 7), torch.randn(2, 13, 5, 7)
+    return exported(Turned(), tuple(one.half() if half else one for one in images))
+
+
 def ties() -> Exported:
     """All int8 through a bound to int8 of twice the scale: every other one is halfway
     between two, and its zero point is odd."""
@@ -69,6 +105,10 @@ def ties() -> Exported:
 
 RARE = {
     "ties": ties,
+    "elements_f32": lambda: elements(half=False),
+    "elements_f16": lambda: elements(half=True),
+    "turned_f32": lambda: turned(half=False),
+    "turned_f16": lambda: turned(half=True),
     "int4_32_long": lambda: long_groups(32),
     "int4_128_long": lambda: long_groups(128),
     "qd8_f16_small": small_halves,

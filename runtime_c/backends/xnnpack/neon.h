@@ -94,11 +94,14 @@ static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
 }
 
 // As xnn_clamp(): NaN stays, and so does a zero that equals a bound.
-static inline float32x4_t xnn_neon_clamp(float32x4_t x, const ember_xnn_node_t *node) {
-    const float32x4_t low = vdupq_n_f32(node->low);
-    const float32x4_t high = vdupq_n_f32(node->high);
+static inline float32x4_t xnn_neon_between(float32x4_t x, float32x4_t low,
+                                           float32x4_t high) {
     const float32x4_t y = vbslq_f32(vcltq_f32(x, low), low, x);
     return vbslq_f32(vcgtq_f32(y, high), high, y);
+}
+
+static inline float32x4_t xnn_neon_clamp(float32x4_t x, const ember_xnn_node_t *node) {
+    return xnn_neon_between(x, vdupq_n_f32(node->low), vdupq_n_f32(node->high));
 }
 
 static inline float32x4_t xnn_neon_load_f16(const uint16_t *from) {

@@ -1,4 +1,5 @@
-"""kernels/engine/mathf against NumPy in double: the bounds its header promises."""
+"""kernels/engine/mathf against NumPy in double: the bounds its header promises; and
+functions of several numbers at a time against it: the same bits."""
 
 from __future__ import annotations
 
@@ -48,20 +49,40 @@ void pairs(float (*f)(float, float), const float *a, const float *b, float *y, i
     for (int i = 0; i < n; i++) y[i] = f(a[i], b[i]);
 }
 """
+VECTORS = ("exp", "gelu", "sigmoid", "tanh")  # of math_neon.h
+VECTOR_DRIVER = """
+void all_NAME(const float *x, float *y, int n);
+void all_NAME(const float *x, float *y, int n) {
+    for (int i = 0; i < n; i += 4) vst1q_f32(y + i, neon_NAME(vld1q_f32(x + i)));
+}
+"""
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    folder = tmp_path_factory.mktemp("mathf")
-    (folder / "driver.c").write_text(DRIVER)
+def compiled(folder: Path, text: str, *folders: str) -> ctypes.CDLL:
+    (folder / "driver.c").write_text(text)
     sources = sorted((paths.kernels() / "engine").glob("mathf_*.c"))
     flags = ["-std=c11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fPIC"]
+    flags += [f"-I{paths.root() / name}" for name in ("", *folders)]
     subprocess.run(
-        ["cc", *flags, "-shared", f"-I{paths.root()}", "-o", str(folder / "mathf.so")]
+        ["cc", *flags, "-shared", "-o", str(folder / "mathf.so")]
         + [str(source) for source in [folder / "driver.c", *sources]],
         check=True,
     )
     return ctypes.CDLL(str(Path(folder / "mathf.so")))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    return compiled(tmp_path_factory.mktemp("mathf"), DRIVER)
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """Functions of math_neon.h, on the model of its instructions."""
+    text = '#include "math_neon.h"\n'
+    text += "".join(VECTOR_DRIVER.replace("NAME", name) for name in VECTORS)
+    folders = ("kernels/models", "runtime_c/include", "runtime_c/backends/xnnpack")
+    return compiled(tmp_path_factory.mktemp("vectors"), text, *folders)
 
 
 def inputs(count: int, seed: int) -> np.ndarray:
@@ -132,3 +153,18 @@ def test_two_arguments(library: ctypes.CDLL, name: str) -> None:
     )
     with np.errstate(all="ignore"):
         check(name, got, BINARY[name](a.astype(np.float64), b.astype(np.float64)))
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors(library: ctypes.CDLL, vectors: ctypes.CDLL, name: str) -> None:
+    x = inputs(400_000, 5)
+    edges = np.array([0.625, 0.875 * 2**0.5, 3.93, 9.1, 88.7228394, 103.98], "f4")
+    for edge in (*edges, *-edges):
+        around = np.float32(edge).view(np.uint32) + np.arange(-64, 64)
+        x = np.concatenate([x, around.astype(np.uint32).view(np.float32)])
+    x = x[: len(x) // 4 * 4]
+    got, want = np.empty_like(x), np.empty_like(x)
+    vectors[f"all_{name}"](pointer(x), pointer(got), len(x))
+    library.each(library[f"ember_{name}f"], pointer(x), pointer(want), len(x))
+    same = got.view(np.uint32) == want.view(np.uint32)
+    assert np.all(same | (np.isnan(got) & np.isnan(want)))

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise nodes of one input of float32 or float16.
+#include "floats_neon.h"
+#include "math_neon.h"
+
+// Bounds are the node's.
+XNN_INLINE float32x4_t same(float32x4_t x) {
+    return x;
+}
+
+XNN_INLINE float32x4_t hardswish(float32x4_t x) {
+    const float32x4_t zero = vdupq_n_f32(0.0f), six = vdupq_n_f32(6.0f);
+    const float32x4_t moved = vaddq_f32(x, vdupq_n_f32(3.0f));
+    const float32x4_t above = vbslq_f32(vcltq_f32(moved, zero), zero, moved);
+    const float32x4_t inside = vbslq_f32(vcgtq_f32(above, six), six, above);
+    return vmulq_f32(x, vmulq_f32(inside, vdupq_n_f32(1.0f / 6.0f)));
+}
+
+XNN_INLINE float32x4_t reciprocal_root(float32x4_t x) {
+    return vdivq_f32(vdupq_n_f32(1.0f), vsqrtq_f32(x));
+}
+
+XNN_INLINE float32x4_t square(float32x4_t x) {
+    return vmulq_f32(x, x);
+}
+
+static void compute_abs(const xnn_neon_fours_t *fours) {
+    neon_one(fours, vabsq_f32);
+}
+
+static void compute_ceiling(const xnn_neon_fours_t *fours) {
+    neon_one(fours, vrndpq_f32);
+}
+
+static void compute_clamp(const xnn_neon_fours_t *fours) {
+    neon_one(fours, same);
+}
+
+static void compute_exp(const xnn_neon_fours_t *fours) {
+    neon_one(fours, neon_exp);
+}
+
+static void compute_floor(const xnn_neon_fours_t *fours) {
+    neon_one(fours, vrndmq_f32);
+}
+
+static void compute_gelu(const xnn_neon_fours_t *fours) {
+    neon_one(fours, neon_gelu);
+}
+
+static void compute_hardswish(const xnn_neon_fours_t *fours) {
+    neon_one(fours, hardswish);
+}
+
+static void compute_negate(const xnn_neon_fours_t *fours) {
+    neon_one(fours, vnegq_f32);
+}
+
+static void compute_reciprocal_square_root(const xnn_neon_fours_t *fours) {
+    neon_one(fours, reciprocal_root);
+}
+
+static void compute_sigmoid(const xnn_neon_fours_t *fours) {
+    neon_one(fours, neon_sigmoid);
+}
+
+static void compute_square(const xnn_neon_fours_t *fours) {
+    neon_one(fours, square);
+}
+
+static void compute_square_root(const xnn_neon_fours_t *fours) {
+    neon_one(fours, vsqrtq_f32);
+}
+
+static void compute_tanh(const xnn_neon_fours_t *fours) {
+    neon_one(fours, neon_tanh);
+}
+
+static const xnn_neon_fours_fn functions[] = {
+    [XNN_ABS] = compute_abs,
+    [XNN_CEILING] = compute_ceiling,
+    [XNN_CLAMP] = compute_clamp,
+    [XNN_EXP] = compute_exp,
+    [XNN_FLOOR] = compute_floor,
+    [XNN_GELU] = compute_gelu,
+    [XNN_HARDSWISH] = compute_hardswish,
+    [XNN_NEGATE] = compute_negate,
+    [XNN_RECIPROCAL_SQUARE_ROOT] = compute_reciprocal_square_root,
+    [XNN_SIGMOID] = compute_sigmoid,
+    [XNN_SQUARE] = compute_square,
+    [XNN_SQUARE_ROOT] = compute_square_root,
+    [XNN_TANH] = compute_tanh,
+};
+
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    (void)graph;
+    return ember_xnn_neon_floats(node, 1) ? EMBER_OK : EMBER_UNSUPPORTED;
+}
+
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
+    (void)graph;
+    const ember_xnn_value_t *in = node->in[0];
+    const ember_xnn_lines_t line = {
+        .y = node->out[0]->data,
+        .a = in->constant,
+        .b = in->constant,
+        .a_step = 1,
+        .b_step = 1,
+        .count = in->numel,
+    };
+    ember_xnn_neon_line(node, &line, functions[node->kind]);
+}
+
+XNN_KERNEL_FOR(EMBER_CPU_NEON, unary_neon, NULL, ember_xnn_shape_same,
+               XNN_KIND(ABS) | XNN_KIND(CEILING) | XNN_KIND(CLAMP) | XNN_KIND(EXP) |
+                   XNN_KIND(FLOOR) | XNN_KIND(GELU) | XNN_KIND(HARDSWISH) |
+                   XNN_KIND(NEGATE) | XNN_KIND(RECIPROCAL_SQUARE_ROOT) |
+                   XNN_KIND(SIGMOID) | XNN_KIND(SQUARE) | XNN_KIND(SQUARE_ROOT) |
+                   XNN_KIND(TANH));
