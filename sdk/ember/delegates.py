@@ -17,6 +17,7 @@ _REFUSALS = {
     8: "too few channels",
     16: "its weights are no constant",
     32: "scales for which sums would not be exact",
+    64: "sums that become float16 take more there",
 }
 
 

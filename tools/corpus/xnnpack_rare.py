@@ -26,6 +26,31 @@ def long_groups(group: int) -> Exported:
     return exported(layer, (rows,), form=f"int4_{group}")
 
 
+def cancelling(group: int, count: int) -> Exported:
+    """Sums of int4 in groups that become float16: terms are large and cancel, so what
+    is left is what was rounded in XNNPACK's four sums, and where these were added. Rows
+    are whole numbers of their scales; the second one's zero point is not 0."""
+    k, columns = 1024, 10
+    scales = (torch.rand(columns, 16) - torch.randint(0, 4, (columns, 16))).exp2()
+    weights = 1 - 0.4 * torch.rand(columns, k // 2)
+    weights[1::2] = weights[1::2, ::8].repeat_interleave(8, 1)
+    weights[::4, 1::2] *= -1
+    weights[:, :8] = 1
+    weights *= scales.repeat_interleave(32, 1)
+    numbers = torch.randint(1, 11, (count, k // 16)) * 10.0
+    pairs = torch.tensor([1, -0.3, -0.9, 0.2]).repeat_interleave(2)
+    rows = torch.cat([numbers.repeat(1, 8), -numbers.repeat(1, 8)], 1)
+    rows[2::3] = (numbers[2::3].repeat(1, 2)[:, :, None] * pairs).flatten(1)
+    rows[1::3] = (rows[1::3] / 4).trunc()
+    rows[:, :8] = 0
+    rows[:, k // 2 : k // 2 + 8] = 0
+    rows[:, :3] = torch.tensor([127.0, -128.0, 1.0])
+    rows[1::3, :3] = torch.tensor([155.0, -100.0, -55.0])
+    layer = nn.Linear(k, columns)
+    layer.weight.data = torch.cat([weights, weights], 1)
+    return exported(layer.half(), (rows.half(),), form=f"int4_{group}")
+
+
 def small_halves() -> Exported:
     """Rows of float16 that are quantised while they run, near zero: the factor that
     brings them to int8 is past float16's numbers. And an ordinary row."""
@@ -111,6 +136,8 @@ RARE = {
     "turned_f16": lambda: turned(half=True),
     "int4_32_long": lambda: long_groups(32),
     "int4_128_long": lambda: long_groups(128),
+    "int4_32_f16_cancelling": lambda: cancelling(32, 7),
+    "int4_128_f16_cancelling": lambda: cancelling(128, 1),
     "qd8_f16_small": small_halves,
     "taps_f32": lambda: taps(3, 5, half=False),
     "taps_f32_many": lambda: taps(7, 5, half=False),

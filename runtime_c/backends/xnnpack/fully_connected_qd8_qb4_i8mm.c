@@ -3,7 +3,10 @@
 #include "panel.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    return ember_xnn_panel_linear(graph, node, &ember_xnn_form_qd8_qb4_i8mm);
+    // Sums that become float16 are four, each of two products in eight.
+    return node->out[0]->datatype == XNN_F16
+               ? xnn_refuse(node, XNN_HALF_SUMS)
+               : ember_xnn_panel_linear(graph, node, &ember_xnn_form_qd8_qb4_i8mm);
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {

@@ -65,6 +65,7 @@ typedef enum ember_xnn_refusal {
     XNN_FEW_CHANNELS = 8,      //
     XNN_CHANGING_WEIGHTS = 16, // no constant
     XNN_ODD_SCALES = 32,       // for which its numbers are not exact
+    XNN_HALF_SUMS = 64,        // float16 out of sums in an order that takes more there
 } ember_xnn_refusal_t;
 
 struct ember_xnnpack_kernel;

@@ -95,7 +95,11 @@ static inline bool xnn_is_scale(float scale) {
 // `start` belongs to the column: minus the sum of its weights times scales, rounded
 // after each run of 16. While nothing is rounded, this is the sum of
 // (element - zero) * weight * scale.
-enum { XNN_GROUP_OFFSET = 128 };
+//
+// A sum that becomes float16 is four sums, of elements from -128 to 127: product k of a
+// group belongs to sum k / 2 % 4, the first one begins with zero * start. In the end
+// they are added two by two; scale of the row and bias are then one step, not two.
+enum { XNN_GROUP_OFFSET = 128, XNN_GROUP_SUMS = 4 };
 
 // Weight `index`, without its zero point of 8: low nibbles first.
 static inline int32_t xnn_weight_s4(const uint8_t *nibbles, size_t index) {
@@ -118,9 +122,9 @@ static inline float xnn_group_start(const uint8_t *nibbles, const uint16_t *scal
     return start;
 }
 
-// What a row multiplies starts with.
-static inline float xnn_group_zero(const ember_xnn_row_t *row) {
-    return (float)(row->zero + XNN_GROUP_OFFSET);
+// What a row multiplies starts with, of sums that become float16 and of others.
+static inline float xnn_group_zero(const ember_xnn_row_t *row, bool half) {
+    return (float)(row->zero + (half ? 0 : XNN_GROUP_OFFSET));
 }
 
 #endif // EMBER_XNNPACK_NUMBERS_H

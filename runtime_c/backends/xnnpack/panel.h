@@ -134,6 +134,7 @@ extern const ember_xnn_form_t ember_xnn_form_qd8_qc4_dot;
 extern const ember_xnn_form_t ember_xnn_form_qd8_qc4_i8mm;
 extern const ember_xnn_form_t ember_xnn_form_qd8_qb4_dot;
 extern const ember_xnn_form_t ember_xnn_form_qd8_qb4_i8mm;
+extern const ember_xnn_form_t ember_xnn_form_qd8_qb4_half; // to float16
 
 // What forms of the same datatypes share: begin(), and the end of block().
 extern const ember_xnn_type_t ember_xnn_panel_qs8;
@@ -157,9 +158,11 @@ void ember_xnn_panel_put_qc8(const ember_xnn_panel_t *panel, const int32_t *sums
 void ember_xnn_panel_put_qc4(const ember_xnn_panel_t *panel, const int32_t *sums,
                              const int32_t *own, const float *bias, const float *scales,
                              uint32_t column);
-// Sums of groups, each brought to its scale.
+// Sums of groups, each brought to its scale; and those that become float16.
 void ember_xnn_panel_put_qb4(const ember_xnn_panel_t *panel, const float *sums,
                              const float *bias, uint32_t column);
+void ember_xnn_panel_put_half(const ember_xnn_panel_t *panel, const float *sums,
+                              const float *bias, uint32_t column);
 
 // --- layouts, in blocks of XNN_PANEL columns -----------------------------------------
 

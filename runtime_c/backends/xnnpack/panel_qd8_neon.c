@@ -101,14 +101,28 @@ void ember_xnn_panel_put_qc4(const ember_xnn_panel_t *panel, const int32_t *sums
     put(panel, sums, own, bias, scales, column, true);
 }
 
-void ember_xnn_panel_put_qb4(const ember_xnn_panel_t *panel, const float *sums,
-                             const float *bias, uint32_t column) {
+static inline __attribute__((always_inline)) void
+put_groups(const ember_xnn_panel_t *panel, const float *sums, const float *bias,
+           uint32_t column, const bool fused) {
     const uint32_t columns = xnn_panel_columns(panel, column);
     const float32x4_t b0 = vld1q_f32(bias), b1 = vld1q_f32(bias + 4);
     size_t at = panel->y + column;
     for (uint32_t i = 0; i < panel->rows; i++, sums += XNN_PANEL, at += panel->y_step) {
         const float32x4_t scale = vdupq_n_f32(xnn_panel_row(panel, i)->scale);
-        put_row(panel->node, vaddq_f32(vmulq_f32(vld1q_f32(sums), scale), b0),
-                vaddq_f32(vmulq_f32(vld1q_f32(sums + 4), scale), b1), at, columns);
+        const float32x4_t s0 = vld1q_f32(sums), s1 = vld1q_f32(sums + 4);
+        put_row(panel->node,
+                fused ? vfmaq_f32(b0, s0, scale) : vaddq_f32(vmulq_f32(s0, scale), b0),
+                fused ? vfmaq_f32(b1, s1, scale) : vaddq_f32(vmulq_f32(s1, scale), b1),
+                at, columns);
     }
+}
+
+void ember_xnn_panel_put_qb4(const ember_xnn_panel_t *panel, const float *sums,
+                             const float *bias, uint32_t column) {
+    put_groups(panel, sums, bias, column, false);
+}
+
+void ember_xnn_panel_put_half(const ember_xnn_panel_t *panel, const float *sums,
+                              const float *bias, uint32_t column) {
+    put_groups(panel, sums, bias, column, true);
 }

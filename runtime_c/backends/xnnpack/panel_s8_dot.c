@@ -62,7 +62,7 @@ static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
     float sums[XNN_PANEL * XNN_PANEL] = {0.0f};
     (void)scales;
     for (uint32_t i = 0; i < panel->rows; i++) {
-        const float zero = xnn_group_zero(xnn_panel_row(panel, i));
+        const float zero = xnn_group_zero(xnn_panel_row(panel, i), false);
         for (uint32_t j = 0; j < XNN_PANEL; j++) {
             sums[i * XNN_PANEL + j] = zero * starts[j];
         }

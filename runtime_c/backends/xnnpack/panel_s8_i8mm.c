@@ -102,9 +102,9 @@ XNN_INLINE void add_groups(const ember_xnn_panel_t *panel, const uint8_t *w,
         const uint32_t last = panel->rows - 1;
         const uint32_t lower = 2 * i + 1 < last ? 2 * i + 1 : last;
         const uint32_t upper = 2 * i < last ? 2 * i : last;
-        const float32x4_t zero =
-            vcombine_f32(vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, upper))),
-                         vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, lower))));
+        const float32x4_t zero = vcombine_f32(
+            vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, upper), false)),
+            vdup_n_f32(xnn_group_zero(xnn_panel_row(panel, lower), false)));
         for (uint32_t j = 0; j < 4; j++) {
             const float32x2_t two = vld1_f32(starts + 2 * j);
             numbers.of[i][j] = vmulq_f32(zero, vcombine_f32(two, two));

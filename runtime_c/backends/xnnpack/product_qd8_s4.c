@@ -21,19 +21,21 @@ static ember_status_t check_channels(ember_xnn_graph_t *graph, ember_xnn_node_t 
 
 static ember_status_t check_groups(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     (void)graph;
-    return is_packed(node, XNN_QBS4) && node->in[1]->group % 2 == 0 ? EMBER_OK
-                                                                    : EMBER_UNSUPPORTED;
+    const uint32_t step = node->out[0]->datatype == XNN_F16 ? 2 * XNN_GROUP_SUMS : 2;
+    return is_packed(node, XNN_QBS4) && node->in[1]->group % step == 0
+               ? EMBER_OK
+               : EMBER_UNSUPPORTED;
 }
 
 static void begin(ember_xnn_product_t *product) {
     memset(&product->sum, 0, sizeof(product->sum));
 }
 
-// Sum of (x - zero) * weight; `count` is even.
-static uint32_t sum_of(const int8_t *x, const uint8_t *w, uint32_t count,
+// Sum of (x - zero) * weight of two products in `step`; `count` and `step` are even.
+static uint32_t sum_of(const int8_t *x, const uint8_t *w, uint32_t count, uint32_t step,
                        int32_t zero) {
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < count; i += 2, w++) {
+    for (uint32_t i = 0; i < count; i += step, w += step / 2) {
         sum += (uint32_t)((x[i] - zero) * ((*w & 15) - ZERO));
         sum += (uint32_t)((x[i + 1] - zero) * ((*w >> 4) - ZERO));
     }
@@ -47,7 +49,7 @@ static void add_channels(ember_xnn_product_t *product, size_t a, size_t w,
     for (uint32_t i = 0; i < product->columns; i++) {
         const size_t at = w + (size_t)i * product->n_step;
         const uint8_t *nibbles = (const uint8_t *)product->weights->constant + at / 2;
-        product->sum.u32[i] += sum_of(x, nibbles, count, zero);
+        product->sum.u32[i] += sum_of(x, nibbles, count, 2, zero);
     }
 }
 
@@ -61,35 +63,67 @@ static void end_channels(const ember_xnn_product_t *product, size_t y) {
                       (const float *)product->weights->scales + product->column, y);
 }
 
+// A row by a column of weights.
+typedef struct groups {
+    const int8_t *x;
+    const uint8_t *nibbles;
+    const uint16_t *scales;
+    uint32_t count; // of products
+    uint32_t group;
+} groups_t;
+
+// Adds two products in `step` of each group, from the `first` on, to a sum.
+static float add_sums(const groups_t *groups, uint32_t first, uint32_t step,
+                      int32_t zero, float sum) {
+    const uint16_t *scale = groups->scales;
+    for (uint32_t k = first; k < groups->count; k += groups->group, scale++) {
+        const uint32_t part = sum_of(groups->x + k, groups->nibbles + k / 2,
+                                     groups->group - first, step, zero);
+        sum = fmaf((float)(int32_t)part, ember_f32_from_bf16(*scale), sum);
+    }
+    return sum;
+}
+
+static float add_four(const groups_t *groups, float start) {
+    const uint32_t step = 2 * XNN_GROUP_SUMS;
+    const float first = add_sums(groups, 0, step, 0, start);
+    const float second = add_sums(groups, 2, step, 0, 0.0f);
+    const float third = add_sums(groups, 4, step, 0, 0.0f);
+    const float fourth = add_sums(groups, 6, step, 0, 0.0f);
+    return (first + second) + (third + fourth);
+}
+
 // A product of whole rows only: a linear layer's. The node keeps the columns' starts.
 static void add_groups(ember_xnn_product_t *product, size_t a, size_t w,
                        uint32_t count) {
     const ember_xnn_value_t *weights = product->weights;
     const ember_xnn_row_t *row = &xnn_rows(product->input)[product->row];
     const float *starts = product->node->scales + product->column;
-    const uint32_t group = weights->group;
+    const bool half = product->node->out[0]->datatype == XNN_F16;
     for (uint32_t i = 0; i < product->columns; i++) {
-        const int8_t *x = (const int8_t *)product->input->constant + a;
         const size_t at = w + (size_t)i * product->n_step;
-        const uint8_t *nibbles = (const uint8_t *)weights->constant + at / 2;
-        const uint16_t *scale = (const uint16_t *)weights->scales + at / group;
-        float sum = xnn_group_zero(row) * starts[i];
-        for (uint32_t k = 0; k < count; k += group, scale++) {
-            const uint32_t part =
-                sum_of(x + k, nibbles + k / 2, group, -XNN_GROUP_OFFSET);
-            sum = fmaf((float)(int32_t)part, ember_f32_from_bf16(*scale), sum);
-        }
-        product->sum.f32[i] = sum;
+        const groups_t groups = {
+            .x = (const int8_t *)product->input->constant + a,
+            .nibbles = (const uint8_t *)weights->constant + at / 2,
+            .scales = (const uint16_t *)weights->scales + at / weights->group,
+            .count = count,
+            .group = weights->group,
+        };
+        const float start = xnn_group_zero(row, half) * starts[i];
+        product->sum.f32[i] = half ? add_four(&groups, start)
+                                   : add_sums(&groups, 0, 2, -XNN_GROUP_OFFSET, start);
     }
 }
 
 static void end_groups(const ember_xnn_product_t *product, size_t y) {
     const float scale = xnn_rows(product->input)[product->row].scale;
-    float numbers[XNN_COLUMNS];
+    const bool half = product->node->out[0]->datatype == XNN_F16;
+    float numbers[XNN_COLUMNS], factors[XNN_COLUMNS];
     for (uint32_t i = 0; i < product->columns; i++) {
-        numbers[i] = product->sum.f32[i] * scale;
+        numbers[i] = half ? product->sum.f32[i] : product->sum.f32[i] * scale;
+        factors[i] = scale;
     }
-    ember_xnn_end_qd8(product, numbers, NULL, y);
+    ember_xnn_end_qd8(product, numbers, half ? factors : NULL, y);
 }
 
 const ember_xnn_type_t ember_xnn_type_qd8_qc4 = {check_channels, begin, add_channels,

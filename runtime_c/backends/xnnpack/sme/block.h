@@ -42,9 +42,9 @@ extern const sme_kind_t xnn_sme_qs8;
 extern const sme_kind_t xnn_sme_qd8;
 extern const sme_kind_t xnn_sme_qd8_s4;
 
-// Products with scales per block of weights, of many rows and of one.
+// Products with scales per block of weights: to float32, and row by row.
 void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za");
-void xnn_sme_groups_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
+void xnn_sme_groups_each(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za");
 
 // Static int8 of rows that have few products.
@@ -72,6 +72,13 @@ svint32x2_t xnn_sme_s8_dot(svint32x2_t sums, const void *a, const void *w,
                            size_t steps) __arm_streaming __arm_preserves("za");
 svint32x2_t xnn_sme_s4_dot(svint32x2_t sums, const void *a, const void *w,
                            size_t steps) __arm_streaming __arm_preserves("za");
+
+// The same with a scale per column and block of weights of 32 * `steps` products,
+// behind its words as float16 above the sum of them; elements count from -128 on. Sums
+// are in 1/16.
+svfloat32x2_t xnn_sme_b4_dot(svfloat32x2_t sums, const void *a, const void *w,
+                             size_t blocks,
+                             size_t steps) __arm_streaming __arm_preserves("za");
 
 // `count` rows of `bytes` bytes, `stride` bytes apart, become (words, count * step)
 // words: number 0 to step - 1 of a word are the first row's. Uses tile 0.

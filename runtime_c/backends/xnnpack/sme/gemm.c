@@ -95,8 +95,8 @@ static void run_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves
 
 static void run_product(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     if (gemm->kind == XNN_SME_QD8_B4) {
-        if (gemm->m == 1) {
-            xnn_sme_groups_one(gemm);
+        if (gemm->m == 1 || gemm->half_out) {
+            xnn_sme_groups_each(gemm);
         } else {
             xnn_sme_groups(gemm);
         }

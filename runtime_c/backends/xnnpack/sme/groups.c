@@ -47,7 +47,7 @@ static void put_block(const groups_t *groups) __arm_streaming __arm_inout("za") 
     const uint32_t upper = groups->rows < half ? groups->rows : half;
     const uint32_t lower = groups->rows - upper;
     const uint32_t next = groups->row + upper;
-    if (groups->gemm->half_out || sme_bounded(groups->gemm)) {
+    if (sme_bounded(groups->gemm)) {
         put_rows(groups, false, groups->row, upper, false);
         put_rows(groups, true, next, lower, false);
     } else {

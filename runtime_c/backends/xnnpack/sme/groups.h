@@ -54,6 +54,13 @@ uint32_t xnn_sme_groups_blocks(const groups_t *groups,
 void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                         const uint8_t *w) __arm_streaming __arm_preserves("za");
 
+// Adds the products of a row, which begins at `a`, with a block of columns to four sums
+// each; the first begins with `starts`. Those are added, too. In 1/16 of their scales.
+svfloat32x2_t
+xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t *w,
+                    uint32_t columns,
+                    svfloat32x2_t starts) __arm_streaming __arm_preserves("za");
+
 // Where a part of k begins.
 static inline uint32_t
 sme_group_k(const groups_t *groups,

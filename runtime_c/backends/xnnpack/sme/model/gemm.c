@@ -152,31 +152,50 @@ static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
     return ember_float_from(group_word(gemm, column, words + number));
 }
 
-static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
+// Adds two products in `step` of each block, from the `first` on; elements count from
+// `zero` on.
+static float add_groups(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
+                        uint32_t first, uint32_t step, int32_t zero, float all) {
     const int8_t *x = (const int8_t *)gemm->a + (size_t)row * gemm->k;
     const uint32_t words = gemm->block / 8 + 1; // of a block
-    float all = group_number(gemm, column, XNN_SME_GROUP_START) *
-                (float)(gemm->rows[row].zero - INT8_MIN);
-    for (uint32_t b = 0; b < gemm->k / gemm->block; b++) {
+    for (uint32_t b = 0; b < gemm->k / gemm->block; b++, x += gemm->block) {
         int32_t sum = 0;
-        for (uint32_t i = 0; i < gemm->block; i++, x++) {
+        for (uint32_t i = first; i < gemm->block; i += i % 2 == 0 ? 1 : step - 1) {
             const uint32_t word = group_word(gemm, column, b * words + i / 8);
-            sum += (*x - INT8_MIN) * nibble_of(word, i % 8);
+            sum += (x[i] - zero) * nibble_of(word, i % 8);
         }
-        const uint32_t last = group_word(gemm, column, b * words + words - 1);
+        const uint32_t last = group_word(gemm, column, (b + 1) * words - 1);
         const float scale = ember_f32_from_f16((uint16_t)(last >> 16)) *
                             group_number(gemm, column, XNN_SME_GROUP_SCALE);
         all = fmaf((float)sum, scale, all);
     }
-    return all * group_number(gemm, column, XNN_SME_GROUP_BACK);
+    return all;
+}
+
+static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
+    const float start = group_number(gemm, column, XNN_SME_GROUP_START);
+    const int32_t zero = gemm->half_out ? 0 : INT8_MIN;
+    const float first = start * (float)(gemm->rows[row].zero - zero);
+    const float back = group_number(gemm, column, XNN_SME_GROUP_BACK);
+    if (!gemm->half_out) {
+        return add_groups(gemm, row, column, 0, 2, zero, first) * back;
+    }
+    enum { STEP = 2 * XNN_GROUP_SUMS };
+    const float sum0 = add_groups(gemm, row, column, 0, STEP, zero, first);
+    const float sum1 = add_groups(gemm, row, column, 2, STEP, zero, 0.0f);
+    const float sum2 = add_groups(gemm, row, column, 4, STEP, zero, 0.0f);
+    const float sum3 = add_groups(gemm, row, column, 6, STEP, zero, 0.0f);
+    return ((sum0 + sum1) + (sum2 + sum3)) * back;
 }
 
 static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const size_t at = (size_t)row * gemm->n + column;
     if (gemm->kind == XNN_SME_QD8_B4) {
+        const float sum = group_sum(gemm, row, column);
+        const float scale = gemm->rows[row].scale;
+        const float bias = bias_of(gemm, column);
         put_real(gemm, at,
-                 group_sum(gemm, row, column) * gemm->rows[row].scale +
-                     bias_of(gemm, column));
+                 gemm->half_out ? fmaf(sum, scale, bias) : sum * scale + bias);
     } else if (gemm->kind == XNN_SME_QS8) {
         put_static(gemm, row, column, at);
     } else if (xnn_sme_has_sums(gemm->kind)) {
