@@ -72,7 +72,7 @@ def _of(
                 )
             return _kernel_call(method, name, known.operators[name].schema, args)
         case types.DelegateCall(args=args):
-            # Nothing says which are inputs and which are outputs: lifetimes.py looks.
+            # Nothing says which are inputs and which are outputs: lifetimes/ looks.
             return Effects(updates=frozenset(_tensors(method, args)))
         case types.MoveCall(move_from=source, move_to=target):
             reads = frozenset(_tensors(method, (source,)))

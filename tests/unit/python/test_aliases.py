@@ -1,4 +1,4 @@
-"""Views and state that lifetimes.py finds, against what the exporter knew.
+"""Views and state that lifetimes finds, against what the exporter knew.
 
 The exporter gives every node a TensorSpec; a view that it leaves out has one that names
 its base. Which value became of a spec is read from the exporter while it writes.
