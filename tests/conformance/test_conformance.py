@@ -4,11 +4,9 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import exporting
 import pytest
 
 from ember import bundle, cases, kernels, program
@@ -17,7 +15,7 @@ from ember.program import KernelCall, Program
 TESTS = Path(__file__).resolve().parents[1]
 COMMITTED = Path(__file__).with_name("cases")
 DIALECT = Path(__file__).with_name("cortex_m")
-EXPORTER = TESTS.parent / "tools" / "export_conformance.py"
+EXPORTER = "export_conformance.py"
 # What the exporter turns into something else, writes only for programs with state, or
 # for what nobody can compare (memory as it was found).
 UNREACHED = frozenset(
@@ -74,21 +72,9 @@ def test_committed_programs_stay_small() -> None:
 # ---- with torch ----------------------------------------------------------------------
 
 
-def exporter(*arguments: str) -> str:
-    pytest.importorskip("executorch", reason="pip install '.[export]'")
-    done = subprocess.run(
-        [sys.executable, EXPORTER, *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    return done.stdout
-
-
 @pytest.mark.export
 def test_there_is_a_unit_for_each_sampled_operator_and_group() -> None:
-    names = exporter("--list").split()
+    names = exporting.said_by(EXPORTER, "--list").split()
     assert len(names) == len(set(names)) >= 300
     assert {"add", "softmax", "edge_softmax", "nn_functional_conv2d"} <= set(names)
 
@@ -97,15 +83,15 @@ def test_there_is_a_unit_for_each_sampled_operator_and_group() -> None:
 @pytest.mark.slow
 def test_exporting_resumes_and_gives_the_same_bytes(tmp_path: Path) -> None:
     options = ("--out", str(tmp_path), "--jobs", "1", "-k", "^edge_powers$")
-    exporter(*options)
+    exporting.said_by(EXPORTER, *options)
     index = json.loads((tmp_path / "edge_powers" / "index.json").read_text())
     made = {name for name, outcome in index.items() if outcome == "exported"}
     assert len(made) >= 0.9 * len(index)
     first = contents(tmp_path)
     assert made == {path.parts[1] for path in first if len(path.parts) == 3}
-    exporter(*options)
+    exporting.said_by(EXPORTER, *options)
     assert contents(tmp_path) == first
-    exporter(*options, "--again")
+    exporting.said_by(EXPORTER, *options, "--again")
     assert contents(tmp_path) == first
 
 

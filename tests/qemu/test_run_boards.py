@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from lending import unplanned
 
-from ember import build, emulator, inputs, paths, program, run
+from ember import build, emulator, inputs, paths, run
 
 DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
 APPS = Path(__file__).parents[2] / "examples" / "firmware"
@@ -73,25 +73,12 @@ def test_ready_firmware_runs_at_once() -> None:
     assert time.monotonic() - started < 3
 
 
-def unplanned(folder: Path) -> Path:
-    """The program with inputs and outputs left to the caller."""
-    one = program.read(DATA / "add.pte")
-    (method,) = one.methods
-    values = list(method.values)
-    for index in (*method.inputs, *method.outputs):
-        value = values[index]
-        assert isinstance(value, program.Tensor)
-        values[index] = replace(value, allocation=None)
-    changed = replace(method, values=tuple(values))
-    path = folder / "unplanned.pte"
-    path.write_bytes(program.write(replace(one, methods=(changed,))))
-    return path
-
-
 @pytest.mark.parametrize("board", ["mps2-an386", "hexagon-v68"])
 def test_memory_for_the_caller(board: str, tmp_path: Path) -> None:
     arrays = pair()
-    log = execute(unplanned(tmp_path), board, arrays)
+    log = execute(
+        unplanned(DATA / "add.pte", tmp_path / "unplanned.pte"), board, arrays
+    )
     np.testing.assert_array_equal(log.arrays()[0], arrays[0] + arrays[1])
 
 
@@ -109,7 +96,7 @@ def test_classify(board: str) -> None:
 
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 def test_zero_copy(board: str, tmp_path: Path) -> None:
-    path = unplanned(tmp_path)
+    path = unplanned(DATA / "add.pte", tmp_path / "unplanned.pte")
     said = application(path, board, "zero_copy.c", caller_io=True)
     assert said == "rising\n" * 4
 

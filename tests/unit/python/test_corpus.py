@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import exporting
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"
-EXPORTER = ROOT / "tools" / "export_corpus.py"
+EXPORTER = "export_corpus.py"
 PROGRAMS = {"model.pte", "model.bpte"}
 # One of each family; together they take a few seconds.
 AGAIN = (
@@ -31,18 +29,6 @@ AGAIN = (
     "op_prim_mod_int",
 )
 FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
-
-
-def exporter(*arguments: str) -> str:
-    pytest.importorskip("executorch", reason="pip install '.[export]'")
-    done = subprocess.run(
-        [sys.executable, EXPORTER, *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=os.environ,
-    )
-    return done.stdout
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -75,12 +61,14 @@ def test_there_are_seeds_for_the_fuzzer() -> None:
 
 @pytest.mark.export
 def test_every_committed_case_has_a_recipe() -> None:
-    names = exporter("--list", "--small").split()
+    names = exporting.said_by(EXPORTER, "--list", "--small").split()
     assert sorted(names) == [folder.name for folder in FOLDERS]
 
 
 @pytest.mark.export
 def test_export_is_repeatable(tmp_path: Path) -> None:
-    exporter("--out", str(tmp_path), *(f"-k={name}$" for name in AGAIN))
+    exporting.said_by(
+        EXPORTER, "--out", str(tmp_path), *(f"-k={name}$" for name in AGAIN)
+    )
     for name in AGAIN:
         assert contents(tmp_path / name) == contents(CASES / name), name

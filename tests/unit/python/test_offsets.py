@@ -29,20 +29,30 @@ def random_buffers(seed: int, count: int) -> list[Buffer]:
     return found
 
 
+Piece = tuple[int, int, int, int]  # the first byte and the end, of space and of time
+
+
+def halves(
+    numbers: random.Random, piece: Piece, *, least: int, step: int
+) -> list[Piece]:
+    """Cut at a multiple of `step` when it is larger than `least`, or in time."""
+    low, high, first, end = piece
+    if numbers.random() < 0.5 and high - low > least:
+        at = low + step * numbers.randrange(1, (high - low) // step)
+        return [(low, at, first, end), (at, high, first, end)]
+    if end - first > 1:
+        at = numbers.randrange(first + 1, end)
+        return [(low, high, first, at), (low, high, at, end)]
+    return [piece]
+
+
 def cut(seed: int, height: int, length: int) -> list[Buffer]:
     """A rectangle cut into buffers that fill it: the bound is reached by the cut."""
     numbers = random.Random(seed)
     pieces = [(0, height, 0, length)]
     for _ in range(60):
-        low, high, first, end = pieces.pop(numbers.randrange(len(pieces)))
-        if numbers.random() < 0.5 and high - low > 16:
-            at = low + 16 * numbers.randrange(1, (high - low) // 16)
-            pieces += [(low, at, first, end), (at, high, first, end)]
-        elif end - first > 1:
-            at = numbers.randrange(first + 1, end)
-            pieces += [(low, high, first, at), (low, high, at, end)]
-        else:
-            pieces.append((low, high, first, end))
+        piece = pieces.pop(numbers.randrange(len(pieces)))
+        pieces += halves(numbers, piece, least=16, step=16)
     numbers.shuffle(pieces)
     return [alive(high - low, first, end) for low, high, first, end in pieces]
 
@@ -103,21 +113,14 @@ def hard(seed: int, count: int) -> list[Buffer]:
     while len(pieces) < count:
         sample = numbers.sample(range(len(pieces)), min(3, len(pieces)))
         areas = {n: _area(pieces[n]) for n in sample}
-        low, high, first, end = pieces.pop(max(sample, key=areas.__getitem__))
-        if numbers.random() < 0.5 and high - low > 2048:
-            at = low + 1024 * numbers.randrange(1, (high - low) // 1024)
-            pieces += [(low, at, first, end), (at, high, first, end)]
-        elif end - first > 1:
-            at = numbers.randrange(first + 1, end)
-            pieces += [(low, high, first, at), (low, high, at, end)]
-        else:
-            pieces.append((low, high, first, end))
+        piece = pieces.pop(max(sample, key=areas.__getitem__))
+        pieces += halves(numbers, piece, least=2048, step=1024)
     numbers.shuffle(pieces)
     kept = [one for one in pieces if numbers.random() > 0.03]
     return [alive(high - low, first, end, align=1) for low, high, first, end in kept]
 
 
-def _area(piece: tuple[int, int, int, int]) -> int:
+def _area(piece: Piece) -> int:
     low, high, first, end = piece
     return (high - low) * (end - first)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lending import unplanned
 
-from ember import boards, model, pack, plan, program, selection
+from ember import boards, model, pack, plan, selection
 from ember.errors import SdkError
 from ember.resolve import MethodNeeds
 
@@ -85,20 +85,6 @@ def test_what_does_not_fit_is_said_together(data: Path) -> None:
     )
     assert "scratch of the largest node needs" in text
     assert "planned memory 1 of forward needs" in text
-
-
-def unplanned(path: Path, out: Path) -> Path:
-    """The program with inputs and outputs left to the caller."""
-    one = program.read(path)
-    (method,) = one.methods
-    values = list(method.values)
-    for index in (*method.inputs, *method.outputs):
-        value = values[index]
-        assert isinstance(value, program.Tensor)
-        values[index] = replace(value, allocation=None)
-    changed = replace(method, values=tuple(values))
-    out.write_bytes(program.write(replace(one, methods=(changed,))))
-    return out
 
 
 def test_memory_for_the_caller(data: Path, tmp_path: Path) -> None:

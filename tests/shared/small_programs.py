@@ -13,7 +13,7 @@ from ember.passes.execute import Computer
 from ember.program import Method, Program, types
 from ember.tensors import DType
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 KNOWN = kernels.load()
 
