@@ -15,29 +15,29 @@ import typer
 from ember import __version__
 from ember.errors import SdkError, UsageError
 
-# One line a verb. Its module is ember/cmd_<verb>.py with a function `command` whose
-# annotated parameters are the command line; it returns None or an exit status. The
-# module is imported only when its verb is used.
+# One line a verb, in the order of work. Its module is ember/cmd_<verb>.py with a
+# function `command` whose annotated parameters are the command line; it returns None or
+# an exit status. The module is imported only when its verb is used.
 VERBS = {
-    "export": "Turn a PyTorch model into an ExecuTorch program for a board.",
     "doctor": "Show which tools are installed and how to get the missing ones.",
     "boards": "List the boards and their memories.",
+    "export": "Turn a PyTorch model into an ExecuTorch program for a board.",
+    "inspect": "Show what a .pte, .bpte or .ptd file contains.",
     "select": "List the kernels that models need, and what is missing.",
     "plan": "Show where a model's memory lies on a board, and whether it fits.",
-    "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",
     "build": "Make firmware of a model for a board.",
+    "run": "Execute a model once on a board or its emulator.",
+    "test": "Run test cases on boards and compare with the expected outputs.",
+    "profile": "Show what each node and operator of a model costs on a board.",
+    "compare": "Show what changed between two builds, or two profiles.",
+    "flash": "Write firmware to a board, read it back, start it.",
+    "probes": "List the probes, boot loaders and ports that are connected.",
+    "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",
     "pack": "Make what a project of one's own links with its main().",
     "package": "Make a library of models for PlatformIO, Zephyr, Arduino and others.",
     "platformio": "Make PlatformIO's platform `ember`, for work without network.",
     "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",
     "cmake-dir": "Print the folder of Ember's CMake package.",
-    "compare": "Show what changed between two builds, or two profiles.",
-    "run": "Execute a model once on a board or its emulator.",
-    "flash": "Write firmware to a board, read it back, start it.",
-    "probes": "List the probes, boot loaders and ports that are connected.",
-    "profile": "Show what each node and operator of a model costs on a board.",
-    "test": "Run test cases on boards and compare with the expected outputs.",
-    "inspect": "Show what a .pte, .bpte or .ptd file contains.",
 }
 
 SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
