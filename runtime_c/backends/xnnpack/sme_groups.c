@@ -129,18 +129,33 @@ static float norm_of(const column_t *column, uint32_t k, uint32_t end) {
     return sqrtf(sum) * 1.001f;
 }
 
-// Numbers of the part from k to `end`, `step` apart; to `start` is added what a zero
-// point adds. The largest magnitude of that.
-static float pack_part(const column_t *column, uint32_t k, uint32_t end, float *start,
-                       uint32_t step, float *to) {
-    float reach = fabsf(*start);
-    to[(size_t)XNN_SME_GROUP_NORM * step] = norm_of(column, k, end);
-    for (; k < end; k += column->block) {
-        *start += (float)sum_of(column, k) * scale_of(column, k);
-        reach = fabsf(*start) > reach ? fabsf(*start) : reach;
+// The weights of the block at number k times its scale.
+static float lift_of(const column_t *column, uint32_t k) {
+    return (float)sum_of(column, k) * scale_of(column, k);
+}
+
+// No less than x, which is not negative.
+static uint32_t half_above(float x) {
+    return ember_f16_from_f32(x * 1.001f + 0x1p-23f);
+}
+
+// Numbers of the part from k to `end`, `step` apart.
+static void pack_part(const column_t *column, uint32_t k, uint32_t end, float limit,
+                      uint32_t step, float *to) {
+    float lift = 0.0f;
+    for (uint32_t i = k; i < end; i += column->block) {
+        lift += lift_of(column, i);
     }
-    to[(size_t)XNN_SME_GROUP_REACH * step] = reach;
-    return reach;
+    float some = 0.0f;
+    float spread = fabsf(lift) / 2;
+    for (uint32_t i = k; i < end; i += column->block) {
+        some += lift_of(column, i);
+        spread = fmaxf(spread, fabsf(some - lift / 2));
+    }
+    const uint32_t norm = half_above(norm_of(column, k, end) / 2 / limit);
+    to[(size_t)XNN_SME_GROUP_LIFT * step] = lift;
+    to[(size_t)XNN_SME_GROUP_SPREAD * step] =
+        ember_float_from(half_above(spread / limit) << 16 | norm);
 }
 
 // The numbers behind the blocks of a column, `step` words apart.
@@ -148,26 +163,22 @@ static void pack_extra(column_t *column, uint32_t k, uint32_t step, float *to) {
     const uint32_t part = xnn_sme_group_part(column->block);
     int32_t smallest;
     const scale_t range = range_of(column->scales, k / column->block, &smallest);
-    float *limit = to + (size_t)XNN_SME_GROUP_LIMIT * step;
     const int32_t exponent = range.first + (column->close ? 9 : -11);
-    *limit = power_of_2(24 + range.last - exponent);
+    const float limit = power_of_2(24 + range.last - exponent);
     column->back = power_of_2(exponent);
     column->scale = column->close ? 0x1p-24f : 0x1p12f;
-    to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
-    to[(size_t)XNN_SME_GROUP_SCALE * step] = column->scale;
     const uint8_t *weights = (const uint8_t *)column->weights + column->first / 2;
-    float start =
+    const float start =
         xnn_group_start(weights, column->scales, k, column->block) / column->back;
+    to[(size_t)XNN_SME_GROUP_BACK * step] = column->back;
+    to[(size_t)XNN_SME_GROUP_LIMIT * step] = limit;
+    to[(size_t)XNN_SME_GROUP_SCALE * step] = column->scale;
     to[(size_t)XNN_SME_GROUP_START * step] = start;
-    float *next = to + (size_t)XNN_SME_GROUP_PARTS * step;
-    bool exact = true;
+    to += (size_t)XNN_SME_GROUP_PARTS * step;
     for (uint32_t i = 0; i < k; i += part) {
         const uint32_t end = i + (part < k - i ? part : k - i);
-        exact = pack_part(column, i, end, &start, step, next) <= *limit && exact;
-        next += (size_t)XNN_SME_GROUP_NUMBERS * step;
-    }
-    if (!exact || start != 0.0f) { // the start was rounded: no sum is exact
-        *limit = 0.0f;
+        pack_part(column, i, end, limit, step, to);
+        to += (size_t)XNN_SME_GROUP_NUMBERS * step;
     }
 }
 

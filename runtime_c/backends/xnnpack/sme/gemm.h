@@ -123,17 +123,20 @@ static inline bool xnn_sme_takes_s8(void) {
 // Behind the blocks of a block of columns of QD8_B4, numbers of each column in turn:
 // `back`, a power of two that sums are multiplied with; `limit`, 2^24 times the last
 // bit of the smallest scale / back, up to where sums are not rounded; and what a zero
-// point of one adds to a sum, xnn_group_start() / back. Then two of each part of k: the
-// norm of its weights times scales / back, rounded up; and the largest magnitude of
-// what a zero point of one has added between its blocks.
+// point of one adds to a sum, xnn_group_start() / back.
+//
+// Then two of each part of k. `lift` is the sum of its weights times scales / back,
+// which zero points are multiplied with. `spread` is of two float16, rounded up, both
+// by the limit: the lower one is half the norm of weights times scales / back, the
+// upper one how far the lift of some first blocks is from half of it all.
 enum {
     XNN_SME_GROUP_BACK,
     XNN_SME_GROUP_LIMIT,
     XNN_SME_GROUP_SCALE, // below one: of all columns, see sme/groups.S
     XNN_SME_GROUP_START,
     XNN_SME_GROUP_PARTS,
-    XNN_SME_GROUP_NORM = 0, // of a part
-    XNN_SME_GROUP_REACH,
+    XNN_SME_GROUP_LIFT = 0, // of a part
+    XNN_SME_GROUP_SPREAD,
     XNN_SME_GROUP_NUMBERS,
     XNN_SME_GROUP_PART = 128
 };
@@ -151,6 +154,17 @@ static inline uint32_t xnn_sme_group_words(uint32_t k, uint32_t block) {
 static inline uint32_t xnn_sme_group_extra(uint32_t k, uint32_t block) {
     const uint32_t part = xnn_sme_group_part(block);
     return XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * ((k + part - 1) / part);
+}
+
+// Bytes in scratch for sums of blocks of columns, and for such that are summed apart:
+// bounds behind parts of k, marks, the list of columns, and a block of them, packed,
+// with its biases.
+enum { XNN_SME_GROUP_APART = 4 }; // blocks
+
+static inline uint64_t xnn_sme_group_scratch(uint32_t k, uint32_t most) {
+    const uint64_t bounds = (uint64_t)k / 64 + 3;
+    const uint64_t words = (uint64_t)k / 4 + 8;
+    return 4 * (bounds + 1 + XNN_SME_GROUP_APART + words + 1) * most;
 }
 
 // Columns of a block: two vectors.

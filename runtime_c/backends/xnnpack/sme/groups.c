@@ -56,7 +56,7 @@ static void put_block(const groups_t *groups) __arm_streaming __arm_inout("za") 
     }
 }
 
-static void run_block(const groups_t *groups) __arm_streaming __arm_inout("za") {
+void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za") {
     if (xnn_sme_groups_add(groups)) {
         put_block(groups);
     } else {
@@ -66,18 +66,31 @@ static void run_block(const groups_t *groups) __arm_streaming __arm_inout("za") 
     }
 }
 
+// Where things lie in scratch.
+static void set_up(groups_t *groups) __arm_streaming __arm_preserves("za") {
+    const ember_xnn_sme_t *gemm = groups->gemm;
+    const size_t most = groups->most;
+    groups->part = xnn_sme_group_part(gemm->block);
+    groups->parts = (gemm->k + groups->part - 1) / groups->part;
+    groups->step = groups->parts;
+    groups->sums = (float *)(void *)gemm->scratch;
+    groups->next = groups->sums + most * most;
+    groups->w = gemm->scratch + 8 * most * most;
+    groups->a = groups->w + 2 * most * gemm->k;
+    groups->zeros = (float *)(void *)(groups->a + 2 * (size_t)gemm->m * gemm->k);
+    groups->norms = groups->zeros + gemm->m;
+    groups->bounds = groups->norms + groups->parts + 2;
+    groups->marks = groups->bounds + (groups->parts + 1) * most;
+    groups->list = (uint32_t *)(void *)(groups->marks + most);
+    groups->panel = groups->list + XNN_SME_GROUP_APART * most;
+}
+
 void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     const uint32_t most = 2 * (uint32_t)svcntw();
-    const size_t words = xnn_sme_group_words(gemm->k, gemm->block);
-    const size_t column = words + xnn_sme_group_extra(gemm->k, gemm->block);
     groups_t groups = {.gemm = gemm, .most = most};
-    groups.part = xnn_sme_group_part(gemm->block);
-    groups.parts = (gemm->k + groups.part - 1) / groups.part;
-    groups.sums = (float *)(void *)gemm->scratch;
-    groups.w = gemm->scratch + 4 * (size_t)most * most;
-    groups.a = groups.w + 2 * (size_t)most * gemm->k;
-    groups.zeros = (float *)(void *)(groups.a + 2 * (size_t)gemm->m * gemm->k);
-    groups.norms = groups.zeros + gemm->m;
+    set_up(&groups);
+    const size_t words = xnn_sme_group_words(gemm->k, gemm->block);
+    const size_t column = sme_group_words(&groups);
     xnn_sme_groups_rows(&groups);
     for (groups.column = 0; groups.column < gemm->n; groups.column += most) {
         const uint32_t rest = gemm->n - groups.column;
@@ -85,11 +98,13 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
         groups.from = (const uint8_t *)gemm->w + 4 * groups.column * column;
         groups.extra =
             (const float *)(const void *)(groups.from + 4 * words * groups.columns);
+        xnn_sme_groups_plan(&groups);
         xnn_sme_groups_columns(&groups);
         for (groups.row = 0; groups.row < gemm->m; groups.row += groups.rows) {
             const uint32_t left = gemm->m - groups.row;
             groups.rows = left < most ? left : most;
-            run_block(&groups);
+            xnn_sme_groups_block(&groups);
         }
     }
+    xnn_sme_groups_apart(&groups);
 }

@@ -5,50 +5,81 @@
 
 #include "dot.h"
 
+// Sums are surely exact when a spread, which is half of what they can be, is so much of
+// their limit: a little less than half of it, as spreads and sums themselves may be
+// rounded.
+#define XNN_SME_GROUP_SURE 0.498f
+
 // A product while it runs. Columns are scaled by a power of two each, so that weights
 // times their scales are float16. Zero points count from -128 on.
 typedef struct groups {
     const ember_xnn_sme_t *gemm;
-    float *sums;         // (most, most) of a block
-    uint8_t *w;          // a block of columns as float16
-    uint8_t *a;          // all rows, packed
-    float *zeros;        // (m,) zero points
-    float *norms;        // (blocks of rows, parts + 1): the largest of rows, see below
+    float *sums;     // (most, most) of a block, behind some parts of k
+    float *next;     // the same, behind more of them
+    uint8_t *w;      // a block of columns as float16
+    uint8_t *a;      // all rows, packed
+    float *zeros;    // (m,) zero points
+    float *norms;    // (parts + 1,) the largest of rows, and of zero points
+    float *bounds;   // (parts + 1, most) where sums are looked at
+    float *marks;    // (most,) columns of this block that are summed apart: not zero
+    uint32_t *list;  // of all such columns
+    uint32_t *panel; // a block of them, packed
     const uint8_t *from; // the block of columns, packed
     const float *extra;  // what is behind its blocks of weights, see gemm.h
     uint32_t most;       // rows and columns of a block
     uint32_t part;       // of k, that has a norm
     uint32_t parts;
-    uint32_t rows; // of this block
+    uint32_t step;   // parts between looks at sums; 0: block by block
+    uint32_t listed; // columns
+    uint32_t rows;   // of this block
     uint32_t columns;
     uint32_t row;
     uint32_t column;
 } groups_t;
 
-// Rows without zero points as float16; their norms in each part of k, and behind those
-// of a block of rows its largest zero point.
+// Rows without zero points as float16; their norms in each part of k.
 void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za");
 
 // Weights of the block of columns times their scales as float16.
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za");
 
-// Tiles 0 to 3 become the sums of a block, divided by `back`. No: they are not.
-bool xnn_sme_groups_add(const groups_t *groups) __arm_streaming __arm_inout("za");
+// How sums of a block of columns are added: `step`, `bounds`, `marks` and `list`.
+void xnn_sme_groups_plan(groups_t *groups) __arm_streaming __arm_preserves("za");
 
-// The parts from `part` on, at least up to which nothing is rounded when the magnitudes
-// of sums are no more than `bound`. Zero points are taken `times` times.
-uint32_t xnn_sme_groups_end(const groups_t *groups, uint32_t part, svfloat32x2_t bound,
-                            float times) __arm_streaming __arm_preserves("za");
+// Magnitudes of sums behind each step up to which no sum is rounded before and after.
+void xnn_sme_groups_bound(const groups_t *groups) __arm_streaming __arm_preserves("za");
+
+// How far sums may be from the middle of what they are at both ends of some parts, by
+// the limit.
+svfloat32x2_t xnn_sme_groups_spread(const groups_t *groups, uint32_t part,
+                                    uint32_t end) __arm_streaming __arm_preserves("za");
+
+// The block of rows and columns to the output.
+void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za");
+
+// Tiles 0 to 3 become the sums of a block, divided by `back`. No: they are not.
+bool xnn_sme_groups_add(groups_t *groups) __arm_streaming __arm_inout("za");
+
+// Tiles become what sums begin with.
+void xnn_sme_groups_begin(const groups_t *groups) __arm_streaming __arm_inout("za");
 
 // Adds the products of k from `k` to `end` to the tiles.
 void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
                              uint32_t end) __arm_streaming __arm_inout("za");
 
-// Adds parts block by block until nothing is rounded again; up to which part, or 0:
-// sums of a block are not exact. Tiles are sums without what zero points add.
-uint32_t xnn_sme_groups_blocks(const groups_t *groups,
-                               uint32_t part) __arm_streaming __arm_inout("za");
+// Adds zero points times a number of each column.
+void xnn_sme_groups_lift(const groups_t *groups,
+                         svfloat32x2_t columns) __arm_streaming __arm_inout("za");
+
+// Sums in memory behind part `part` become those behind part `end` as XNNPACK adds,
+// block by block, also in tiles; those before the first are made. No: sums of a block
+// are not exact.
+bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t part,
+                           uint32_t end) __arm_streaming __arm_inout("za");
+
+// Columns of the list, which are not in the output yet.
+void xnn_sme_groups_apart(const groups_t *groups) __arm_streaming __arm_inout("za");
 
 // Numbers of one row and a block of columns, which begins at `w`.
 void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
@@ -61,6 +92,14 @@ xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t 
                     uint32_t columns,
                     svfloat32x2_t starts) __arm_streaming __arm_preserves("za");
 
+// Words of a packed column.
+static inline size_t
+sme_group_words(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    const uint32_t k = groups->gemm->k;
+    const uint32_t block = groups->gemm->block;
+    return (size_t)xnn_sme_group_words(k, block) + xnn_sme_group_extra(k, block);
+}
+
 // Where a part of k begins.
 static inline uint32_t
 sme_group_k(const groups_t *groups,
@@ -69,8 +108,11 @@ sme_group_k(const groups_t *groups,
     return k < groups->gemm->k ? k : groups->gemm->k;
 }
 
-static inline svfloat32x2_t sme_group_none(void) __arm_streaming __arm_preserves("za") {
-    return svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
+// Where some parts from `part` on end.
+static inline uint32_t
+sme_group_end(const groups_t *groups, uint32_t part,
+              uint32_t step) __arm_streaming __arm_preserves("za") {
+    return step < groups->parts - part ? part + step : groups->parts;
 }
 
 // A number of the columns: one of XNN_SME_GROUP_*.
@@ -79,6 +121,14 @@ sme_group_extra(const groups_t *groups,
                 uint32_t number) __arm_streaming __arm_preserves("za") {
     return sme_floats(groups->extra + (size_t)number * groups->columns,
                       groups->columns);
+}
+
+// A number of the columns in a part.
+static inline svfloat32x2_t
+sme_group_number(const groups_t *groups, uint32_t part,
+                 uint32_t number) __arm_streaming __arm_preserves("za") {
+    return sme_group_extra(groups,
+                           XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * part + number);
 }
 
 // Sums of a row, divided by `back`, become numbers without bounds.

@@ -60,22 +60,26 @@ static float norm_of(const uint32_t *a, uint32_t words,
     return __builtin_sqrtf(svmaxv_f32(all, svmax_f32_x(all, s0, s1)));
 }
 
-// Norms of `count` packed rows in each part of k, and their largest zero point.
+static void find_most(float *most, float number) __arm_streaming __arm_preserves("za") {
+    *most = number > *most ? number : *most;
+}
+
+// Norms of `count` packed rows in each part of k, and their zero points.
 static void find_norms(const groups_t *groups, uint32_t row,
                        uint32_t count) __arm_streaming __arm_preserves("za") {
     const uint32_t words = groups->gemm->k / 2;
     const uint32_t *a = (const uint32_t *)(const void *)groups->a + (size_t)row * words;
-    float *norms = groups->norms + (size_t)(row / groups->most) * (groups->parts + 1);
+    float *norms = groups->norms;
     for (uint32_t i = 0; i < words; i += groups->part / 2, norms++) {
         const uint32_t left = words - i;
-        *norms = norm_of(a + (size_t)i * count,
-                         left < groups->part / 2 ? left : groups->part / 2, count);
+        find_most(norms,
+                  norm_of(a + (size_t)i * count,
+                          left < groups->part / 2 ? left : groups->part / 2, count));
     }
-    *norms = 0.0f;
     for (uint32_t i = row; i < row + count; i++) {
-        const float zero = (float)(groups->gemm->rows[i].zero - INT8_MIN);
-        groups->zeros[i] = zero;
-        *norms = zero > *norms ? zero : *norms;
+        groups->zeros[i] = (float)(groups->gemm->rows[i].zero - INT8_MIN);
+        find_most(norms, groups->zeros[i]);
+        norms[1] += groups->zeros[i] / (float)groups->gemm->m;
     }
 }
 
@@ -83,6 +87,10 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
     const ember_xnn_sme_t *gemm = groups->gemm;
     uint8_t *rows = groups->w; // not in use yet
     const size_t bytes = 2 * (size_t)gemm->k;
+    for (uint32_t i = 0; i < groups->parts + 2; i += (uint32_t)svcntw()) {
+        svst1_f32(svwhilelt_b32_u32(i, groups->parts + 2), groups->norms + i,
+                  svdup_f32(0.0f));
+    }
     for (uint32_t row = 0; row < gemm->m; row += groups->most) {
         const uint32_t left = gemm->m - row;
         const uint32_t count = left < groups->most ? left : groups->most;
