@@ -51,6 +51,18 @@ def cancelling(group: int, count: int) -> Exported:
     return exported(layer.half(), (rows.half(),), form=f"int4_{group}")
 
 
+def few_rounded(group: int) -> Exported:
+    """Sums of which those of two columns are rounded in all rows, as their weights point
+    one way, and another one's in the row that is like its weights."""
+    k = 1024
+    layer = nn.Linear(k, 32)
+    layer.weight.data = torch.randn(32, k)
+    layer.weight.data[[3, 17]] = torch.ones(2, k) - 0.3 * torch.rand(2, k)
+    rows = torch.randn(5, k)
+    rows[1] = layer.weight.data[9]
+    return exported(layer, (rows,), form=f"int4_{group}")
+
+
 def small_halves() -> Exported:
     """Rows of float16 that are quantised while they run, near zero: the factor that
     brings them to int8 is past float16's numbers. And an ordinary row."""
@@ -138,6 +150,7 @@ RARE = {
     "int4_128_long": lambda: long_groups(128),
     "int4_32_f16_cancelling": lambda: cancelling(32, 7),
     "int4_128_f16_cancelling": lambda: cancelling(128, 1),
+    "int4_32_few": lambda: few_rounded(32),
     "qd8_f16_small": small_halves,
     "taps_f32": lambda: taps(3, 5, half=False),
     "taps_f32_many": lambda: taps(7, 5, half=False),

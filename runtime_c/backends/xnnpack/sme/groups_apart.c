@@ -51,35 +51,20 @@ static void gather_bias(const groups_t *groups, uint32_t first,
     }
 }
 
-// Rows of the block to where their columns belong: elements of float16 or float32.
-static inline __attribute__((always_inline)) void
-scatter_as(const groups_t *groups, uint32_t first, uint32_t row, uint32_t rows,
-           bool half) __arm_streaming __arm_preserves("za") {
-    const uint32_t left = groups->listed - first;
-    const uint32_t count = left < groups->most ? left : groups->most;
-    const uint32_t *columns = groups->list + first;
-    const void *from = groups->next;
-    for (uint32_t j = 0; j < count; j++) {
-        const uint32_t n = groups->gemm->n;
-        size_t to = (size_t)row * n + columns[j];
-#pragma clang loop unroll_count(4)
-        for (size_t i = j; i < (size_t)rows * groups->most;
-             i += groups->most, to += n) {
-            if (half) {
-                ((uint16_t *)groups->gemm->y)[to] = ((const uint16_t *)from)[i];
-            } else {
-                ((uint32_t *)groups->gemm->y)[to] = ((const uint32_t *)from)[i];
-            }
-        }
-    }
-}
-
+// Rows of the block to where their columns belong.
 static void scatter(const groups_t *groups, uint32_t first, uint32_t row,
                     uint32_t rows) __arm_streaming __arm_preserves("za") {
-    if (groups->gemm->half_out) {
-        scatter_as(groups, first, row, rows, true);
-    } else {
-        scatter_as(groups, first, row, rows, false);
+    const uint32_t n = groups->gemm->n;
+    const uint32_t most = groups->most;
+    const uint32_t left = groups->listed - first;
+    for (uint32_t j = 0; j < (left < most ? left : most); j++) {
+        float *to =
+            (float *)groups->gemm->y + (size_t)row * n + groups->list[first + j];
+        const float *from = groups->next + j;
+#pragma clang loop unroll_count(4)
+        for (uint32_t i = 0; i < rows; i++, to += n, from += most) {
+            *to = *from;
+        }
     }
 }
 

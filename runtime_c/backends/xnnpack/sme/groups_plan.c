@@ -127,13 +127,14 @@ static svbool_t will_fail(svfloat32_t reach, svfloat32_t whole, svfloat32_t limi
 }
 
 // Marks columns whose sums are not likely to be within the limit; how many they are.
-// Half the norms of k numbers, which `whole` is about, are as many deviations of a sum
-// as half of the root of k is.
+// `whole` is about half the norms of k numbers: a deviation of a sum is twice that by
+// the root of k. Of steps of several parts all columns shall be within, so these count
+// three; a column that stands apart costs as much as a few parts added again.
 static uint32_t mark(const groups_t *groups, svfloat32x2_t whole,
                      uint32_t step) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const float share =
-        (step > 1 ? 6.0f : 1.5f) / __builtin_sqrtf((float)groups->gemm->k);
+    const float deviations = step > 1 ? 3.0f : 0.75f;
+    const float share = 2 * deviations / __builtin_sqrtf((float)groups->gemm->k);
     const svfloat32x2_t reach = reach_of(groups, step);
     const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
     const svbool_t p0 = will_fail(svget2_f32(reach, 0), svget2_f32(whole, 0),
