@@ -52,8 +52,8 @@ def cancelling(group: int, count: int) -> Exported:
 
 
 def few_rounded(group: int) -> Exported:
-    """Sums of which those of two columns are rounded in all rows, as their weights point
-    one way, and another one's in the row that is like its weights."""
+    """Sums of int4 in groups: those of two columns are rounded in all rows, as their
+    weights point one way, and another one's in the row that is like its weights."""
     k = 1024
     layer = nn.Linear(k, 32)
     layer.weight.data = torch.randn(32, k)
