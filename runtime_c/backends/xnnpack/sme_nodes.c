@@ -67,12 +67,19 @@ static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
 
 // --- fully connected layers ----------------------------------------------------------
 
+// Rows to float16, more than one.
+static bool is_half(const ember_xnn_node_t *node) {
+    const ember_xnn_value_t *out = node->out[0];
+    return out->datatype == XNN_F16 && out->numel > (uint32_t)xnn_size(out, 0);
+}
+
 ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
                                             ember_xnn_node_t *node,
                                             const ember_xnn_type_t *type,
                                             ember_xnn_sme_kind_t kind) {
     const ember_status_t status = ember_xnn_linear_prepare(graph, node, type);
-    if (status == EMBER_OK && kind == XNN_SME_QS8 && !xnn_sme_takes_s8()) {
+    const bool left = kind == XNN_SME_QS8 || (kind == XNN_SME_QD8_B4 && is_half(node));
+    if (status == EMBER_OK && left && !xnn_sme_takes_s8()) {
         return xnn_refuse(node, XNN_SHORT_VECTORS);
     }
     return status == EMBER_OK ? ember_xnn_sme_pack(graph, node, kind, NULL) : status;

@@ -105,8 +105,9 @@ void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float fac
 // --- short vectors
 // ---------------------------------------------------------------------
 
-// Static int8, and convolutions of dynamic int8, are left to NEON's products where
-// vectors are no longer than its own: those take fewer instructions there.
+// Static int8, convolutions of dynamic int8, and rows by weights with scales per block
+// to float16 are left to NEON's products where vectors are no longer than its own:
+// those take fewer instructions there.
 static inline bool xnn_sme_takes_s8(void) {
     return ember_xnn_sme_vector() >= 32;
 }
