@@ -231,7 +231,9 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
         !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales)) {
         return xnn_refuse(node, XNN_ODD_SCALES);
     }
-    const uint32_t m = node->out[0]->numel / n;
+    // Rows by weights with scales per block are multiplied one by one to float16.
+    const bool each = kind == XNN_SME_QD8_B4 && node->out[0]->datatype == XNN_F16;
+    const uint32_t m = each ? 1 : node->out[0]->numel / n;
     const uint64_t scratch = is_few ? ember_xnn_sme_few_scratch(&few, n)
                                     : ember_xnn_sme_scratch(kind, m, k, window != NULL);
     if (scratch > INT32_MAX / 2) {
