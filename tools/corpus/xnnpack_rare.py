@@ -63,6 +63,16 @@ def few_rounded(group: int) -> Exported:
     return exported(layer, (rows,), form=f"int4_{group}")
 
 
+def cancelled_by_bias() -> Exported:
+    """A row to float16 by int4 in groups, whose biases are minus what was there before:
+    left is what XNNPACK rounded before that, or with it."""
+    layer, row = nn.Linear(64, 40).half(), torch.randn(1, 64).half()
+    layer.bias.data[:] = 0
+    before = exported(layer, (row,), form="int4_32").runs[0].outputs[0]
+    layer.bias.data = -before.flatten()
+    return exported(layer, (row,), form="int4_32")
+
+
 def small_halves() -> Exported:
     """Rows of float16 that are quantised while they run, near zero: the factor that
     brings them to int8 is past float16's numbers. And an ordinary row."""
@@ -151,6 +161,7 @@ RARE = {
     "int4_32_f16_cancelling": lambda: cancelling(32, 7),
     "int4_128_f16_cancelling": lambda: cancelling(128, 1),
     "int4_32_few": lambda: few_rounded(32),
+    "int4_32_f16_bias": cancelled_by_bias,
     "qd8_f16_small": small_halves,
     "taps_f32": lambda: taps(3, 5, half=False),
     "taps_f32_many": lambda: taps(7, 5, half=False),
