@@ -2,7 +2,60 @@
 // The mean of each window, its padding not counted; and of whole images.
 #include "pooling.h"
 
+// XNNPACK adds nine taps at a time: each in one of four parts, then the parts.
+enum { GROUP = 9, PARTS = 4 };
+
+typedef struct mean {
+    ember_xnn_pool_t pool; // its y: the sum of all groups before this one
+    float parts[PARTS][XNN_CHUNK];
+    uint32_t group; // of the window's taps; parts belong to it
+    uint32_t last;  // group of a window
+    bool half;      // the sum is float16 between groups, and so is the factor
+} mean_t;
+
+static void add_parts(mean_t *mean) {
+    float *sum = mean->pool.y;
+    for (uint32_t i = 0; i < mean->pool.count; i++) {
+        sum[i] += (mean->parts[1][i] + mean->parts[2][i]) +
+                  (mean->parts[0][i] + mean->parts[3][i]);
+        if (mean->half && mean->group < mean->last) {
+            sum[i] = xnn_to_f16(sum[i]);
+        }
+    }
+    memset(mean->parts, 0, sizeof(mean->parts));
+}
+
 static void take(ember_xnn_pool_t *pool) {
+    mean_t *mean = (mean_t *)pool;
+    const uint32_t group = pool->place / GROUP;
+    const uint32_t within = pool->place % GROUP;
+    float *part = mean->parts[within / 2 % PARTS];
+    if (pool->taps == 0) {
+        memset(pool->y, 0, sizeof(pool->y));
+        memset(mean->parts, 0, sizeof(mean->parts));
+    } else if (group != mean->group) {
+        add_parts(mean);
+    }
+    mean->group = group;
+    for (uint32_t i = 0; i < pool->count; i++) {
+        part[i] += pool->x[i];
+    }
+}
+
+static void finish(ember_xnn_pool_t *pool) {
+    mean_t *mean = (mean_t *)pool;
+    if (pool->taps > 0) {
+        const float factor = 1.0f / (float)pool->taps;
+        const float scale = mean->half ? xnn_to_f16(factor) : factor;
+        add_parts(mean);
+        for (uint32_t i = 0; i < pool->count; i++) {
+            pool->y[i] *= scale;
+        }
+    }
+}
+
+// Of an image: one tap behind the other.
+static void take_next(ember_xnn_pool_t *pool) {
     if (pool->taps == 0) {
         memcpy(pool->y, pool->x, 4 * (size_t)pool->count);
         return;
@@ -12,14 +65,14 @@ static void take(ember_xnn_pool_t *pool) {
     }
 }
 
-static void finish(ember_xnn_pool_t *pool) {
-    const float factor = 1.0f / (float)(pool->taps > 0 ? pool->taps : 1);
+static void finish_image(ember_xnn_pool_t *pool) {
+    const float factor = 1.0f / (float)pool->taps;
     for (uint32_t i = 0; i < pool->count; i++) {
         pool->y[i] *= factor;
     }
 }
 
-// A whole image is one window.
+// A whole image is one window, and one line.
 static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
     if (node->kind != XNN_GLOBAL_AVG_POOLING_2D) {
         return ember_xnn_window_read(node, window);
@@ -30,9 +83,10 @@ static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window
     if (input->rank != 4 || height < 1 || width < 1) {
         return false;
     }
+    const int32_t pixels = height * width;
     *window = (ember_xnn_window_t){
-        .y = {height, 1, height, 1, 1, 0},
-        .x = {width, 1, width, 1, 1, 0},
+        .y = {1, 1, 1, 1, 1, 0},
+        .x = {pixels, 1, pixels, 1, 1, 0},
         .batch = input->sizes[0],
         .channels = input->sizes[3],
     };
@@ -61,8 +115,15 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
     ember_xnn_window_t window;
+    mean_t mean;
     (void)read_window(node, &window);
-    ember_xnn_pool_run(node, &window, take, finish);
+    if (node->kind == XNN_GLOBAL_AVG_POOLING_2D) {
+        ember_xnn_pool_run(node, &window, &mean.pool, take_next, finish_image);
+        return;
+    }
+    mean.last = ((uint32_t)window.x.kernel * (uint32_t)window.y.kernel - 1) / GROUP;
+    mean.half = node->out[0]->datatype == XNN_F16;
+    ember_xnn_pool_run(node, &window, &mean.pool, take, finish);
 }
 
 XNN_KERNEL(avg_pooling_2d, NULL, shape,

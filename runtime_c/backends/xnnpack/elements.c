@@ -79,10 +79,18 @@ void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
     }
 }
 
+// A float16 node has its parameter in float16.
+static float parameter_of(const ember_xnn_node_t *node) {
+    if (node->kind != XNN_LEAKY_RELU && node->kind != XNN_ELU) {
+        return 0.0f;
+    }
+    const float parameter = ember_float_from(node->params[0]);
+    return node->out[0]->datatype == XNN_F16 ? xnn_to_f16(parameter) : parameter;
+}
+
 void ember_xnn_unary_run(const ember_xnn_node_t *node, ember_xnn_unary_fn compute) {
     const uint32_t numel = node->out[0]->numel;
-    const bool has_parameter = node->kind == XNN_LEAKY_RELU || node->kind == XNN_ELU;
-    const float parameter = has_parameter ? ember_float_from(node->params[0]) : 0.0f;
+    const float parameter = parameter_of(node);
     float x[XNN_CHUNK];
     for (uint32_t at = 0; at < numel; at += XNN_CHUNK) {
         const uint32_t count = numel - at < XNN_CHUNK ? numel - at : XNN_CHUNK;

@@ -17,8 +17,9 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
     ember_xnn_window_t window;
+    ember_xnn_pool_t pool;
     (void)!ember_xnn_window_read(node, &window);
-    ember_xnn_pool_run(node, &window, take, NULL);
+    ember_xnn_pool_run(node, &window, &pool, take, NULL);
 }
 
 XNN_KERNEL(max_pooling_2d, NULL, ember_xnn_pool_shape, XNN_KIND(MAX_POOLING_2D));

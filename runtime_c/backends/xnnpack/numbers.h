@@ -22,6 +22,11 @@ static inline int32_t xnn_round(float x, float low, float high) {
     return (int32_t)(ember_float_bits(z + magic) - ember_float_bits(magic));
 }
 
+// The number of float16 nearest to x.
+static inline float xnn_to_f16(float x) {
+    return ember_f32_from_f16(ember_f16_from_f32(x));
+}
+
 // Parameters of a row of QDS8, behind its elements.
 typedef struct ember_xnn_row {
     float scale; // of the numbers: number = (element - zero) * scale
@@ -56,7 +61,7 @@ static inline float xnn_find_parameters(const ember_xnn_limits_t *limits,
 // be infinite: then numbers go to the ends of the range, and zeros to its lower one.
 // XNNPACK does so; a row's scale is the factor's own reciprocal.
 static inline float xnn_half_factor(float factor) {
-    return ember_f32_from_f16(ember_f16_from_f32(factor));
+    return xnn_to_f16(factor);
 }
 
 // What brings an int32 sum of products to the int8 output, and its bounds.
@@ -78,8 +83,7 @@ static inline float xnn_f16(const ember_xnn_value_t *value, size_t index) {
     if (value->datatype == XNN_F16) {
         return ember_f32_from_f16(((const uint16_t *)value->constant)[index]);
     }
-    const float wide = ((const float *)value->constant)[index];
-    return ember_f32_from_f16(ember_f16_from_f32(wide));
+    return xnn_to_f16(((const float *)value->constant)[index]);
 }
 
 // Is this a number that can be a scale: positive, and so is its inverse?

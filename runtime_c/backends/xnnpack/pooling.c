@@ -18,14 +18,15 @@ static void run_pixel(const ember_xnn_node_t *node, const ember_xnn_window_t *wi
     const int32_t top = xnn_taps(&window->y, oy, &y0, &y1);
     const int32_t left = xnn_taps(&window->x, ox, &x0, &x1);
     pool->taps = 0;
-    for (int32_t ky = y0; ky < y1; ky++) {
-        const int32_t y = top + ky * window->y.dilation;
-        const size_t row = b * (uint32_t)window->y.in + (uint32_t)y;
-        for (int32_t kx = x0; kx < x1; kx++, pool->taps++) {
-            const int32_t x = left + kx * window->x.dilation;
+    for (int32_t kx = x0; kx < x1; kx++) {
+        const int32_t x = left + kx * window->x.dilation;
+        for (int32_t ky = y0; ky < y1; ky++, pool->taps++) {
+            const int32_t y = top + ky * window->y.dilation;
+            const size_t row = b * (uint32_t)window->y.in + (uint32_t)y;
             const size_t at = row * (uint32_t)window->x.in + (uint32_t)x;
             const size_t from = at * (uint32_t)window->channels + c;
             ember_xnn_load(input, xnn_at(input, from), 1, pool->count, pool->x);
+            pool->place = (uint32_t)kx * (uint32_t)window->y.kernel + (uint32_t)ky;
             take(pool);
         }
     }
@@ -35,21 +36,22 @@ static void run_pixel(const ember_xnn_node_t *node, const ember_xnn_window_t *wi
 }
 
 void ember_xnn_pool_run(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
-                        ember_xnn_pool_fn take, ember_xnn_pool_fn finish) {
+                        ember_xnn_pool_t *pool, ember_xnn_pool_fn take,
+                        ember_xnn_pool_fn finish) {
     const uint32_t channels = (uint32_t)window->channels;
-    ember_xnn_pool_t pool;
     size_t y = 0;
     for (int32_t b = 0; b < window->batch; b++) {
         for (int32_t oy = 0; oy < window->y.out; oy++) {
             for (int32_t ox = 0; ox < window->x.out; ox++) {
                 for (uint32_t c = 0; c < channels; c += XNN_CHUNK) {
-                    pool.count = channels - c < XNN_CHUNK ? channels - c : XNN_CHUNK;
-                    run_pixel(node, window, (size_t)b, oy, ox, c, &pool, take);
+                    pool->count = channels - c < XNN_CHUNK ? channels - c : XNN_CHUNK;
+                    run_pixel(node, window, (size_t)b, oy, ox, c, pool, take);
                     if (finish != NULL) {
-                        finish(&pool);
+                        finish(pool);
                     }
-                    ember_xnn_store(node, xnn_at(node->out[0], y), pool.count, pool.y);
-                    y += pool.count;
+                    ember_xnn_store(node, xnn_at(node->out[0], y), pool->count,
+                                    pool->y);
+                    y += pool->count;
                 }
             }
         }

@@ -11,15 +11,18 @@ typedef struct ember_xnn_pool {
     float y[XNN_CHUNK];
     float x[XNN_CHUNK]; // the tap that is looked at
     uint32_t count;     // channels
-    uint32_t taps;      // before this one
+    uint32_t taps;      // in the image, before this one
+    uint32_t place;     // of this one in the window, which is read column by column
 } ember_xnn_pool_t;
 
 typedef void (*ember_xnn_pool_fn)(ember_xnn_pool_t *pool);
 
 ember_status_t ember_xnn_pool_shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node);
 
-// `take` sees each tap in the image, `finish` ends a pixel; may be NULL.
+// `take` sees each tap in the image, `finish` ends a pixel; may be NULL. `pool` may be
+// the first part of what both know.
 void ember_xnn_pool_run(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
-                        ember_xnn_pool_fn take, ember_xnn_pool_fn finish);
+                        ember_xnn_pool_t *pool, ember_xnn_pool_fn take,
+                        ember_xnn_pool_fn finish);
 
 #endif // EMBER_XNNPACK_POOLING_H

@@ -32,15 +32,24 @@ typedef struct place {
 static place_t find_place(int32_t at, int32_t in, int32_t out, bool corners) {
     const int32_t span = corners && out > 1 ? 1 : 0;
     const float scale = (float)(in - span) / (float)(out - span);
-    const float half = corners ? 0.0f : 0.5f;
-    const float where = ((float)at + half) * scale - half;
+    const float start = corners ? 0.0f : 0.5f * scale - 0.5f;
+    const float where = (float)at * scale + start;
     const float bounded = xnn_clamp(where, 0.0f, (float)(in - 1));
     const int32_t rounded = (int32_t)bounded; // a float may be past in - 1
     const int32_t first = rounded < in - 1 ? rounded : in - 1;
     return (place_t){first, first < in - 1 ? first + 1 : first, bounded - (float)first};
 }
 
-static void mix(float *x, const float *y, float part, uint32_t count) {
+// As the value's type: each step of float16 is rounded.
+static void mix(const ember_xnn_value_t *value, float *x, const float *y, float part,
+                uint32_t count) {
+    if (value->datatype == XNN_F16) {
+        const float half = xnn_to_f16(part);
+        for (uint32_t i = 0; i < count; i++) {
+            x[i] = xnn_to_f16(x[i] + xnn_to_f16(y[i] - x[i]) * half);
+        }
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         x[i] += (y[i] - x[i]) * part;
     }
@@ -55,7 +64,7 @@ static void read_line(const ember_xnn_value_t *input, size_t at, const place_t *
     const size_t second = at + (size_t)place->second * channels;
     ember_xnn_load(input, xnn_at(input, first), 1, count, x);
     ember_xnn_load(input, xnn_at(input, second), 1, count, y);
-    mix(x, y, place->part, count);
+    mix(input, x, y, place->part, count);
 }
 
 static void run_pixel(const ember_xnn_node_t *node, size_t image, const place_t *down,
@@ -69,7 +78,7 @@ static void run_pixel(const ember_xnn_node_t *node, size_t image, const place_t 
         const uint32_t count = channels - c < XNN_CHUNK ? channels - c : XNN_CHUNK;
         read_line(input, image + (size_t)down->first * line + c, across, count, x);
         read_line(input, image + (size_t)down->second * line + c, across, count, y);
-        mix(x, y, down->part, count);
+        mix(input, x, y, down->part, count);
         ember_xnn_store(node, xnn_at(node->out[0], to + c), count, x);
     }
 }

@@ -35,7 +35,17 @@ static void compute_floor(float *x, uint32_t count, float parameter) {
 static void compute_hardswish(float *x, uint32_t count, float parameter) {
     (void)parameter;
     for (uint32_t i = 0; i < count; i++) {
-        x[i] *= xnn_clamp(x[i] + 3.0f, 0.0f, 6.0f) * (1.0f / 6.0f);
+        x[i] *= xnn_clamp(fmaf(x[i], 1.0f / 6.0f, 0.5f), 0.0f, 1.0f);
+    }
+}
+
+// Rounded after each step.
+static void compute_hardswish_f16(float *x, uint32_t count, float parameter) {
+    (void)parameter;
+    const float sixth = xnn_to_f16(1.0f / 6.0f);
+    for (uint32_t i = 0; i < count; i++) {
+        x[i] =
+            xnn_clamp(xnn_to_f16(x[i] + 3.0f), 0.0f, 6.0f) * xnn_to_f16(x[i] * sixth);
     }
 }
 
@@ -92,7 +102,8 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
-    ember_xnn_unary_run(node, functions[node->kind]);
+    const bool half = node->kind == XNN_HARDSWISH && node->out[0]->datatype == XNN_F16;
+    ember_xnn_unary_run(node, half ? compute_hardswish_f16 : functions[node->kind]);
 }
 
 XNN_KERNEL(unary, NULL, ember_xnn_shape_same,
