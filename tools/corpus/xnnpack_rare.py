@@ -143,6 +143,32 @@ def turned(half: bool) -> Exported:
     return exported(Turned(), tuple(one.half() if half else one for one in images))
 
 
+class Images(nn.Module):
+    """What is computed of pixels beside convolutions: means, and pixels in between."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        means = [
+            F.avg_pool2d(x, size, 2, size // 2, count_include_pad=False)
+            for size in (3, 4, 5)
+        ]
+        wide = F.interpolate(x, size=(5, 101), mode="bilinear")
+        corners = F.interpolate(x, size=(2, 47), mode="bilinear", align_corners=True)
+        return (*means, x.mean((2, 3), keepdim=True), wide, corners)
+
+
+class Bends(nn.Module):
+    """Functions of one number that are exact but for roundings."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return F.hardswish(x), F.hardsigmoid(x), F.leaky_relu(x, 0.1)
+
+
+def in_steps(module: nn.Module, half: bool) -> Exported:
+    """Nodes whose numbers follow from when XNNPACK rounds: the wheel's bits."""
+    inputs = 3 * torch.randn(1, 2, 7, 60)
+    return exported(module, (inputs.half() if half else inputs,))
+
+
 def ties() -> Exported:
     """All int8 through a bound to int8 of twice the scale: every other one is halfway
     between two, and its zero point is odd."""
@@ -168,6 +194,10 @@ RARE = {
     "taps_f16": lambda: taps(3, 2, half=True),
     "taps_f16_twice": lambda: taps(4, 5, half=True),
     "taps_f16_many": lambda: taps(7, 5, half=True),
+    "images_f32": lambda: in_steps(Images(), half=False),
+    "images_f16": lambda: in_steps(Images(), half=True),
+    "bends_f32": lambda: in_steps(Bends(), half=False),
+    "bends_f16": lambda: in_steps(Bends(), half=True),
     "one_pixel": lambda: one_pixel(8, 5, 1),
     "one_pixel_static": lambda: one_pixel(8, 5, 1, "static"),
     "one_channel_in": lambda: one_pixel(1, 5, 6),

@@ -9,11 +9,24 @@ XNN_INLINE float32x4_t same(float32x4_t x) {
 }
 
 XNN_INLINE float32x4_t hardswish(float32x4_t x) {
-    const float32x4_t zero = vdupq_n_f32(0.0f), six = vdupq_n_f32(6.0f);
-    const float32x4_t moved = vaddq_f32(x, vdupq_n_f32(3.0f));
-    const float32x4_t above = vbslq_f32(vcltq_f32(moved, zero), zero, moved);
-    const float32x4_t inside = vbslq_f32(vcgtq_f32(above, six), six, above);
-    return vmulq_f32(x, vmulq_f32(inside, vdupq_n_f32(1.0f / 6.0f)));
+    const float32x4_t sixth = vdupq_n_f32(1.0f / 6.0f);
+    const float32x4_t moved = vfmaq_f32(vdupq_n_f32(0.5f), x, sixth);
+    const float32x4_t part =
+        xnn_neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(1.0f));
+    return vmulq_f32(x, part);
+}
+
+XNN_INLINE float32x4_t to_f16(float32x4_t x) {
+    return vcvt_f32_f16(vcvt_f16_f32(x));
+}
+
+// Rounded after each step.
+XNN_INLINE float32x4_t hardswish_f16(float32x4_t x) {
+    const float32x4_t sixth = to_f16(vdupq_n_f32(1.0f / 6.0f));
+    const float32x4_t moved = to_f16(vaddq_f32(x, vdupq_n_f32(3.0f)));
+    const float32x4_t part =
+        xnn_neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(6.0f));
+    return vmulq_f32(part, to_f16(vmulq_f32(x, sixth)));
 }
 
 XNN_INLINE float32x4_t reciprocal_root(float32x4_t x) {
@@ -49,7 +62,11 @@ static void compute_gelu(const xnn_neon_fours_t *fours) {
 }
 
 static void compute_hardswish(const xnn_neon_fours_t *fours) {
-    neon_one(fours, hardswish);
+    if (fours->half) {
+        neon_walk_one(fours, true, hardswish_f16);
+    } else {
+        neon_walk_one(fours, false, hardswish);
+    }
 }
 
 static void compute_negate(const xnn_neon_fours_t *fours) {
