@@ -14,20 +14,16 @@ static void store(void *to, size_t at, float32x4_t numbers) {
     xnn_neon_store_f16((uint16_t *)to + at, numbers);
 }
 
-static float bias_of(const ember_xnn_value_t *bias, uint32_t channel) {
-    return xnn_f16(bias, channel);
-}
-
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     return depthwise_prepare(graph, node, &ember_xnn_type_f16);
 }
 
 XNN_INLINE void run_rounded(const ember_xnn_node_t *node, bool rounds, bool twice) {
     if (node->in[1]->datatype == XNN_F32) {
-        depthwise_run((access_t){load, load_rounded, store, bias_of, rounds, twice},
-                      node);
+        depthwise_run(
+            (access_t){load, load_rounded, store, xnn_neon_f16, rounds, twice}, node);
     } else {
-        depthwise_run((access_t){load, load, store, bias_of, rounds, twice}, node);
+        depthwise_run((access_t){load, load, store, xnn_neon_f16, rounds, twice}, node);
     }
 }
 

@@ -10,8 +10,8 @@ static void store(void *to, size_t at, float32x4_t numbers) {
     vst1q_f32((float *)to + at, numbers);
 }
 
-static float bias_of(const ember_xnn_value_t *bias, uint32_t channel) {
-    return ((const float *)bias->constant)[channel];
+static float32x4_t bias_of(const ember_xnn_value_t *bias, size_t channel) {
+    return load(bias->constant, channel);
 }
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

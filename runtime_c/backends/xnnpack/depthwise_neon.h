@@ -14,7 +14,7 @@ typedef struct access {
     float32x4_t (*x)(const void *from, size_t at);
     float32x4_t (*w)(const void *from, size_t at);
     void (*y)(void *to, size_t at, float32x4_t numbers);
-    float (*bias)(const ember_xnn_value_t *bias, uint32_t channel);
+    float32x4_t (*bias)(const ember_xnn_value_t *bias, size_t channel);
     bool rounds; // sums, to float16 after each tap
     bool twice;  // sums of every other tap, see depthwise.h
 } access_t;
@@ -159,8 +159,8 @@ XNN_INLINE void run_block(const access_t access, const ember_xnn_node_t *node,
     const ember_xnn_value_t *bias = node->in[2];
     const size_t channels = (size_t)window->channels;
     float own[CHANNELS] = {0.0f};
-    for (uint32_t i = 0; i < CHANNELS && bias != NULL; i++) {
-        own[i] = access.bias(bias, (uint32_t)channel + i);
+    for (uint32_t i = 0; i < CHANNELS && bias != NULL; i += 4) {
+        vst1q_f32(own + i, access.bias(bias, channel + i));
     }
     int32_t y0, y1;
     const int32_t top = xnn_taps(&window->y, y, &y0, &y1);

@@ -112,4 +112,13 @@ static inline void xnn_neon_store_f16(uint16_t *to, float32x4_t x) {
     vst1_u16(to, vreinterpret_u16_f16(vcvt_f16_f32(x)));
 }
 
+// Four elements of a float value from `index` on, as float16 has them.
+static inline float32x4_t xnn_neon_f16(const ember_xnn_value_t *value, size_t index) {
+    if (value->datatype == XNN_F16) {
+        return xnn_neon_load_f16((const uint16_t *)value->constant + index);
+    }
+    const float *wide = (const float *)value->constant + index;
+    return vcvt_f32_f16(vcvt_f16_f32(vld1q_f32(wide)));
+}
+
 #endif // EMBER_XNNPACK_NEON_H

@@ -4,26 +4,55 @@
 #include "neon.h"
 #include "panel.h"
 
-// Up to eight bounded numbers of a row, to the output from index `at` on.
-static inline void put_row(const ember_xnn_node_t *node, float32x4_t x0, float32x4_t x1,
-                           size_t at, uint32_t columns) {
-    const ember_xnn_value_t *out = node->out[0];
+// Where rows of a block go, and their bounds.
+typedef struct place {
+    uint8_t *to;    // of the next row
+    size_t pitch;   // bytes
+    uint32_t bytes; // of columns that exist
+    bool whole;     // all of them do
+    bool wide;      // float32
+    float32x4_t low;
+    float32x4_t high;
+} place_t;
+
+XNN_INLINE place_t find_place(const ember_xnn_panel_t *panel, uint32_t column) {
+    const ember_xnn_value_t *out = panel->node->out[0];
     const bool wide = out->datatype == XNN_F32;
-    uint8_t *to = (uint8_t *)out->data + (wide ? 4 : 2) * at;
-    float room[XNN_PANEL];
-    void *first = columns == XNN_PANEL ? (void *)to : room;
-    x0 = xnn_neon_clamp(x0, node);
-    x1 = xnn_neon_clamp(x1, node);
+    const uint32_t size = wide ? 4 : 2;
+    const uint32_t columns = xnn_panel_columns(panel, column);
+    return (place_t){
+        .to = (uint8_t *)out->data + (panel->y + column) * size,
+        .pitch = panel->y_step * size,
+        .bytes = columns * size,
+        .whole = columns == XNN_PANEL,
+        .wide = wide,
+        .low = vdupq_n_f32(panel->node->low),
+        .high = vdupq_n_f32(panel->node->high),
+    };
+}
+
+XNN_INLINE void store_row(void *to, float32x4_t x0, float32x4_t x1, bool wide) {
     if (wide) {
-        vst1q_f32(first, x0);
-        vst1q_f32((float *)first + 4, x1);
+        vst1q_f32(to, x0);
+        vst1q_f32((float *)to + 4, x1);
     } else {
-        xnn_neon_store_f16(first, x0);
-        xnn_neon_store_f16((uint16_t *)first + 4, x1);
+        xnn_neon_store_f16(to, x0);
+        xnn_neon_store_f16((uint16_t *)to + 4, x1);
     }
-    if (columns < XNN_PANEL) {
-        memcpy(to, room, (size_t)(wide ? 4 : 2) * columns);
+}
+
+// Puts a row of eight numbers, or what there is of them.
+XNN_INLINE void put_row(place_t *place, float32x4_t x0, float32x4_t x1) {
+    x0 = xnn_neon_between(x0, place->low, place->high);
+    x1 = xnn_neon_between(x1, place->low, place->high);
+    if (place->whole) {
+        store_row(place->to, x0, x1, place->wide);
+    } else {
+        float room[XNN_PANEL];
+        store_row(room, x0, x1, place->wide);
+        memcpy(place->to, room, place->bytes);
     }
+    place->to += place->pitch;
 }
 
 // --- floats --------------------------------------------------------------------------
@@ -32,25 +61,28 @@ void ember_xnn_panel_begin_float(const ember_xnn_panel_t *panel, uint32_t first,
                                  void *start, float *scales) {
     const ember_xnn_value_t *bias = panel->node->in[2];
     const bool half = panel->node->in[0]->datatype == XNN_F16;
+    const uint32_t n = panel->n;
     float *to = start;
     (void)scales;
-    for (uint32_t i = 0; i < panel->n; i++) {
-        to[i] = bias == NULL ? 0.0f
-                : half || bias->datatype == XNN_F16
-                    ? xnn_f16(bias, first + i)
-                    : ((const float *)bias->constant)[first + i];
-    }
-    for (uint32_t i = panel->n; i % XNN_PANEL != 0; i++) {
-        to[i] = 0.0f;
+    memset(to, 0, 4 * (size_t)((n + XNN_PANEL - 1) / XNN_PANEL * XNN_PANEL));
+    if (bias != NULL && (half || bias->datatype == XNN_F16)) {
+        uint32_t i = 0;
+        for (; i + 4 <= n; i += 4) {
+            vst1q_f32(to + i, xnn_neon_f16(bias, first + i));
+        }
+        for (; i < n; i++) {
+            to[i] = xnn_f16(bias, first + i);
+        }
+    } else if (bias != NULL) {
+        memcpy(to, (const float *)bias->constant + first, 4 * (size_t)n);
     }
 }
 
 void ember_xnn_panel_put_float(const ember_xnn_panel_t *panel, const float *sums,
                                uint32_t column) {
-    const uint32_t columns = xnn_panel_columns(panel, column);
-    size_t at = panel->y + column;
-    for (uint32_t i = 0; i < panel->rows; i++, sums += XNN_PANEL, at += panel->y_step) {
-        put_row(panel->node, vld1q_f32(sums), vld1q_f32(sums + 4), at, columns);
+    place_t place = find_place(panel, column);
+    for (uint32_t left = panel->rows; left > 0; left--, sums += XNN_PANEL) {
+        put_row(&place, vld1q_f32(sums), vld1q_f32(sums + 4));
     }
 }
 
@@ -71,21 +103,22 @@ static inline int32x4_t centred(const int32_t *sums, const int32_t *own, int32_t
     return vmlsq_n_s32(vld1q_s32(sums), vld1q_s32(own), zero);
 }
 
-static inline __attribute__((always_inline)) void
-put(const ember_xnn_panel_t *panel, const int32_t *sums, const int32_t *own,
-    const float *bias, const float *scales, uint32_t column, const bool times16) {
-    const uint32_t columns = xnn_panel_columns(panel, column);
+XNN_INLINE void put(const ember_xnn_panel_t *panel, const int32_t *sums,
+                    const int32_t *own, const float *bias, const float *scales,
+                    uint32_t column, const bool times16) {
     const float32x4_t b0 = vld1q_f32(bias), b1 = vld1q_f32(bias + 4);
     const float32x4_t w0 = vld1q_f32(scales), w1 = vld1q_f32(scales + 4);
-    size_t at = panel->y + column;
-    for (uint32_t i = 0; i < panel->rows; i++, sums += XNN_PANEL, at += panel->y_step) {
-        const ember_xnn_row_t *row = xnn_panel_row(panel, i);
+    const ember_xnn_row_t *row = xnn_panel_row(panel, 0);
+    const uint32_t step = panel->row_step;
+    place_t place = find_place(panel, column);
+    for (uint32_t left = panel->rows; left > 0; left--, sums += XNN_PANEL) {
         const int32x4_t s0 = centred(sums, own, row->zero);
         const int32x4_t s1 = centred(sums + 4, own + 4, row->zero);
         const float32x4_t x0 = times16 ? vcvtq_n_f32_s32(s0, 4) : vcvtq_f32_s32(s0);
         const float32x4_t x1 = times16 ? vcvtq_n_f32_s32(s1, 4) : vcvtq_f32_s32(s1);
-        put_row(panel->node, vfmaq_f32(b0, vmulq_n_f32(x0, row->scale), w0),
-                vfmaq_f32(b1, vmulq_n_f32(x1, row->scale), w1), at, columns);
+        put_row(&place, vfmaq_f32(b0, vmulq_n_f32(x0, row->scale), w0),
+                vfmaq_f32(b1, vmulq_n_f32(x1, row->scale), w1));
+        row += step;
     }
 }
 
@@ -101,19 +134,19 @@ void ember_xnn_panel_put_qc4(const ember_xnn_panel_t *panel, const int32_t *sums
     put(panel, sums, own, bias, scales, column, true);
 }
 
-static inline __attribute__((always_inline)) void
-put_groups(const ember_xnn_panel_t *panel, const float *sums, const float *bias,
-           uint32_t column, const bool fused) {
-    const uint32_t columns = xnn_panel_columns(panel, column);
+XNN_INLINE void put_groups(const ember_xnn_panel_t *panel, const float *sums,
+                           const float *bias, uint32_t column, const bool fused) {
     const float32x4_t b0 = vld1q_f32(bias), b1 = vld1q_f32(bias + 4);
-    size_t at = panel->y + column;
-    for (uint32_t i = 0; i < panel->rows; i++, sums += XNN_PANEL, at += panel->y_step) {
-        const float32x4_t scale = vdupq_n_f32(xnn_panel_row(panel, i)->scale);
+    const ember_xnn_row_t *row = xnn_panel_row(panel, 0);
+    const uint32_t step = panel->row_step;
+    place_t place = find_place(panel, column);
+    for (uint32_t left = panel->rows; left > 0; left--, sums += XNN_PANEL) {
+        const float32x4_t scale = vdupq_n_f32(row->scale);
         const float32x4_t s0 = vld1q_f32(sums), s1 = vld1q_f32(sums + 4);
-        put_row(panel->node,
+        put_row(&place,
                 fused ? vfmaq_f32(b0, s0, scale) : vaddq_f32(vmulq_f32(s0, scale), b0),
-                fused ? vfmaq_f32(b1, s1, scale) : vaddq_f32(vmulq_f32(s1, scale), b1),
-                at, columns);
+                fused ? vfmaq_f32(b1, s1, scale) : vaddq_f32(vmulq_f32(s1, scale), b1));
+        row += step;
     }
 }
 
