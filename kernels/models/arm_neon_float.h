@@ -20,11 +20,8 @@ static inline float32x4_t vcvt_high_f32_f16(float16x8_t x) {
 }
 
 static inline float16x4_t vcvt_f16_f32(float32x4_t x) {
-    float16x4_t made;
-    for (int i = 0; i < 4; i++) {
-        made[i] = (float16_t)x[i];
-    }
-    return made;
+    return (float16x4_t){(float16_t)x[0], (float16_t)x[1], (float16_t)x[2],
+                         (float16_t)x[3]};
 }
 
 static inline float32x4_t vaddq_f32(float32x4_t x, float32x4_t y) {
@@ -120,21 +117,25 @@ static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
     return x;
 }
 
-static inline float32x4_t vminnmq_f32(float32x4_t x, float32x4_t y) {
+// NaN rather than a number.
+static inline float32x4_t vmaxq_f32(float32x4_t x, float32x4_t y) {
     for (int i = 0; i < 4; i++) {
-        x[i] = x[i] != x[i] || x[i] > y[i] ? y[i] : x[i];
+        x[i] = y[i] != y[i] || x[i] < y[i] ? y[i] : x[i];
     }
     return x;
 }
 
-static inline float vmaxnmvq_f32(float32x4_t x) {
-    const float32x4_t y = vmaxnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
-    return vmaxnmq_f32(y, vdupq_n_f32(y[1]))[0];
+static inline float32x4_t vminq_f32(float32x4_t x, float32x4_t y) {
+    return -vmaxq_f32(-x, -y);
 }
 
-static inline float vminnmvq_f32(float32x4_t x) {
-    const float32x4_t y = vminnmq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
-    return vminnmq_f32(y, vdupq_n_f32(y[1]))[0];
+static inline float vmaxvq_f32(float32x4_t x) {
+    const float32x4_t y = vmaxq_f32(x, (float32x4_t){x[2], x[3], x[0], x[1]});
+    return vmaxq_f32(y, vdupq_n_f32(y[1]))[0];
+}
+
+static inline float vminvq_f32(float32x4_t x) {
+    return -vmaxvq_f32(-x);
 }
 
 // Towards zero.

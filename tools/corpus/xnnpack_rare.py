@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
@@ -82,6 +84,24 @@ def small_halves() -> Exported:
     rows[2] *= 1e-7
     layer = nn.Linear(8, 6).half()
     return exported(layer, (rows.half(),), form="dynamic", **HALF_STEP)
+
+
+def not_numbers(form: str, half: bool = False) -> Exported:
+    """A row with NaN, and one with an infinity, that are quantised while they run: what
+    the wheel makes of them depends on where they lie, so NaN is expected. The rows
+    between have the wheel's results."""
+    layer = nn.Linear(32, 5)
+    rows = torch.randn(4, 32)
+    rows[1], rows[3] = 0, 0
+    if half:
+        layer, rows = layer.half(), rows.half()
+    made = exported(layer, (rows,), form=form, **(HALF_STEP if half else {}))
+    (run,) = made.runs
+    for row, number in ((1, torch.nan), (3, torch.inf)):
+        rows[row, ::7] = torch.randn(5)
+        rows[row, 4 + row] = number
+        run.outputs[0][row] = torch.nan
+    return replace(made, runs=[replace(run, inputs=[rows])])
 
 
 def image(*shape: int) -> Inputs:
@@ -189,6 +209,9 @@ RARE = {
     "int4_32_few": lambda: few_rounded(32),
     "int4_32_f16_bias": cancelled_by_bias,
     "qd8_f16_small": small_halves,
+    "qd8_nan": lambda: not_numbers("dynamic"),
+    "qd8_nan_int4": lambda: not_numbers("int4_32"),
+    "qd8_nan_f16": lambda: not_numbers("dynamic", half=True),
     "taps_f32": lambda: taps(3, 5, half=False),
     "taps_f32_many": lambda: taps(7, 5, half=False),
     "taps_f16": lambda: taps(3, 2, half=True),

@@ -15,15 +15,20 @@ static ember_xnn_limits_t find_limits(const ember_xnn_value_t *input, size_t at,
                                       uint32_t length) {
     float x[XNN_CHUNK];
     ember_xnn_limits_t found = {0.0f, 0.0f};
+    bool numbers = true;
     while (length > 0) {
         const uint32_t count = length < XNN_CHUNK ? length : XNN_CHUNK;
         ember_xnn_load(input, xnn_at(input, at), 1, count, x);
         for (uint32_t i = 0; i < count; i++) {
             found.low = x[i] < found.low ? x[i] : found.low;
             found.high = x[i] > found.high ? x[i] : found.high;
+            numbers = numbers && x[i] == x[i];
         }
         at += count;
         length -= count;
+    }
+    if (!numbers) {
+        found.low = EMBER_NAN;
     }
     return found;
 }

@@ -34,15 +34,15 @@ XNN_INLINE ember_xnn_limits_t find_limits(const void *from, const bool half,
     for (size_t at = 0; at < length; at += MANY) {
         const many_t x = load(from, half, at, length);
         for (uint32_t i = 0; i < 4; i++) {
-            low.of[i] = vminnmq_f32(low.of[i], x.of[i]);
-            high.of[i] = vmaxnmq_f32(high.of[i], x.of[i]);
+            low.of[i] = vminq_f32(low.of[i], x.of[i]);
+            high.of[i] = vmaxq_f32(high.of[i], x.of[i]);
         }
     }
-    const float32x4_t least = vminnmq_f32(vminnmq_f32(low.of[0], low.of[1]),
-                                          vminnmq_f32(low.of[2], low.of[3]));
-    const float32x4_t most = vmaxnmq_f32(vmaxnmq_f32(high.of[0], high.of[1]),
-                                         vmaxnmq_f32(high.of[2], high.of[3]));
-    return (ember_xnn_limits_t){vminnmvq_f32(least), vmaxnmvq_f32(most)};
+    const float32x4_t least =
+        vminq_f32(vminq_f32(low.of[0], low.of[1]), vminq_f32(low.of[2], low.of[3]));
+    const float32x4_t most =
+        vmaxq_f32(vmaxq_f32(high.of[0], high.of[1]), vmaxq_f32(high.of[2], high.of[3]));
+    return (ember_xnn_limits_t){vminvq_f32(least), vmaxvq_f32(most)};
 }
 
 XNN_INLINE void quantize(const void *from, const bool half, uint32_t length, int8_t *to,

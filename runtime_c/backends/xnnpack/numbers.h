@@ -7,10 +7,12 @@
 #include "kernels/engine/element.h"
 #include "kernels/engine/mathf.h"
 
-// x in [low, high]; NaN stays.
+// x in [low, high]; NaN stays, of which LLVM would take Hexagon's instruction that
+// drops it.
 static inline float xnn_clamp(float x, float low, float high) {
     const float y = x < low ? low : x;
-    return y > high ? high : y;
+    const float z = y > high ? high : y;
+    return x == x ? z : x;
 }
 
 // The integer nearest to x, halves to even, in [low, high]; low for NaN. Bounds are
@@ -38,7 +40,9 @@ static inline ember_xnn_row_t *xnn_rows(const ember_xnn_value_t *value) {
     return (ember_xnn_row_t *)((uint8_t *)value->data + elements);
 }
 
-// The least and the greatest number of a row, and zero.
+// The least and the greatest number of a row, and zero. One at least is NaN when a
+// number of the row is: then the scale is NaN, all elements are the zero point, and so
+// results are NaN.
 typedef struct ember_xnn_limits {
     float low;
     float high;

@@ -8,9 +8,9 @@
 static float32x4_t largest(const float *x, uint32_t count) {
     float32x4_t most = vld1q_f32(x);
     for (uint32_t i = 4; i < count; i += 4) {
-        most = vmaxnmq_f32(most, vld1q_f32(x + i));
+        most = vmaxq_f32(most, vld1q_f32(x + i));
     }
-    return vdupq_n_f32(vmaxnmvq_f32(most));
+    return vdupq_n_f32(vmaxvq_f32(most));
 }
 
 static float powers(float *x, uint32_t count, float32x4_t top) {

@@ -12,7 +12,6 @@ load(const void *x, size_t at, uint32_t vector, svbool_t some,
     return svcvt_f32_f16_x(svptrue_b32(), svreinterpret_f16_u32(bits));
 }
 
-// NaN when there is one.
 static inline __attribute__((always_inline)) ember_xnn_limits_t find_limits(
     const void *x, uint32_t length, bool half) __arm_streaming __arm_preserves("za") {
     const uint32_t words = (uint32_t)svcntw();
@@ -34,21 +33,6 @@ static inline __attribute__((always_inline)) ember_xnn_limits_t find_limits(
         const svfloat32_t one = load(x, i, 0, some, half);
         low = svmin_f32_x(all, low, one); // zeros beyond the end: no change
         high = svmax_f32_x(all, high, one);
-    }
-    return (ember_xnn_limits_t){svminv_f32(all, low), svmaxv_f32(all, high)};
-}
-
-// The same where NaN counts as nothing.
-static ember_xnn_limits_t
-find_limits_of_numbers(const void *x, uint32_t length,
-                       bool half) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    svfloat32_t low = svdup_f32(0.0f);
-    svfloat32_t high = low;
-    for (uint32_t i = 0; i < length; i += (uint32_t)svcntw()) {
-        const svfloat32_t one = load(x, i, 0, svwhilelt_b32_u32(i, length), half);
-        low = svminnm_f32_x(all, low, one);
-        high = svmaxnm_f32_x(all, high, one);
     }
     return (ember_xnn_limits_t){svminv_f32(all, low), svmaxv_f32(all, high)};
 }
@@ -129,12 +113,8 @@ static void quantize_row(const ember_xnn_sme_quantize_t *job,
                          uint32_t row) __arm_streaming __arm_preserves("za") {
     const size_t at = (size_t)row * job->length;
     const void *x = (const uint8_t *)job->x + at * (job->half ? 2 : 4);
-    ember_xnn_limits_t limits = job->half ? find_limits(x, job->length, true)
-                                          : find_limits(x, job->length, false);
-    const bool numbers = limits.low <= limits.high;
-    if (!numbers) {
-        limits = find_limits_of_numbers(x, job->length, job->half);
-    }
+    const ember_xnn_limits_t limits = job->half ? find_limits(x, job->length, true)
+                                                : find_limits(x, job->length, false);
     int32_t zero;
     const float exact = xnn_find_parameters(&limits, &zero);
     const float factor = job->half ? half_factor(exact) : exact;
@@ -142,7 +122,7 @@ static void quantize_row(const ember_xnn_sme_quantize_t *job,
     const float high = (float)(INT8_MAX - zero);
     const bool fits =
         limits.low * factor > low - 0.5f && limits.high * factor < high + 0.5f;
-    const rounding_t to = {factor, {low, high, zero}, job->half, !numbers || !fits};
+    const rounding_t to = {factor, {low, high, zero}, job->half, !fits};
     job->rows[row] = (ember_xnn_row_t){1.0f / exact, zero};
     quantize_as(&to, x, job->y + at, job->length);
 }

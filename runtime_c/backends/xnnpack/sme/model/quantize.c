@@ -10,11 +10,14 @@ static float number_of(const ember_xnn_sme_quantize_t *job, size_t index) {
 static void quantize_row(const ember_xnn_sme_quantize_t *job, uint32_t row) {
     const size_t first = (size_t)row * job->length;
     ember_xnn_limits_t limits = {0.0f, 0.0f};
+    bool numbers = true;
     for (size_t i = first; i < first + job->length; i++) {
         const float x = number_of(job, i);
         limits.low = x < limits.low ? x : limits.low;
         limits.high = x > limits.high ? x : limits.high;
+        numbers = numbers && x == x;
     }
+    limits.low = numbers ? limits.low : EMBER_NAN;
     int32_t zero;
     const float exact = xnn_find_parameters(&limits, &zero);
     const float factor = job->half ? xnn_half_factor(exact) : exact;
