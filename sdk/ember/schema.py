@@ -6,7 +6,7 @@ and both lists and enums only ever grow at their end.
 
 from __future__ import annotations
 
-from ember.flat import (
+from ember.flat.tables import (
     BOOL,
     F64,
     I8,

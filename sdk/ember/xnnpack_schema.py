@@ -6,7 +6,7 @@ serves both: XN01 writes nothing to the fields that it calls deprecated.
 
 from __future__ import annotations
 
-from ember.flat import (
+from ember.flat.tables import (
     F32,
     I16,
     I32,

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ember import schema, xnnpack, xnnpack_schema
-from ember.flat import Enum, Scalar, Table, Text, Union, Vector
+from ember.flat.tables import Enum, Scalar, Table, Text, Union, Vector
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
