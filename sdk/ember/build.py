@@ -3,7 +3,7 @@
 1-program.json    what the program contains; a list where there are several
 2-selection.json  the kernel of each call
 3-plan.json       the memory of each region
-4-package/        image and generated C (pack.py)
+4-package/        image and generated C (pack/)
 5-firmware/       firmware.elf, .bin, .hex, firmware.map, size.json, certificate.json
 """
 

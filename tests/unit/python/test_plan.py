@@ -11,6 +11,7 @@ from lending import unplanned
 
 from ember import boards, model, pack, plan, selection
 from ember.errors import SdkError
+from ember.pack import code, image
 from ember.resolve import MethodNeeds
 
 K = 1024
@@ -101,13 +102,13 @@ def test_memory_for_the_caller(data: Path, tmp_path: Path) -> None:
 def test_generated_c_names_every_size(data: Path) -> None:
     made = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
     one = model.read(data / "mlp.pte")
-    header = pack.plan_header(one, made)
+    header = code.plan_header(one, made)
     assert "#define EMBER_FORWARD_ARENA_BYTES 100 // ram" in header
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header
-    text = pack.model_data(pack.Part(one, made, changing=False))
+    text = code.model_data(pack.Part(one, made, changing=False))
     assert 'section(".ember_arena.ram.forward_arena")' in text
-    assert ".balign" in pack.image_assembly(pack.Part(one, made, changing=False))
+    assert ".balign" in image.assembly(pack.Part(one, made, changing=False))
 
 
 def test_method_names_are_escaped() -> None:
-    assert pack._c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'
+    assert code._c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'
