@@ -7,24 +7,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Literal
 
 from ember import (
     batch,
-    bundle,
     cases,
-    compare,
     emulator,
-    kernels,
     libraries,
     passes,
     poison,
-    program,
-    resolve,
     runner,
-    values,
+    verdicts,
 )
 from ember.boards import Board
 from ember.cases import Case, Found
@@ -32,7 +26,6 @@ from ember.emulator import Mark, RunResult
 from ember.errors import SdkError
 from ember.hil.line import Line
 from ember.linker import DoesNotFitError
-from ember.program import Method
 from ember.rules import Rules
 
 Status = Literal["passed", "failed", "error"]
@@ -119,9 +112,9 @@ def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
     if not answer.results:
         raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
     if answer.results[0].status != batch.OK:
-        failure = _failure(case, answer.results[0])
+        failure = verdicts.failure(case, answer.results[0])
         raise SdkError(f"{case.name} on {board.name}: {failure}")
-    found = [_given(case, output) for output in answer.results[0].outputs]
+    found = [verdicts.outputs(case, output) for output in answer.results[0].outputs]
     return found, next(iter(_counts(result.marks)), None)
 
 
@@ -296,22 +289,22 @@ class _Session:
         if got.status == batch.NO_MEMORY:
             return self._error(case, self._no_room(case, got, memory))
         if got.status != batch.OK:
-            return self._error(case, _failure(case, got), count)
+            return self._error(case, verdicts.failure(case, got), count)
         problem: str | None = None
         worst: float | None = None
         for run, output in zip(case.runs, got.outputs, strict=True):
-            verdict = _compare(case, run, output)
+            verdict = verdicts.compared(case, run, output)
             if verdict.max_abs_diff is not None:
                 worst = max(worst or 0.0, verdict.max_abs_diff)
             if problem is None and verdict.problem is not None:
-                problem = f"{_where(case, output.run)}{verdict.problem}"
+                problem = f"{verdicts.where(case, output.run)}{verdict.problem}"
         status: Status = "passed" if problem is None else "failed"
         return self._outcome(case, status, problem or "", worst, count)
 
     def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
         needed = got.needed
         if needed is None or needed <= memory:  # the board saw a part of it
-            needed = _bytes_needed(case, self.board)
+            needed = verdicts.bytes_needed(case, self.board)
         takes = f"{needed:,}" if needed is not None else f"more than {memory:,}"
         return (
             f"does not fit {self.board.name}: needs {takes} bytes of memory,"
@@ -354,97 +347,6 @@ def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
     yield from found
     while True:
         yield None
-
-
-# ---- sentences ---------------------------------------------------------------------
-
-
-def _method(case: Case, run: int) -> Method:
-    name = case.runs[run].method
-    return next(one for one in case.program.methods if one.name == name)
-
-
-def _where(case: Case, run: int) -> str:
-    return f"run {run}, " if len(case.runs) > 1 else ""
-
-
-def _failure(case: Case, got: batch.Result) -> str:
-    """Such as: loading forward, instruction 3 (aten::add.out): no kernel takes it."""
-    if got.stage == batch.LOAD:
-        name = case.methods[got.which]
-        method = next(one for one in case.program.methods if one.name == name)
-        what = f"loading {name}"
-    elif got.stage >= batch.INPUTS:
-        method = _method(case, got.which)
-        verb = {batch.INPUTS: "setting the inputs of", batch.CHECK: "checking"}
-        what = f"{verb.get(got.stage, 'executing')} {method.name}"
-        what = _where(case, got.which) + what
-    else:
-        return got.message
-    if got.instruction is not None and got.instruction < len(method.instructions):
-        names = {index: op for index, op, _ in method.kernel_calls()}
-        op = names.get(got.instruction)
-        what += f", instruction {got.instruction}{f' ({op})' if op else ''}"
-    missing = _missing(method) if got.status == batch.UNSUPPORTED else ""
-    return f"{what}: {got.message}{missing}"
-
-
-def _missing(method: Method) -> str:
-    """Every operator and backend that Ember lacks, where it lacks some."""
-    known = kernels.load()
-    names = {one for one in method.operator_names if one not in known.operators}
-    names |= {one.id for one in method.delegates if one.id not in known.backends}
-    return f"; Ember lacks {', '.join(sorted(names))}" if names else ""
-
-
-def _compare(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
-    got = _given(case, output)
-    verdict = compare.outputs(got, run.outputs, rtol=case.rtol, atol=case.atol)
-    equal = output.verdict == batch.OK
-    if case.bundled and equal is not (verdict.problem is None):
-        says = "equal" if equal else f"output {output.first_wrong} differs"
-        here = verdict.problem or "all are equal"
-        return compare.Verdict(
-            f"the board's own check says {says}, this computer's: {here}",
-            verdict.max_abs_diff,
-        )
-    return verdict
-
-
-def _given(case: Case, output: batch.Output) -> list[object]:
-    """The outputs of a run, tensors in their logical order."""
-    declared = _method(case, output.run).output_values
-    return [
-        _logical(one, value) for one, value in zip(declared, output.values, strict=True)
-    ]
-
-
-def _logical(declared: program.Value, value: object) -> object:
-    if not isinstance(value, values.TensorValue):
-        return value
-    order = declared.dim_order if isinstance(declared, program.Tensor) else None
-    return cases.Tensor(value.dtype, value.array(order))
-
-
-def _bytes_needed(case: Case, board: Board) -> int | None:
-    """What the case takes in all, by the loader on this computer; None: it fails."""
-    names = [method.name for method in case.program.methods]
-    indices = [names.index(name) for name in case.methods]
-    content = case.content
-    if case.bundled:
-        content = bundle.parse(case.content).program
-    try:
-        needs = resolve.resolve(content, case.data, board, indices).methods
-    except SdkError:
-        return None
-    methods = [case.program.methods[index] for index in indices]
-    own = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
-    others = zip_longest(*(one.planned_sizes[2:] for one in methods), fillvalue=0)
-    shared: int = sum(max(sizes) for sizes in others)
-    arenas = sum(one.arena for one in needs)
-    scratch = max(one.temp for one in needs)
-    linked = 0 if runner.is_small(board) else len(content) + sum(map(len, case.data))
-    return linked + own + shared + arenas + scratch
 
 
 # ---- summary -----------------------------------------------------------------------
