@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +11,12 @@ import typer
 from ember import budget as budgets
 from ember import build, footprint, libraries, output, report
 from ember import project as projects
+from ember.jobs import options_of
 from ember.options import (
     KernelsOption,
     NoPassOption,
     PassesOption,
     ProjectOption,
-    passes_of,
 )
 
 _SIZES = ("size", "memory", "footprint", "method_arena")
@@ -107,7 +108,8 @@ def command(
 ) -> None:
     ceilings = budgets.read(budget) if budget else None
     plans = projects.load(project, kernels)
-    options = build.Options(
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
         methods=tuple(method or ()),
         app=app,
         messages=messages,
@@ -115,10 +117,6 @@ def command(
         caller_io=caller_io,
         stack=stack,
         toolchain=toolchain,
-        optimize=optimize or plans.optimize,
-        rules=plans.rules,
-        passes=passes_of(only_passes, no_pass, plans.passes),
-        steering=plans.steering,
     )
     paths = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from ember.cmd_build import (
     OptimizeOption,
     ToolchainOption,
 )
+from ember.jobs import options_of
 from ember.options import (
     FolderOption,
     KernelsOption,
@@ -22,7 +24,6 @@ from ember.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
-    passes_of,
 )
 
 
@@ -49,16 +50,13 @@ def command(
     project: ProjectOption = None,
 ) -> None:
     plans = projects.load(project, kernels)
-    options = build.Options(
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
         methods=tuple(method or ()),
         caller_io=caller_io,
         messages=messages,
         stack=stack,
         toolchain=toolchain,
-        optimize=optimize or plans.optimize,
-        rules=plans.rules,
-        passes=passes_of(only_passes, no_pass, plans.passes),
-        steering=plans.steering,
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from ember import boards, build, output, sources
+from ember import boards, output, sources
 from ember import project as projects
 from ember.cmd_build import BoardOption, MessagesOption, OptimizeOption
+from ember.jobs import options_of
 from ember.options import (
     FolderOption,
     KernelsOption,
@@ -17,7 +19,6 @@ from ember.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
-    passes_of,
 )
 from ember.packaging import manifests
 
@@ -46,13 +47,10 @@ def command(
     models = list(model or plans.models)
     wanted = manifests.kinds(kind or (), models=bool(models))
     if models:
-        options = build.Options(
+        options = replace(
+            options_of(plans, optimize, only_passes, no_pass),
             methods=tuple(method or ()),
             messages=messages,
-            optimize=optimize or plans.optimize,
-            rules=plans.rules,
-            passes=passes_of(only_passes, no_pass, plans.passes),
-            steering=plans.steering,
         )
         target = plans.rules.narrowed(boards.load(plans.board_or(board)))
         files = sources.write(models, target, out, options)

@@ -22,6 +22,7 @@ from ember import (
 from ember import project as projects
 from ember.cmd_build import BoardOption, ModelArgument
 from ember.errors import SdkError, UsageError
+from ember.jobs import options_of
 from ember.offsets import csv_file
 from ember.offsets.placement import MANY_STEPS
 from ember.options import (
@@ -29,7 +30,6 @@ from ember.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
-    passes_of,
 )
 from ember.output import counted, plain
 
@@ -71,11 +71,7 @@ def command(
     else:
         plans = projects.load(project, kernels)
         paths = plans.models_or([model] if model else [])
-        options = build.Options(
-            rules=plans.rules,
-            steering=plans.steering,
-            passes=passes_of(only_passes, no_pass, plans.passes),
-        )
+        options = options_of(plans, None, only_passes, no_pass)
         facts = _model(paths, plans.board_or(board), options)
         if html is not None:
             names = ", ".join(path.stem for path in paths)

@@ -29,6 +29,7 @@ from ember.libraries import Libraries
 from ember.memories import Spread
 from ember.model import Model
 from ember.program import Method
+from ember.project import Project
 from ember.rules import Rules
 from ember.selection import Examined, Selection
 from ember.steering import Steering
@@ -50,6 +51,24 @@ class Options:
     rules: Rules = field(default_factory=Rules)
     steering: Steering = field(default_factory=Steering)
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
+
+
+def options_of(
+    plans: Project,
+    optimize: libraries.Optimize | None = None,
+    only_passes: str | None = None,
+    no_pass: Sequence[str] | None = None,
+) -> Options:
+    """What a command line asks of every build; the project where it says nothing."""
+    names: Sequence[str] = plans.passes
+    if only_passes is not None:
+        names = [one for one in only_passes.split(",") if one]
+    return Options(
+        optimize=optimize or plans.optimize,
+        rules=plans.rules,
+        passes=passes.wanted(names, no_pass or ()),
+        steering=plans.steering,
+    )
 
 
 @dataclass(frozen=True)

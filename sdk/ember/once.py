@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +12,7 @@ import typer
 from ember import boards, build, emulator, inputs, libraries, run
 from ember import model as models
 from ember import project as projects
+from ember.jobs import options_of
 
 InputOption = Annotated[
     list[str] | None,
@@ -56,16 +57,13 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     target = plans.board_or(order.board)
     case = None if order.given else inputs.of_case(path, order.method)
     chosen = order.method or (case.method if case else None)
-    options = build.Options(
+    options = replace(
+        options_of(plans, order.optimize),
         methods=(chosen,) if chosen else (),
         messages=order.messages,
         prepared=order.prepared or plans.prepared,
         stack=order.stack,
         toolchain=order.toolchain,
-        optimize=order.optimize or plans.optimize,
-        rules=plans.rules,
-        passes=plans.passes,
-        steering=plans.steering,
     )
     # Wrong inputs are told before the first compiler starts.
     emulator.need(boards.load(target))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -47,11 +46,3 @@ NoPassOption = Annotated[
     list[str] | None,
     typer.Option("--no-pass", metavar="NAME", help="Not this pass; repeatable."),
 ]
-
-
-def passes_of(
-    only: str | None, but: Sequence[str] | None, planned: Sequence[str]
-) -> tuple[str, ...]:
-    """The passes that a command line asks for; the project's where it says nothing."""
-    names = planned if only is None else [one for one in only.split(",") if one]
-    return passes.wanted(names, but or ())
