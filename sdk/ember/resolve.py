@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,12 @@ _TWIN, _MOVED = (
     "resolve-moved",
     0x80_0000,
 )  # bytes between the addresses of the loader and its twin
+
+_NO_DATA = re.compile("(constant|data) is missing")
+_DATA_HINT = (
+    "weights that were exported apart lie in a .ptd file: put it beside the program "
+    "and name their folder, or --data FILE.ptd"
+)
 
 
 @dataclass(frozen=True)
@@ -198,7 +205,10 @@ def _check(item: Mapping[str, Any]) -> None:
     if item.get("status", 0) != 0:
         at = item.get("instruction", -1)
         where = f" at instruction {at}" if at >= 0 else ""
-        raise SdkError(f"the loader refuses the program{where}: {item['message']}")
+        raise SdkError(
+            f"the loader refuses the program{where}: {item['message']}",
+            hint=_DATA_HINT if _NO_DATA.search(item["message"]) else None,
+        )
 
 
 def _method(

@@ -53,3 +53,7 @@ def test_constants_may_be_in_a_data_file(
     )
     (folder / "model.pte").write_bytes(program.write(replace(one, named_data=())))
     assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
+
+    (folder / "weights.ptd").rename(tmp_path / "apart.ptd")
+    assert cli.main(["run", str(folder / "model.pte"), "--board", "host"]) == 1
+    assert "--data FILE.ptd" in capsys.readouterr().err
