@@ -122,14 +122,16 @@ XNN_INLINE void run_pixels(const access_t access, const pixels_t *pixels, int32_
     }
     add_taps(access, pixels, x, w, step, count, turned ? &columns : &rows,
              turned ? &rows : &columns, x0 * height + pixels->first, height, sums);
-    for (int32_t i = 0; i < count; i++) {
-        const size_t at = pixels->y + (size_t)((ox + i) * channels);
-        void *out = pixels->node->out[0]->data;
+    const float32x4_t low = vdupq_n_f32(pixels->node->low);
+    const float32x4_t high = vdupq_n_f32(pixels->node->high);
+    void *out = pixels->node->out[0]->data;
+    size_t at = pixels->y + (size_t)(ox * channels);
+    for (int32_t i = 0; i < count; i++, at += (size_t)channels) {
         for (uint32_t j = 0; j < 2; j++) {
             const float32x4_t sum = access.twice
                                         ? vaddq_f32(sums[0].of[i][j], sums[1].of[i][j])
                                         : sums[0].of[i][j];
-            access.y(out, at + 4 * j, xnn_neon_clamp(sum, pixels->node));
+            access.y(out, at + 4 * j, xnn_neon_between(sum, low, high));
         }
     }
 }
