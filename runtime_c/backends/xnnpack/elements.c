@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "elements.h"
 
+#include "kernels/engine/half.h"
+
 bool ember_xnn_is_plain(const ember_xnn_value_t *value) {
     return value->datatype == XNN_F32 || value->datatype == XNN_F16 ||
            (value->datatype == XNN_QS8 && xnn_is_scale(value->scale));
@@ -23,7 +25,7 @@ void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t s
         break;
     case XNN_F16:
         for (uint32_t i = 0; i < loads; i++) {
-            to[i] = ember_f32_from_f16(halves[i]);
+            to[i] = ember_half_widen(halves[i]);
         }
         break;
     default:
@@ -75,7 +77,7 @@ void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        ((uint16_t *)to)[i] = ember_f16_from_f32(from[i]);
+        ((uint16_t *)to)[i] = ember_half_narrow(from[i]);
     }
 }
 
