@@ -154,7 +154,7 @@ uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k
                                bool gathered) {
     const uint64_t most = xnn_sme_columns(); // a block is as high as it is wide
     if (kind == XNN_SME_QD8_B4) {            // float sums, columns, rows as float16
-        const uint64_t floats = 2 * most * most + k / 64 + 4 + m;
+        const uint64_t floats = 2 * most * most + k / 32 + 8 + m;
         return m > 1 ? 4 * floats + 2 * (uint64_t)k * (most + m) +
                            xnn_sme_group_scratch(k, (uint32_t)most)
                      : 0;

@@ -158,12 +158,12 @@ static inline uint32_t xnn_sme_group_extra(uint32_t k, uint32_t block) {
 }
 
 // Bytes in scratch for sums of blocks of columns, and for such that are summed apart:
-// bounds behind parts of k, marks, the list of columns, and a block of them, packed,
-// with its biases.
+// lifts and bounds of parts of k, marks, the list of columns, and a block of them,
+// packed, with its biases.
 enum { XNN_SME_GROUP_APART = 4 }; // blocks
 
 static inline uint64_t xnn_sme_group_scratch(uint32_t k, uint32_t most) {
-    const uint64_t bounds = (uint64_t)k / 64 + 3;
+    const uint64_t bounds = (uint64_t)k / 32 + 5;
     const uint64_t words = (uint64_t)k / 4 + 8;
     return 4 * (bounds + 1 + XNN_SME_GROUP_APART + words + 1) * most;
 }

@@ -72,14 +72,15 @@ static void set_up(groups_t *groups) __arm_streaming __arm_preserves("za") {
     const size_t most = groups->most;
     groups->part = xnn_sme_group_part(gemm->block);
     groups->parts = (gemm->k + groups->part - 1) / groups->part;
-    groups->step = groups->parts;
     groups->sums = (float *)(void *)gemm->scratch;
-    groups->next = groups->sums + most * most;
+    groups->numbers = groups->sums + most * most;
     groups->w = gemm->scratch + 8 * most * most;
     groups->a = groups->w + 2 * most * gemm->k;
     groups->zeros = (float *)(void *)(groups->a + 2 * (size_t)gemm->m * gemm->k);
     groups->norms = groups->zeros + gemm->m;
-    groups->bounds = groups->norms + groups->parts + 2;
+    groups->ends = (uint32_t *)(void *)(groups->norms + groups->parts + 2);
+    groups->lifts = groups->norms + 2 * (size_t)groups->parts + 2;
+    groups->bounds = groups->lifts + groups->parts * most;
     groups->marks = groups->bounds + (groups->parts + 1) * most;
     groups->list = (uint32_t *)(void *)(groups->marks + most);
     groups->panel = groups->list + XNN_SME_GROUP_APART * most;
@@ -87,7 +88,7 @@ static void set_up(groups_t *groups) __arm_streaming __arm_preserves("za") {
 
 void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     const uint32_t most = 2 * (uint32_t)svcntw();
-    groups_t groups = {.gemm = gemm, .most = most};
+    groups_t groups = {.gemm = gemm, .most = most, .deviations = 1.5f};
     set_up(&groups);
     const size_t words = xnn_sme_group_words(gemm->k, gemm->block);
     const size_t column = sme_group_words(&groups);
@@ -98,7 +99,7 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
         groups.from = (const uint8_t *)gemm->w + 4 * groups.column * column;
         groups.extra =
             (const float *)(const void *)(groups.from + 4 * words * groups.columns);
-        xnn_sme_groups_plan(&groups);
+        xnn_sme_groups_plan(&groups, false);
         xnn_sme_groups_columns(&groups);
         for (groups.row = 0; groups.row < gemm->m; groups.row += groups.rows) {
             const uint32_t left = gemm->m - groups.row;

@@ -15,12 +15,14 @@
 typedef struct groups {
     const ember_xnn_sme_t *gemm;
     float *sums;     // (most, most) of a block, behind some parts of k
-    float *next;     // the same, behind more of them
+    float *numbers;  // (most, most) of columns that are summed apart
     uint8_t *w;      // a block of columns as float16
     uint8_t *a;      // all rows, packed
     float *zeros;    // (m,) zero points
-    float *norms;    // (parts + 1,) the largest of rows, and of zero points
-    float *bounds;   // (parts + 1, most) where sums are looked at
+    float *norms;    // (parts + 2,) the largest of rows; largest, mean zero point
+    uint32_t *ends;  // (parts,) of k, behind which sums are looked at
+    float *lifts;    // (parts, most) of columns, before each look
+    float *bounds;   // (parts + 1, most) of sums at the beginning and at each look
     float *marks;    // (most,) columns of this block that are summed apart: not zero
     uint32_t *list;  // of all such columns
     uint32_t *panel; // a block of them, packed
@@ -29,9 +31,10 @@ typedef struct groups {
     uint32_t most;       // rows and columns of a block
     uint32_t part;       // of k, that has a norm
     uint32_t parts;
-    uint32_t step;   // parts between looks at sums; 0: block by block
-    uint32_t listed; // columns
-    uint32_t rows;   // of this block
+    uint32_t looks;   // 0: block by block
+    float deviations; // of sums of products that looks are planned with
+    uint32_t listed;  // columns
+    uint32_t rows;    // of this block
     uint32_t columns;
     uint32_t row;
     uint32_t column;
@@ -44,16 +47,16 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za");
 
-// How sums of a block of columns are added: `step`, `bounds`, `marks` and `list`.
-void xnn_sme_groups_plan(groups_t *groups) __arm_streaming __arm_preserves("za");
+// How sums of a block of columns are added: where they are looked at, with what bounds,
+// and which columns are summed apart. `again`: those stay.
+void xnn_sme_groups_plan(groups_t *groups,
+                         bool again) __arm_streaming __arm_preserves("za");
 
-// Magnitudes of sums behind each step up to which no sum is rounded before and after.
-void xnn_sme_groups_bound(const groups_t *groups) __arm_streaming __arm_preserves("za");
-
-// How far sums may be from the middle of what they are at both ends of some parts, by
-// the limit.
-svfloat32x2_t xnn_sme_groups_spread(const groups_t *groups, uint32_t part,
-                                    uint32_t end) __arm_streaming __arm_preserves("za");
+// How far sums may be from the middle of what they are at both ends of a part, by the
+// limit.
+svfloat32x2_t
+xnn_sme_groups_spread(const groups_t *groups,
+                      uint32_t part) __arm_streaming __arm_preserves("za");
 
 // The block of rows and columns to the output.
 void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za");
@@ -72,10 +75,12 @@ void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
 void xnn_sme_groups_lift(const groups_t *groups,
                          svfloat32x2_t columns) __arm_streaming __arm_inout("za");
 
-// Sums in memory behind part `part` become those behind part `end` as XNNPACK adds,
-// block by block, also in tiles; those before the first are made. No: sums of a block
-// are not exact.
-bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t part,
+// Memory to tiles.
+void xnn_sme_groups_load(const groups_t *groups) __arm_streaming __arm_inout("za");
+
+// Sums of tiles before number k become those before `end` as XNNPACK adds, block by
+// block, also in memory. No: sums of a block are not exact.
+bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t k,
                            uint32_t end) __arm_streaming __arm_inout("za");
 
 // Columns of the list, which are not in the output yet.
@@ -106,13 +111,6 @@ sme_group_k(const groups_t *groups,
             uint32_t part) __arm_streaming __arm_preserves("za") {
     const uint32_t k = groups->part * part;
     return k < groups->gemm->k ? k : groups->gemm->k;
-}
-
-// Where some parts from `part` on end.
-static inline uint32_t
-sme_group_end(const groups_t *groups, uint32_t part,
-              uint32_t step) __arm_streaming __arm_preserves("za") {
-    return step < groups->parts - part ? part + step : groups->parts;
 }
 
 // A number of the columns: one of XNN_SME_GROUP_*.

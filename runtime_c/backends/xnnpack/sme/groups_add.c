@@ -53,20 +53,17 @@ void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
     }
 }
 
-// Adds parts to the tiles.
-static void add_parts(const groups_t *groups, uint32_t part,
-                      uint32_t end) __arm_streaming __arm_inout("za") {
-    const svbool_t all = svptrue_b32();
-    xnn_sme_groups_multiply(groups, sme_group_k(groups, part),
-                            sme_group_k(groups, end));
-    svfloat32x2_t lift = sme_group_number(groups, part, XNN_SME_GROUP_LIFT);
-    while (++part < end) {
-        const svfloat32x2_t more = sme_group_number(groups, part, XNN_SME_GROUP_LIFT);
-        lift =
-            svcreate2_f32(svadd_f32_x(all, svget2_f32(lift, 0), svget2_f32(more, 0)),
-                          svadd_f32_x(all, svget2_f32(lift, 1), svget2_f32(more, 1)));
-    }
-    xnn_sme_groups_lift(groups, lift);
+static uint32_t begin_of(const groups_t *groups,
+                         uint32_t look) __arm_streaming __arm_preserves("za") {
+    return look > 0 ? groups->ends[look - 1] : 0;
+}
+
+// Adds what is before a look to the tiles.
+static void add_parts(const groups_t *groups,
+                      uint32_t look) __arm_streaming __arm_inout("za") {
+    const float *lifts = groups->lifts + (size_t)look * groups->most;
+    xnn_sme_groups_multiply(groups, begin_of(groups, look), groups->ends[look]);
+    xnn_sme_groups_lift(groups, sme_floats(lifts, groups->most));
 }
 
 // --- looks ---------------------------------------------------------------------------
@@ -84,101 +81,93 @@ begins_within(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     return !svptest_any(all, svnot_b_z(all, p1));
 }
 
-// Columns of half the tiles, all of which are within the bounds; sums go to memory.
+// Columns of half the tiles, all of which are within the bounds.
 static inline __attribute__((always_inline)) svbool_t
-look_at(const groups_t *groups, bool lower, const float *bounds,
-        bool keep) __arm_streaming __arm_inout("za") {
+look_at(const groups_t *groups, bool lower,
+        const float *bounds) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b32();
-    const uint32_t half = groups->most / 2;
-    float *next = groups->next + (lower ? (size_t)half * 2 * half : 0);
     const svfloat32_t b0 = svld1_f32(all, bounds);
     const svfloat32_t b1 = svld1_vnum_f32(all, bounds, 1);
     svbool_t p0 = all, p1 = all;
-    for (uint32_t i = 0; i < half; i += 4, next += 8 * half) {
+    for (uint32_t i = 0; i < groups->most / 2; i += 4) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; j++) {
             const svfloat32_t x0 = svreinterpret_f32_s32(sme_row(lower, false, i + j));
             const svfloat32_t x1 = svreinterpret_f32_s32(sme_row(lower, true, i + j));
             p0 = svacge_f32(p0, b0, x0);
             p1 = svacge_f32(p1, b1, x1);
-            if (keep) {
-                svst1_vnum_f32(all, next, 2 * j, x0);
-                svst1_vnum_f32(all, next, 2 * j + 1, x1);
-            }
         }
     }
     return svand_b_z(all, p0, p1);
 }
 
-static inline __attribute__((always_inline)) bool
-look(const groups_t *groups, const float *bounds,
-     bool keep) __arm_streaming __arm_inout("za") {
+static bool is_within(const groups_t *groups,
+                      const float *bounds) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b32();
-    svbool_t within = look_at(groups, false, bounds, keep);
+    svbool_t within = look_at(groups, false, bounds);
     if (groups->rows > groups->most / 2) {
-        within = svand_b_z(all, within, look_at(groups, true, bounds, keep));
+        within = svand_b_z(all, within, look_at(groups, true, bounds));
     }
     return !svptest_any(all, svnot_b_z(all, within));
 }
 
-// Are sums of tiles within the bounds? Then they go to memory, if `keep`.
-static bool is_within(groups_t *groups, const float *bounds,
-                      bool keep) __arm_streaming __arm_inout("za") {
-    if (!keep) {
-        return look(groups, bounds, false);
+// --- sums with looks -----------------------------------------------------------------
+
+// Sums before a look that failed become those behind it: from where they were last
+// added block by block, which is before look `from`.
+static bool add_again(const groups_t *groups, uint32_t from,
+                      uint32_t look) __arm_streaming __arm_inout("za") {
+    if (from == 0) {
+        xnn_sme_groups_begin(groups);
+    } else {
+        xnn_sme_groups_load(groups);
     }
-    if (!look(groups, bounds, true)) {
-        return false;
+    for (; from < look; from++) {
+        add_parts(groups, from);
     }
-    float *sums = groups->sums;
-    groups->sums = groups->next;
-    groups->next = sums;
+    return xnn_sme_groups_blocks(groups, begin_of(groups, look), groups->ends[look]);
+}
+
+// After looks failed: more of them, if parts were many; block by block, if most did.
+static void learn(groups_t *groups, uint32_t failed,
+                  uint32_t numbers) __arm_streaming __arm_preserves("za") {
+    if (numbers > failed * groups->part) {
+        groups->deviations *= 1.5f;
+        xnn_sme_groups_plan(groups, true);
+    } else if (failed > groups->looks / 2) {
+        groups->looks = 0;
+    }
+}
+
+static bool add_and_look(groups_t *groups) __arm_streaming __arm_inout("za") {
+    const float *bounds = groups->bounds;
+    uint32_t from = 0, failed = 0, numbers = 0;
+    bool within = begins_within(groups);
+    xnn_sme_groups_begin(groups);
+    for (uint32_t i = 0; i < groups->looks; i++) {
+        bounds += groups->most;
+        if (within) {
+            add_parts(groups, i);
+            within = is_within(groups, bounds);
+        }
+        if (!within) {
+            if (!add_again(groups, from, i)) {
+                return false;
+            }
+            within = is_within(groups, bounds);
+            from = i + 1;
+            failed++;
+            numbers += groups->ends[i] - begin_of(groups, i);
+        }
+    }
+    learn(groups, failed, numbers);
     return true;
 }
 
-typedef enum result {
-    ADDED,
-    FAILED,  // with steps of several parts
-    INEXACT, // sums of a block are
-} result_t;
-
-// Before single parts, which are likely to fail, sums are kept.
-static result_t add_steps(groups_t *groups) __arm_streaming __arm_inout("za") {
-    const uint32_t step = groups->step;
-    const float *bounds = groups->bounds;
-    uint32_t failed = 0;
-    bool within = begins_within(groups);
-    xnn_sme_groups_begin(groups);
-    for (uint32_t part = 0, end; part < groups->parts; part = end) {
-        end = sme_group_end(groups, part, step);
-        bounds += groups->most;
-        if (within) {
-            add_parts(groups, part, end);
-            within = is_within(groups, bounds, step == 1 && end < groups->parts);
-        }
-        if (!within && step > 1) {
-            return FAILED;
-        }
-        if (!within) {
-            if (!xnn_sme_groups_blocks(groups, part, end)) {
-                return INEXACT;
-            }
-            within = look(groups, bounds, false);
-            failed++;
-        }
-    }
-    groups->step = failed > groups->parts / 2 ? 0 : step;
-    return ADDED;
-}
-
 bool xnn_sme_groups_add(groups_t *groups) __arm_streaming __arm_inout("za") {
-    while (groups->step > 0) {
-        const result_t result = add_steps(groups);
-        if (result != FAILED) {
-            return result == ADDED;
-        }
-        groups->step = (groups->step + 1) / 2;
-        xnn_sme_groups_bound(groups);
+    if (groups->looks > 0) {
+        return add_and_look(groups);
     }
-    return xnn_sme_groups_blocks(groups, 0, groups->parts);
+    xnn_sme_groups_begin(groups);
+    return xnn_sme_groups_blocks(groups, 0, groups->gemm->k);
 }

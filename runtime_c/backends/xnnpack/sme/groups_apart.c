@@ -60,7 +60,7 @@ static void scatter(const groups_t *groups, uint32_t first, uint32_t row,
     for (uint32_t j = 0; j < (left < most ? left : most); j++) {
         float *to =
             (float *)groups->gemm->y + (size_t)row * n + groups->list[first + j];
-        const float *from = groups->next + j;
+        const float *from = groups->numbers + j;
 #pragma clang loop unroll_count(4)
         for (uint32_t i = 0; i < rows; i++, to += n, from += most) {
             *to = *from;
@@ -89,13 +89,13 @@ void xnn_sme_groups_apart(const groups_t *groups) __arm_streaming __arm_inout("z
     ember_xnn_sme_t gemm = *groups->gemm;
     gemm.n = most;
     gemm.bias = gemm.bias != NULL ? bias : NULL;
-    gemm.y = groups->next;
+    gemm.y = groups->numbers;
     groups_t panel = *groups;
     panel.gemm = &gemm;
     panel.from = (const uint8_t *)groups->panel;
     panel.extra = (const float *)(const void *)(groups->panel + words * most);
     panel.columns = most;
-    panel.column = panel.row = panel.step = 0;
+    panel.column = panel.row = panel.looks = 0;
     for (uint32_t first = 0; first < groups->listed; first += most) {
         gather(groups, first);
         gather_bias(groups, first, bias);

@@ -33,7 +33,7 @@ put(const groups_t *groups, bool add) __arm_streaming __arm_inout("za") {
     }
 }
 
-static void load_tiles(const groups_t *groups) __arm_streaming __arm_inout("za") {
+void xnn_sme_groups_load(const groups_t *groups) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b32();
     const uint32_t half = groups->most / 2;
     const float *sums = groups->sums;
@@ -76,31 +76,25 @@ static bool exact_blocks(const groups_t *groups,
         return true;
     }
     const svbool_t all = svptrue_b32();
-    const svfloat32x2_t own = xnn_sme_groups_spread(groups, part, part + 1);
+    const svfloat32x2_t own = xnn_sme_groups_spread(groups, part);
     const svbool_t p0 = svcmple_n_f32(all, svget2_f32(own, 0), XNN_SME_GROUP_SURE);
     const svbool_t p1 = svcmple_n_f32(p0, svget2_f32(own, 1), XNN_SME_GROUP_SURE);
     return !svptest_any(all, svnot_b_z(all, p1));
 }
 
-bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t part,
+bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t k,
                            uint32_t end) __arm_streaming __arm_inout("za") {
     const uint32_t block = groups->gemm->block;
-    uint32_t k = sme_group_k(groups, part);
-    if (part == 0) {
-        xnn_sme_groups_begin(groups);
-        put(groups, false);
-    }
-    for (; part < end; part++) {
-        if (!exact_blocks(groups, part)) {
+    put(groups, false);
+    for (; k < end; k += block) {
+        if (!exact_blocks(groups, k / groups->part)) {
             return false;
         }
-        for (; k < sme_group_k(groups, part + 1); k += block) {
-            svzero_za();
-            xnn_sme_groups_multiply(groups, k, k + block);
-            xnn_sme_groups_lift(groups, block_lift(groups, k));
-            put(groups, true);
-        }
+        svzero_za();
+        xnn_sme_groups_multiply(groups, k, k + block);
+        xnn_sme_groups_lift(groups, block_lift(groups, k));
+        put(groups, true);
     }
-    load_tiles(groups);
+    xnn_sme_groups_load(groups);
     return true;
 }

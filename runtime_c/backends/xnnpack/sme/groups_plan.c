@@ -1,149 +1,246 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sums of a block of columns are added, see groups_add.c: how many parts of k can
-// go between two looks, and which columns are likely not to pass them.
+// How sums of a block of columns are added, see groups_add.c: behind which parts of k
+// they are looked at, and which columns are likely not to pass.
 #include "groups.h"
 
 // Sums are looked at after so many numbers at the latest.
-enum { MOST_STEP = 8192 };
+enum { MOST_NUMBERS = 8192 };
 
-// A block is left to others for one in so many of its columns.
+// Columns stand apart while they are one of so many.
 enum { FEW_COLUMNS = 4 };
 
-static svfloat32_t spread_of(svfloat32_t sum, svfloat32_t pair, float norm,
+// Deviations of a sum that one part is tried with: a column that stands apart costs as
+// much as a few parts added again.
+#define SINGLE_DEVIATIONS 0.75f
+
+static svfloat32x2_t add(svfloat32x2_t a,
+                         svfloat32x2_t b) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    return svcreate2_f32(svadd_f32_x(all, svget2_f32(a, 0), svget2_f32(b, 0)),
+                         svadd_f32_x(all, svget2_f32(a, 1), svget2_f32(b, 1)));
+}
+
+static svfloat32x2_t times(svfloat32x2_t a,
+                           float factor) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    return svcreate2_f32(svmul_n_f32_x(all, svget2_f32(a, 0), factor),
+                         svmul_n_f32_x(all, svget2_f32(a, 1), factor));
+}
+
+static svfloat32x2_t load(const float *from) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    return svcreate2_f32(svld1_f32(all, from), svld1_vnum_f32(all, from, 1));
+}
+
+static void store(float *to, svfloat32x2_t a) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    svst1_f32(all, to, svget2_f32(a, 0));
+    svst1_vnum_f32(all, to, 1, svget2_f32(a, 1));
+}
+
+// --- spreads and bounds --------------------------------------------------------------
+
+static svfloat32_t spread_of(svfloat32_t pair, float norm,
                              float zero) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat16_t halves = svreinterpret_f16_f32(pair);
-    sum = svmla_n_f32_x(all, sum, svcvt_f32_f16_x(all, halves), norm);
-    return svmla_n_f32_x(all, sum, svcvtlt_f32_f16_x(all, halves), zero);
+    const svfloat32_t products = svmul_n_f32_x(all, svcvt_f32_f16_x(all, halves), norm);
+    return svmla_n_f32_x(all, products, svcvtlt_f32_f16_x(all, halves), zero);
 }
 
 svfloat32x2_t
-xnn_sme_groups_spread(const groups_t *groups, uint32_t part,
-                      uint32_t end) __arm_streaming __arm_preserves("za") {
-    const float *norms = groups->norms;
-    svfloat32_t s0 = svdup_f32(0.0f), s1 = s0;
-    for (; part < end; part++) {
-        const svfloat32x2_t own = sme_group_number(groups, part, XNN_SME_GROUP_SPREAD);
-        s0 = spread_of(s0, svget2_f32(own, 0), norms[part], norms[groups->parts]);
-        s1 = spread_of(s1, svget2_f32(own, 1), norms[part], norms[groups->parts]);
-    }
-    return svcreate2_f32(s0, s1);
+xnn_sme_groups_spread(const groups_t *groups,
+                      uint32_t part) __arm_streaming __arm_preserves("za") {
+    const float norm = groups->norms[part];
+    const float zero = groups->norms[groups->parts];
+    const svfloat32x2_t own = sme_group_number(groups, part, XNN_SME_GROUP_SPREAD);
+    return svcreate2_f32(spread_of(svget2_f32(own, 0), norm, zero),
+                         spread_of(svget2_f32(own, 1), norm, zero));
 }
 
-// --- bounds --------------------------------------------------------------------------
+// The same, not by the limit.
+static svfloat32x2_t spread_at(const groups_t *groups,
+                               uint32_t part) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
+    const svfloat32x2_t own = xnn_sme_groups_spread(groups, part);
+    return svcreate2_f32(svmul_f32_x(all, svget2_f32(own, 0), svget2_f32(limit, 0)),
+                         svmul_f32_x(all, svget2_f32(own, 1), svget2_f32(limit, 1)));
+}
 
 // Not a number: nowhere; infinite: columns are summed apart, too.
 static svfloat32_t bound_of(svfloat32_t before, svfloat32_t after, svfloat32_t limit,
                             svfloat32_t mark) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat32_t spread = svmax_f32_x(all, before, after);
-    const svfloat32_t rest = svsubr_n_f32_x(all, spread, 2 * XNN_SME_GROUP_SURE);
+    const svfloat32_t sure = svmul_n_f32_x(all, limit, XNN_SME_GROUP_SURE);
+    const svfloat32_t rest = svnmls_n_f32_x(all, spread, sure, 2.0f);
     const svfloat32_t bound =
-        svsel_f32(svcmple_n_f32(all, spread, XNN_SME_GROUP_SURE),
-                  svmul_f32_x(all, rest, limit), svdup_f32(__builtin_nanf("")));
+        svsel_f32(svcmple_f32(all, spread, sure), rest, svdup_f32(__builtin_nanf("")));
     return svsel_f32(svcmpne_n_f32(all, mark, 0.0f), svdup_f32(__builtin_inff()),
                      bound);
 }
 
-static void put_bounds(const groups_t *groups, svfloat32x2_t before,
-                       svfloat32x2_t after,
-                       float *to) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
+// In place of the spreads before all looks, which are behind the first bounds.
+static void set_bounds(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    const svfloat32_t m0 = svld1_f32(all, groups->marks);
-    const svfloat32_t m1 = svld1_vnum_f32(all, groups->marks, 1);
-    svst1_f32(all, to,
-              bound_of(svget2_f32(before, 0), svget2_f32(after, 0),
-                       svget2_f32(limit, 0), m0));
-    svst1_vnum_f32(all, to, 1,
-                   bound_of(svget2_f32(before, 1), svget2_f32(after, 1),
-                            svget2_f32(limit, 1), m1));
-}
-
-static svfloat32x2_t spread_at(const groups_t *groups,
-                               uint32_t part) __arm_streaming __arm_preserves("za") {
-    return xnn_sme_groups_spread(groups, part,
-                                 sme_group_end(groups, part, groups->step));
-}
-
-void xnn_sme_groups_bound(const groups_t *groups) __arm_streaming __arm_preserves(
-    "za") {
+    const svfloat32x2_t marks = load(groups->marks);
     float *to = groups->bounds;
-    svfloat32x2_t spread = spread_at(groups, 0);
-    put_bounds(groups, spread, spread, to);
-    for (uint32_t part = 0; part < groups->parts;) {
-        part = sme_group_end(groups, part, groups->step);
-        const svfloat32x2_t next = spread_at(groups, part);
-        to += groups->most;
-        put_bounds(groups, spread, next, to);
-        spread = next;
+    svfloat32x2_t before = load(to + groups->most);
+    for (uint32_t i = 0; i <= groups->looks; i++, to += groups->most) {
+        const svfloat32x2_t after =
+            i < groups->looks ? load(to + groups->most) : before;
+        store(to, svcreate2_f32(bound_of(svget2_f32(before, 0), svget2_f32(after, 0),
+                                         svget2_f32(limit, 0), svget2_f32(marks, 0)),
+                                bound_of(svget2_f32(before, 1), svget2_f32(after, 1),
+                                         svget2_f32(limit, 1), svget2_f32(marks, 1))));
+        before = after;
     }
 }
 
 // --- plans ---------------------------------------------------------------------------
 
-static svfloat32_t largest(svfloat32_t most, svfloat32_t sum, svfloat32_t spread,
-                           svfloat32_t limit) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat32_t own = svmla_f32_x(all, svabs_f32_x(all, sum), spread, limit);
-    return svmax_f32_x(all, most, own);
+// What a spread may be.
+static svfloat32x2_t
+sure_of(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    return times(sme_group_extra(groups, XNN_SME_GROUP_LIMIT), XNN_SME_GROUP_SURE);
 }
 
-// How far sums go that have no elements and the largest zero point, and spread with
-// each `step` parts.
-static svfloat32x2_t reach_of(const groups_t *groups,
-                              uint32_t step) __arm_streaming __arm_preserves("za") {
+// What a sum and its spread may be together so that it will pass, should sums of
+// products be so many deviations. Half the norms of k numbers, which `spreads` of all
+// parts are about, are as many of those as half of the root of k is.
+static svfloat32x2_t room_of(const groups_t *groups, svfloat32x2_t spreads,
+                             float deviations) __arm_streaming __arm_preserves("za") {
+    const float share = -2 * deviations / __builtin_sqrtf((float)groups->gemm->k);
+    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
+    return add(times(limit, 2 * XNN_SME_GROUP_SURE), times(spreads, share));
+}
+
+// Columns that will not pass, whose sums go from one number to another.
+static svbool_t will_fail(svfloat32_t from, svfloat32_t to, svfloat32_t spread,
+                          svfloat32_t room,
+                          svfloat32_t sure) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
+    const svfloat32_t ends =
+        svmax_f32_x(all, svabs_f32_x(all, from), svabs_f32_x(all, to));
+    const svbool_t within = svcmple_f32(all, svadd_f32_x(all, ends, spread), room);
+    return svnot_b_z(all, svcmple_f32(within, spread, sure));
+}
+
+// What sums without elements, and a mean zero point, are behind a part.
+static svfloat32x2_t behind(const groups_t *groups, svfloat32x2_t sums,
+                            uint32_t part) __arm_streaming __arm_preserves("za") {
     const float zero = groups->norms[groups->parts + 1];
-    const svfloat32x2_t start = sme_group_extra(groups, XNN_SME_GROUP_START);
-    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(start, 0), zero);
-    svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(start, 1), zero);
-    svfloat32_t m0 = svdup_f32(0.0f), m1 = m0;
-    for (uint32_t part = 0, end; part < groups->parts;) {
-        end = sme_group_end(groups, part, step);
-        const svfloat32x2_t spread = xnn_sme_groups_spread(groups, part, end);
-        m0 = largest(m0, s0, svget2_f32(spread, 0), svget2_f32(limit, 0));
-        m1 = largest(m1, s1, svget2_f32(spread, 1), svget2_f32(limit, 1));
-        for (; part < end; part++) {
-            const svfloat32x2_t lift =
-                sme_group_number(groups, part, XNN_SME_GROUP_LIFT);
-            s0 = svmla_n_f32_x(all, s0, svget2_f32(lift, 0), zero);
-            s1 = svmla_n_f32_x(all, s1, svget2_f32(lift, 1), zero);
-        }
-        m0 = largest(m0, s0, svget2_f32(spread, 0), svget2_f32(limit, 0));
-        m1 = largest(m1, s1, svget2_f32(spread, 1), svget2_f32(limit, 1));
+    return add(sums, times(sme_group_number(groups, part, XNN_SME_GROUP_LIFT), zero));
+}
+
+static svfloat32x2_t
+first_sums(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    return times(sme_group_extra(groups, XNN_SME_GROUP_START),
+                 groups->norms[groups->parts + 1]);
+}
+
+// Spreads of parts behind the first bounds; all of them.
+static svfloat32x2_t
+set_spreads(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    float *to = groups->bounds;
+    svfloat32x2_t sum = svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
+    for (uint32_t part = 0; part < groups->parts; part++) {
+        const svfloat32x2_t own = spread_at(groups, part);
+        to += groups->most;
+        store(to, own);
+        sum = add(sum, own);
     }
-    return svcreate2_f32(m0, m1);
+    return sum;
 }
 
-static svbool_t will_fail(svfloat32_t reach, svfloat32_t whole, svfloat32_t limit,
-                          float share) __arm_streaming __arm_preserves("za") {
+// Columns that will not pass even when sums are looked at behind each part.
+static void set_marks(const groups_t *groups,
+                      svfloat32x2_t spreads) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32_t most = svmul_n_f32_x(all, limit, 2 * XNN_SME_GROUP_SURE);
-    const svfloat32_t sum =
-        svmla_f32_x(all, reach, svmul_n_f32_x(all, whole, share), limit);
-    return svnot_b_z(all, svcmple_f32(all, sum, most));
+    const svfloat32x2_t room = room_of(groups, spreads, SINGLE_DEVIATIONS);
+    const svfloat32x2_t sure = sure_of(groups);
+    const float *spread = groups->bounds;
+    svfloat32x2_t from = first_sums(groups);
+    svbool_t p0 = svpfalse_b(), p1 = p0;
+    for (uint32_t part = 0; part < groups->parts; part++) {
+        const svfloat32x2_t to = behind(groups, from, part);
+        spread += groups->most;
+        const svfloat32x2_t own = load(spread);
+        p0 = svorr_b_z(all, p0,
+                       will_fail(svget2_f32(from, 0), svget2_f32(to, 0),
+                                 svget2_f32(own, 0), svget2_f32(room, 0),
+                                 svget2_f32(sure, 0)));
+        p1 = svorr_b_z(all, p1,
+                       will_fail(svget2_f32(from, 1), svget2_f32(to, 1),
+                                 svget2_f32(own, 1), svget2_f32(room, 1),
+                                 svget2_f32(sure, 1)));
+        from = to;
+    }
+    store(groups->marks,
+          svcreate2_f32(svdup_n_f32_z(p0, 1.0f), svdup_n_f32_z(p1, 1.0f)));
 }
 
-// Marks columns whose sums are not likely to be within the limit; how many they are.
-// `whole` is about half the norms of k numbers: a deviation of a sum is twice that by
-// the root of k. Of steps of several parts all columns shall be within, so these count
-// three; a column that stands apart costs as much as a few parts added again.
-static uint32_t mark(const groups_t *groups, svfloat32x2_t whole,
-                     uint32_t step) __arm_streaming __arm_preserves("za") {
+// Columns that are summed apart always pass.
+static svfloat32x2_t
+unless_marked(const groups_t *groups,
+              svfloat32x2_t a) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const float deviations = step > 1 ? 3.0f : 0.75f;
-    const float share = 2 * deviations / __builtin_sqrtf((float)groups->gemm->k);
-    const svfloat32x2_t reach = reach_of(groups, step);
-    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    const svbool_t p0 = will_fail(svget2_f32(reach, 0), svget2_f32(whole, 0),
-                                  svget2_f32(limit, 0), share);
-    const svbool_t p1 = will_fail(svget2_f32(reach, 1), svget2_f32(whole, 1),
-                                  svget2_f32(limit, 1), share);
-    svst1_f32(all, groups->marks, svdup_n_f32_z(p0, 1.0f));
-    svst1_vnum_f32(all, groups->marks, 1, svdup_n_f32_z(p1, 1.0f));
-    return (uint32_t)(svcntp_b32(all, p0) + svcntp_b32(all, p1));
+    const svfloat32x2_t marks = load(groups->marks);
+    const svbool_t p0 = svcmpne_n_f32(all, svget2_f32(marks, 0), 0.0f);
+    const svbool_t p1 = svcmpne_n_f32(all, svget2_f32(marks, 1), 0.0f);
+    const svfloat32_t any = svdup_f32(__builtin_inff());
+    return svcreate2_f32(svsel_f32(p0, any, svget2_f32(a, 0)),
+                         svsel_f32(p1, any, svget2_f32(a, 1)));
+}
+
+// Looks behind as many parts as will pass, at least one; their spreads.
+static void set_looks(groups_t *groups,
+                      svfloat32x2_t spreads) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const uint32_t most = MOST_NUMBERS / groups->part;
+    const svfloat32x2_t room =
+        unless_marked(groups, room_of(groups, spreads, groups->deviations));
+    const svfloat32x2_t sure = unless_marked(groups, sure_of(groups));
+    const float zero = groups->norms[groups->parts + 1];
+    const float *next = groups->bounds + groups->most;
+    svfloat32x2_t from = first_sums(groups);
+    groups->looks = 0;
+    for (uint32_t part = 0, end; part < groups->parts; part = end) {
+        svfloat32x2_t spread = load(next);
+        svfloat32x2_t lift = sme_group_number(groups, part, XNN_SME_GROUP_LIFT);
+        next += groups->most;
+        for (end = part + 1; end < groups->parts && end - part < most; end++) {
+            const svfloat32x2_t wider = add(spread, load(next));
+            const svfloat32x2_t more =
+                add(lift, sme_group_number(groups, end, XNN_SME_GROUP_LIFT));
+            const svfloat32x2_t after = add(from, times(more, zero));
+            const svbool_t p0 = will_fail(svget2_f32(from, 0), svget2_f32(after, 0),
+                                          svget2_f32(wider, 0), svget2_f32(room, 0),
+                                          svget2_f32(sure, 0));
+            const svbool_t p1 = will_fail(svget2_f32(from, 1), svget2_f32(after, 1),
+                                          svget2_f32(wider, 1), svget2_f32(room, 1),
+                                          svget2_f32(sure, 1));
+            if (svptest_any(all, svorr_b_z(all, p0, p1))) {
+                break;
+            }
+            next += groups->most;
+            spread = wider;
+            lift = more;
+        }
+        store(groups->lifts + (size_t)groups->looks * groups->most, lift);
+        groups->ends[groups->looks++] = sme_group_k(groups, end);
+        store(groups->bounds + (size_t)groups->looks * groups->most, spread);
+        from = add(from, times(lift, zero));
+    }
+}
+
+static uint32_t
+count_marks(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    const svbool_t all = svptrue_b32();
+    const svfloat32x2_t marks = load(groups->marks);
+    return (uint32_t)(svcntp_b32(all, svcmpne_n_f32(all, svget2_f32(marks, 0), 0.0f)) +
+                      svcntp_b32(all, svcmpne_n_f32(all, svget2_f32(marks, 1), 0.0f)));
 }
 
 static void list_marked(groups_t *groups) __arm_streaming __arm_preserves("za") {
@@ -163,21 +260,18 @@ static bool may_list(const groups_t *groups,
            groups->listed + count <= XNN_SME_GROUP_APART * groups->most;
 }
 
-void xnn_sme_groups_plan(groups_t *groups) __arm_streaming __arm_preserves("za") {
-    const uint32_t most = MOST_STEP / groups->part;
-    const svfloat32x2_t whole = xnn_sme_groups_spread(groups, 0, groups->parts);
-    const uint32_t steps = groups->parts < most ? groups->parts : most;
-    const uint32_t next = 2 * groups->step + 1; // others are like the last ones
-    groups->step = next < steps ? next : steps;
-    uint32_t count;
-    while ((count = mark(groups, whole, groups->step)) > 0 && groups->step > 1) {
-        groups->step -= groups->step > 4 ? groups->step / 2 : 1;
+void xnn_sme_groups_plan(groups_t *groups,
+                         bool again) __arm_streaming __arm_preserves("za") {
+    const svfloat32x2_t spreads = set_spreads(groups);
+    if (!again) {
+        set_marks(groups, spreads);
     }
+    set_looks(groups, spreads);
+    set_bounds(groups);
+    const uint32_t count = again ? 0 : count_marks(groups);
     if (count > 0 && may_list(groups, count)) {
         list_marked(groups);
     } else if (count > 0) {
-        groups->step = 0;
-        return;
+        groups->looks = 0;
     }
-    xnn_sme_groups_bound(groups);
 }
