@@ -196,7 +196,16 @@ def ties() -> Exported:
     return exported(layer, ((torch.arange(-128, 128) / 4).reshape(4, 64),))
 
 
+def bounds(low: float, high: float) -> Exported:
+    """All int8 through bounds that lie between their numbers; the scale stays."""
+    same = Scale(0.019, -21)
+    layer = Stored(lambda x: torch.clamp(x, low, high), [same], same)
+    return exported(layer, (torch.arange(-128, 128).reshape(4, 64) * same.scale,))
+
+
 RARE = {
+    "bounds": lambda: bounds(-0.5, 0.75),
+    "bounds_past": lambda: bounds(-9.0, 1.1),
     "ties": ties,
     "elements_f32": lambda: elements(half=False),
     "elements_f16": lambda: elements(half=True),

@@ -7,10 +7,8 @@ enum { BYTES = 16 }; // of channels that are taken at once
 
 // Is the largest int8 also the largest number, and stays as it is?
 static bool keeps_numbers(const ember_xnn_node_t *node) {
-    const ember_xnn_value_t *in = node->in[0], *out = node->out[0];
-    return xnn_types(node, XNN_QS8, XNN_QS8) && in->scale == out->scale &&
-           in->zero == out->zero && in->scale > 1e-30f && in->scale < 1e30f &&
-           node->low == -__builtin_inff() && node->high == __builtin_inff();
+    return xnn_neon_same_numbers(node) && node->low == -__builtin_inff() &&
+           node->high == __builtin_inff();
 }
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

@@ -22,6 +22,14 @@ void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sum
                                 uint32_t first, uint32_t count, int32_t *start,
                                 float *scales);
 
+// Are input and output static int8 of the same scale and zero point, so that elements
+// stay when their numbers do?
+static inline bool xnn_neon_same_numbers(const ember_xnn_node_t *node) {
+    const ember_xnn_value_t *in = node->in[0], *out = node->out[0];
+    return xnn_types(node, XNN_QS8, XNN_QS8) && in->scale == out->scale &&
+           in->zero == out->zero && in->scale > 1e-30f && in->scale < 1e30f;
+}
+
 // How eight sums become int8. Scales are finite.
 typedef struct xnn_neon_round {
     float32x4_t scales[2];
