@@ -203,9 +203,18 @@ def bounds(low: float, high: float) -> Exported:
     return exported(layer, (torch.arange(-128, 128).reshape(4, 64) * same.scale,))
 
 
+def means() -> Exported:
+    """Means of images of int8, many of them halfway between two."""
+    layer = Stored(
+        lambda x: F.adaptive_avg_pool2d(x, 1), [Scale(0.02, 3)], Scale(0.005, -7)
+    )
+    return exported(layer, (1.2 * torch.randn(1, 96, 7, 8),))
+
+
 RARE = {
     "bounds": lambda: bounds(-0.5, 0.75),
     "bounds_past": lambda: bounds(-9.0, 1.1),
+    "means_static": means,
     "ties": ties,
     "elements_f32": lambda: elements(half=False),
     "elements_f16": lambda: elements(half=True),

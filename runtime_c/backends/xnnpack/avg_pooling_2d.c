@@ -54,6 +54,12 @@ static void finish(ember_xnn_pool_t *pool) {
     }
 }
 
+typedef struct image {
+    ember_xnn_pool_t pool;
+    float factor; // what the sum of an image is multiplied with
+    float start;  // and what is added then
+} image_t;
+
 // Of an image: one tap behind the other.
 static void take_next(ember_xnn_pool_t *pool) {
     if (pool->taps == 0) {
@@ -66,9 +72,9 @@ static void take_next(ember_xnn_pool_t *pool) {
 }
 
 static void finish_image(ember_xnn_pool_t *pool) {
-    const float factor = 1.0f / (float)pool->taps;
+    const image_t *image = (const image_t *)pool;
     for (uint32_t i = 0; i < pool->count; i++) {
-        pool->y[i] *= factor;
+        pool->y[i] = pool->y[i] * image->factor + image->start;
     }
 }
 
@@ -112,13 +118,41 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return known ? ember_xnn_unary_prepare(graph, node) : EMBER_UNSUPPORTED;
 }
 
+// From int8 to int8: the elements themselves are added, and scales and zero points come
+// in at once, so that halves are rounded as XNNPACK rounds them.
+static void run_image_s8(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
+                         image_t *image) {
+    ember_xnn_value_t in = *node->in[0];
+    ember_xnn_value_t out = *node->out[0];
+    ember_xnn_node_t plain = *node;
+    image->factor *= in.scale / out.scale;
+    image->start =
+        (float)out.zero - (float)in.zero * (float)window->x.kernel * image->factor;
+    in.scale = out.scale = 1.0f;
+    in.zero = out.zero = 0;
+    plain.in[0] = &in;
+    plain.out[0] = &out;
+    ember_xnn_pool_run(&plain, window, &image->pool, take_next, finish_image);
+}
+
+static void run_image(const ember_xnn_node_t *node, const ember_xnn_window_t *window) {
+    image_t image = {.factor = 1.0f / (float)window->x.kernel};
+    const bool bounded = node->low > -EMBER_INF || node->high < EMBER_INF;
+    if (!bounded && node->in[0]->datatype == XNN_QS8 &&
+        node->out[0]->datatype == XNN_QS8) {
+        run_image_s8(node, window, &image);
+        return;
+    }
+    ember_xnn_pool_run(node, window, &image.pool, take_next, finish_image);
+}
+
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
     ember_xnn_window_t window;
     mean_t mean;
     (void)read_window(node, &window);
     if (node->kind == XNN_GLOBAL_AVG_POOLING_2D) {
-        ember_xnn_pool_run(node, &window, &mean.pool, take_next, finish_image);
+        run_image(node, &window);
         return;
     }
     mean.last = ((uint32_t)window.x.kernel * (uint32_t)window.y.kernel - 1) / GROUP;
