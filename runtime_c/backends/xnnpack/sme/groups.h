@@ -58,6 +58,14 @@ svfloat32x2_t
 xnn_sme_groups_spread(const groups_t *groups,
                       uint32_t part) __arm_streaming __arm_preserves("za");
 
+// The same of each part, not by the limit, to `bounds` behind the first; their sum.
+svfloat32x2_t
+xnn_sme_groups_spreads(const groups_t *groups) __arm_streaming __arm_preserves("za");
+
+// Bounds in place of what sums may spread before each look.
+void xnn_sme_groups_bounds(const groups_t *groups) __arm_streaming __arm_preserves(
+    "za");
+
 // The block of rows and columns to the output.
 void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za");
 

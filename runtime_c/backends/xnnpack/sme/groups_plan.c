@@ -2,6 +2,7 @@
 // How sums of a block of columns are added, see groups_add.c: behind which parts of k
 // they are looked at, and which columns are likely not to pass.
 #include "groups.h"
+#include "pairs.h"
 
 // Sums are looked at after so many numbers at the latest.
 enum { MOST_NUMBERS = 8192 };
@@ -13,97 +14,11 @@ enum { FEW_COLUMNS = 4 };
 // much as a few parts added again.
 #define SINGLE_DEVIATIONS 0.75f
 
-static svfloat32x2_t add(svfloat32x2_t a,
-                         svfloat32x2_t b) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    return svcreate2_f32(svadd_f32_x(all, svget2_f32(a, 0), svget2_f32(b, 0)),
-                         svadd_f32_x(all, svget2_f32(a, 1), svget2_f32(b, 1)));
-}
-
-static svfloat32x2_t times(svfloat32x2_t a,
-                           float factor) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    return svcreate2_f32(svmul_n_f32_x(all, svget2_f32(a, 0), factor),
-                         svmul_n_f32_x(all, svget2_f32(a, 1), factor));
-}
-
-static svfloat32x2_t load(const float *from) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    return svcreate2_f32(svld1_f32(all, from), svld1_vnum_f32(all, from, 1));
-}
-
-static void store(float *to, svfloat32x2_t a) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    svst1_f32(all, to, svget2_f32(a, 0));
-    svst1_vnum_f32(all, to, 1, svget2_f32(a, 1));
-}
-
-// --- spreads and bounds --------------------------------------------------------------
-
-static svfloat32_t spread_of(svfloat32_t pair, float norm,
-                             float zero) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat16_t halves = svreinterpret_f16_f32(pair);
-    const svfloat32_t products = svmul_n_f32_x(all, svcvt_f32_f16_x(all, halves), norm);
-    return svmla_n_f32_x(all, products, svcvtlt_f32_f16_x(all, halves), zero);
-}
-
-svfloat32x2_t
-xnn_sme_groups_spread(const groups_t *groups,
-                      uint32_t part) __arm_streaming __arm_preserves("za") {
-    const float norm = groups->norms[part];
-    const float zero = groups->norms[groups->parts];
-    const svfloat32x2_t own = sme_group_number(groups, part, XNN_SME_GROUP_SPREAD);
-    return svcreate2_f32(spread_of(svget2_f32(own, 0), norm, zero),
-                         spread_of(svget2_f32(own, 1), norm, zero));
-}
-
-// The same, not by the limit.
-static svfloat32x2_t spread_at(const groups_t *groups,
-                               uint32_t part) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    const svfloat32x2_t own = xnn_sme_groups_spread(groups, part);
-    return svcreate2_f32(svmul_f32_x(all, svget2_f32(own, 0), svget2_f32(limit, 0)),
-                         svmul_f32_x(all, svget2_f32(own, 1), svget2_f32(limit, 1)));
-}
-
-// Not a number: nowhere; infinite: columns are summed apart, too.
-static svfloat32_t bound_of(svfloat32_t before, svfloat32_t after, svfloat32_t limit,
-                            svfloat32_t mark) __arm_streaming __arm_preserves("za") {
-    const svbool_t all = svptrue_b32();
-    const svfloat32_t spread = svmax_f32_x(all, before, after);
-    const svfloat32_t sure = svmul_n_f32_x(all, limit, XNN_SME_GROUP_SURE);
-    const svfloat32_t rest = svnmls_n_f32_x(all, spread, sure, 2.0f);
-    const svfloat32_t bound =
-        svsel_f32(svcmple_f32(all, spread, sure), rest, svdup_f32(__builtin_nanf("")));
-    return svsel_f32(svcmpne_n_f32(all, mark, 0.0f), svdup_f32(__builtin_inff()),
-                     bound);
-}
-
-// In place of the spreads before all looks, which are behind the first bounds.
-static void set_bounds(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    const svfloat32x2_t marks = load(groups->marks);
-    float *to = groups->bounds;
-    svfloat32x2_t before = load(to + groups->most);
-    for (uint32_t i = 0; i <= groups->looks; i++, to += groups->most) {
-        const svfloat32x2_t after =
-            i < groups->looks ? load(to + groups->most) : before;
-        store(to, svcreate2_f32(bound_of(svget2_f32(before, 0), svget2_f32(after, 0),
-                                         svget2_f32(limit, 0), svget2_f32(marks, 0)),
-                                bound_of(svget2_f32(before, 1), svget2_f32(after, 1),
-                                         svget2_f32(limit, 1), svget2_f32(marks, 1))));
-        before = after;
-    }
-}
-
-// --- plans ---------------------------------------------------------------------------
-
 // What a spread may be.
 static svfloat32x2_t
 sure_of(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    return times(sme_group_extra(groups, XNN_SME_GROUP_LIMIT), XNN_SME_GROUP_SURE);
+    return sme_pair_times(sme_group_extra(groups, XNN_SME_GROUP_LIMIT),
+                          XNN_SME_GROUP_SURE);
 }
 
 // What a sum and its spread may be together so that it will pass, should sums of
@@ -113,7 +28,8 @@ static svfloat32x2_t room_of(const groups_t *groups, svfloat32x2_t spreads,
                              float deviations) __arm_streaming __arm_preserves("za") {
     const float share = -2 * deviations / __builtin_sqrtf((float)groups->gemm->k);
     const svfloat32x2_t limit = sme_group_extra(groups, XNN_SME_GROUP_LIMIT);
-    return add(times(limit, 2 * XNN_SME_GROUP_SURE), times(spreads, share));
+    return sme_pair_add(sme_pair_times(limit, 2 * XNN_SME_GROUP_SURE),
+                        sme_pair_times(spreads, share));
 }
 
 // Columns that will not pass, whose sums go from one number to another.
@@ -131,27 +47,14 @@ static svbool_t will_fail(svfloat32_t from, svfloat32_t to, svfloat32_t spread,
 static svfloat32x2_t behind(const groups_t *groups, svfloat32x2_t sums,
                             uint32_t part) __arm_streaming __arm_preserves("za") {
     const float zero = groups->norms[groups->parts + 1];
-    return add(sums, times(sme_group_number(groups, part, XNN_SME_GROUP_LIFT), zero));
+    return sme_pair_add(
+        sums, sme_pair_times(sme_group_number(groups, part, XNN_SME_GROUP_LIFT), zero));
 }
 
 static svfloat32x2_t
 first_sums(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    return times(sme_group_extra(groups, XNN_SME_GROUP_START),
-                 groups->norms[groups->parts + 1]);
-}
-
-// Spreads of parts behind the first bounds; all of them.
-static svfloat32x2_t
-set_spreads(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    float *to = groups->bounds;
-    svfloat32x2_t sum = svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
-    for (uint32_t part = 0; part < groups->parts; part++) {
-        const svfloat32x2_t own = spread_at(groups, part);
-        to += groups->most;
-        store(to, own);
-        sum = add(sum, own);
-    }
-    return sum;
+    return sme_pair_times(sme_group_extra(groups, XNN_SME_GROUP_START),
+                          groups->norms[groups->parts + 1]);
 }
 
 // Columns that will not pass even when sums are looked at behind each part.
@@ -166,7 +69,7 @@ static void set_marks(const groups_t *groups,
     for (uint32_t part = 0; part < groups->parts; part++) {
         const svfloat32x2_t to = behind(groups, from, part);
         spread += groups->most;
-        const svfloat32x2_t own = load(spread);
+        const svfloat32x2_t own = sme_pair_load(spread);
         p0 = svorr_b_z(all, p0,
                        will_fail(svget2_f32(from, 0), svget2_f32(to, 0),
                                  svget2_f32(own, 0), svget2_f32(room, 0),
@@ -177,8 +80,8 @@ static void set_marks(const groups_t *groups,
                                  svget2_f32(sure, 1)));
         from = to;
     }
-    store(groups->marks,
-          svcreate2_f32(svdup_n_f32_z(p0, 1.0f), svdup_n_f32_z(p1, 1.0f)));
+    sme_pair_store(groups->marks,
+                   svcreate2_f32(svdup_n_f32_z(p0, 1.0f), svdup_n_f32_z(p1, 1.0f)));
 }
 
 // Columns that are summed apart always pass.
@@ -186,7 +89,7 @@ static svfloat32x2_t
 unless_marked(const groups_t *groups,
               svfloat32x2_t a) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32x2_t marks = load(groups->marks);
+    const svfloat32x2_t marks = sme_pair_load(groups->marks);
     const svbool_t p0 = svcmpne_n_f32(all, svget2_f32(marks, 0), 0.0f);
     const svbool_t p1 = svcmpne_n_f32(all, svget2_f32(marks, 1), 0.0f);
     const svfloat32_t any = svdup_f32(__builtin_inff());
@@ -207,14 +110,14 @@ static void set_looks(groups_t *groups,
     svfloat32x2_t from = first_sums(groups);
     groups->looks = 0;
     for (uint32_t part = 0, end; part < groups->parts; part = end) {
-        svfloat32x2_t spread = load(next);
+        svfloat32x2_t spread = sme_pair_load(next);
         svfloat32x2_t lift = sme_group_number(groups, part, XNN_SME_GROUP_LIFT);
         next += groups->most;
         for (end = part + 1; end < groups->parts && end - part < most; end++) {
-            const svfloat32x2_t wider = add(spread, load(next));
+            const svfloat32x2_t wider = sme_pair_add(spread, sme_pair_load(next));
             const svfloat32x2_t more =
-                add(lift, sme_group_number(groups, end, XNN_SME_GROUP_LIFT));
-            const svfloat32x2_t after = add(from, times(more, zero));
+                sme_pair_add(lift, sme_group_number(groups, end, XNN_SME_GROUP_LIFT));
+            const svfloat32x2_t after = sme_pair_add(from, sme_pair_times(more, zero));
             const svbool_t p0 = will_fail(svget2_f32(from, 0), svget2_f32(after, 0),
                                           svget2_f32(wider, 0), svget2_f32(room, 0),
                                           svget2_f32(sure, 0));
@@ -228,17 +131,17 @@ static void set_looks(groups_t *groups,
             spread = wider;
             lift = more;
         }
-        store(groups->lifts + (size_t)groups->looks * groups->most, lift);
+        sme_pair_store(groups->lifts + (size_t)groups->looks * groups->most, lift);
         groups->ends[groups->looks++] = sme_group_k(groups, end);
-        store(groups->bounds + (size_t)groups->looks * groups->most, spread);
-        from = add(from, times(lift, zero));
+        sme_pair_store(groups->bounds + (size_t)groups->looks * groups->most, spread);
+        from = sme_pair_add(from, sme_pair_times(lift, zero));
     }
 }
 
 static uint32_t
 count_marks(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32x2_t marks = load(groups->marks);
+    const svfloat32x2_t marks = sme_pair_load(groups->marks);
     return (uint32_t)(svcntp_b32(all, svcmpne_n_f32(all, svget2_f32(marks, 0), 0.0f)) +
                       svcntp_b32(all, svcmpne_n_f32(all, svget2_f32(marks, 1), 0.0f)));
 }
@@ -262,12 +165,12 @@ static bool may_list(const groups_t *groups,
 
 void xnn_sme_groups_plan(groups_t *groups,
                          bool again) __arm_streaming __arm_preserves("za") {
-    const svfloat32x2_t spreads = set_spreads(groups);
+    const svfloat32x2_t spreads = xnn_sme_groups_spreads(groups);
     if (!again) {
         set_marks(groups, spreads);
     }
     set_looks(groups, spreads);
-    set_bounds(groups);
+    xnn_sme_groups_bounds(groups);
     const uint32_t count = again ? 0 : count_marks(groups);
     if (count > 0 && may_list(groups, count)) {
         list_marked(groups);
