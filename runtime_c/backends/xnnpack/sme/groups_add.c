@@ -3,11 +3,11 @@
 // times xnn_group_start(), and adds the products of elements that count from -128 on,
 // block after block, each times its scale in one rounding.
 //
-// Outer products of float16, which are elements that count from 0 on and weights times
+// Outer products of float16, which are elements without zero points and weights times
 // scales, add two products in one step. Behind a few parts of k follows their lift,
-// 128 times the weights, and sums are XNNPACK's again: all are multiples of the last
-// bit of a column's smallest scale, and as long as none is beyond the limit, 2^24 of
-// that, nothing is rounded either way.
+// zero points times weights, and sums are XNNPACK's again: all are multiples of the
+// last bit of a column's smallest scale, and as long as none is beyond the limit, 2^24
+// of that, nothing is rounded either way.
 //
 // Is none? Sums are looked at where a few parts end. Of two such sums, those between
 // them are not far from the middle: products add x first and y then, so that a sum is
