@@ -112,7 +112,8 @@ class Tab:
 def browser() -> Iterator[Tab]:
     assert BROWSER is not None
     to_browser, from_browser = os.pipe(), os.pipe()
-    with tempfile.TemporaryDirectory() as folder:
+    # A browser may still write to its profile when it was told to end.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         words = [
             *("bash", "-c", f'exec "$@" 3<&{to_browser[0]} 4>&{from_browser[1]}'),
             *("bash", BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"),
