@@ -11,6 +11,7 @@ kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -180,10 +181,11 @@ def _kernel(one: Any) -> str:
 # ---- schemas -----------------------------------------------------------------------
 
 
-def arguments(schema: str) -> list[str]:
+@functools.cache
+def arguments(schema: str) -> tuple[str, ...]:
     """The arguments of "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"."""
     parts = (part.strip() for part in _split(_inside(schema)))
-    return [part for part in parts if part and part != "*"]
+    return tuple(part for part in parts if part and part != "*")
 
 
 def names(schema: str) -> tuple[str, ...]:
@@ -216,22 +218,23 @@ def _role(argument: str, keyword: bool) -> str:
 
 def _inside(schema: str) -> str:
     """The text between the first parenthesis and its partner."""
-    start = schema.find("(")
     depth = 0
-    for at in range(max(start, 0), len(schema)):
-        depth += {"(": 1, ")": -1}.get(schema[at], 0)
+    for found in re.finditer("[()]", schema):
+        depth += 1 if found[0] == "(" else -1
         if depth == 0:
-            return schema[start + 1 : at]
-    raise ValueError(f"the schema '{schema}' has an open parenthesis")
+            return schema[schema.index("(") + 1 : found.start()]
+    raise ValueError(f"the schema '{schema}' has parentheses without partners")
 
 
 def _split(text: str) -> Iterable[str]:
     """Parts between commas outside of brackets."""
-    parts, depth = [""], 0
-    for one in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(one, 0)
-        if one == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += one
-    return parts
+    start = depth = 0
+    for found in re.finditer(r"[][(),]", text):
+        if found[0] in "([":
+            depth += 1
+        elif found[0] in ")]":
+            depth -= 1
+        elif depth == 0:
+            yield text[start : found.start()]
+            start = found.end()
+    yield text[start:]
