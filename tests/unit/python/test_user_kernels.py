@@ -81,7 +81,7 @@ def test_candidates_before_those_of_ember(tmp_path: Path) -> None:
         ("[{op: 'my::a', schema: '(Tensor x)', kernels: [add]}]", "is called add"),
         ("[{op: 'my::a', schema: '(Tensor x)', kernels: [B]}]", "is no name"),
         ("[{op: 'my::a', kernels: [there]}]", "has no schema"),
-        ("[{op: 'my::a', schema: '(Tensor x', kernels: [there]}]", "open parenthesis"),
+        ("[{op: 'my::a', schema: '(Tensor x', kernels: [there]}]", "without partners"),
         ("[{schema: '(Tensor x)'}]", "it has no 'op'"),
         ("[{op: add.out, schema: '(Tensor x)', kernels: [there]}]", "has 1 arguments"),
         ("{operators: 3}", "is no list"),
