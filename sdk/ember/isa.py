@@ -11,6 +11,9 @@ import yaml
 from ember import paths
 from ember.errors import SdkError
 
+# Toolchains that compile variants with models in C of the instructions.
+MODELLED = ("host", "arm-user-llvm")
+
 
 @dataclass(frozen=True)
 class Isa:
@@ -57,8 +60,12 @@ def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:
 
 
 def cmake_options(isa: Iterable[str], toolchain: str, cpu: str) -> dict[str, str]:
-    """What CMakeLists.txt is told about variants."""
-    options = {"EMBER_ISA": ";".join(isa), "EMBER_ALL_ISA": ";".join(load())}
+    """What CMakeLists.txt is told about variants.
+
+    Boards whose kernels run on models of instructions compile all, and share them.
+    """
+    wanted = load() if toolchain in MODELLED else isa
+    options = {"EMBER_ISA": ";".join(wanted), "EMBER_ALL_ISA": ";".join(load())}
     for name, one in load().items():
         if toolchain in one.options:
             given = one.options[toolchain].format(cpu=cpu)
