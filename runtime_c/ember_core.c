@@ -27,6 +27,8 @@
 #include "src/load_step.c"
 #include "src/load_values.c"
 #include "src/node.c"
+#include "src/node_list.c"
+#include "src/node_output.c"
 #include "src/slot.c"
 #include "src/spare.c"
 #include "src/value.c"
