@@ -69,4 +69,10 @@ ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded);
 // there is no room.
 void *test_case_take(test_case_t *test, size_t size);
 
+// `count * size` such bytes, zero.
+void *test_case_take_zeroed(test_case_t *test, size_t count, size_t size);
+
+// Notes that the case is larger than the memory; NO_MEMORY.
+ember_status_t test_case_no_memory(test_case_t *test);
+
 #endif // EMBER_APP_RUNNER_H

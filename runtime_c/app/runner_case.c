@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: a case's program and methods in the memory of the board.
+// The test runner: a case's methods in the memory of the board.
 #include "runner.h"
 
 #include "ember/port.h"
@@ -19,89 +19,13 @@ void *test_case_take(test_case_t *test, size_t size) {
     return memory;
 }
 
-static void *take_zeroed(test_case_t *test, size_t count, size_t size) {
+void *test_case_take_zeroed(test_case_t *test, size_t count, size_t size) {
     void *memory = test_case_take(test, count * size);
     return memory != NULL ? memset(memory, 0, count * size) : NULL;
 }
 
-static ember_status_t no_memory(test_case_t *test) {
+ember_status_t test_case_no_memory(test_case_t *test) {
     return ember_fail(&test->error, EMBER_NO_MEMORY, "case: larger than the memory");
-}
-
-// --- the program ---------------------------------------------------------------
-
-static size_t padded(size_t size) {
-    return (size + EMBER_BATCH_ALIGN - 1) & ~(size_t)(EMBER_BATCH_ALIGN - 1);
-}
-
-// Program and data files behind the head, sizes and names of the record.
-static void find_files(test_case_t *test, const uint8_t *record) {
-    const uint32_t count = 1 + test->head.data_count;
-    const uint8_t *sizes = record + sizeof(test->head);
-    size_t at =
-        padded(sizeof(test->head) + count * sizeof(uint32_t) + test->head.names_size);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t size;
-        memcpy(&size, sizes + i * sizeof(size), sizeof(size));
-        test->files[i] = (ember_bytes_t){record + at, size};
-        at += padded(size);
-    }
-    test->names = sizes + count * sizeof(uint32_t);
-}
-
-static bool find_linked(test_case_t *test, const uint8_t *record) {
-    const uint32_t count = 1 + test->head.data_count;
-    const uint32_t first = test->head.linked;
-    if (first >= ember_linked.count || count > ember_linked.count - first) {
-        return false;
-    }
-    memcpy(test->files, &ember_linked.items[first], count * sizeof(*test->files));
-    test->names = record + sizeof(test->head);
-    return true;
-}
-
-static ember_status_t open_data(test_case_t *test) {
-    const uint32_t count = test->head.data_count;
-    ember_data_map_t *maps = take_zeroed(test, count, sizeof(*maps));
-    if (maps == NULL) {
-        return no_memory(test);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const ember_bytes_t *file = &test->files[1 + i];
-        const ember_status_t status =
-            ember_data_map_open(&maps[i], file->data, file->size, &test->error);
-        if (status != EMBER_OK) {
-            return status;
-        }
-    }
-    ember_program_attach(&test->program, maps, count);
-    return EMBER_OK;
-}
-
-ember_status_t test_case_open(test_case_t *test, const uint8_t *record) {
-    ember_status_t status = EMBER_OK;
-    test->files = take_zeroed(test, 1 + test->head.data_count, sizeof(*test->files));
-    if (test->files == NULL) {
-        return no_memory(test);
-    }
-    if ((test->head.flags & EMBER_BATCH_LINKED) == 0) {
-        find_files(test, record);
-    } else if (!find_linked(test, record)) {
-        return ember_fail(&test->error, EMBER_NOT_FOUND, "case: no such program");
-    }
-    ember_bytes_t bytes = test->files[0];
-    if ((test->head.flags & EMBER_BATCH_BUNDLE) != 0) {
-        status = ember_bundle_open(&test->bundle, bytes.data, bytes.size, &test->error);
-        bytes = test->bundle.program;
-    }
-    if (status == EMBER_OK) {
-        status =
-            ember_program_open(&test->program, bytes.data, bytes.size, &test->error);
-    }
-    if (status == EMBER_OK && test->head.data_count > 0) {
-        status = open_data(test);
-    }
-    return status;
 }
 
 // --- memory of a method ----------------------------------------------------------
@@ -122,33 +46,36 @@ static ember_status_t take_shared(test_case_t *test, const ember_method_meta_t *
             test->shared_count = at >= test->shared_count ? at + 1 : test->shared_count;
         }
     }
-    test->shared = take_zeroed(test, test->shared_count, sizeof(*test->shared));
+    test->shared =
+        test_case_take_zeroed(test, test->shared_count, sizeof(*test->shared));
     for (uint32_t i = 0; test->shared != NULL && i < test->shared_count; i++) {
-        test->shared[i] = (ember_span_t){take_zeroed(test, sizes[i], 1), sizes[i]};
+        test->shared[i] =
+            (ember_span_t){test_case_take_zeroed(test, sizes[i], 1), sizes[i]};
         test->result.planned += sizes[i];
         if (test->shared[i].data == NULL) {
-            return no_memory(test);
+            return test_case_no_memory(test);
         }
     }
-    return test->shared != NULL ? EMBER_OK : no_memory(test);
+    return test->shared != NULL ? EMBER_OK : test_case_no_memory(test);
 }
 
 static ember_status_t take_planned(test_case_t *test, test_method_t *loaded,
                                    const ember_method_meta_t *meta) {
-    loaded->planned = take_zeroed(test, meta->planned_count, sizeof(ember_span_t));
+    loaded->planned =
+        test_case_take_zeroed(test, meta->planned_count, sizeof(ember_span_t));
     if (loaded->planned == NULL) {
-        return no_memory(test);
+        return test_case_no_memory(test);
     }
     if (meta->planned_count == 0) {
         return EMBER_OK;
     }
     const size_t own = ember_method_meta_planned_size(meta, 1);
-    loaded->planned[0] = (ember_span_t){take_zeroed(test, own, 1), own};
+    loaded->planned[0] = (ember_span_t){test_case_take_zeroed(test, own, 1), own};
     test->result.planned += own;
     for (uint32_t i = 1; i < meta->planned_count; i++) {
         loaded->planned[i] = test->shared[i + 1 - SHARED_FIRST];
     }
-    return loaded->planned[0].data != NULL ? EMBER_OK : no_memory(test);
+    return loaded->planned[0].data != NULL ? EMBER_OK : test_case_no_memory(test);
 }
 
 static bool lacks_memory(const ember_value_t *value) {
@@ -167,17 +94,17 @@ static ember_status_t lend(test_case_t *test, ember_method_t *method) {
             void *memory = test_case_take(test, size);
             status = memory != NULL ? ember_method_set_output(method, i, memory, size,
                                                               &test->error)
-                                    : no_memory(test);
+                                    : test_case_no_memory(test);
         }
     }
     for (uint32_t i = 0; status == EMBER_OK && i < method->meta.input_count; i++) {
         status = ember_method_input(method, i, &value);
         if (status == EMBER_OK && lacks_memory(&value)) {
             value.as_tensor.data =
-                take_zeroed(test, ember_tensor_bytes(&value.as_tensor), 1);
+                test_case_take_zeroed(test, ember_tensor_bytes(&value.as_tensor), 1);
             status = value.as_tensor.data != NULL
                          ? ember_method_set_input(method, i, &value, &test->error)
-                         : no_memory(test);
+                         : test_case_no_memory(test);
         }
     }
     return status;
@@ -193,7 +120,7 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
     ember_status_t status = take_planned(test, loaded, meta);
     uint8_t *data = test_case_take(test, 0);
     if (status != EMBER_OK || data == NULL) {
-        return no_memory(test);
+        return test_case_no_memory(test);
     }
     const ember_memory_t memory = {
         .method = {.data = data, .size = test->arena.size - test->arena.used},
@@ -219,10 +146,10 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
 
 static ember_status_t load_all(test_case_t *test) {
     const uint32_t count = test->head.method_count;
-    ember_method_meta_t *metas = take_zeroed(test, count, sizeof(*metas));
-    test->methods = take_zeroed(test, count, sizeof(*test->methods));
+    ember_method_meta_t *metas = test_case_take_zeroed(test, count, sizeof(*metas));
+    test->methods = test_case_take_zeroed(test, count, sizeof(*test->methods));
     if (metas == NULL || test->methods == NULL) {
-        return no_memory(test);
+        return test_case_no_memory(test);
     }
     ember_status_t status = EMBER_OK;
     const char *name = (const char *)test->names;

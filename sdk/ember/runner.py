@@ -28,7 +28,14 @@ from ember.kernels import KernelList
 from ember.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 from ember.rules import Rules
 
-_APP = ("runner_main.c", "runner_case.c", "runner_poison.c", "values.c", "values_any.c")
+_APP = (
+    "runner_main.c",
+    "runner_open.c",
+    "runner_case.c",
+    "runner_poison.c",
+    "values.c",
+    "values_any.c",
+)
 _STACK = 32 * 1024
 _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
 _HEX = "[0-9a-f]" * 16
