@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M (Armv6-M, Armv7-M, Armv8-M): from reset to main(), and from a fault to a
-// sentence. Armv6-M has one kind of fault and does not say what it was.
+// Cortex-M (Armv6-M, Armv7-M, Armv8-M): from reset to main().
 //
 // Memory protection: everything below 0x20000000 (Armv8-M: or below the first memory
 // that can be written) is read-only once the program runs, so that a store through NULL
@@ -10,30 +9,13 @@
 #include "../common.h"
 #include "../linker_symbols.h"
 #include "../semihosting.h"
+#include "core.h"
 
 #if __ARM_ARCH_PROFILE != 'M' || (__ARM_ARCH >= 8 && __ARM_ARCH_ISA_THUMB < 2)
 #error "this port is for Armv6-M, Armv7-M and Armv8-M Mainline"
 #endif
 
-#define REGISTER(address) (*(volatile uint32_t *)(address))
-#define VTOR              REGISTER(0xE000ED08u)
-#define CCR               REGISTER(0xE000ED14u)
-#define SHCSR             REGISTER(0xE000ED24u)
-#define CFSR              REGISTER(0xE000ED28u)
-#define HFSR              REGISTER(0xE000ED2Cu)
-#define MMFAR             REGISTER(0xE000ED34u)
-#define BFAR              REGISTER(0xE000ED38u)
-#define MPU_TYPE          REGISTER(0xE000ED90u)
-#define MPU_CTRL          REGISTER(0xE000ED94u)
-#define MPU_RNR           REGISTER(0xE000ED98u)
-#define MPU_RBAR          REGISTER(0xE000ED9Cu)
-#define MPU_RASR          REGISTER(0xE000EDA0u) // Armv7-M
-#define MPU_RLAR          REGISTER(0xE000EDA0u) // Armv8-M
-#define MPU_MAIR0         REGISTER(0xE000EDC0u)
-
-#define GUARD_WORDS 16 // half of them are a region of the MPU, the smallest
-
-enum { EXCEPTIONS = 16, FAULT_STACK_WORDS = 112 };
+enum { EXCEPTIONS = 16 };
 
 typedef union vector {
     const void *stack;
@@ -42,12 +24,7 @@ typedef union vector {
 
 int main(void);
 void ember_cortexm_start(void);
-_Noreturn void ember_cortexm_fault(const uint32_t *frame);
 void ember_cortexm_reset(void);
-void ember_cortexm_fault_entry(void);
-
-// Handlers run here: the program's own stack may be what broke.
-uint32_t ember_cortexm_fault_stack[FAULT_STACK_WORDS] __attribute__((aligned(8)));
 
 #define ENTRY {.handler = ember_cortexm_fault_entry}
 __attribute__((section(".ember_vectors"), used)) static const vector_t vectors[] = {
@@ -84,20 +61,6 @@ __attribute__((naked, noreturn)) void ember_cortexm_reset(void) {
 #endif
         "bl   ember_cortexm_start \n" // reaches further than b
         ".ltorg               \n");
-}
-
-__attribute__((naked)) void ember_cortexm_fault_entry(void) {
-    __asm volatile("mov  r0, sp          \n"
-#if __ARM_ARCH >= 8
-                   "movs r1, #0          \n"
-                   "msr  msplim, r1      \n"
-#endif
-                   "ldr  r1, =ember_cortexm_fault_stack + %c0 \n"
-                   "mov  sp, r1          \n"
-                   "bl   ember_cortexm_fault \n"
-                   ".ltorg               \n"
-                   :
-                   : "i"(sizeof ember_cortexm_fault_stack));
 }
 
 // Three words a step: the address of a register, which bits, their value; at an odd
@@ -167,14 +130,10 @@ static void set_up_faults(void) {
 #endif
 }
 
-static uint32_t *stack_floor(void) {
-    return __ember_stack_start + GUARD_WORDS;
-}
-
 __attribute__((noreturn, used)) void ember_cortexm_start(void) {
     VTOR = (uint32_t)(uintptr_t)vectors; // a boot loader may have used its own
     walk_steps();
-    ember_port_stack_paint(stack_floor(),
+    ember_port_stack_paint(ember_cortexm_stack_floor(),
                            (uint32_t *)__builtin_frame_address(0) - GUARD_WORDS);
     copy_data();
     for (uint32_t *word = __ember_bss_start; word < __ember_bss_end; word++) {
@@ -183,93 +142,6 @@ __attribute__((noreturn, used)) void ember_cortexm_start(void) {
     set_up_faults();
     protect_memory();
     ember_port_exit(main());
-}
-
-// ---- Faults ------------------------------------------------------------------------
-
-enum { STACKING = 1 << 4 | 1 << 12 | 1 << 20 }; // of CFSR
-
-#if __ARM_ARCH == 6
-
-static uint32_t fault_status(void) {
-    return 0;
-}
-
-static const char *cause_of(uint32_t status) {
-    (void)status;
-    return "hard-fault";
-}
-
-static uintptr_t address_of(uint32_t status) {
-    (void)status;
-    return 0;
-}
-
-#else
-
-static uint32_t fault_status(void) {
-    return CFSR;
-}
-
-typedef struct cause {
-    uint32_t bit; // of CFSR
-    const char *kind;
-} cause_t;
-
-enum { MMFAR_VALID = 7, BFAR_VALID = 15 };
-
-static const char *cause_of(uint32_t status) {
-    static const cause_t causes[] = {
-        {0, "instruction-access"},  {1, "data-access"},
-        {3, "exception-return"},    {5, "lazy-fp-state"},
-        {8, "instruction-bus"},     {9, "data-bus"},
-        {10, "data-bus-imprecise"}, {11, "exception-return"},
-        {13, "lazy-fp-state"},      {16, "undefined-instruction"},
-        {17, "invalid-state"},      {18, "exception-return"},
-        {19, "coprocessor-off"},    {24, "unaligned-access"},
-        {25, "divide-by-zero"},
-    };
-    const size_t count = sizeof causes / sizeof causes[0];
-
-    for (size_t i = 0; i < count; i++) {
-        if ((status >> causes[i].bit & 1u) != 0) {
-            return causes[i].kind;
-        }
-    }
-    return (HFSR & 2u) != 0 ? "vector-table" : "unexpected-exception";
-}
-
-static uintptr_t address_of(uint32_t status) {
-    if ((status >> MMFAR_VALID & 1u) != 0) {
-        return MMFAR;
-    }
-    return (status >> BFAR_VALID & 1u) != 0 ? BFAR : 0;
-}
-
-#endif
-
-// The first word of the stack that looks like a return address: who overflowed.
-static uintptr_t return_address_in(const uint32_t *word) {
-    for (; word < __ember_stack_end; word++) {
-        if ((*word & 1u) != 0 && *word > (uintptr_t)__ember_text_start &&
-            *word < (uintptr_t)__ember_text_end) {
-            return *word & ~1u;
-        }
-    }
-    return 0;
-}
-
-_Noreturn __attribute__((used)) void ember_cortexm_fault(const uint32_t *frame) {
-    const uint32_t status = fault_status();
-    const uintptr_t address = address_of(status);
-    const uint32_t *floor = stack_floor();
-
-    if ((status & STACKING) != 0 || frame < floor) {
-        MPU_CTRL = 0; // the guard must be readable now
-        ember_port_fault("stack-overflow", (uintptr_t)frame, 0,
-                         return_address_in(floor));
-    }
-    ember_port_fault(cause_of(status), address, frame[6], frame[5] & ~1u);
 }
 
 // ---- Port --------------------------------------------------------------------------
@@ -283,7 +155,7 @@ uintptr_t ember_semihosting_call(uintptr_t operation, const void *argument) {
 }
 
 int ember_semihosting_leaving(int code) {
-    return ember_port_stack_check(stack_floor(), code);
+    return ember_port_stack_check(ember_cortexm_stack_floor(), code);
 }
 
 void *ember_port_workspace(size_t *size) {
@@ -300,5 +172,5 @@ size_t ember_port_stack_size(void) {
 }
 
 size_t ember_port_stack_used(void) {
-    return ember_port_stack_touched(stack_floor(), __ember_stack_end);
+    return ember_port_stack_touched(ember_cortexm_stack_floor(), __ember_stack_end);
 }
