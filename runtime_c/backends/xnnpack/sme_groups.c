@@ -196,11 +196,6 @@ static void pack_column(const ember_xnn_geometry_t *geometry, column_t *column,
     }
 }
 
-static uint32_t words_of(const ember_xnn_geometry_t *geometry) {
-    return xnn_sme_group_words(geometry->k, geometry->block) +
-           xnn_sme_group_extra(geometry->k, geometry->block);
-}
-
 static bool are_close(const uint16_t *scales, uint32_t blocks, uint32_t columns) {
     for (uint32_t i = 0; i < columns; i++) {
         int32_t smallest;
@@ -234,14 +229,15 @@ static void pack_block(const ember_xnn_geometry_t *geometry, const void *weights
 
 static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
                  const void *scales, void *to) {
-    const size_t words = words_of(geometry);
+    const size_t words = xnn_sme_group_column(geometry->k, geometry->block);
     for (uint32_t i = 0; i < geometry->n; i += geometry->unit) {
         pack_block(geometry, weights, scales, i, (uint32_t *)to + i * words);
     }
 }
 
 static uint64_t size(const ember_xnn_geometry_t *geometry) {
-    return 4 * (uint64_t)words_of(geometry) * geometry->n;
+    return 4 * (uint64_t)xnn_sme_group_column(geometry->k, geometry->block) *
+           geometry->n;
 }
 
 const ember_xnn_layout_t ember_xnn_sme_groups = {"sme_qb4", size, pack, true};

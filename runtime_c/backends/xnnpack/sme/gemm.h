@@ -147,14 +147,15 @@ static inline uint32_t xnn_sme_group_part(uint32_t block) {
     return block > XNN_SME_GROUP_PART ? block : XNN_SME_GROUP_PART / block * block;
 }
 
-// Words of a column before them, and how many they are.
+// Words of a column: before them, and in all.
 static inline uint32_t xnn_sme_group_words(uint32_t k, uint32_t block) {
     return k / block * (block / 8 + 1);
 }
 
-static inline uint32_t xnn_sme_group_extra(uint32_t k, uint32_t block) {
+static inline uint32_t xnn_sme_group_column(uint32_t k, uint32_t block) {
     const uint32_t part = xnn_sme_group_part(block);
-    return XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * ((k + part - 1) / part);
+    return xnn_sme_group_words(k, block) + XNN_SME_GROUP_PARTS +
+           XNN_SME_GROUP_NUMBERS * ((k + part - 1) / part);
 }
 
 // Bytes in scratch for sums of blocks of columns, and for such that are summed apart:

@@ -91,7 +91,7 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
     groups_t groups = {.gemm = gemm, .most = most, .deviations = 1.5f};
     set_up(&groups);
     const size_t words = xnn_sme_group_words(gemm->k, gemm->block);
-    const size_t column = sme_group_words(&groups);
+    const size_t column = sme_group_column(&groups);
     xnn_sme_groups_rows(&groups);
     for (groups.column = 0; groups.column < gemm->n; groups.column += most) {
         const uint32_t rest = gemm->n - groups.column;

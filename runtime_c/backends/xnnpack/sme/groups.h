@@ -107,10 +107,8 @@ xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t 
 
 // Words of a packed column.
 static inline size_t
-sme_group_words(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    const uint32_t k = groups->gemm->k;
-    const uint32_t block = groups->gemm->block;
-    return (size_t)xnn_sme_group_words(k, block) + xnn_sme_group_extra(k, block);
+sme_group_column(const groups_t *groups) __arm_streaming __arm_preserves("za") {
+    return xnn_sme_group_column(groups->gemm->k, groups->gemm->block);
 }
 
 // Where a part of k begins.

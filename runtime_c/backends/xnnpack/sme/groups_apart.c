@@ -16,13 +16,13 @@ static const uint32_t *packed_at(const groups_t *groups,
     const uint32_t most = groups->most;
     const uint32_t column = column_at(groups, i);
     return (const uint32_t *)groups->gemm->w +
-           column / most * most * sme_group_words(groups) + column % most;
+           column / most * most * sme_group_column(groups) + column % most;
 }
 
 static void gather(const groups_t *groups,
                    uint32_t first) __arm_streaming __arm_preserves("za") {
     const uint32_t most = groups->most;
-    const size_t words = sme_group_words(groups) * most;
+    const size_t words = sme_group_column(groups) * most;
     for (uint32_t i = 0; i < most; i += 4) {
         const uint32_t *from0 = packed_at(groups, first + i);
         const uint32_t *from1 = packed_at(groups, first + i + 1);
@@ -85,7 +85,7 @@ static void run_rows(const groups_t *groups, const ember_xnn_sme_t *gemm, uint32
 void xnn_sme_groups_apart(const groups_t *groups) __arm_streaming __arm_inout("za") {
     const size_t words = xnn_sme_group_words(groups->gemm->k, groups->gemm->block);
     const uint32_t most = groups->most;
-    uint32_t *bias = groups->panel + sme_group_words(groups) * most;
+    uint32_t *bias = groups->panel + sme_group_column(groups) * most;
     ember_xnn_sme_t gemm = *groups->gemm;
     gemm.n = most;
     gemm.bias = gemm.bias != NULL ? bias : NULL;

@@ -108,8 +108,7 @@ void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
 
 void xnn_sme_groups_each(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za") {
-    const size_t bytes = 4 * ((size_t)xnn_sme_group_words(gemm->k, gemm->block) +
-                              xnn_sme_group_extra(gemm->k, gemm->block));
+    const size_t bytes = 4 * (size_t)xnn_sme_group_column(gemm->k, gemm->block);
     const uint32_t most = 2 * (uint32_t)svcntw();
     for (uint32_t column = 0; column < gemm->n; column += most) {
         const uint8_t *w = (const uint8_t *)gemm->w + column * bytes;

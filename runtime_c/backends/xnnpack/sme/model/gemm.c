@@ -140,9 +140,8 @@ static uint32_t group_word(const ember_xnn_sme_t *gemm, uint32_t column,
     const uint32_t first = column / most * most;
     const uint32_t left = gemm->n - first;
     const uint32_t width = left < most ? left : most;
-    const size_t all = xnn_sme_group_words(gemm->k, gemm->block) +
-                       xnn_sme_group_extra(gemm->k, gemm->block);
-    const uint32_t *w = (const uint32_t *)gemm->w + first * all;
+    const uint32_t *w = (const uint32_t *)gemm->w +
+                        (size_t)first * xnn_sme_group_column(gemm->k, gemm->block);
     return w[(size_t)word * width + column - first];
 }
 
