@@ -235,17 +235,12 @@ void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps)
     }
 }
 
-static bool is_direct(const ember_conv_s8_axis_t *axis) {
-    return axis->kernel == 1 && axis->padding == 0;
-}
-
 // Scratch: words, turned weights, a column.
 static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
                         ember_weights_s8_t from) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turned = from != EMBER_WEIGHTS_PLAIN;
-    const bool direct = from != EMBER_WEIGHTS_MADE && is_direct(&conv->height) &&
-                        is_direct(&conv->width);
+    const bool direct = from != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
     const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
     const int32_t weights = turned ? conv->filters * s->inner : 0;

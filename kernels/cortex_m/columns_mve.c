@@ -195,10 +195,6 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
     flush(s, &waiting);
 }
 
-static bool is_direct(const ember_conv_s8_axis_t *axis) {
-    return axis->kernel == 1 && axis->padding == 0;
-}
-
 // Sets the outputs of a row that run_inner() may copy.
 static void set_inner(ember_columns_mve_t *s) {
     const ember_conv_s8_axis_t *width = &s->conv.width;
@@ -228,8 +224,7 @@ static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turn = weights != EMBER_WEIGHTS_PLAIN;
-    const bool direct = weights != EMBER_WEIGHTS_MADE && is_direct(&conv->height) &&
-                        is_direct(&conv->width);
+    const bool direct = weights != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
     const int32_t sums = (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
     const int32_t turned = turn ? (conv->filters * s->inner + 15) & ~15 : 0;
     const int32_t copies = direct ? 0 : EMBER_COLUMNS_MVE * s->pitch;

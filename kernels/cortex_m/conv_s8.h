@@ -100,6 +100,12 @@ typedef enum ember_weights_s8 {
     EMBER_WEIGHTS_MADE
 } ember_weights_s8_t;
 
+// Whether the elements under a filter lie in the image side by side.
+static inline bool ember_conv_s8_is_direct(const ember_conv_s8_t *conv) {
+    return conv->height.kernel == 1 && conv->height.padding == 0 &&
+           conv->width.kernel == 1 && conv->width.padding == 0;
+}
+
 // Taps [first, past) of output `at` that lie inside the image; first <= past.
 typedef struct ember_taps_s8 {
     int32_t first;
