@@ -242,3 +242,8 @@ ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
     }
     return status != EMBER_OK ? status : set_output(conv, node, &x, &w);
 }
+
+bool ember_conv_is_2d_f32(const ember_conv_t *conv) {
+    return conv->dtype == EMBER_F32 && !conv->transposed && conv->channels > 0 &&
+           conv->in[0] == 1 && conv->out[0] == 1 && conv->kernel[0] == 1;
+}

@@ -45,6 +45,9 @@ typedef struct ember_conv {
 // Reads and checks the call's arguments and sets the shape of its output.
 EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
 
+// Whether it is of float32, not transposed, of one or two dimensions, and has channels.
+bool ember_conv_is_2d_f32(const ember_conv_t *conv);
+
 // --- for gradients -----------------------------------------------------------------
 
 // The part of it that does not depend on bias and output; `lists` is the argument of

@@ -163,9 +163,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    if (conv.dtype != EMBER_F32 || conv.transposed || !conv.channels_last ||
-        conv.in[0] != 1 || conv.out[0] != 1 || conv.kernel[0] != 1 ||
-        conv.channels == 0) {
+    if (!ember_conv_is_2d_f32(&conv) || !conv.channels_last) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: layout");
     }
     s->x = (const void *)conv.x.data;
