@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = gelu(a), exact or by tanh.
 #include <math.h>
-#include <string.h>
 
+#include "kernels/elementwise/gelu.h"
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
@@ -24,15 +24,8 @@ static const ember_map_ops_t exact = {{exact_f32, exact_f64, NULL}, .inputs = 1}
 static const ember_map_ops_t by_tanh = {{tanh_f32, tanh_f64, NULL}, .inputs = 1};
 EMBER_MAP_RUN(1)
 
-// True when the `approximate` argument says tanh.
-static bool is_tanh(ember_node_t *node) {
-    uint32_t length;
-    const char *text = ember_node_string(node, 1, &length);
-    return length == 4 && memcmp(text, "tanh", 4) == 0;
-}
-
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return prepare_with(node, state, is_tanh(node) ? &by_tanh : &exact);
+    return prepare_with(node, state, ember_gelu_is_tanh(node) ? &by_tanh : &exact);
 }
 
 EMBER_KERNEL(gelu, ember_map1_t);

@@ -9,24 +9,34 @@ static uint32_t out_arg(const ember_node_t *node) {
     return count < 2 ? 0 : count - 2;
 }
 
-ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state) {
-    ember_map_f32_1_t *s = state;
+ember_status_t ember_map_float_1_prepare(ember_node_t *node, void *state) {
+    ember_map_float_1_t *s = state;
     ember_tensor_t a;
     ember_tensor_t y;
 
     ember_node_tensor(node, 0, &a);
-    if (a.dtype != EMBER_F32) {
+    if (a.dtype != EMBER_F32 && a.dtype != EMBER_F16) {
         return EMBER_UNSUPPORTED;
     }
     ember_node_output_like(node, out_arg(node), &a, &y);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (y.dtype != EMBER_F32 || !ember_tensor_same_order(&a, &y)) {
+    if (y.dtype != a.dtype || !ember_tensor_same_order(&a, &y)) {
         return EMBER_UNSUPPORTED;
     }
-    *s = (ember_map_f32_1_t){a.data, y.data, y.numel};
+    *s = (ember_map_float_1_t){a.data, y.data, y.numel, a.dtype == EMBER_F16};
     return EMBER_OK;
+}
+
+ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state) {
+    ember_map_f32_1_t *s = state;
+    ember_map_float_1_t one;
+    const ember_status_t status = ember_map_float_1_prepare(node, &one);
+    if (status == EMBER_OK) {
+        *s = (ember_map_f32_1_t){one.a, one.y, one.count};
+    }
+    return status == EMBER_OK && one.half ? EMBER_UNSUPPORTED : status;
 }
 
 ember_status_t ember_map_f32_scalar_prepare(ember_node_t *node, void *state) {

@@ -13,6 +13,14 @@ typedef struct ember_map_f32_1 {
     uint32_t count; // elements
 } ember_map_f32_1_t;
 
+// As ember_map_f32_1_t, of float32 or float16: for variants that are made for both.
+typedef struct ember_map_float_1 {
+    const void *a; // (count,)
+    void *y;       // (count,); may be a
+    uint32_t count;
+    bool half; // float16
+} ember_map_float_1_t;
+
 typedef struct ember_map_f32_2 {
     const float *a; // (count,)
     const float *b; // (count,)
@@ -44,6 +52,8 @@ typedef struct ember_map_f32_scalar {
 
 // The output is the last argument before the return value.
 EMBER_MUST_USE ember_status_t ember_map_f32_1_prepare(ember_node_t *node, void *state);
+EMBER_MUST_USE ember_status_t ember_map_float_1_prepare(ember_node_t *node,
+                                                        void *state);
 EMBER_MUST_USE ember_status_t ember_map_f32_2_prepare(ember_node_t *node, void *state);
 EMBER_MUST_USE ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node,
                                                               void *state);

@@ -167,6 +167,9 @@ def _dtypes():
         yield op(f"mm_{tag}", torch.mm, recipe, real(dtype, 4, 5), **loose)
         yield op(f"to_f32_{tag}", lambda x: x.to(torch.float32), recipe, **loose)
         yield op(f"to_{tag}", lambda x, t=dtype: x.to(t), f32(3, 4), **loose)
+    for name in ("gelu", "gelu_tanh", "silu"):
+        loose = {"rtol": 2e-3, "atol": 2e-3}
+        yield op(f"{name}_f16", UNARY[name], real(F16, 3, 7), **loose)
 
 
 def _casts_and_promotion():

@@ -135,6 +135,13 @@ NORMS = [
     layer("layer_norm_2d", lambda: nn.LayerNorm((3, 7)), f32(2, 3, 7)),
     op("layer_norm_plain", lambda x: F.layer_norm(x, (7,)), f32(3, 7)),
     op(
+        "layer_norm_f16",
+        lambda x, *w: F.layer_norm(x, (22,), *w),
+        *(real(torch.float16, *shape) for shape in ((3, 22), (22,), (22,))),
+        rtol=2e-3,
+        atol=2e-3,
+    ),
+    op(
         "layer_norm_permuted",
         lambda *x: F.layer_norm(x[0], (3, 4, 5), *x[1:]),
         f32(2, 3, 4, 5),

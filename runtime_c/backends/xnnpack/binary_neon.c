@@ -14,35 +14,35 @@ XNN_INLINE float32x4_t sloped(float32x4_t x, float32x4_t y) {
     return vbslq_f32(vcltq_f32(x, vdupq_n_f32(0.0f)), vmulq_f32(x, y), x);
 }
 
-static void add(const xnn_neon_fours_t *fours) {
+static void add(const ember_neon_fours_t *fours) {
     neon_two(fours, vaddq_f32);
 }
 
-static void divide(const xnn_neon_fours_t *fours) {
+static void divide(const ember_neon_fours_t *fours) {
     neon_two(fours, vdivq_f32);
 }
 
-static void maximum(const xnn_neon_fours_t *fours) {
+static void maximum(const ember_neon_fours_t *fours) {
     neon_two(fours, larger);
 }
 
-static void minimum(const xnn_neon_fours_t *fours) {
+static void minimum(const ember_neon_fours_t *fours) {
     neon_two(fours, smaller);
 }
 
-static void multiply(const xnn_neon_fours_t *fours) {
+static void multiply(const ember_neon_fours_t *fours) {
     neon_two(fours, vmulq_f32);
 }
 
-static void prelu(const xnn_neon_fours_t *fours) {
+static void prelu(const ember_neon_fours_t *fours) {
     neon_two(fours, sloped);
 }
 
-static void subtract(const xnn_neon_fours_t *fours) {
+static void subtract(const ember_neon_fours_t *fours) {
     neon_two(fours, vsubq_f32);
 }
 
-static const xnn_neon_fours_fn functions[] = {
+static const ember_neon_fours_fn functions[] = {
     [XNN_ADD] = add,           [XNN_DIV] = divide,        [XNN_MAXIMUM] = maximum,
     [XNN_MINIMUM] = minimum,   [XNN_MULTIPLY] = multiply, [XNN_PRELU] = prelu,
     [XNN_SUBTRACT] = subtract,

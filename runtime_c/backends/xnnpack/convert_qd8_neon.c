@@ -22,7 +22,7 @@ XNN_INLINE many_t load(const void *row, const bool half, size_t at, uint32_t len
     many_t x;
     for (uint32_t i = 0; i < 4; i++) {
         const void *four = from + (size_t)4 * i * size;
-        x.of[i] = half ? xnn_neon_load_f16(four) : vld1q_f32(four);
+        x.of[i] = half ? neon_load_f16(four) : vld1q_f32(four);
     }
     return x;
 }

@@ -3,7 +3,7 @@
 #include "depthwise_neon.h"
 
 static float32x4_t load(const void *from, size_t at) {
-    return xnn_neon_load_f16((const uint16_t *)from + at);
+    return neon_load_f16((const uint16_t *)from + at);
 }
 
 static float32x4_t load_rounded(const void *from, size_t at) {
@@ -11,7 +11,7 @@ static float32x4_t load_rounded(const void *from, size_t at) {
 }
 
 static void store(void *to, size_t at, float32x4_t numbers) {
-    xnn_neon_store_f16((uint16_t *)to + at, numbers);
+    neon_store_f16((uint16_t *)to + at, numbers);
 }
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

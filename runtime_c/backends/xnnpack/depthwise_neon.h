@@ -131,7 +131,7 @@ XNN_INLINE void run_pixels(const access_t access, const pixels_t *pixels, int32_
             const float32x4_t sum = access.twice
                                         ? vaddq_f32(sums[0].of[i][j], sums[1].of[i][j])
                                         : sums[0].of[i][j];
-            access.y(out, at + 4 * j, xnn_neon_between(sum, low, high));
+            access.y(out, at + 4 * j, neon_between(sum, low, high));
         }
     }
 }

@@ -4,17 +4,10 @@
 #ifndef EMBER_XNNPACK_NEON_H
 #define EMBER_XNNPACK_NEON_H
 
+#include "kernels/engine/fours_neon.h"
 #include "numbers.h"
 
-#include <arm_neon.h>
-
-// Functions whose loops and arrays are to be instructions and registers. With checks in
-// each access a compiler takes minutes for that.
-#ifdef __SANITIZE_ADDRESS__
-#define XNN_INLINE static inline
-#else
-#define XNN_INLINE static inline __attribute__((always_inline))
-#endif
+#define XNN_INLINE EMBER_NEON_INLINE
 
 // Of up to eight columns from `first` on whose weights have these sums: what sums of
 // products begin with, bias - zero * sum, and the scales of the results.
@@ -101,29 +94,15 @@ static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
     return vminq_s8(both, to->high);
 }
 
-// As xnn_clamp(): NaN stays, and so does a zero that equals a bound.
-static inline float32x4_t xnn_neon_between(float32x4_t x, float32x4_t low,
-                                           float32x4_t high) {
-    const float32x4_t y = vbslq_f32(vcltq_f32(x, low), low, x);
-    return vbslq_f32(vcgtq_f32(y, high), high, y);
-}
-
+// As xnn_clamp().
 static inline float32x4_t xnn_neon_clamp(float32x4_t x, const ember_xnn_node_t *node) {
-    return xnn_neon_between(x, vdupq_n_f32(node->low), vdupq_n_f32(node->high));
-}
-
-static inline float32x4_t xnn_neon_load_f16(const uint16_t *from) {
-    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(from)));
-}
-
-static inline void xnn_neon_store_f16(uint16_t *to, float32x4_t x) {
-    vst1_u16(to, vreinterpret_u16_f16(vcvt_f16_f32(x)));
+    return neon_between(x, vdupq_n_f32(node->low), vdupq_n_f32(node->high));
 }
 
 // Four elements of a float value from `index` on, as float16 has them.
 static inline float32x4_t xnn_neon_f16(const ember_xnn_value_t *value, size_t index) {
     if (value->datatype == XNN_F16) {
-        return xnn_neon_load_f16((const uint16_t *)value->constant + index);
+        return neon_load_f16((const uint16_t *)value->constant + index);
     }
     const float *wide = (const float *)value->constant + index;
     return vcvt_f32_f16(vcvt_f16_f32(vld1q_f32(wide)));

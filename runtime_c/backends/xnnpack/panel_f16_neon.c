@@ -5,7 +5,7 @@
 #include "panel_float.h"
 
 static float32x4_t load_four(const void *row, size_t at) {
-    return xnn_neon_load_f16((const uint16_t *)row + at);
+    return neon_load_f16((const uint16_t *)row + at);
 }
 
 static float load_element(const void *row, size_t at) {

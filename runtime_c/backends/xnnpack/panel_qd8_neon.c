@@ -36,15 +36,15 @@ XNN_INLINE void store_row(void *to, float32x4_t x0, float32x4_t x1, bool wide) {
         vst1q_f32(to, x0);
         vst1q_f32((float *)to + 4, x1);
     } else {
-        xnn_neon_store_f16(to, x0);
-        xnn_neon_store_f16((uint16_t *)to + 4, x1);
+        neon_store_f16(to, x0);
+        neon_store_f16((uint16_t *)to + 4, x1);
     }
 }
 
 // Puts a row of eight numbers, or what there is of them.
 XNN_INLINE void put_row(place_t *place, float32x4_t x0, float32x4_t x1) {
-    x0 = xnn_neon_between(x0, place->low, place->high);
-    x1 = xnn_neon_between(x1, place->low, place->high);
+    x0 = neon_between(x0, place->low, place->high);
+    x1 = neon_between(x1, place->low, place->high);
     if (place->whole) {
         store_row(place->to, x0, x1, place->wide);
     } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax along the innermost dimension, four numbers at a time; sums in the order of
 // the portable kernel.
-#include "math_neon.h"
+#include "kernels/engine/mathf_neon.h"
 #include "softmax.h"
 
 // With NaN in a line all of it becomes NaN, whatever the largest number is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise nodes of one input of float32 or float16.
 #include "floats_neon.h"
-#include "math_neon.h"
+#include "kernels/engine/mathf_neon.h"
 
 // Bounds are the node's.
 XNN_INLINE float32x4_t same(float32x4_t x) {
@@ -11,8 +11,7 @@ XNN_INLINE float32x4_t same(float32x4_t x) {
 XNN_INLINE float32x4_t hardswish(float32x4_t x) {
     const float32x4_t sixth = vdupq_n_f32(1.0f / 6.0f);
     const float32x4_t moved = vfmaq_f32(vdupq_n_f32(0.5f), x, sixth);
-    const float32x4_t part =
-        xnn_neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(1.0f));
+    const float32x4_t part = neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(1.0f));
     return vmulq_f32(x, part);
 }
 
@@ -24,8 +23,7 @@ XNN_INLINE float32x4_t to_f16(float32x4_t x) {
 XNN_INLINE float32x4_t hardswish_f16(float32x4_t x) {
     const float32x4_t sixth = to_f16(vdupq_n_f32(1.0f / 6.0f));
     const float32x4_t moved = to_f16(vaddq_f32(x, vdupq_n_f32(3.0f)));
-    const float32x4_t part =
-        xnn_neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(6.0f));
+    const float32x4_t part = neon_between(moved, vdupq_n_f32(0.0f), vdupq_n_f32(6.0f));
     return vmulq_f32(part, to_f16(vmulq_f32(x, sixth)));
 }
 
@@ -37,31 +35,31 @@ XNN_INLINE float32x4_t square(float32x4_t x) {
     return vmulq_f32(x, x);
 }
 
-static void compute_abs(const xnn_neon_fours_t *fours) {
+static void compute_abs(const ember_neon_fours_t *fours) {
     neon_one(fours, vabsq_f32);
 }
 
-static void compute_ceiling(const xnn_neon_fours_t *fours) {
+static void compute_ceiling(const ember_neon_fours_t *fours) {
     neon_one(fours, vrndpq_f32);
 }
 
-static void compute_clamp(const xnn_neon_fours_t *fours) {
+static void compute_clamp(const ember_neon_fours_t *fours) {
     neon_one(fours, same);
 }
 
-static void compute_exp(const xnn_neon_fours_t *fours) {
+static void compute_exp(const ember_neon_fours_t *fours) {
     neon_one(fours, neon_exp);
 }
 
-static void compute_floor(const xnn_neon_fours_t *fours) {
+static void compute_floor(const ember_neon_fours_t *fours) {
     neon_one(fours, vrndmq_f32);
 }
 
-static void compute_gelu(const xnn_neon_fours_t *fours) {
+static void compute_gelu(const ember_neon_fours_t *fours) {
     neon_one(fours, neon_gelu);
 }
 
-static void compute_hardswish(const xnn_neon_fours_t *fours) {
+static void compute_hardswish(const ember_neon_fours_t *fours) {
     if (fours->half) {
         neon_walk_one(fours, true, hardswish_f16);
     } else {
@@ -69,31 +67,31 @@ static void compute_hardswish(const xnn_neon_fours_t *fours) {
     }
 }
 
-static void compute_negate(const xnn_neon_fours_t *fours) {
+static void compute_negate(const ember_neon_fours_t *fours) {
     neon_one(fours, vnegq_f32);
 }
 
-static void compute_reciprocal_square_root(const xnn_neon_fours_t *fours) {
+static void compute_reciprocal_square_root(const ember_neon_fours_t *fours) {
     neon_one(fours, reciprocal_root);
 }
 
-static void compute_sigmoid(const xnn_neon_fours_t *fours) {
+static void compute_sigmoid(const ember_neon_fours_t *fours) {
     neon_one(fours, neon_sigmoid);
 }
 
-static void compute_square(const xnn_neon_fours_t *fours) {
+static void compute_square(const ember_neon_fours_t *fours) {
     neon_one(fours, square);
 }
 
-static void compute_square_root(const xnn_neon_fours_t *fours) {
+static void compute_square_root(const ember_neon_fours_t *fours) {
     neon_one(fours, vsqrtq_f32);
 }
 
-static void compute_tanh(const xnn_neon_fours_t *fours) {
+static void compute_tanh(const ember_neon_fours_t *fours) {
     neon_one(fours, neon_tanh);
 }
 
-static const xnn_neon_fours_fn functions[] = {
+static const ember_neon_fours_fn functions[] = {
     [XNN_ABS] = compute_abs,
     [XNN_CEILING] = compute_ceiling,
     [XNN_CLAMP] = compute_clamp,

@@ -49,7 +49,7 @@ void pairs(float (*f)(float, float), const float *a, const float *b, float *y, i
     for (int i = 0; i < n; i++) y[i] = f(a[i], b[i]);
 }
 """
-VECTORS = ("exp", "gelu", "sigmoid", "tanh")  # of math_neon.h
+VECTORS = ("erf", "exp", "gelu", "gelu_tanh", "sigmoid", "tanh")  # of mathf_neon.h
 VECTOR_DRIVER = """
 void all_NAME(const float *x, float *y, int n);
 void all_NAME(const float *x, float *y, int n) {
@@ -78,11 +78,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """Functions of math_neon.h, on the model of its instructions."""
-    text = '#include "math_neon.h"\n'
+    """Functions of mathf_neon.h, on the model of its instructions."""
+    text = '#include "kernels/engine/mathf_neon.h"\n'
     text += "".join(VECTOR_DRIVER.replace("NAME", name) for name in VECTORS)
-    folders = ("kernels/models", "runtime_c/include", "runtime_c/backends/xnnpack")
-    return compiled(tmp_path_factory.mktemp("vectors"), text, *folders)
+    return compiled(tmp_path_factory.mktemp("vectors"), text, "kernels/models")
 
 
 def inputs(count: int, seed: int) -> np.ndarray:

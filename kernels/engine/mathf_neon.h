@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of four floats: the bits of mathf.h's.
-#ifndef EMBER_XNNPACK_MATH_NEON_H
-#define EMBER_XNNPACK_MATH_NEON_H
+#ifndef EMBER_KERNELS_ENGINE_MATHF_NEON_H
+#define EMBER_KERNELS_ENGINE_MATHF_NEON_H
 
+#include "kernels/engine/fours_neon.h"
+#include "kernels/engine/mathf.h"
 #include "kernels/engine/mathf_terms.h"
-#include "neon.h"
 
 // p * x + term, rounded twice.
-XNN_INLINE float32x4_t neon_step(float32x4_t p, float32x4_t x, float term) {
+EMBER_NEON_INLINE float32x4_t neon_step(float32x4_t p, float32x4_t x, float term) {
     return vaddq_f32(vmulq_f32(p, x), vdupq_n_f32(term));
 }
 
 // The size of x with the sign of `sign`.
-XNN_INLINE float32x4_t neon_sign(float32x4_t x, float32x4_t sign) {
+EMBER_NEON_INLINE float32x4_t neon_sign(float32x4_t x, float32x4_t sign) {
     return vbslq_f32(vdupq_n_u32(0x80000000u), sign, x);
 }
 
 // 2 to the n, n in [-126, 127].
-XNN_INLINE float32x4_t neon_pow2(int32x4_t n) {
+EMBER_NEON_INLINE float32x4_t neon_pow2(int32x4_t n) {
     return vreinterpretq_f32_s32(vshlq_n_s32(vaddq_s32(n, vdupq_n_s32(127)), 23));
 }
 
 // exp(x), x in [EMBER_EXP_LEAST, EMBER_EXP_MOST); any number for others, NaN for NaN.
-XNN_INLINE float32x4_t neon_exp_inside(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_exp_inside(float32x4_t x) {
     const float32x4_t y = vmulq_f32(x, vdupq_n_f32(EMBER_LOG2E));
     const int32x4_t k = vcvtq_s32_f32(vaddq_f32(y, neon_sign(vdupq_n_f32(0.5f), y)));
     const float32x4_t whole = vcvtq_f32_s32(k);
@@ -40,7 +41,7 @@ XNN_INLINE float32x4_t neon_exp_inside(float32x4_t x) {
     return vmulq_f32(vmulq_f32(size, neon_pow2(half)), neon_pow2(vsubq_s32(k, half)));
 }
 
-XNN_INLINE float32x4_t neon_exp(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_exp(float32x4_t x) {
     const float32x4_t inside = neon_exp_inside(x);
     const float32x4_t beyond = vmulq_f32(x, vdupq_n_f32(EMBER_INF));
     const float32x4_t y =
@@ -49,12 +50,12 @@ XNN_INLINE float32x4_t neon_exp(float32x4_t x) {
     return vbslq_f32(none, vdupq_n_f32(0.0f), y);
 }
 
-XNN_INLINE float32x4_t neon_sigmoid(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_sigmoid(float32x4_t x) {
     const float32x4_t one = vdupq_n_f32(1.0f);
     return vdivq_f32(one, vaddq_f32(one, neon_exp(vnegq_f32(x))));
 }
 
-XNN_INLINE float32x4_t neon_tanh(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_tanh(float32x4_t x) {
     const float32x4_t one = vdupq_n_f32(1.0f);
     const float32x4_t a = vabsq_f32(x);
     const float32x4_t z = vmulq_f32(x, x);
@@ -72,7 +73,7 @@ XNN_INLINE float32x4_t neon_tanh(float32x4_t x) {
         vbslq_f32(vcltq_f32(a, vdupq_n_f32(EMBER_TANH_NEAR)), near, beyond), x);
 }
 
-XNN_INLINE float32x4_t neon_erf_far(float32x4_t a) {
+EMBER_NEON_INLINE float32x4_t neon_erf_far(float32x4_t a) {
     float32x4_t p =
         neon_step(vdupq_n_f32(EMBER_ERF_FAR_TERM_1), a, EMBER_ERF_FAR_TERM_2);
     p = neon_step(p, a, EMBER_ERF_FAR_TERM_3);
@@ -86,7 +87,7 @@ XNN_INLINE float32x4_t neon_erf_far(float32x4_t a) {
     return vbslq_f32(vcltq_f32(a, vdupq_n_f32(EMBER_ERF_ONE)), y, one);
 }
 
-XNN_INLINE float32x4_t neon_erf(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_erf(float32x4_t x) {
     const float32x4_t a = vabsq_f32(x);
     const float32x4_t z = vmulq_f32(x, x);
     float32x4_t p =
@@ -100,10 +101,23 @@ XNN_INLINE float32x4_t neon_erf(float32x4_t x) {
                      neon_sign(neon_erf_far(a), x), near);
 }
 
-XNN_INLINE float32x4_t neon_gelu(float32x4_t x) {
+EMBER_NEON_INLINE float32x4_t neon_gelu(float32x4_t x) {
     const float32x4_t erf = neon_erf(vmulq_f32(x, vdupq_n_f32(EMBER_ROOT_HALF)));
     return vmulq_f32(vmulq_f32(vdupq_n_f32(0.5f), x),
                      vaddq_f32(vdupq_n_f32(1.0f), erf));
 }
 
-#endif // EMBER_XNNPACK_MATH_NEON_H
+EMBER_NEON_INLINE float32x4_t neon_gelu_tanh(float32x4_t x) {
+    const float32x4_t part = vmulq_f32(vdupq_n_f32(0.044715f), x);
+    const float32x4_t cube = vmulq_f32(vmulq_f32(part, x), x);
+    const float32x4_t inner = vmulq_f32(vdupq_n_f32(0.797884561f), vaddq_f32(x, cube));
+    return vmulq_f32(vmulq_f32(vdupq_n_f32(0.5f), x),
+                     vaddq_f32(vdupq_n_f32(1.0f), neon_tanh(inner)));
+}
+
+// x sigmoid(x)
+EMBER_NEON_INLINE float32x4_t neon_silu(float32x4_t x) {
+    return vdivq_f32(x, vaddq_f32(vdupq_n_f32(1.0f), neon_exp(vnegq_f32(x))));
+}
+
+#endif // EMBER_KERNELS_ENGINE_MATHF_NEON_H
