@@ -24,7 +24,7 @@ from corpus.networks import (
 )
 from corpus.quantized_networks import SmallCnn
 from corpus.xnnpack import exported
-from corpus.xnnpack_layers import CONFIGURATIONS, NEAR, NEAR_HALF, NODES
+from corpus.xnnpack_layers import CONFIGURATIONS, HALF_STEP, NEAR, NEAR_HALF, NODES
 
 # A sum that ends in another last bit can round to the next integer of a layer behind.
 STEP = {"rtol": 1e-3, "atol": 2e-2}
@@ -96,6 +96,21 @@ def separable() -> nn.Module:
     )
 
 
+class Pixels(nn.Module):
+    """Convolutions of single pixels, and one of every other pixel. When images are
+    quantised while they run, the former do so pixel by pixel, the latter together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(6, 5, 1)
+        self.second = nn.Conv2d(6, 2, 1, bias=False)
+        self.third = nn.Conv2d(5, 3, 1, stride=2)
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = self.first(x)
+        return y, self.second(x), self.third(y)
+
+
 _BATCH = Dim("batch", min=1, max=8)
 _STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
 _IMAGE = f32(1, 3, 32, 32)
@@ -115,6 +130,14 @@ CASES = [
     network("resnet8_static", lambda: resnet8(4), _IMAGE, form="static", **STEP),
     network("cnn_static", SmallCnn, f32(2, 2, 8, 8), form="static", **STEP),
     network("separable_static", separable, f32(1, 3, 9, 9), form="static", **STEP),
+    network("pixels_qd8", Pixels, f32(2, 6, 3, 5), form="dynamic"),
+    network(
+        "pixels_qd8_f16",
+        lambda: Pixels().half(),
+        real(torch.float16, 2, 6, 3, 5),
+        form="dynamic",
+        **HALF_STEP,
+    ),
     network("encoder", lambda: Encoder(16, 2), f32(1, 6, 16), **NEAR),
     network(
         "encoder_qd8", lambda: Encoder(16, 2), f32(1, 6, 16), form="dynamic", **STEP

@@ -76,6 +76,9 @@ ember_status_t ember_xnn_parse(ember_xnn_graph_t *graph) {
     if (status == EMBER_OK) {
         status = ember_xnn_read_nodes(&payload);
     }
+    if (status == EMBER_OK) {
+        ember_xnn_split_pixels(graph);
+    }
     return status == EMBER_BAD_PROGRAM ? ember_xnn_bad(graph) : status;
 }
 

@@ -181,6 +181,10 @@ static inline int32_t xnn_size(const ember_xnn_value_t *value, uint32_t from_end
 // Reads the payload: values and nodes, without kernels.
 EMBER_MUST_USE ember_status_t ember_xnn_parse(ember_xnn_graph_t *graph);
 
+// Makes convolutions of single pixels of what is quantised while it runs what they are
+// to XNNPACK: fully connected layers.
+void ember_xnn_split_pixels(ember_xnn_graph_t *graph);
+
 // Finds a kernel for each node, and shapes.
 EMBER_MUST_USE ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph);
 

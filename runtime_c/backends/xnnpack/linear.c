@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fully connected layers: input (..., k), weights (n, k), or (k, n) by a flag, bias
-// (n,), output (..., n).
+// (n,), output (..., n). Weights of what was a convolution are (n, 1, 1, k).
 #include "product.h"
 
 static bool transposed(const ember_xnn_node_t *node) {
@@ -11,13 +11,19 @@ static uint32_t columns_of(const ember_xnn_node_t *node) {
     return (uint32_t)node->in[1]->sizes[transposed(node) ? 1 : 0];
 }
 
+static bool is_matrix(const ember_xnn_node_t *node) {
+    const ember_xnn_value_t *weights = node->in[1];
+    return weights->rank == 2 || (weights->rank == 4 && !transposed(node) &&
+                                  weights->sizes[1] == 1 && weights->sizes[2] == 1);
+}
+
 ember_status_t ember_xnn_linear_shape(ember_xnn_graph_t *graph,
                                       ember_xnn_node_t *node) {
     const ember_xnn_value_t *input = node->in[0];
     const ember_xnn_value_t *weights = node->in[1];
     int32_t sizes[XNN_MOST_DIMS];
-    if (input->rank < 1 || weights->rank != 2 || xnn_size(input, 0) < 1 ||
-        xnn_size(input, 0) != weights->sizes[transposed(node) ? 0 : 1] ||
+    if (input->rank < 1 || !is_matrix(node) || xnn_size(input, 0) < 1 ||
+        xnn_size(input, 0) != xnn_size(weights, transposed(node)) ||
         !xnn_bias_fits(node->in[2], columns_of(node))) {
         return ember_xnn_bad_shape(graph);
     }

@@ -30,11 +30,10 @@ static ember_xnn_geometry_t linear_geometry(const ember_xnn_node_t *node,
                                             const ember_xnn_form_t *form) {
     const bool transposed = (node->flags & FLAG_TRANSPOSE_WEIGHTS) != 0;
     const ember_xnn_value_t *weights = node->in[1];
-    const int32_t *sizes = weights->sizes;
     return (ember_xnn_geometry_t){.groups = 1,
-                                  .n = (uint32_t)sizes[transposed ? 1 : 0],
+                                  .n = (uint32_t)weights->sizes[transposed ? 1 : 0],
                                   .taps = 1,
-                                  .k = (uint32_t)sizes[transposed ? 0 : 1],
+                                  .k = (uint32_t)xnn_size(weights, transposed),
                                   .block = form->layout->scales ? weights->group : 0,
                                   .unit = form->unit,
                                   .transposed = transposed};
