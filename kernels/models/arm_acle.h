@@ -46,10 +46,6 @@ static inline int16x2_t __ssat16(int16x2_t a, unsigned bits) {
                            ember_acle_cut(ember_acle_high(a), bits));
 }
 
-static inline int32_t __qadd(int32_t a, int32_t b) {
-    return ember_acle_cut((int64_t)a + b, 32);
-}
-
 static inline int32_t __qsub(int32_t a, int32_t b) {
     return ember_acle_cut((int64_t)a - b, 32);
 }
@@ -63,17 +59,6 @@ static inline int16x2_t __sxtb16(int8x4_t a) {
 static inline int16x2_t __sxtab16(int16x2_t a, int8x4_t b) {
     return ember_acle_pair(ember_acle_low(a) + ember_acle_byte(b, 0),
                            ember_acle_high(a) + ember_acle_byte(b, 2));
-}
-
-static inline int16x2_t __sadd16(int16x2_t a, int16x2_t b) {
-    return ember_acle_pair(ember_acle_low(a) + ember_acle_low(b),
-                           ember_acle_high(a) + ember_acle_high(b));
-}
-
-static inline int32_t __smlad(int16x2_t a, int16x2_t b, int32_t sum) {
-    const int64_t low = (int64_t)ember_acle_low(a) * ember_acle_low(b);
-    const int64_t high = (int64_t)ember_acle_high(a) * ember_acle_high(b);
-    return (int32_t)(uint32_t)(uint64_t)(sum + low + high);
 }
 
 // sum + (a * b) >> 16, of the lower or the upper half of b.

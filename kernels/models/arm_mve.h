@@ -68,10 +68,6 @@ static inline void vstrwq_p_f32(float *at, float32x4_t value, mve_pred16_t lanes
     ember_mve_words(at, &value, lanes);
 }
 
-static inline void vstrwq_f32(float *at, float32x4_t value) {
-    vstrwq_p_f32(at, value, 0xffff);
-}
-
 static inline void vstrwq_scatter_shifted_offset_p_f32(float *base, uint32x4_t offsets,
                                                        float32x4_t value,
                                                        mve_pred16_t lanes) {

@@ -72,10 +72,6 @@ static inline uint16x8_t vmulq_n_u16(uint16x8_t a, uint16_t b) {
     return a * b;
 }
 
-static inline int16x8_t vsubq_n_s16(int16x8_t a, int16_t b) {
-    return (int16x8_t)((uint16x8_t)a - (uint16_t)b);
-}
-
 static inline int32x4_t vaddq_s32(int32x4_t a, int32x4_t b) {
     return (int32x4_t)((uint32x4_t)a + (uint32x4_t)b);
 }
@@ -191,10 +187,6 @@ static inline int32x4_t vqrdmulhq_n_s32(int32x4_t a, int32_t b) {
 
 static inline int32x4_t vshrq_n_s32(int32x4_t a, int right) {
     return a >> right;
-}
-
-static inline int16x8_t vshlq_n_s16(int16x8_t a, int left) {
-    return (int16x8_t)((uint16x8_t)a << left);
 }
 
 static inline int32x4_t vshlq_n_s32(int32x4_t a, int left) {

@@ -46,14 +46,6 @@ static inline int16x8_t vmulltq_int_s8(int8x16_t a, int8x16_t b) {
     return made;
 }
 
-static inline int32x4_t vmullbq_int_s16(int16x8_t a, int16x8_t b) {
-    return vmovlbq_s16(a) * vmovlbq_s16(b);
-}
-
-static inline int32x4_t vmulltq_int_s16(int16x8_t a, int16x8_t b) {
-    return vmovltq_s16(a) * vmovltq_s16(b);
-}
-
 // b, shifted and narrowed, to the bottom (0) or the top (1) lanes of a.
 static inline int16x8_t ember_mve_narrow_16(int16x8_t a, int32x4_t b, int right,
                                             int top, bool cut) {

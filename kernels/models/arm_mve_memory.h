@@ -48,10 +48,6 @@ static inline int16x8_t vldrbq_z_s16(const int8_t *at, mve_pred16_t lanes) {
     return made;
 }
 
-static inline int16x8_t vldrbq_s16(const int8_t *at) {
-    return vldrbq_z_s16(at, 0xffff);
-}
-
 static inline int32x4_t vldrbq_z_s32(const int8_t *at, mve_pred16_t lanes) {
     int32x4_t made = {0};
     for (int i = 0; i < 4; i++) {
@@ -120,10 +116,6 @@ static inline void vstrbq_p_s32(int8_t *at, int32x4_t value, mve_pred16_t lanes)
             at[i] = (int8_t)value[i];
         }
     }
-}
-
-static inline void vstrbq_s32(int8_t *at, int32x4_t value) {
-    vstrbq_p_s32(at, value, 0xffff);
 }
 
 static inline void vstrbq_scatter_offset_s8(int8_t *base, uint8x16_t offsets,

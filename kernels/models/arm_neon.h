@@ -50,10 +50,6 @@ EMBER_NEON_MEMORY(vld1_u16, vst1_u16, uint16x4_t, uint16_t)
 EMBER_NEON_MEMORY(vld1q_u16, vst1q_u16, uint16x8_t, uint16_t)
 EMBER_NEON_MEMORY(vld1_f32, vst1_f32, float32x2_t, float)
 
-static inline int32x4_t vld1q_dup_s32(const int32_t *from) {
-    return (int32x4_t){*from, *from, *from, *from};
-}
-
 typedef struct int8x16x3_t {
     int8x16_t val[3];
 } int8x16x3_t;
@@ -125,25 +121,12 @@ static inline int32x4_t vzip2q_s32(int32x4_t x, int32x4_t y) {
     return (int32x4_t){x[2], y[2], x[3], y[3]};
 }
 
-static inline int16x8_t vuzp1q_s16(int16x8_t x, int16x8_t y) {
-    return (int16x8_t){x[0], x[2], x[4], x[6], y[0], y[2], y[4], y[6]};
-}
-
-static inline int16x8_t vuzp2q_s16(int16x8_t x, int16x8_t y) {
-    return (int16x8_t){x[1], x[3], x[5], x[7], y[1], y[3], y[5], y[7]};
-}
-
 static inline int16x4_t vget_low_s16(int16x8_t x) {
     return (int16x4_t){x[0], x[1], x[2], x[3]};
 }
 
 static inline float16x4_t vget_low_f16(float16x8_t x) {
     return (float16x4_t){x[0], x[1], x[2], x[3]};
-}
-
-static inline int16x8_t vcombine_s16(int16x4_t low, int16x4_t high) {
-    return (int16x8_t){low[0],  low[1],  low[2],  low[3],
-                       high[0], high[1], high[2], high[3]};
 }
 
 static inline float32x4_t vcombine_f32(float32x2_t low, float32x2_t high) {
@@ -203,10 +186,6 @@ static inline int8x8_t vdup_n_s8(int8_t x) {
 
 static inline float32x2_t vdup_n_f32(float x) {
     return (float32x2_t){x, x};
-}
-
-static inline int32x2_t vdup_n_s32(int32_t x) {
-    return (int32x2_t){x, x};
 }
 
 static inline float32x4_t vdupq_n_f32(float x) {

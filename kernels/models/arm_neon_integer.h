@@ -59,20 +59,6 @@ static inline int8x16_t vminq_s8(int8x16_t x, int8x16_t y) {
     return x;
 }
 
-static inline int8x8_t vmax_s8(int8x8_t x, int8x8_t y) {
-    for (int i = 0; i < 8; i++) {
-        x[i] = x[i] > y[i] ? x[i] : y[i];
-    }
-    return x;
-}
-
-static inline int8x8_t vmin_s8(int8x8_t x, int8x8_t y) {
-    for (int i = 0; i < 8; i++) {
-        x[i] = x[i] < y[i] ? x[i] : y[i];
-    }
-    return x;
-}
-
 static inline int32x4_t vmulq_s32(int32x4_t x, int32x4_t y) {
     for (int i = 0; i < 4; i++) {
         x[i] = (int32_t)((uint32_t)x[i] * (uint32_t)y[i]);

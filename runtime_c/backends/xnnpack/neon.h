@@ -52,10 +52,6 @@ static inline int16x8_t xnn_neon_rounded(int32x4_t s0, int32x4_t s1,
     return vqaddq_s16(both, round->zero);
 }
 
-static inline int8x8_t xnn_neon_bound(int8x8_t x, const xnn_neon_round_t *round) {
-    return vmin_s8(vmax_s8(x, vget_low_s8(round->low)), vget_low_s8(round->high));
-}
-
 // How numbers become int8: x * factor, rounded. The lower bound is what becomes of NaN.
 typedef struct xnn_neon_quantizer {
     float32x4_t factor;
