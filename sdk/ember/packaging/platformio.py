@@ -36,7 +36,6 @@ from ember.boards import Board
 from ember.errors import SdkError
 from ember.packaging import manifests
 
-_TOOLCHAIN = "arm-gnu"
 _PREFIX = "arm-none-eabi-"
 _PORT = "ember_port_sources_cortexm"
 # What a package of PlatformIO calls itself: GCC 12.2 is 1.120200.
