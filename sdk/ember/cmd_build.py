@@ -13,6 +13,7 @@ from ember import build, footprint, libraries, output, report
 from ember import project as projects
 from ember.jobs import options_of
 from ember.options import (
+    CallerIoOption,
     KernelsOption,
     NoPassOption,
     PassesOption,
@@ -85,12 +86,7 @@ def command(
         Path | None,
         typer.Option(metavar="FILE.c", help="Your main() instead of the usual one."),
     ] = None,
-    caller_io: Annotated[
-        bool,
-        typer.Option(
-            "--caller-io", help="The application lends memory for unplanned tensors."
-        ),
-    ] = False,
+    caller_io: CallerIoOption = False,
     messages: MessagesOption = False,
     prepared: PreparedOption = False,
     stack: StackOption = None,

@@ -17,6 +17,7 @@ from ember.cmd_build import (
 )
 from ember.jobs import options_of
 from ember.options import (
+    CallerIoOption,
     FolderOption,
     KernelsOption,
     MethodsOption,
@@ -32,12 +33,7 @@ def command(
     model: ModelsArgument = None,
     board: BoardOption = None,
     method: MethodsOption = None,
-    caller_io: Annotated[
-        bool,
-        typer.Option(
-            "--caller-io", help="The application lends memory for unplanned tensors."
-        ),
-    ] = False,
+    caller_io: CallerIoOption = False,
     messages: MessagesOption = False,
     stack: Annotated[
         int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")

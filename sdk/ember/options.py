@@ -17,6 +17,12 @@ MethodsOption = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME", help="Method to pack; repeatable."),
 ]
+CallerIoOption = Annotated[
+    bool,
+    typer.Option(
+        "--caller-io", help="The application lends memory for unplanned tensors."
+    ),
+]
 FolderOption = Annotated[
     Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
 ]
