@@ -1,6 +1,6 @@
 """A program, bundle or tensor data -> plain dicts that say what is in it.
 
-The dicts are what `ember inspect --json` writes; cmd_inspect.py shows them as tables.
+The dicts are what `ember inspect --json` writes; inspect_tables.py shows them.
 """
 
 from __future__ import annotations
