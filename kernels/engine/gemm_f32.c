@@ -14,16 +14,21 @@ enum { LANES = 4 };
 // sums, and its code would come once per block shape.
 static __attribute__((noinline)) void store(const ember_gemm_f32_t *gemm, int32_t i,
                                             int32_t j, const float *sums, int width) {
-    const ptrdiff_t at =
-        (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)j * gemm->bias_column;
+    const float alpha = gemm->alpha;
+    const float *bias = gemm->bias;
     float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + j;
 
-    for (int w = 0; w < width; w++) {
-        float value = gemm->alpha * sums[w];
-        if (gemm->bias != NULL) {
-            value += gemm->beta * gemm->bias[at + (ptrdiff_t)w * gemm->bias_column];
+    if (bias == NULL) {
+        for (int w = 0; w < width; w++) {
+            c[w] = alpha * sums[w];
         }
-        c[w] = value;
+        return;
+    }
+    const float beta = gemm->beta;
+    bias += (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)j * gemm->bias_column;
+    for (int w = 0; w < width; w++) {
+        c[w] = alpha * sums[w] + beta * *bias;
+        bias += gemm->bias_column;
     }
 }
 

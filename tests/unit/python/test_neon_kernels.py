@@ -16,6 +16,7 @@ from ember import paths
 MAPS = ("erf", "exp", "gelu", "gelu_tanh", "sigmoid", "silu", "tanh")
 DRIVER = """
 #include "kernels/elementwise/gelu_neon.c"
+#include "kernels/engine/axis.h"
 #include "kernels/engine/half.h"
 #include "kernels/engine/map_f32.h"
 #include "kernels/norm/layer_norm_rows.h"
@@ -64,12 +65,20 @@ SHOWN void layer_norm_neon(ember_layer_norm_rows_t *rows, bool half) {
     struct { ember_layer_norm_rows_t rows; bool half; } s = {*rows, half};
     ember_run_layer_norm_neon(&s);
 }
+
+int32_t ember_run_softmax_f32(void *state);
+int32_t ember_run_softmax_f32_neon(void *state);
+SHOWN void softmax(char *y, const char *x, uint32_t rows, uint32_t count, bool neon) {
+    ember_axis_t s = {.x = x, .y = y, .outer = rows, .count = count, .inner = 1};
+    neon ? ember_run_softmax_f32_neon(&s) : ember_run_softmax_f32(&s);
+}
 """
 SOURCES = [
     *(f"elementwise/{name}_neon.c" for name in MAPS if not name.startswith("gelu")),
     *("engine/fours_neon.c", "engine/half.c", "engine/mathf_erf.c"),
     *("engine/mathf_exp.c", "norm/layer_norm_f16.c", "norm/layer_norm_f32.c"),
-    "norm/layer_norm_neon.c",
+    *("norm/layer_norm_neon.c", "reduction/softmax_f32.c"),
+    "reduction/softmax_f32_neon.c",
 ]
 # What prepare() calls is not there, so the linker drops it.
 FLAGS = [
@@ -138,6 +147,27 @@ def test_maps(library: ctypes.CDLL, name: str, dtype: type) -> None:
         assert (results[1][count:] == 77).all()
         library[f"{name}_neon"](pointer(x), pointer(x), count, dtype == np.float16)
         assert same_bits(x, results[0][:count]).all()  # over its argument
+
+
+@pytest.mark.parametrize("special", [False, True])
+def test_softmax(library: ctypes.CDLL, special: bool) -> None:
+    random = np.random.default_rng(9)
+    for count in (*range(20), 131):
+        x = random.normal(0, 9, 5 * count).astype(np.float32)
+        if special and count > 0:
+            x[random.integers(0, len(x), 3)] = random.choice(SPECIAL, 3)
+            x[:count] = -np.inf
+        results = []
+        for neon in (False, True):
+            y = np.full(len(x) + 4, 77, np.float32)
+            library.softmax(pointer(y), pointer(x), 5, count, neon)
+            results.append(y)
+        assert same_bits(*results).all()
+        assert (results[1][len(x) :] == 77).all()
+        sums = results[1][: len(x)].reshape(5, count).sum(1, dtype=np.float64)
+        assert special or count == 0 or np.allclose(sums, 1, 1e-5)
+        library.softmax(pointer(x), pointer(x), 5, count, True)
+        assert same_bits(x, results[0][: len(x)]).all()  # over its argument
 
 
 def normalised(
