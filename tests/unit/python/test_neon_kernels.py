@@ -121,7 +121,7 @@ def pointer(array: np.ndarray | None) -> ctypes.c_void_p | None:
 def same_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """By element; NaN is NaN, whatever its bits."""
     bits = f"u{a.itemsize}"
-    return (a.view(bits) == b.view(bits)) | (np.isnan(a) & np.isnan(b))
+    return np.asarray((a.view(bits) == b.view(bits)) | (np.isnan(a) & np.isnan(b)))
 
 
 def normal(random: np.random.Generator, count: int, dtype: type) -> np.ndarray:
@@ -176,7 +176,7 @@ def normalised(
     """The result, means and reciprocal deviations, with guards behind each."""
     x = tensors[0]
     assert x is not None
-    made = [np.full(n + 4, 77, dtype) for n in (len(x), rows, rows)]
+    made: list[np.ndarray] = [np.full(n + 4, 77, dtype) for n in (len(x), rows, rows)]
     fields = [x, made[0], *tensors[1:], made[1], made[2]]
     state = Rows(*map(pointer, fields), rows, len(x) // rows, 1e-5)
     function(ctypes.byref(state), dtype == np.float16)  # type: ignore[operator]
