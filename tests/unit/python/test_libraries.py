@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build_tree, kernels, libraries, paths
+from ember import boards, build_tree, isa, kernels, libraries, paths
 from ember.errors import SdkError
 
 KERNEL = """\
@@ -153,6 +153,19 @@ def test_boards_share() -> None:
         board = boards.load(name)
         keys.add(build_tree.Config(board, board.toolchain, messages=False).folder)
     assert len(keys) == 1
+
+
+def test_boards_with_models_of_instructions_share() -> None:
+    """They compile all variants; which of them run is chosen by the board."""
+    names = ("host-asan", "host-dsp", "host-mve")
+    made = {build_tree.Config(boards.load(name), "host", True).folder for name in names}
+    assert len(made) == 1
+
+
+def test_toolchains_with_models_are_known() -> None:
+    files = paths.toolchains().glob("*.cmake")
+    found = {one.stem for one in files if "set(EMBER_MODELS ON)" in one.read_text()}
+    assert found == set(isa.MODELLED)
 
 
 @pytest.mark.parametrize(
