@@ -38,11 +38,11 @@ install_packages() {
         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The packages of .venv depend on pyproject.toml alone; its checksum tells when it
-# changed. No torch: only the export of new programs needs it (.[export]).
+# .venv holds what tools/requirements.lock names, by its hashes, and the SDK; checksums
+# tell when that changed. No torch: only the export of new programs needs it.
 install_python() {
     local stamp=.venv/.ember-setup wanted
-    wanted=$(sha256sum pyproject.toml tools/setup.sh)
+    wanted=$(sha256sum pyproject.toml tools/requirements.lock tools/setup.sh)
     if [ -x .venv/bin/python ] && [ "$(cat $stamp 2>/dev/null)" = "$wanted" ]; then
         return
     fi
@@ -50,8 +50,9 @@ install_python() {
         python3 -m venv .venv
     fi
     echo "setup: installing Python packages into .venv"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --editable '.[dev,hexagon,flash]'
+    local pip=(.venv/bin/python -m pip --quiet --disable-pip-version-check install)
+    "${pip[@]}" --require-hashes --requirement tools/requirements.lock
+    "${pip[@]}" --no-deps --no-build-isolation --editable .
     echo "$wanted" >$stamp
 }
 

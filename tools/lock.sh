@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Makes tools/requirements.lock anew: the newest versions that pyproject.toml allows of
+# what `make setup` installs, for every platform, with the hashes of their files.
+#   tools/lock.sh [PACKAGE...]     moves these packages alone; without names, all
+set -euo pipefail
+cd "$(dirname "$0")/.."
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+python3 -m venv "$place"
+"$place/bin/pip" install --quiet --disable-pip-version-check uv
+
+if [ $# -eq 0 ]; then
+    moved=(--upgrade)
+else
+    moved=("${@/#/--upgrade-package=}")
+fi
+"$place/bin/uv" pip compile --quiet --universal --python-version 3.11 \
+    --generate-hashes --custom-compile-command tools/lock.sh \
+    --extra dev --extra hexagon --extra flash "${moved[@]}" \
+    pyproject.toml --output-file tools/requirements.lock
