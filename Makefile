@@ -9,7 +9,7 @@ help:
 	@echo "make setup   system packages (asks for sudo) and .venv; once, then fast"
 	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
 	@echo "make test    all tests that need no PyTorch"
-	@echo "make check   formatting, types, tests, fuzzing, sizes: what CI wants"
+	@echo "make check   formatting, types, all tests, fuzzing, sizes, the pages' commands"
 	@echo "make clean   remove what builds and tests made"
 
 setup:

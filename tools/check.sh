@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything a change must pass. Runs every step, then names those that failed.
-#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes
+#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes export_page
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ -d .venv ] && PATH="$PWD/.venv/bin:$PATH"
@@ -35,7 +35,11 @@ sizes() {
     python tools/bench int8 --check
 }
 
-[ $# -gt 0 ] || set -- format lint types tests fuzz sizes
+export_page() {
+    tools/check_export.sh
+}
+
+[ $# -gt 0 ] || set -- format lint types tests fuzz sizes export_page
 failed=()
 for step in "$@"; do
     echo "== $step"

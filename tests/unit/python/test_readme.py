@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import readme
 
 from ember import boards
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-CONSOLE = re.compile(r"^```console\n\$ (.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 PYTHON = re.compile(r"^```python\n((?:.*\n)*?)```$", re.MULTILINE)
 C = re.compile(r"^```c\n((?:.*\n)*?)```$", re.MULTILINE)
 YAML = re.compile(r"^```yaml\n((?:.*\n)*?)```$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-
-
-def words(line: str) -> list[str]:
-    """The line without numbers and without the width of columns."""
-    return re.sub(r"-?[\d.,]*\d%?|─+", " # ", line).split()
 
 
 @pytest.fixture
@@ -50,16 +44,18 @@ def run(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.qemu
-@pytest.mark.parametrize("command, shown", CONSOLE.findall(README))
-def test_command(command: str, shown: str, folder: Path) -> None:
-    program, *arguments = shlex.split(command)
-    assert program == "ember"
-    printed = [
-        words(line) for line in run(folder, "-m", "ember", *arguments).split("\n")
-    ]
-    for line in shown.splitlines():
-        if line != "...":
-            assert words(line) in printed, line
+@pytest.mark.parametrize("example", readme.examples(), ids=lambda it: it.command[:40])
+def test_command(example: readme.Example, folder: Path) -> None:
+    assert not readme.stale(example, readme.printed(example.command, folder))
+
+
+def test_stale_figures_are_found() -> None:
+    assert readme.same("code 17,840 9.1%", "code 17,900 9.1%")
+    assert readme.same("2 passed in 1.7 s", "2 passed in 64.0 s")
+    assert readme.same("cmake 3.25.1 builds", "cmake 4.0.2 builds")
+    assert not readme.same("code 17,840", "code 18,300")
+    assert not readme.same("3 passed in 1.7 s", "2 passed in 1.7 s")
+    assert not readme.same("output 0: float32[1,10]", "output 0: float32[1,11]")
 
 
 @pytest.mark.parametrize("code", PYTHON.findall(README))
@@ -93,7 +89,7 @@ def test_board(tmp_path: Path) -> None:
 
 
 def test_there_is_something_to_run() -> None:
-    assert len(CONSOLE.findall(README)) >= 6
+    assert len(readme.examples()) >= 6
     assert len(PYTHON.findall(README)) == 1
 
 
