@@ -144,10 +144,11 @@ class ToolError(SdkError):
         self.output = output
 
 
-def run(words: Sequence[str], what: str) -> None:
-    """Run a tool; ToolError says `what` could not be done, and why."""
+def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
+    """Run a tool, in `folder` or here; ToolError says `what` failed, and why."""
     done = subprocess.run(
         list(words),
+        cwd=folder,
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -106,11 +106,14 @@ class Libraries:
 
         Those that are `given`, by a user, may have all instructions of the board.
         """
+        folder = folder.absolute()
         made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(
                 pool.map(
-                    lambda s, o: self._compile(s, o, options, plain=s not in given),
+                    lambda s, o: self._compile(
+                        s.absolute(), o, options, plain=s not in given
+                    ),
                     sources,
                     made,
                 )
@@ -128,8 +131,12 @@ class Libraries:
         words = [compiler, *flags, "-Os", *warnings]
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
         words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
-        words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}", *options]
-        run([*words, "-c", str(source), "-o", str(made)], f"cannot compile {source}")
+        words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}"]
+        words += [_without_here(word) for word in options]
+        words += ["-c", str(source), "-o", str(made)]
+        # Assemblers look for included files in the folder that they run in first, where
+        # a user may have a program of the same name.
+        run(words, f"cannot compile {source}", made.parent)
 
     def link(
         self,
@@ -170,6 +177,11 @@ class Libraries:
         except ToolError as error:
             too_big = linker.overflow(error.output, self.board)
             raise (too_big or error) from None
+
+
+def _without_here(word: str) -> str:
+    """An option that means the same in every folder."""
+    return f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word
 
 
 @functools.cache

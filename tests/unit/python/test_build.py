@@ -49,6 +49,12 @@ def test_stages_write_artefacts(data: Path) -> None:
     assert (package / "add_plan.h").is_file()
 
 
+def test_a_model_of_the_same_name_beside_is_not_taken(data: Path) -> None:
+    Path("model.pte").write_bytes(b"another program")
+    built = build.build(data / "add.pte", "host")
+    assert packed(data / "add.pte") in built.firmware.read_bytes()
+
+
 def packed(path: Path) -> bytes:
     """What goes into the image of the model in `path`."""
     return repack(model.read(path), kernels.load()).content
