@@ -28,7 +28,7 @@ def test_commands_run(page: Path, tmp_path: Path) -> None:
     folder.mkdir()
     follow.copy_of_checkout(folder)
     python = Path(sys.executable)
-    if "pip " in page.read_text(encoding="utf-8"):
+    if any("pip install" in block.text for block in follow.blocks(page)):
         python = _fresh_python(tmp_path / "venv")
     assert list(follow.follow(page, folder, python))
 
