@@ -1,4 +1,4 @@
-"""Passes of ExecuTorch's Cortex-M flow become those that fuse what it leaves apart, too.
+"""Passes of ExecuTorch's Cortex-M flow become those that fuse what it leaves apart.
 
 The flow fuses a convolution and its activation only where the activation fills the
 range of int8. Where a result shares its scale with others, as those that a U-Net joins
