@@ -112,6 +112,11 @@ static bool set_channels(ember_conv_t *conv, const ember_view_t *x,
     return w->sizes[0] % conv->groups == 0 && w->sizes[1] == conv->channels;
 }
 
+static bool is_integer(uint32_t dtype) {
+    return dtype <= EMBER_S64 || dtype >= EMBER_U16;
+}
+
+// As in PyTorch, integers take a bias of another integer type, which wraps.
 static ember_status_t set_bias(ember_conv_t *conv, ember_node_t *node) {
     ember_tensor_t bias;
 
@@ -123,10 +128,12 @@ static ember_status_t set_bias(ember_conv_t *conv, ember_node_t *node) {
         (int64_t)bias.numel != (int64_t)conv->filters * conv->groups) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: shape of bias");
     }
-    if (bias.dtype != conv->dtype) {
+    if (bias.dtype != conv->dtype &&
+        !(is_integer(bias.dtype) && is_integer(conv->dtype))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of bias");
     }
     conv->bias = bias.data;
+    conv->bias_dtype = bias.dtype;
     return EMBER_OK;
 }
 

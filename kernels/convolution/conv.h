@@ -37,6 +37,7 @@ typedef struct ember_conv {
     int32_t padding[EMBER_CONV_DIMS];
     int32_t dilation[EMBER_CONV_DIMS];
     uint8_t dtype;
+    uint8_t bias_dtype; // another one only of integers
     bool transposed;
     bool planes;        // x, w and y are contiguous
     bool channels_last; // x, w and y are (n, d, h, w, c) in memory

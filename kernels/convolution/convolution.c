@@ -74,12 +74,12 @@ static ember_number_t sum_of(const ember_conv_t *conv, const char *x, const char
 static void store(const ember_conv_t *conv, ember_number_t *sum, int32_t channel,
                   char *y) {
     const ember_class_t class = ember_class_of(conv->dtype);
-    const ptrdiff_t size = (ptrdiff_t)ember_dtype_size(conv->dtype);
     ember_number_t bias;
 
     if (conv->bias != NULL) {
-        ember_elements_load(class, &bias, conv->dtype, conv->bias + channel * size, 0,
-                            1);
+        const ptrdiff_t size = (ptrdiff_t)ember_dtype_size(conv->bias_dtype);
+        ember_elements_load(class, &bias, conv->bias_dtype, conv->bias + channel * size,
+                            0, 1);
         if (class == EMBER_CLASS_F32) {
             sum->f32 += bias.f32;
         } else if (class == EMBER_CLASS_F64) {

@@ -49,8 +49,7 @@ static bool is_channels_last(const ember_tensor_t *tensor) {
     ember_tensor_t alike = *tensor;
 
     alike.dim_order = order;
-    return tensor->rank == RANK &&
-           (tensor->numel == 0 || ember_tensor_same_order(tensor, &alike));
+    return tensor->rank == RANK && ember_tensor_same_order(tensor, &alike);
 }
 
 // Whether `tensor` is a constant (count,) of int32.

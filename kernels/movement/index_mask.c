@@ -59,12 +59,15 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "index: dtypes");
     }
     for (uint32_t d = 0; d < out.rank; d++) {
-        if (out.dim_order[d] != d) {
-            return ember_node_fail(node, EMBER_UNSUPPORTED, "index: layout");
-        }
         s->sizes[d] = d < place    ? whole.sizes[d]
-                      : d == place ? 0
+                      : d == place ? (int32_t)mask.numel
                                    : whole.sizes[d + mask.rank - 1];
+    }
+    ember_tensor_t largest = out;
+    largest.sizes = s->sizes;
+    largest.numel = mask.numel;
+    if (!ember_tensor_is_contiguous(&largest)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: layout");
     }
     s->out = out.data;
     s->rank = out.rank;

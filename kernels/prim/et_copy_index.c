@@ -19,19 +19,32 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// True when the rows of `to` lie one after the other, each laid out like `from`.
+// Whether the rows of `to` lie one after the other, each in one piece like `from`:
+// beside the dimension of rows there may be some of size 1.
 static bool rows_match(const ember_tensor_t *to, const ember_tensor_t *from) {
-    if (to->rank != from->rank + 1u || to->dtype != from->dtype ||
-        to->dim_order[0] != 0) {
+    uint8_t order[EMBER_MAX_RANK];
+    ember_tensor_t row = *to;
+    uint32_t count = 0;
+    uint32_t ones = 0; // among those
+    bool outermost = true;
+
+    if (to->rank == 0 || to->dtype != from->dtype) {
         return false;
     }
-    for (uint32_t d = 0; d < from->rank; d++) {
-        if (to->sizes[d + 1] != from->sizes[d] ||
-            to->dim_order[d + 1] != from->dim_order[d] + 1) {
-            return false;
+    row.rank--;
+    row.sizes++;
+    row.dim_order = order;
+    for (uint32_t i = 0; i < to->rank; i++) {
+        const uint32_t d = to->dim_order[i];
+        if (d == 0) {
+            outermost = count == ones;
+        } else {
+            ones += to->sizes[d] == 1;
+            order[count++] = (uint8_t)(d - 1);
         }
     }
-    return true;
+    return ember_tensor_same_shape(from, &row) &&
+           (from->numel == 0 || (outermost && ember_tensor_same_order(from, &row)));
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

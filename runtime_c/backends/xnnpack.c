@@ -64,18 +64,38 @@ static void wrong_argument(ember_node_t *call) {
                           "xnnpack: an argument is not what its delegate was made for");
 }
 
+// Dimensions in which a value is of another size than an argument read in `order`.
+static uint32_t differences(const ember_tensor_t *tensor,
+                            const ember_xnn_value_t *value, const uint8_t *order) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        count += tensor->sizes[order[i]] != value->sizes[i];
+    }
+    return count;
+}
+
 // The sizes of an argument in the order of its value's dimensions: logical, or as they
-// lie in memory for images, channels last. A tensor of (n, c, 1, 1) may call itself
-// either; its value does not. No graph is lowered for another order.
+// lie in memory for images, channels last. Images of one channel or of one element are
+// both, whatever they call themselves; then it is what fits the value, and their name
+// where both do. No graph is lowered for another order.
 static bool read_order(const ember_tensor_t *tensor, const ember_xnn_value_t *value,
                        uint8_t *order) {
     static const uint8_t logical[XNN_MOST_DIMS] = {0, 1, 2, 3, 4, 5};
     static const uint8_t channels_last[] = {0, 2, 3, 1};
-    const bool image =
-        tensor->rank == 4 && value->rank == 4 && value->sizes[3] != 1 &&
-        memcmp(tensor->dim_order, channels_last, sizeof(channels_last)) == 0;
+    ember_tensor_t alike = *tensor;
+    alike.dim_order = channels_last;
+    const bool plain = ember_tensor_is_contiguous(tensor);
+    bool image = tensor->rank == 4 && value->rank == 4 &&
+                 ember_tensor_same_order(tensor, &alike);
+    if (image && plain) {
+        const uint32_t first = differences(tensor, value, channels_last);
+        const uint32_t other = differences(tensor, value, logical);
+        image = first != other ? first < other
+                               : memcmp(tensor->dim_order, channels_last,
+                                        sizeof(channels_last)) == 0;
+    }
     memcpy(order, image ? channels_last : logical, image ? 4 : XNN_MOST_DIMS);
-    return image || ember_tensor_is_contiguous(tensor);
+    return image || plain;
 }
 
 static void take_input(ember_xnn_graph_t *graph, ember_node_t *call,

@@ -61,8 +61,7 @@ ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
 static bool fits(const ember_tensor_t *declared, const ember_tensor_t *given) {
     return declared->dtype == given->dtype && !declared->constant &&
            ember_tensor_same_shape(declared, given) &&
-           (given->dim_order == NULL ||
-            memcmp(declared->dim_order, given->dim_order, given->rank) == 0);
+           (given->dim_order == NULL || ember_tensor_same_order(declared, given));
 }
 
 ember_status_t ember_method_set_input(ember_method_t *method, uint32_t index,

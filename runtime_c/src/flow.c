@@ -21,8 +21,7 @@ static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
         return false;
     }
     if (to.allocation == NULL || to.tensor.dtype != from->dtype ||
-        to.tensor.rank != from->rank ||
-        memcmp(to.tensor.dim_order, from->dim_order, from->rank) != 0 ||
+        to.tensor.rank != from->rank || !ember_tensor_same_order(from, &to.tensor) ||
         !ember_method_reshape(move->method, slot->index, slot, from->rank,
                               from->sizes)) {
         return false;

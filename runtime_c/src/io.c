@@ -71,85 +71,81 @@ static void bind(ember_slot_t *slot, void *data, size_t size) {
     ember_slot_touch(slot);
 }
 
+// Whether `given` is what is declared. `declared` has its shape already, for in the dim
+// order dimensions of size 1 may stand anywhere.
 static bool same_kind(const ember_tensor_t *declared, const ember_tensor_t *given) {
     return declared->dtype == given->dtype && declared->rank == given->rank &&
-           (given->dim_order == NULL ||
-            memcmp(declared->dim_order, given->dim_order, given->rank) == 0);
+           (given->dim_order == NULL || ember_tensor_same_order(declared, given));
 }
 
 static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
-                                 const ember_tensor_t *given, ember_error_t *err) {
-    ember_slot_t *slot = own_slot(method, index);
+                                 ember_slot_t *slot, const ember_tensor_t *given,
+                                 ember_error_t *err) {
     const bool planned = has_plan(method, index);
-    uint32_t numel;
-    ember_value_t now;
-    ember_method_value(method, index, &now);
-    if (now.kind != EMBER_TENSOR || !same_kind(&now.as_tensor, given)) {
+    ember_tensor_t now;
+    const bool declared = ember_method_tensor(method, index, &now);
+    now.sizes = given->sizes;
+    (void)ember_sizes_numel(now.sizes, given->rank, &now.numel); // reshape checks them
+    if (!declared || !same_kind(&now, given)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "input: another dtype, rank or dim_order than declared");
     }
-    if (((uintptr_t)given->data & (now.as_tensor.element_size - 1u)) != 0 ||
-        now.as_tensor.constant || (planned && slot != NULL && slot->view)) {
+    if (((uintptr_t)given->data & (now.element_size - 1u)) != 0 || now.constant ||
+        (planned && slot != NULL && slot->view)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "input: misaligned, or a constant");
     }
-    const bool sound = ember_sizes_numel(given->sizes, given->rank, &numel);
-    const size_t bytes = sound ? (size_t)numel * now.as_tensor.element_size : 0;
-    if (!planned) {
-        bind(slot, given->data, bytes); // first, for it bounds the shape
+    if (!planned) { // first, for it bounds the shape
+        bind(slot, given->data, ember_tensor_bytes(&now));
     }
-    if (!sound ||
-        !ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
+    if (!ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
         if (!planned) {
             bind(slot, NULL, 0);
         }
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "input: its shape is not the declared one or past the bound");
     }
-    if (planned && now.as_tensor.data != given->data && bytes > 0) {
-        memcpy(now.as_tensor.data, given->data, bytes);
+    if (planned && now.data != given->data && now.numel > 0) {
+        memcpy(now.data, given->data, ember_tensor_bytes(&now));
     }
     return EMBER_OK;
 }
 
 // A scalar that no instruction reads was baked into the program as it was exported.
 static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
-                                 const ember_value_t *given, ember_error_t *err) {
-    ember_slot_t *slot = own_slot(method, index);
-    ember_value_t now;
-    ember_method_value(method, index, &now);
-    if (now.kind == EMBER_NONE && given->kind == EMBER_NONE) {
+                                 ember_slot_t *slot, const ember_value_t *given,
+                                 ember_error_t *err) {
+    const ember_kind_t now = ember_method_kind(method, index);
+    if (now == EMBER_NONE && now == given->kind) {
         return EMBER_OK;
     }
     if (slot == NULL || slot->kind != given->kind) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "input: a value of another kind");
     }
-    ember_value_t wanted = {.kind = given->kind, .as_int = given->as_int};
-    if (given->kind == EMBER_BOOL) {
-        wanted.as_int = given->as_bool ? 1 : 0;
-    }
-    if (!slot->read && slot->as_int != wanted.as_int) {
+    const int64_t wanted = given->kind == EMBER_BOOL ? given->as_bool : given->as_int;
+    if (!slot->read && slot->as_int != wanted) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
                           "input: the program was exported for another constant");
     }
-    if (slot->as_int != wanted.as_int) {
-        slot->as_int = wanted.as_int;
-        ember_slot_touch(slot);
-    }
+    ember_slot_store(slot, given->kind, wanted);
     return EMBER_OK;
+}
+
+static ember_status_t set_input(ember_method_t *method, uint32_t index,
+                                const ember_value_t *value, ember_error_t *err) {
+    uint32_t at;
+    if (!find_value(method, PLAN_INPUTS, index, &at)) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
+    }
+    ember_slot_t *slot = own_slot(method, at);
+    return value->kind == EMBER_TENSOR
+               ? set_tensor(method, at, slot, &value->as_tensor, err)
+               : set_scalar(method, at, slot, value, err);
 }
 
 ember_status_t ember_method_set_input(ember_method_t *method, uint32_t index,
                                       const ember_value_t *value, ember_error_t *err) {
-    uint32_t at;
-    ember_status_t status;
-    if (!find_value(method, PLAN_INPUTS, index, &at)) {
-        status = ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
-    } else if (value->kind == EMBER_TENSOR) {
-        status = set_tensor(method, at, &value->as_tensor, err);
-    } else {
-        status = set_scalar(method, at, value, err);
-    }
-    return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
+    return ember_error_close(err, set_input(method, index, value, err),
+                             EMBER_NO_INSTRUCTION);
 }
 
 ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,

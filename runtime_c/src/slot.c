@@ -70,8 +70,8 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
             return false;
         }
     }
-    if (slot->tensor.data != NULL &&
-        (uint64_t)numel * bound->element_size > slot->tensor.capacity) {
+    if (slot->tensor.data != NULL && // no product wraps: that of the bound does not
+        numel * bound->element_size > slot->tensor.capacity) {
         return false;
     }
     const size_t bytes = bound->rank * sizeof(sizes[0]);

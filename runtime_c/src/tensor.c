@@ -45,15 +45,8 @@ bool ember_tensor_is_contiguous(const ember_tensor_t *tensor) {
 
 bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
                             const int32_t *sizes) {
-    if (tensor->rank != rank) {
-        return false;
-    }
-    for (uint32_t i = 0; i < rank; i++) {
-        if (tensor->sizes[i] != sizes[i]) {
-            return false;
-        }
-    }
-    return true;
+    return tensor->rank == rank &&
+           (rank == 0 || memcmp(tensor->sizes, sizes, rank * sizeof(sizes[0])) == 0);
 }
 
 bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
@@ -61,17 +54,16 @@ bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
 }
 
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b) {
-    if (a->rank < 2 || a->dim_order == b->dim_order) {
-        return true;
-    }
-    uint32_t i = next_real(a, 0);
-    uint32_t j = next_real(b, 0);
-    while (i < a->rank && j < b->rank) {
-        if (a->dim_order[i] != b->dim_order[j]) {
+    uint32_t i = 0;
+    uint32_t j = 0;
+    while (i < a->rank && a->numel > 0) {
+        if (a->sizes[a->dim_order[i]] == 1) {
+            i++;
+        } else if (a->sizes[b->dim_order[j]] == 1) {
+            j++;
+        } else if (a->dim_order[i++] != b->dim_order[j++]) {
             return false;
         }
-        i = next_real(a, i + 1);
-        j = next_real(b, j + 1);
     }
     return true;
 }

@@ -197,7 +197,8 @@ def names(schema: str) -> tuple[str, ...]:
 def roles(schema: str) -> tuple[str, ...]:
     """Of each argument: "reads", or of a tensor that is annotated as written, as in
     `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another. A tensor
-    called `scratch` is memory that a kernel may overwrite: "writes"."""
+    called `scratch`, or `output_scratch`, is memory that a kernel may overwrite:
+    "writes"."""
     found = []
     keyword = False
     for part in map(str.strip, _split(_inside(schema))):
@@ -209,7 +210,7 @@ def roles(schema: str) -> tuple[str, ...]:
 
 def _role(argument: str, keyword: bool) -> str:
     kind, _, name = argument.partition(" ")
-    if name == "scratch":
+    if name.rpartition("_")[2] == "scratch":
         return "writes"
     if "!)" in kind:
         return "writes" if keyword else "updates"

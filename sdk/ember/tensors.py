@@ -115,6 +115,13 @@ def is_dim_order(dim_order: Sequence[int], rank: int) -> bool:
     return sorted(dim_order) == list(range(rank))
 
 
+def same_order(sizes: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two dim orders lay a tensor of these sizes out alike: dimensions of size
+    1 may stand anywhere, and all where there are no elements."""
+    orders = ([dim for dim in order if sizes[dim] != 1] for order in (one, other))
+    return 0 in sizes or next(orders) == next(orders)
+
+
 def from_bytes(
     data: bytes, dtype: DType, sizes: Sequence[int], dim_order: Sequence[int]
 ) -> Array:

@@ -62,8 +62,8 @@ void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 // True when elements lie in logical order, ignoring dimensions of size 1.
 bool ember_tensor_is_contiguous(const ember_tensor_t *tensor);
 
-// True when two tensors of equal shape have the same dim_order as far as it matters:
-// dimensions of size 1 do not.
+// True when two tensors of equal shape, that of `a`, have the same dim_order as far as
+// it matters: dimensions of size 1 may stand anywhere, and all when there are no elements.
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b);
 
 // True when both have the same memory layout: equal shape and order.

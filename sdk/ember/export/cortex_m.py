@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ember.export import fusion
 from ember.export.packages import need
 
 # What the flow's own tests keep whole; the list is new each time, to_edge extends it.
@@ -41,7 +42,12 @@ def lowered(model: Any, sample: tuple[Any, ...], core: str) -> Any:
     )
     edge = exir.to_edge(torch.export.export(model, sample), compile_config=config)
     target = targets.CortexMTargetConfig.from_target_string(core)
-    manager = passes.CortexMPassManager(edge.exported_program(), target_config=target)
-    # there is no public way to put a program back
-    edge._edge_programs["forward"] = manager.transform()
+    manager = passes.CortexMPassManager(
+        edge.exported_program(),
+        fusion.passes(passes.CortexMPassManager.pass_list),
+        target,
+    )
+    program = manager.transform()
+    fusion.check(program.graph)
+    edge._edge_programs["forward"] = program  # there is no public way to put it back
     return edge

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ember import bundle, tensors
+from ember import bundle, program, tensors
 from ember.errors import SdkError
 from ember.export.flows import Lowered
 from ember.export.packages import need
@@ -19,8 +20,10 @@ from ember.program.types import Bool, Double, Int
 def bundled(lowered: Lowered, samples: Iterable[Sample]) -> bytes:
     """The .bpte whose method forward is tested on each of the samples."""
     cases = []
+    declared = program.parse(lowered.content).methods[0].input_values
     for sample in map(lowered.prepare, samples):
-        inputs = _values(sample)  # before the call: it may change its inputs
+        # before the call: it may change its inputs
+        inputs = _values(sample, map(_order, declared))
         cases.append(bundle.Case(inputs, _values(_flat(lowered.outputs(sample)))))
     suite = bundle.Suite("forward", tuple(cases))
     return bundle.write(bundle.Bundle(lowered.content, (suite,)))
@@ -46,11 +49,21 @@ def _flat(tree: Any) -> list[Any]:
     return list(leaves)
 
 
-def _values(found: Iterable[Any]) -> tuple[bundle.Value, ...]:
-    return tuple(_value(one) for one in _flat(list(found)))
+def _order(declared: program.Value) -> tuple[int, ...] | None:
+    return declared.dim_order if isinstance(declared, program.Tensor) else None
 
 
-def _value(found: Any) -> bundle.Value:
+def _values(
+    found: Iterable[Any], orders: Iterable[tuple[int, ...] | None] = ()
+) -> tuple[bundle.Value, ...]:
+    """The dim orders of tensors are contiguous where none are given: those of PyTorch
+    depend on strides of dimensions of size 1."""
+    leaves = _flat(list(found))
+    pairs = itertools.zip_longest(leaves, itertools.islice(orders, len(leaves)))
+    return tuple(_value(leaf, order) for leaf, order in pairs)
+
+
+def _value(found: Any, order: tuple[int, ...] | None) -> bundle.Value:
     if isinstance(found, bool):
         return Bool(found)
     if isinstance(found, int):
@@ -60,7 +73,6 @@ def _value(found: Any) -> bundle.Value:
     if not isinstance(found, need("torch").Tensor):
         raise SdkError(f"a bundled program cannot hold a {type(found).__name__}")
     dtype = tensors.DType[str(found.dtype).removeprefix("torch.").upper()]
-    order = tuple(found.dim_order())
     return bundle.Tensor.of(_array(found), dtype, order)
 
 

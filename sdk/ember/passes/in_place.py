@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ember import tensors
 from ember.passes.edit import Draft
 from ember.passes.execute import Computer
 from ember.passes.join import ENTRY, Joining, is_straight
@@ -65,7 +66,8 @@ def are_alike(method: Method, one: int, other: int) -> bool:
         and isinstance(b, types.Tensor)
         and not a.is_dynamic
         and not b.is_dynamic
-        and (a.dtype, a.sizes, a.dim_order) == (b.dtype, b.sizes, b.dim_order)
+        and (a.dtype, a.sizes) == (b.dtype, b.sizes)
+        and tensors.same_order(a.sizes, a.dim_order, b.dim_order)
     )
 
 

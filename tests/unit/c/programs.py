@@ -700,6 +700,16 @@ def layouts() -> Program:
     return m.program()
 
 
+def ambiguous() -> Program:
+    """An image of one or two channels: with one, its order has other names."""
+    m = Maker()
+    x = m.input(1, 2, 2, 3, order=(0, 2, 1, 3), dynamic=True)
+    y = m.tensor(1, 2, 2, 3, order=(0, 2, 1, 3), dynamic=True)
+    m.call("copy.out", x, y)
+    m.give(y)
+    return m.program()
+
+
 def stale_error() -> Program:
     """A volatile node that fails at load, then a fixed one that fails silently."""
     m = Maker()
@@ -721,6 +731,7 @@ def bounded_scratch() -> Program:
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "add": add,
+    "ambiguous": ambiguous,
     "arguments": arguments,
     "bool_input": bool_input,
     "bound_by_caller": bound_by_caller,

@@ -84,6 +84,43 @@ static void wrong_tensors_are_refused(void) {
     subject_close(&subject);
 }
 
+// Whether six elements of a shape are taken in a dim order.
+static ember_status_t set_laid_out(subject_t *subject, const int32_t *sizes,
+                                   const uint8_t *order) {
+    float data[12] = {1, 2, 3, 4, 5, 6};
+    const ember_value_t given = {.kind = EMBER_TENSOR,
+                                 .as_tensor = {.data = data,
+                                               .sizes = sizes,
+                                               .dim_order = order,
+                                               .rank = 4,
+                                               .dtype = EMBER_F32}};
+    return ember_method_set_input(&subject->method, 0, &given, NULL);
+}
+
+static void orders_of_the_same_memory_are_one(void) {
+    static const int32_t one_channel[] = {1, 1, 2, 3};
+    static const int32_t one_row[] = {1, 2, 1, 3};
+    static const int32_t two[] = {1, 2, 2, 3};
+    static const int32_t empty[] = {1, 2, 0, 3};
+    static const uint8_t plain[] = {0, 1, 2, 3};
+    static const uint8_t last[] = {0, 2, 3, 1};
+    static const uint8_t declared[] = {0, 2, 1, 3};
+    static const uint8_t turned[] = {3, 2, 1, 0};
+    subject_t subject;
+    start(&subject, "ambiguous.pte");
+    CHECK_EQ(set_laid_out(&subject, one_channel, plain), EMBER_OK);
+    CHECK(subject_input(&subject, 0)[5] == 6);
+    CHECK_EQ(set_laid_out(&subject, one_channel, last), EMBER_OK);
+    CHECK_EQ(set_laid_out(&subject, one_channel, turned), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(set_laid_out(&subject, one_row, plain), EMBER_OK);
+    CHECK_EQ(set_laid_out(&subject, one_row, last), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(set_laid_out(&subject, two, declared), EMBER_OK);
+    CHECK_EQ(set_laid_out(&subject, two, plain), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(set_laid_out(&subject, two, last), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(set_laid_out(&subject, empty, turned), EMBER_OK);
+    subject_close(&subject);
+}
+
 static void caller_binds_memory(void) {
     subject_t subject;
     start(&subject, "bound_by_caller.pte");
@@ -346,9 +383,9 @@ static void scalars_are_set(void) {
 }
 
 TESTS(TEST(planned_inputs_are_copied), TEST(wrong_tensors_are_refused),
-      TEST(caller_binds_memory), TEST(planned_outputs_are_not_bound),
-      TEST(shapes_change_and_change_back), TEST(shapes_past_the_bound_are_refused),
-      TEST(outputs_past_their_bound_fail), TEST(data_decides_shapes),
-      TEST(bound_inputs_are_dynamic), TEST(views_follow_their_base),
-      TEST(views_forget_memory_that_left), TEST(moved_inputs_are_their_own_again),
-      TEST(scalars_are_set))
+      TEST(orders_of_the_same_memory_are_one), TEST(caller_binds_memory),
+      TEST(planned_outputs_are_not_bound), TEST(shapes_change_and_change_back),
+      TEST(shapes_past_the_bound_are_refused), TEST(outputs_past_their_bound_fail),
+      TEST(data_decides_shapes), TEST(bound_inputs_are_dynamic),
+      TEST(views_follow_their_base), TEST(views_forget_memory_that_left),
+      TEST(moved_inputs_are_their_own_again), TEST(scalars_are_set))

@@ -71,6 +71,7 @@ static void layouts_compare(void) {
     static const int32_t sizes[] = {2, 3, 4, 5};
     static const int32_t one_channel[] = {2, 1, 4, 5};
     static const int32_t ones[] = {1, 1, 1, 1};
+    static const int32_t none[] = {2, 3, 0, 5};
     ember_tensor_t a = make(4, sizes, plain);
     ember_tensor_t b = make(4, sizes, last);
     CHECK(ember_tensor_same_shape(&a, &b) && !ember_tensor_same_layout(&a, &b));
@@ -84,6 +85,11 @@ static void layouts_compare(void) {
     CHECK(ember_tensor_same_layout(&a, &b));
     b = make(3, ones, plain);
     CHECK(!ember_tensor_same_layout(&a, &b));
+    a = make(4, none, plain);
+    b = make(4, none, last);
+    CHECK(ember_tensor_same_layout(&a, &b));
+    a = make(0, NULL, NULL);
+    CHECK(ember_tensor_same_layout(&a, &a));
 }
 
 TESTS(TEST(dtypes_have_sizes), TEST(strides_follow_the_dim_order),
