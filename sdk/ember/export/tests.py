@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,28 +16,24 @@ from ember.export.source import Sample
 from ember.program.types import Bool, Double, Int
 
 
-def bundled(lowered: Lowered, samples: Iterable[Sample]) -> bytes:
-    """The .bpte whose method forward is tested on each of the samples."""
-    cases = []
-    for sample in map(lowered.prepare, samples):
-        inputs = _values(sample)  # before the call: it may change its inputs
-        cases.append(bundle.Case(inputs, _values(_flat(lowered.outputs(sample)))))
+def bundled(lowered: Lowered, samples: Sequence[Sample], outputs: list[Any]) -> bytes:
+    """The .bpte whose method forward is called with each of the samples in order."""
+    cases = [
+        bundle.Case(_values("input", sample), _values("output", given))
+        for sample, given in zip(map(lowered.prepare, samples), outputs, strict=True)
+    ]
     suite = bundle.Suite("forward", tuple(cases))
     return bundle.write(bundle.Bundle(lowered.content, (suite,)))
 
 
-def distance(lowered: Lowered, model: Any, samples: Sequence[Sample]) -> float:
+def distance(exact: list[Any], outputs: list[Any]) -> float:
     """The largest difference of an output from what the model itself computes."""
     torch = need("torch")
     largest = 0.0
-    with torch.no_grad():
-        for sample in samples:
-            exact = _flat(model(*sample))
-            found = _flat(lowered.outputs(lowered.prepare(sample)))
-            for right, got in zip(exact, found, strict=True):
-                if isinstance(right, torch.Tensor) and right.numel():
-                    gap = (right.double() - got.double()).abs().max().item()
-                    largest = max(largest, gap)
+    for right, got in zip(_flat(exact), _flat(outputs), strict=True):
+        if isinstance(right, torch.Tensor) and right.numel():
+            gap = (right.double() - got.double()).abs().max().item()
+            largest = max(largest, gap)
     return largest
 
 
@@ -46,11 +42,13 @@ def _flat(tree: Any) -> list[Any]:
     return list(leaves)
 
 
-def _values(found: Iterable[Any]) -> tuple[bundle.Value, ...]:
-    return tuple(_value(one) for one in _flat(list(found)))
+def _values(what: str, tree: Any) -> tuple[bundle.Value, ...]:
+    return tuple(
+        _value(f"{what} {number}", leaf) for number, leaf in enumerate(_flat(tree))
+    )
 
 
-def _value(found: Any) -> bundle.Value:
+def _value(name: str, found: Any) -> bundle.Value:
     if isinstance(found, bool):
         return Bool(found)
     if isinstance(found, int):
@@ -58,7 +56,11 @@ def _value(found: Any) -> bundle.Value:
     if isinstance(found, float):
         return Double(found)
     if not isinstance(found, need("torch").Tensor):
-        raise SdkError(f"a bundled program cannot hold a {type(found).__name__}")
+        kind = "None" if found is None else f"a {type(found).__name__}"
+        raise SdkError(
+            f"a bundled program cannot hold {name}: it is {kind}",
+            hint="-o FILE.pte writes the program without tests",
+        )
     dtype = tensors.DType[str(found.dtype).removeprefix("torch.").upper()]
     order = tuple(found.dim_order())
     return bundle.Tensor.of(_array(found), dtype, order)
