@@ -15,12 +15,18 @@ from ember.export.source import Sample
 
 # What the flow's own tests keep whole; the list is new each time, to_edge extends it.
 _KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
+_LAYERS = (
+    "2-d convolution or pooling, linear layer, matrix product, addition,"
+    " multiplication, softmax or activation that int8 for Cortex-M takes"
+)
 
 
 def quantised(model: Any, calibration: Sequence[Sample]) -> Any:
     """Quantise a model in evaluation mode to int8, calibrated by inputs."""
     quantizer = need("executorch.backends.cortex_m.quantizer.quantizer")
-    return quantising.calibrated(model, calibration, quantizer.CortexMQuantizer())
+    return quantising.calibrated(
+        model, calibration, quantizer.CortexMQuantizer(), _LAYERS
+    )
 
 
 def lowered(exported: Any, core: str) -> Any:

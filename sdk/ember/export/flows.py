@@ -26,6 +26,12 @@ _CAN: dict[Backend, tuple[Quantize | None, ...]] = {
     "cortex_m": ("int8",),
     "xnnpack": (None, "int8", "int8-dynamic", "int4"),
 }
+# by whether it is dynamic: what XNNPACK's quantizer chooses
+_LAYERS = (
+    "convolution, linear layer, addition, multiplication, concatenation or adaptive"
+    " pooling that XNNPACK's int8 takes",
+    "linear layer or convolution that XNNPACK's int8-dynamic takes",
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,15 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
             f"{source.path} is a saved graph, in which int4 finds no layers",
             hint="export from the Python file that defines the model",
         )
+
+
+def instead_of(backend: Backend, quantize: Quantize | None) -> str | None:
+    """What may take a model that a flow does not take."""
+    if backend == "cortex_m":
+        return "--backend xnnpack has another int8; without --quantize all stays float"
+    if quantize:
+        return "without --quantize all stays float"
+    return "--backend portable has every operator" if backend == "xnnpack" else None
 
 
 def lower(
@@ -175,7 +190,7 @@ def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:
         is_per_channel=True, is_dynamic=dynamic
     )
     quantizer = quantizers.XNNPACKQuantizer().set_global(config)
-    return quantising.calibrated(model, calibration, quantizer)
+    return quantising.calibrated(model, calibration, quantizer, _LAYERS[dynamic])
 
 
 def _made(

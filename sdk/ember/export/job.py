@@ -11,7 +11,15 @@ from typing import Any
 from ember import boards, gaps, program, selection
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
-from ember.export import blame, flows, samples, source, states, tests
+from ember.export import (
+    blame,
+    flows,
+    quantising,
+    samples,
+    source,
+    states,
+    tests,
+)
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
@@ -72,7 +80,8 @@ def _lowered(
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
     what = f"the exporter cannot take {order.path} to {backend}"
-    with _explained(what, order.path), need("torch").no_grad():
+    hint = flows.instead_of(backend, order.quantize)
+    with _explained(what, order.path, hint=hint), need("torch").no_grad():
         return flows.lower(found, backend, order.quantize, core, calibration)
 
 
@@ -93,15 +102,19 @@ def _tested(
 
 
 @contextlib.contextmanager
-def _explained(what: str, path: Path, nodes: Sequence[Any] = ()) -> Iterator[None]:
+def _explained(
+    what: str, path: Path, nodes: Sequence[Any] = (), hint: str | None = None
+) -> Iterator[None]:
     """In silence; what goes wrong becomes a sentence."""
     try:
         with quiet():
             yield
     except SdkError:
         raise
+    except quantising.NothingQuantisedError as error:
+        raise SdkError(f"{path}: {error}", "leave out --quantize") from error
     except Exception as error:
-        raise blame.of(what, error, path, nodes) from error
+        raise blame.of(what, error, path, nodes, hint) from error
 
 
 def _check(order: Order, lowered: Lowered) -> None:

@@ -111,8 +111,10 @@ class Explicit:
 def explicit(model: Any, sample: Sample) -> Explicit:
     """The graph of a model; without in-place operators, if it has any."""
     torch = need("torch")
-    exported = torch.export.export(model, copy.deepcopy(sample), strict=True)
-    if not any(_is_in_place(node) for node in exported.graph.nodes):
+    # not strict: that forgets, with a warning, the states that a model assigns
+    exported = torch.export.export(model, copy.deepcopy(sample), strict=False)
+    changes = exported.graph_signature.buffers_to_mutate
+    if not changes and not any(map(_is_in_place, exported.graph.nodes)):
         return Explicit(exported.module(check_guards=False), {})
     exported = exported.run_decompositions({})
     names = dict.fromkeys(exported.graph_signature.buffers_to_mutate.values())
