@@ -45,4 +45,12 @@ def lowered(exported: Any, core: str) -> Any:
     manager = passes.CortexMPassManager(edge.exported_program(), target_config=target)
     # there is no public way to put a program back
     edge._edge_programs["forward"] = manager.transform()
+    if not any(_computes(node) for node in edge.exported_program().graph.nodes):
+        raise quantising.NothingQuantisedError(_LAYERS)
     return edge
+
+
+def _computes(node: Any) -> bool:
+    """Whether this is of the dialect, and no change from or to float alone."""
+    name = str(node.target)
+    return "cortex_m" in name and "quantize_per_tensor" not in name

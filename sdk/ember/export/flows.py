@@ -10,12 +10,12 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.export import blame, cortex_m, quantising, reference, states
+from ember.export import assigned, blame, cortex_m, quantising, reference, states
 from ember.export.packages import need
 from ember.export.source import Sample, Source
 
@@ -42,6 +42,7 @@ class Lowered:
     data: Mapping[str, bytes]  # .ptd files by name
     graph: Sequence[Any]  # nodes of the last graph that knows source lines
     outputs: states.Run  # what the program shall compute
+    changed: Sequence[int]  # inputs that a call changes, outputs of the program, too
     prepare: Callable[[Sample], Sample]  # inputs as the program takes them
     notes: tuple[str, ...] = ()  # what was done otherwise than asked
 
@@ -95,6 +96,7 @@ def lower(
     calibration: Sequence[Sample],
 ) -> Lowered:
     """Take the model to a program; errors are those of the exporter."""
+    source = replace(source, model=assigned.settled(source.model, source.inputs))
     if backend == "cortex_m":
         return _cortex_m(source, core, calibration)
     if backend == "xnnpack":
@@ -108,9 +110,11 @@ def _portable(source: Source) -> Lowered:
         source.model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
     with _lines_of(exported):
-        edge = exir.to_edge(exported)
-        nodes = list(edge.exported_program().graph.nodes)
-        return _made(states.written(edge), nodes, states.run_of(source.model))
+        edge = exir.to_edge(exported, compile_config=_config())
+        program = edge.exported_program()
+        changed = states.changed_inputs(program)
+        outputs = states.run_of(source.model, changed)
+        return _made(states.written(edge), list(program.graph.nodes), outputs, changed)
 
 
 def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lowered:
@@ -128,8 +132,9 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
         edge = cortex_m.lowered(exported, core)
         program = edge.exported_program()
         nodes, module = list(program.graph.nodes), program.module()
-        outputs = reference.of_int8(copy.deepcopy(module))
-        return _made(states.written(edge), nodes, outputs, prepare)
+        changed = states.changed_inputs(program)
+        outputs = reference.of_int8(copy.deepcopy(module), changed)
+        return _made(states.written(edge), nodes, outputs, changed, prepare)
 
 
 def _xnnpack(
@@ -147,10 +152,13 @@ def _xnnpack(
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     with _lines_of(exported):
-        edge = exir.to_edge_transform_and_lower(exported, partitioner=partitioners)
+        edge = exir.to_edge_transform_and_lower(
+            exported, partitioner=partitioners, compile_config=_config()
+        )
+        changed = states.changed_inputs(edge.exported_program())
         made = states.written(edge)
     outputs = reference.of_runtime(bytes(made.buffer))
-    return _made(made, nodes, outputs, notes=notes)
+    return _made(made, nodes, outputs, changed, notes=notes)
 
 
 def _for_xnnpack(
@@ -167,11 +175,21 @@ def _for_xnnpack(
     return source.model, ()
 
 
+def _config() -> Any:
+    """The exporter's own, and unfold, for which there are kernels everywhere."""
+    unfold = need("torch").ops.aten.unfold.default
+    return need("executorch.exir").EdgeCompileConfig(
+        _core_aten_ops_exception_list=[unfold]
+    )
+
+
 @contextlib.contextmanager
 def _lines_of(exported: Any) -> Iterator[None]:
     """Errors get the graph in which the lines of operators are found."""
     try:
         yield
+    except quantising.NothingQuantisedError:
+        raise
     except Exception as error:
         raise blame.LoweringError(error, list(exported.graph.nodes)) from error
 
@@ -197,13 +215,14 @@ def _made(
     manager: Any,
     nodes: Sequence[Any],
     outputs: states.Run,
+    changed: Sequence[int],
     prepare: Callable[[Sample], Sample] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Lowered:
     # there is no public way to the .ptd files
     data = {name: bytes(one) for name, one in manager._tensor_data.items()}
     content = bytes(manager.buffer)
-    return Lowered(content, data, nodes, outputs, prepare or _same, notes)
+    return Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
 
 
 def _same(sample: Sample) -> Sample:

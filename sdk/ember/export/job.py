@@ -91,7 +91,7 @@ def _tested(
     """The bytes to write, and how far the outputs are from the model's own."""
     with need("torch").no_grad():
         with _explained(f"PyTorch cannot run {order.path}", order.path):
-            exact = states.run_of(found.model)(samples)
+            exact = states.run_of(found.model, lowered.changed)(samples)
         what = f"the outputs of {order.path} cannot be computed"
         with _explained(what, order.path, lowered.graph):
             outputs = lowered.outputs([lowered.prepare(one) for one in samples])

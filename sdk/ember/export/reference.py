@@ -16,7 +16,7 @@ from ember.export.source import Sample
 _PICKING = ("max_pool2d_with_indices", "upsample_nearest2d", "reflection_pad2d")
 
 
-def of_int8(module: Any) -> states.Run:
+def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     """Calls of a module of the Cortex-M dialect, in PyTorch."""
     torch = need("torch")
     modes = need("torch.utils._python_dispatch")
@@ -33,7 +33,7 @@ def of_int8(module: Any) -> states.Run:
                 return (picked[0].to(torch.int8), *picked[1:])
             return picked.to(torch.int8)
 
-    run = states.run_of(module)
+    run = states.run_of(module, changed)
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
         with PickingInFloat():

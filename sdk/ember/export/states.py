@@ -7,7 +7,7 @@ and its calls follow one another, as those of a program on a board do.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,14 +17,30 @@ from ember.export.source import Sample
 Run = Callable[[Sequence[Sample]], list[Any]]  # the outputs of calls in a row
 
 
-def run_of(model: Any) -> Run:
-    """Calls on a copy: neither state nor inputs that are changed carry over."""
+def run_of(model: Any, changed: Sequence[int] = ()) -> Run:
+    """Calls on a copy: neither state nor inputs that are changed carry over.
+
+    The inputs `changed`, counted flat, are outputs before the others, as in a program.
+    """
 
     def run(samples: Sequence[Sample]) -> list[Any]:
         own = copy.deepcopy(model)
-        return [kept(own(*copy.deepcopy(sample))) for sample in samples]
+        return [called(own, copy.deepcopy(sample)) for sample in samples]
+
+    def called(own: Any, inputs: Sample) -> Any:
+        outputs = own(*inputs)
+        leaves = need("torch.utils._pytree").tree_flatten(inputs)[0]
+        return kept([*(leaves[index] for index in changed), outputs])
 
     return run
+
+
+def changed_inputs(program: Any) -> tuple[int, ...]:
+    """Which of the inputs a call of a graph changes, in the order of its outputs."""
+    signature = program.graph_signature
+    inputs = list(signature.user_inputs)
+    names = signature.user_inputs_to_mutate.values()
+    return tuple(map(inputs.index, names))
 
 
 def kept(tree: Any) -> Any:
@@ -174,10 +190,3 @@ def _keeper(graph: Any, states: dict[str, Any]) -> Any:
             return outputs
 
     return Keeper()
-
-
-def detached(tensors: Iterable[Any]) -> None:
-    """Cut states off what computed them, so that they can be copied."""
-    for tensor in tensors:
-        if tensor.grad_fn is not None:
-            tensor.detach_()

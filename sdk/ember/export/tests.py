@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ember import bundle, tensors
 from ember.errors import SdkError
+from ember.export import layouts
 from ember.export.flows import Lowered
 from ember.export.packages import need
 from ember.export.source import Sample
@@ -62,7 +63,7 @@ def _value(name: str, found: Any) -> bundle.Value:
             hint="-o FILE.pte writes the program without tests",
         )
     dtype = tensors.DType[str(found.dtype).removeprefix("torch.").upper()]
-    order = tuple(found.dim_order())
+    order = tuple(layouts.whole(found).dim_order())
     return bundle.Tensor.of(_array(found), dtype, order)
 
 
