@@ -222,10 +222,10 @@ REFUSED = {
         "a bundled program cannot hold output 1: it is None",
     ),
     "statistics_of_the_batch": (
-        "self.norm = nn.BatchNorm1d(4, track_running_stats=False)",
-        "return self.norm(x)",
+        "self.m = nn.BatchNorm1d(4)",
+        "return F.batch_norm(x, self.m.running_mean, self.m.running_var, training=True)",
         [],
-        "network.py:14: `return self.norm(x)`",
+        "network.py:14: `return F.batch_norm(",
     ),
 }
 
