@@ -27,6 +27,12 @@ _DEAD_BODY = struct.Struct("<5I")
 _OUTPUT_BODY = struct.Struct("<IIiI")
 _RESULT_BODY = struct.Struct("<IiIIII5Q")
 _END_BODY = struct.Struct("<QQ")
+_LEAST = {  # bytes of what the runner writes
+    _HELLO: _HELLO_BODY.size,
+    _OUTPUT: _OUTPUT_BODY.size,
+    _RESULT: _RESULT_BODY.size,
+    _END: _END_BODY.size,
+}
 _ALIGN = 16
 _NOWHERE = 0xFFFFFFFF
 _UNKNOWN = 2**64 - 1
@@ -216,12 +222,17 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
         at += length
         if len(body) < length:
             return
+        if length < _LEAST.get(kind, 0):
+            raise SdkError(
+                f"the test runner wrote a record of kind {kind} with {length} bytes,"
+                f" not {_LEAST[kind]}"
+            )
         if kind != _OUTPUT:
             yield kind, _Body(body)
             continue
         try:
             found, at = values.from_bytes(data, at)
-        except SdkError:
+        except values.TornError:
             return
         yield kind, _Body(body, tuple(found))
 

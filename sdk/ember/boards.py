@@ -9,10 +9,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from ember import isa, paths
+from ember import documents, isa, paths
 from ember.errors import SdkError, problem_list
 from ember.flash_facts import Chip, Flash, Flasher, Gdb
 from ember.steps import Step, Word
@@ -317,14 +316,7 @@ def read(path: Path) -> Board:
 
 def _fields(path: Path) -> Any:
     """What the file says, over what the board says that it is `like:`."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f", line {where.line + 1}" if where else ""
-        raise SdkError(f"{path}{line}: this is not YAML") from error
-    except OSError as error:
-        raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    data = documents.read_yaml(path)
     if not isinstance(data, dict) or "like" not in data:
         return data
     like = str(data.pop("like"))
@@ -332,7 +324,9 @@ def _fields(path: Path) -> Any:
     base = next((one for one in places if one.is_file()), None)
     if base is None:
         raise SdkError(f"{path}: like: there is no board '{like}'")
-    described = yaml.safe_load(base.read_text(encoding="utf-8"))
+    described = documents.read_yaml(base)
+    if not isinstance(described, dict):
+        raise SdkError(f"{base} is no mapping, so no board can be like it")
     if "like" in described:
         raise SdkError(f"{path}: like: {like} is itself like another board")
     return _over(described, data)

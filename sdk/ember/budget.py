@@ -13,7 +13,7 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from ember import kernel_library
+from ember import documents
 from ember.errors import SdkError, problem_list
 from ember.strict import Size, Strict
 
@@ -30,7 +30,7 @@ class Budget(Strict):
 
 
 def read(path: Path) -> Budget:
-    data = kernel_library.read_yaml(path, "the budget")
+    data = documents.read_yaml(path, "the budget")
     try:
         return Budget.model_validate(data or {})
     except ValidationError as error:

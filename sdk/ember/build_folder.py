@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ember import documents
+from ember.errors import SdkError
+
 _STAMP = "build.json"
 
 
 def is_built(folder: Path, key: str) -> bool:
     try:
-        stamp = json.loads((folder / _STAMP).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        stamp = documents.read_json(folder / _STAMP)
+    except SdkError:
         return False
     return isinstance(stamp, dict) and stamp.get("key") == key
 
@@ -51,5 +54,5 @@ def write_json(path: Path, facts: Any) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, Any] = documents.read_json(path)
     return found

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from ember import bundle, files, program, tensors
+from ember import arrays, bundle, documents, files, program, tensors
 from ember.errors import SdkError, UsageError
 from ember.output import counted
 from ember.program import Method, Program
@@ -46,6 +44,7 @@ class Run:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     test: int | None = None  # of a bundle: the test case of the method
+    says_outputs: bool = True  # which ones are expected, or that none are
 
 
 @dataclass(frozen=True)
@@ -179,7 +178,13 @@ def _read_bundle(
     content = files.read(path)
     read_back = bundle.parse(content, path.name)
     runs = [
-        Run(suite.method, _bundled(test.inputs), _bundled(test.outputs), number)
+        Run(
+            suite.method,
+            _bundled(test.inputs),
+            _bundled(test.outputs),
+            number,
+            says_outputs=bool(test.outputs),
+        )
         for suite in read_back.suites
         for number, test in enumerate(suite.cases)
     ]
@@ -206,6 +211,26 @@ def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
     )
 
 
+def check_expected(case: Case) -> None:
+    """Raise an SdkError unless every run says what it shall be compared with."""
+    gives = {method.name: len(method.outputs) for method in case.program.methods}
+    silent = [run for run in case.runs if not run.says_outputs and gives[run.method]]
+    if not silent:
+        return
+    first = silent[0]
+    if not case.bundled:
+        raise SdkError(
+            f"{CASE_FILE}: run {case.runs.index(first)} has no key 'outputs': name the"
+            " expected ones, or write [] for a run without comparison"
+        )
+    some = "" if len(silent) == len(case.runs) else f"case {first.test} of "
+    raise SdkError(
+        f"the bundle has no expected outputs for {some}{first.method}: write it again"
+        " with them (expected_outputs of MethodTestCase), or make a case folder with"
+        ' "outputs": [] for runs without comparison'
+    )
+
+
 # ---- case.json ---------------------------------------------------------------------
 
 
@@ -213,12 +238,9 @@ def _settings(folder: Path, *, needed: bool) -> dict[str, Any]:
     path = folder / CASE_FILE
     if not path.exists() and not needed:
         return {}
-    try:
-        data = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise SdkError(f"{CASE_FILE} is missing in {folder}") from None
-    except (OSError, ValueError) as error:
-        raise SdkError(f"{CASE_FILE} is not JSON: {error}") from error
+    if not path.exists():
+        raise SdkError(f"{CASE_FILE} is missing in {folder}")
+    data = documents.read_json(path)
     _check_keys(data, _CASE_KEYS, CASE_FILE)
     if needed and "runs" not in data:
         raise SdkError(f"{CASE_FILE} has no key 'runs'")
@@ -266,6 +288,7 @@ class _Reader:
             method,
             self._values(data, "inputs", where),
             self._values(data, "outputs", where),
+            says_outputs="outputs" in data,
         )
 
     def _values(
@@ -290,14 +313,10 @@ class _Reader:
         raise SdkError(f"{where}: {json.dumps(value)[:40]} is no value")
 
     def _tensor(self, name: str) -> Tensor:
-        try:
-            array = np.load(self.folder / name, allow_pickle=False)
-        except FileNotFoundError:
-            raise SdkError(f"{name} is missing in {self.folder}") from None
-        except (OSError, ValueError, EOFError) as error:
-            raise SdkError(f"{name} is not a .npy file: {error}") from error
-        if not isinstance(array, np.ndarray):
-            raise SdkError(f"{name} is a .npz archive, not a .npy file")
+        path = self.folder / name
+        if not path.exists():
+            raise SdkError(f"{name} is missing in {self.folder}")
+        array = arrays.read(path)
         return Tensor(self._dtype(name, array), array)
 
     def _dtype(self, name: str, array: Array) -> DType:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ember import footprint, output, profile, report
+from ember import documents, footprint, output, profile, report
 from ember.errors import SdkError
 
 _SIZES = Path("5-firmware") / "size.json"
@@ -64,8 +63,10 @@ def _compare_sizes(before: Path, after: Path, json_to: str | None) -> None:
 def _read(folder: Path) -> dict[str, Any]:
     path = folder / _SIZES
     try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = documents.read_json(path)
+        if not isinstance(found, dict):
+            raise SdkError(f"{path} is no object")
+    except SdkError:
         raise SdkError(
             f"{folder} is no finished build: {_SIZES} is missing or broken",
             hint="make it with `ember build MODEL --board NAME --out FOLDER`",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from ember import schema
 from ember.errors import SdkError
@@ -37,23 +39,49 @@ _FORMATS = {
 _SHORTEST = 8  # root offset and identifier
 
 
-def read(path: Path) -> bytes:
-    """The bytes of a file; an SdkError when it cannot be read."""
+def read(path: Path, most: int | None = None, what: str = "") -> bytes:
+    """The bytes of a file, `most` at most; an SdkError when it cannot be read."""
+    with opened(path, what=what) as file:
+        size = path.stat().st_size
+        if most is not None and size > most:
+            raise SdkError(f"{what} {path}".strip() + f" has more than {most:,} bytes")
+        try:
+            return file.read()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+
+def opened(
+    path: Path, wanted: str = "a .pte, .bpte or .ptd file", what: str = ""
+) -> IO[bytes]:
+    """The file for reading. No folder, and no pipe or device: they may never end."""
+    name = f"{what} {path}".strip()
     try:
-        return path.read_bytes()
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise SdkError(f"{name} is a folder", hint=f"give {what or wanted}")
+        if not stat.S_ISREG(mode):
+            raise SdkError(
+                f"{name} is a pipe or device, not a file", hint=f"give {what or wanted}"
+            )
+        return path.open("rb")
     except FileNotFoundError:
         raise SdkError(
-            f"{path} does not exist", hint="check the path; relative ones start here"
+            f"{name} does not exist", hint="check the path; relative ones start here"
         ) from None
-    except IsADirectoryError:
-        raise SdkError(
-            f"{path} is a folder", hint="give a .pte, .bpte or .ptd file"
-        ) from None
+    except ValueError as error:  # a zero byte in the path
+        raise SdkError(f"{str(path)!r} is no path: {error}") from error
     except OSError as error:
-        raise SdkError(
-            f"cannot read {path}: {error.strerror or error}",
-            hint="check the permissions of the file",
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> SdkError:
+    return SdkError(
+        f"cannot read {path}: {error.strerror or error}",
+        hint="check the permissions of the file"
+        if isinstance(error, PermissionError)
+        else None,
+    )
 
 
 def kind_of(data: bytes) -> Kind | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ember import cases, files, program, tensors, values
+from ember import arrays, cases, documents, files, program, tensors, values
 from ember.errors import SdkError
 from ember.output import counted
 from ember.program import Method
@@ -27,8 +26,8 @@ def read(words: Sequence[str]) -> list[Given]:
 def _read_word(word: str) -> Given:
     if not word.endswith(".npy"):
         try:
-            literal = json.loads(word)
-        except ValueError:
+            literal = documents.parse_json(word, "the input")
+        except SdkError:
             literal = word
         if literal is None or isinstance(literal, int | float):
             return literal
@@ -36,18 +35,7 @@ def _read_word(word: str) -> Given:
             f"the input '{word}' is no .npy file, number, true, false or null",
             hint="save arrays with numpy.save()",
         )
-    return _load(word)
-
-
-def _load(word: str) -> Array:
-    try:
-        return np.load(word, allow_pickle=False)  # type: ignore[no-any-return]
-    except FileNotFoundError:
-        raise SdkError(f"{word} does not exist") from None
-    except (OSError, ValueError) as error:
-        raise SdkError(
-            f"{word} is not a .npy file: {error}", hint="write it with numpy.save()"
-        ) from error
+    return arrays.read(Path(word))
 
 
 def zeros(method: Method) -> list[Value]:

@@ -6,9 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-import yaml
-
-from ember import paths
+from ember import documents, paths
 from ember.errors import SdkError
 
 # Toolchains that compile variants with models in C of the instructions.
@@ -35,9 +33,9 @@ def load() -> dict[str, Isa]:
     """Every instruction set, by the name that ends its variants."""
     path = paths.kernels() / "isa.yaml"
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = documents.read_yaml(path)
         return {name: Isa(**entry) for name, entry in data.items()}
-    except (OSError, yaml.YAMLError, TypeError, AttributeError) as error:
+    except (TypeError, AttributeError) as error:
         raise SdkError(f"cannot read the instruction sets {path}: {error}") from error
 
 

@@ -18,12 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from ember import documents
 from ember.errors import SdkError
 
 FILE = "kernels.yaml"
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
 
 
 @dataclass(frozen=True)
@@ -72,24 +70,10 @@ class Library:
         return sorted([*found, self.path])
 
 
-def read_yaml(path: Path, what: str) -> Any:
-    """The content of a YAML file; an SdkError that says where it is wrong."""
-    try:
-        return yaml.load(path.read_text(encoding="utf-8"), _LOADER)  # noqa: S506 - safe
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise SdkError(f"cannot read {what} {path}: {reason}") from error
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f", line {mark.line + 1}" if mark else ""
-        reason = getattr(error, "problem", None) or "it is no YAML"
-        raise SdkError(f"cannot read {what} {path}{where}: {reason}") from error
-
-
 def read(folder: Path) -> Library:
     """The library in `folder`, or the one of that kernels.yaml."""
     path = folder if folder.suffix in (".yaml", ".yml") else folder / FILE
-    return of(path, read_yaml(path, "the list of kernels") or [])
+    return of(path, documents.read_yaml(path, "the list of kernels") or [])
 
 
 def of(path: Path, data: Any) -> Library:

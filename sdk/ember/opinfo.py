@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from ember import kernel_library
+from ember import documents, kernel_library
 from ember.errors import SdkError, problem_list
 from ember.kernels import Operator
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
@@ -228,7 +228,7 @@ def everything() -> OpInfo:
 
 def read(path: Path) -> OpInfo:
     """A selected_operators.yaml, or a list of operators with schemas."""
-    data = kernel_library.read_yaml(path, "the list of operators")
+    data = documents.read_yaml(path, "the list of operators")
     if isinstance(data, list) or (isinstance(data, dict) and _is_library(data)):
         entries = kernel_library.of(path, data).entries
         found = _named({entry.op: [DEFAULT] for entry in entries}, str(path))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ember import documents
 from ember.errors import SdkError
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
 from ember.run import Node, RunLog
@@ -130,13 +130,13 @@ def to_json(profile: Profile) -> dict[str, Any]:
 def read(path: Path) -> Profile:
     """What to_json() was written to."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = documents.read_json(path)
         nodes, operators = (
             tuple(_row_of(row) for row in data.pop(key))
             for key in ("nodes", "operators")
         )
         return Profile(**data, nodes=nodes, operators=operators)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (SdkError, ValueError, TypeError, KeyError, AttributeError):
         raise SdkError(
             f"{path} is no profile",
             hint="make it with `ember profile MODEL --board NAME --json FILE`",

@@ -23,7 +23,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import kernel_library, passes, strict
+from ember import documents, passes, strict
 from ember.errors import SdkError, UsageError, problem_list
 from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
@@ -85,7 +85,7 @@ def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Pro
     if path is None and not FILE.is_file():
         return Project(rules=Rules(folders=more))
     path = path or FILE
-    data = kernel_library.read_yaml(path, "the project file")
+    data = documents.read_yaml(path, "the project file")
     project = _Reader(path, data or {}).project()
     rules = project.rules
     folders = tuple(dict.fromkeys(more + rules.folders))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import re
 import shutil
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 from ember import (
     boards,
     delegates,
+    documents,
     emulator,
     isa,
     kernels,
@@ -149,7 +149,7 @@ def _load(
         if run.exit_code == _TOO_LARGE:
             raise SdkError("the program is too large for the loader on this computer")
         run.check("loading the program on this computer")
-        found = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        found = documents.read_json(folder / "result.json")
         packed = folder / "packed.bin"
         assert isinstance(found, dict)
         return found, packed.read_bytes() if packed.is_file() else b""

@@ -184,6 +184,11 @@ def run(
     content = values.to_bytes(inputs)
     result, report = _start(built, built.firmware, method, content, False, timeout_s)
     outputs, _ = values.from_bytes(report.rest)
+    if len(outputs) != len(method.outputs):
+        raise SdkError(
+            f"the firmware wrote {len(outputs)} outputs of {method.name},"
+            f" not {len(method.outputs)}"
+        )
     executed: list[tuple[int, int]] | None = None
     if trace and built.board.runner.counts is not None:
         twin = build.trace(built)
@@ -250,6 +255,8 @@ def _read_report(built: Built, data: bytes) -> _Report:
             hint=None if length else "--messages keeps the runtime's sentences",
         )
     at += length + -length % 4
+    if len(data) < at + _MEMORY.size:
+        raise SdkError(f"{who}: the firmware's report ends early")
     size, used, _, peak, _, scratch = _MEMORY.unpack_from(data, at)
     bound = built.certificate["stack"]["bound"]
     if bound is not None and used > bound:

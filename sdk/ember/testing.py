@@ -81,7 +81,9 @@ def test(
     broken: dict[str, SdkError] = {}
     for one in found:
         try:
-            ready.append(cases.read(one))
+            case = cases.read(one)
+            cases.check_expected(case)
+            ready.append(case)
         except SdkError as error:
             broken[one.name] = error
 
@@ -120,6 +122,18 @@ def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
 
 def _line(error: SdkError) -> str:
     return " ".join(error.what.split())
+
+
+def _answer(group: Sequence[Case], output: bytes) -> batch.Answer:
+    """What the runner wrote, if it can be of these cases."""
+    found = batch.answer(output)
+    if len(found.results) > len(group):
+        raise SdkError(
+            f"the test runner answered {len(found.results)} cases, {len(group)} given"
+        )
+    for index, (case, got) in enumerate(zip(group, found.results, strict=False)):
+        verdicts.check(case, index, got)
+    return found
 
 
 class _Session:
@@ -218,7 +232,7 @@ class _Session:
         stream = self._stream(group, places)
         if self.settings.line is not None:
             result, output = self.settings.line.run(self.board, firmware, stream, limit)
-            return result, batch.answer(output)
+            return result, _answer(group, output)
         assert firmware is not None
         with tempfile.TemporaryDirectory(prefix="ember-test-") as temporary:
             folder = Path(temporary)
@@ -234,7 +248,7 @@ class _Session:
                 count=self.settings.count,
                 progress=lambda: results.stat().st_size,
             )
-            return result, batch.answer(results.read_bytes())
+            return result, _answer(group, results.read_bytes())
 
     def _stream(self, group: Sequence[Case], places: Sequence[int] | None) -> bytes:
         records = (

@@ -16,7 +16,11 @@ from ember.errors import SdkError
 
 _MAGIC = b"EMV1"
 _HEAD = struct.Struct("<IIII")  # kind, dtype, rank, bytes
+_MOST_RANK = 16
+_NUMBER_SIZE = 8  # bytes
 NONE, INT, BOOL, DOUBLE, TENSOR, STRING = 1, 2, 3, 4, 5, 6  # ember_kind_t
+_DTYPES = frozenset(map(int, tensors.DType))
+_NUMBERS = (INT, BOOL, DOUBLE)
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,20 @@ def _value_bytes(value: Value) -> bytes:
     return _HEAD.pack(value.kind if isinstance(value, OtherValue) else NONE, 0, 0, 0)
 
 
+class TornError(SdkError):
+    """The values end early: the firmware was stopped while it wrote them."""
+
+    def __init__(self) -> None:
+        super().__init__("the firmware's outputs end early")
+
+
 def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
     """The values at offset `at`, and the offset behind them."""
     try:
-        if data[at : at + 4] != _MAGIC:
+        magic = data[at : at + 4]
+        if len(magic) < len(_MAGIC):
+            raise TornError
+        if magic != _MAGIC:
             raise SdkError("the firmware's outputs are not in the format of values")
         (count,) = struct.unpack_from("<I", data, at + 4)
         at += 8
@@ -80,22 +94,26 @@ def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
         for _ in range(count):
             value, at = _read(data, at)
             found.append(value)
-    except (struct.error, ValueError) as error:
-        raise SdkError("the firmware's outputs end early") from error
+    except struct.error as error:
+        raise TornError from error
     return found, at
 
 
 def _read(data: bytes, at: int) -> tuple[Value, int]:
     kind, dtype, rank, size = _HEAD.unpack_from(data, at)
+    if rank > _MOST_RANK:
+        raise _wrong(f"rank is {rank}, more than {_MOST_RANK}")
     at += _HEAD.size
     sizes = struct.unpack_from(f"<{rank}i", data, at)
     at += 4 * rank
     payload = data[at : at + size]
     if len(payload) != size:
-        raise ValueError("truncated")
+        raise TornError
     after = at + size + -size % 4
     if kind == TENSOR:
-        return TensorValue(tensors.DType(dtype), sizes, payload), after
+        return _tensor(dtype, sizes, payload), after
+    if kind in _NUMBERS and size != _NUMBER_SIZE:
+        raise _wrong(f"number has {size} bytes, not {_NUMBER_SIZE}")
     if kind in (INT, BOOL):
         (number,) = struct.unpack("<q", payload)
         return bool(number) if kind == BOOL else int(number), after
@@ -104,3 +122,17 @@ def _read(data: bytes, at: int) -> tuple[Value, int]:
     if kind == STRING:
         return payload.decode("utf-8", "replace"), after
     return (None if kind == NONE else OtherValue(kind)), after
+
+
+def _tensor(dtype: int, sizes: tuple[int, ...], payload: bytes) -> TensorValue:
+    if dtype not in _DTYPES:
+        raise _wrong(f"dtype is {dtype}, which ExecuTorch does not have")
+    known = tensors.DType(dtype)
+    if min(sizes, default=0) < 0 or tensors.nbytes(known, sizes) != len(payload):
+        shape = tensors.shape_text(sizes)
+        raise _wrong(f"tensor {known.label}{shape} has {len(payload)} bytes")
+    return TensorValue(known, sizes, payload)
+
+
+def _wrong(what: str) -> SdkError:
+    return SdkError(f"the firmware wrote an output whose {what}")

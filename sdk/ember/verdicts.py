@@ -31,6 +31,36 @@ def where(case: Case, run: int) -> str:
     return f"run {run}, " if len(case.runs) > 1 else ""
 
 
+def check(case: Case, index: int, got: batch.Result) -> None:
+    """Raise an SdkError when a result is not one of this case: its numbers are used."""
+    most = len(case.methods if got.stage == batch.LOAD else case.runs) - 1
+    limits = [
+        ("case", got.index, index, index),
+        ("stage", got.stage, batch.READ, batch.DONE),
+        ("method or run", got.which, 0, got.which if got.status == batch.OK else most),
+        *(("run", one.run, i, i) for i, one in enumerate(got.outputs)),
+        *(
+            ("count of outputs", len(one.values), count, count)
+            for one, count in zip(got.outputs, _counts(case), strict=False)
+        ),
+    ]
+    runs = len(case.runs)
+    done = runs if got.status == batch.OK else min(len(got.outputs), runs)
+    limits.append(("count of runs", len(got.outputs), done, done))
+    for name, value, least, highest in limits:
+        if not least <= value <= highest:
+            raise SdkError(
+                f"the test runner answered case {case.name} with the {name} {value},"
+                f" not {least}{f' to {highest}' if highest != least else ''}"
+            )
+
+
+def _counts(case: Case) -> list[int]:
+    """Outputs of each run."""
+    gives = {method.name: len(method.outputs) for method in case.program.methods}
+    return [gives[run.method] for run in case.runs]
+
+
 def failure(case: Case, got: batch.Result) -> str:
     """Such as: loading forward, instruction 3 (aten::add.out): no kernel takes it."""
     if got.stage == batch.LOAD:

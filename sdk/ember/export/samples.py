@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ember import arrays
 from ember.errors import SdkError
 from ember.export.packages import need
 from ember.export.source import Sample
@@ -30,32 +31,21 @@ def read(path: Path, example: Sample) -> tuple[Sample, ...]:
 
 
 def _of_file(path: Path, example: Sample) -> Iterator[Sample]:
-    arrays = _arrays(path)
-    if len(arrays) != len(example):
+    given = arrays.read_all(path)
+    if len(given) != len(example):
         raise SdkError(
-            f"{path} holds {len(arrays)} arrays, the model takes {len(example)} inputs",
+            f"{path} holds {len(given)} arrays, the model takes {len(example)} inputs",
             hint=_FORMS,
         )
     columns = [
         _tensors(path, number, array, tensor)
-        for number, (array, tensor) in enumerate(zip(arrays, example, strict=True))
+        for number, (array, tensor) in enumerate(zip(given, example, strict=True))
     ]
     counts = [len(one) for one in columns]
     if len(set(counts)) != 1:
         said = ", ".join(map(str, counts))
         raise SdkError(f"{path}: the inputs have different numbers of samples: {said}")
     yield from zip(*columns, strict=True)
-
-
-def _arrays(path: Path) -> list[NDArray[Any]]:
-    try:
-        loaded = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error).split("\n")[0]
-        raise SdkError(f"cannot read samples from {path}: {reason}", _FORMS) from error
-    if isinstance(loaded, np.ndarray):
-        return [loaded]
-    return [loaded[name] for name in loaded.files]
 
 
 def _tensors(path: Path, number: int, array: NDArray[Any], like: Any) -> Sequence[Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from dataclasses import dataclass
 
 from serial.tools import list_ports
 
-from ember.errors import UsageError
+from ember import documents
+from ember.errors import SdkError, UsageError
 from ember.flash import drives, programs
 
 # Tools that write through a debug probe, so that several probes are a question.
@@ -77,22 +77,29 @@ def need_one(tool: str, probe: str | None) -> None:
 # ---- each kind; None: the tool is not installed --------------------------------------
 
 
+_NAMES = ("vendor_name", "product_name")
+
+
 def _debug() -> list[Found] | None:
     output = _ask("pyocd", "json", "--probes")
     if output is None:
         return None
     try:
-        facts = json.loads(output)
-    except ValueError:
+        facts = documents.parse_json(output, "what pyocd said")
+    except SdkError:
+        return []
+    boards = facts.get("boards") if isinstance(facts, dict) else None
+    if not isinstance(boards, list):
         return []
     return [
         Found(
             "probe",
             one["unique_id"],
-            " ".join(filter(None, (one.get("vendor_name"), one.get("product_name")))),
+            " ".join(str(one[key]) for key in _NAMES if one.get(key)),
             ("pyocd", "openocd"),
         )
-        for one in facts.get("boards", ())
+        for one in boards
+        if isinstance(one, dict) and isinstance(one.get("unique_id"), str)
     ]
 
 

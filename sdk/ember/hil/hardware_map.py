@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from ember import boards
+from ember import boards, documents
 from ember.errors import SdkError, problem_list
 
 # Tools that both call by the same name; for others the board's first flasher is taken.
@@ -81,12 +80,7 @@ def _plain(name: str) -> str:
 
 def read(path: Path) -> tuple[Device, ...]:
     """The devices of the file that are connected."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise SdkError(f"cannot read {path}: {error.strerror}") from error
-    except yaml.YAMLError as error:
-        raise SdkError(f"{path}: this is not YAML") from error
+    data = documents.read_yaml(path)
     try:
         found = TypeAdapter(tuple[Device, ...]).validate_python(data or [])
     except ValidationError as error:

@@ -15,15 +15,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ember.errors import SdkError
-from ember.hil import frames
+from ember.hil import frames, limits
 from ember.hil.frames import Frame
-from ember.hil.streams import RANGE, Incoming, Outgoing
+from ember.hil.streams import BLOCK, RANGE, Incoming, Outgoing
 from ember.hil.wire import Wire
 
 VERSION = 1
 _TELL, _WAITING = 1, 1  # flags
 _HELLO = struct.Struct("<HHI")  # version, payload, window
 _STATE = struct.Struct("<IIHH")  # limit, sent, damaged, answered; then the early blocks
+_VERSION = struct.Struct("<H")
+_CODE = struct.Struct("<i")
+_WINDOW_OF_WORD = 32 * BLOCK  # bytes that a word of early blocks speaks of
+_MOST_NUMBER = 255  # of a question
+_MOST_OFFSET = 2**32 - 1
 _ACK = struct.Struct("<HBB")  # payload, ranges, number
 _CONNECT_S = 0.2  # between two attempts
 
@@ -59,6 +64,7 @@ class Link:
         self.statistics = Statistics()
         self._reader = frames.Reader()
         self._ended: Ended | None = None
+        self._window = 0  # bytes; the board says it
 
     @property
     def output(self) -> bytes:
@@ -78,23 +84,31 @@ class Link:
             until = min(time.monotonic() + _CONNECT_S, deadline)
             while hello is None and time.monotonic() < until:
                 hello = self._hello(until)
-        version, payload, window = hello
-        if version != VERSION:
-            raise SdkError(
-                f"the runner on {self.wire.name} speaks version {version} of the link,"
-                f" this ember version {VERSION}",
-                hint="flash the runner again: ember flash --runner --board NAME",
-            )
+        payload, self._window = hello
         self._in = Incoming(payload)
-        self._out = Outgoing(window, payload)
+        self._out = Outgoing(self._window, payload)
 
-    def _hello(self, until: float) -> tuple[int, int, int] | None:
+    def _hello(self, until: float) -> tuple[int, int] | None:
+        """Bytes of a frame and of the window, when the board says them."""
         for frame in self._receive(until - time.monotonic()):
-            mine = frame.type == frames.CONNECTED and frame.session == self.session
-            if mine and len(frame.payload) >= _HELLO.size:
-                found: tuple[int, int, int] = _HELLO.unpack_from(frame.payload)
-                return found
+            if frame.type != frames.CONNECTED or frame.session != self.session:
+                continue
+            limits.check_size(frame, _VERSION.size, limits.MOST_HELLO)
+            (version,) = _VERSION.unpack_from(frame.payload)
+            if version != VERSION:
+                raise self._another_version(version)
+            limits.check_size(frame, _HELLO.size, _HELLO.size)
+            _, payload, window = _HELLO.unpack(frame.payload)
+            limits.check_hello(frame, payload, window)
+            return payload, window
         return None
+
+    def _another_version(self, version: int) -> SdkError:
+        return SdkError(
+            f"the runner on {self.wire.name} speaks version {version} of the link,"
+            f" this ember version {VERSION}",
+            hint="flash the runner again: ember flash --runner --board NAME",
+        )
 
     def _nobody(self) -> SdkError:
         heard = self._reader.bytes
@@ -176,21 +190,33 @@ class Link:
     def _take(self, frame: Frame) -> None:
         if frame.type == frames.RESTARTED:
             self._ended = Ended("restarted", None, "", self.output)
-        elif frame.session != self.session:
-            return
+        elif frame.session != self.session or frame.type == frames.CONNECTED:
+            return  # late, of what was before
         elif frame.type == frames.DATA:
-            self._in.take(frame.offset, frame.payload)
-        elif frame.type == frames.STATE and len(frame.payload) >= _STATE.size:
+            self._take_data(frame)
+        elif frame.type == frames.STATE:
             self._take_state(frame)
-        elif frame.type == frames.EXIT and frame.offset == self._in.size:
-            (code,) = struct.unpack_from("<i", frame.payload)
-            text = frame.payload[4:].decode("utf-8", "replace")
-            self._ended = Ended("exit", code, text, self.output)
         elif frame.type == frames.EXIT:
-            self._in.sent = max(self._in.sent, frame.offset)
+            self._take_exit(frame)
+        else:
+            raise limits.unknown(frame)
+
+    def _take_data(self, frame: Frame) -> None:
+        limits.check_size(frame, 1, self._in.loss.most)
+        self._check_sent(frame, "end", frame.offset + len(frame.payload))
+        limits.check_gaps(frame, self._in.gaps)
+        self._in.take(frame.offset, frame.payload)
 
     def _take_state(self, frame: Frame) -> None:
+        words = self._window // _WINDOW_OF_WORD
+        limits.check_size(frame, *[_STATE.size + 4 * words] * 2)
         limit, sent, damaged, answered = _STATE.unpack_from(frame.payload)
+        limits.check_field(frame, "flags", frame.flags, 0, _WAITING)
+        limits.check_field(frame, "offset", frame.offset, 0, self._out.most)
+        most = frame.offset + self._window
+        limits.check_field(frame, "limit", limit, frame.offset, most)
+        limits.check_field(frame, "answered", answered, 0, _MOST_NUMBER)
+        self._check_sent(frame, "sent", sent)
         early = int.from_bytes(frame.payload[_STATE.size :], "little")
         self._in.sent = max(self._in.sent, sent)
         waiting = frame.flags & _WAITING != 0
@@ -198,3 +224,19 @@ class Link:
         self._out.take_damage(damaged)
         self.statistics.damaged_there = self._out.damaged
         self.statistics.least_payload = self._out.least_payload
+
+    def _take_exit(self, frame: Frame) -> None:
+        limits.check_size(frame, _CODE.size, self._in.loss.most)
+        self._check_sent(frame, "offset", frame.offset)
+        limits.check_field(frame, "offset", frame.offset, self._in.size, _MOST_OFFSET)
+        if frame.offset > self._in.size:
+            self._in.sent = max(self._in.sent, frame.offset)
+            return
+        (code,) = _CODE.unpack_from(frame.payload)
+        text = frame.payload[_CODE.size :].decode("utf-8", "replace")
+        self._ended = Ended("exit", code, text, self.output)
+
+    def _check_sent(self, frame: Frame, name: str, end: int) -> None:
+        """The board keeps what we do not have, and has a window to keep it in."""
+        most = min(self._in.size + self._window, limits.MOST_STREAM)
+        limits.check_field(frame, name, end, 0, most)

@@ -31,7 +31,8 @@ class Loss:
     def errors(self) -> float:
         """A byte."""
         lost = min(self._damaged / self._frames, 0.95)
-        return max(-math.log(1 - lost) * self._frames / self._bytes, _QUIET)
+        length = max(self._bytes, 1.0)  # damage can be told of what was forgotten
+        return max(-math.log(1 - lost) * self._frames / length, _QUIET)
 
     @property
     def payload(self) -> int:

@@ -11,7 +11,7 @@ from ember.hil.loss import Loss
 
 RANGE = struct.Struct("<II")  # of a stream: start, end
 _AGAIN = 6  # ranges in an ACK
-_BLOCK = 32  # bytes; EMBER_LINK_BLOCK
+BLOCK = 32  # bytes; EMBER_LINK_BLOCK
 _LEAST_S, _MOST_S = 0.02, 0.5  # without a sign, before the board is asked
 
 
@@ -30,6 +30,11 @@ class Incoming:
     def size(self) -> int:
         """Bytes that are here in order."""
         return len(self.data)
+
+    @property
+    def gaps(self) -> int:
+        """Parts that are here, but not what is before them."""
+        return len(self._early)
 
     def take(self, offset: int, payload: bytes) -> None:
         self._unanswered = True
@@ -86,7 +91,7 @@ class Outgoing:
         self._ends: Iterator[int] = iter(())
         self._open = 0  # may be sent up to here
         self._limit = 0
-        self._blocks = window // _BLOCK
+        self._blocks = window // BLOCK
         self._early: set[int] = set()  # blocks that are there already
         self._on_way: dict[int, int] = {}  # block: order in which it was sent
         self._order = itertools.count(1)
@@ -94,6 +99,11 @@ class Outgoing:
         self._questions: dict[int, tuple[int, float]] = {}  # number: order, when
         self._quiet_s = _LEAST_S
         self._heard_at = 0.0
+
+    @property
+    def most(self) -> int:
+        """As far as the board can have the stream."""
+        return self._open
 
     def load(self, chunks: Sequence[bytes]) -> None:
         self._stream = b"".join(chunks)
@@ -107,21 +117,21 @@ class Outgoing:
     ) -> None:
         now = time.monotonic()
         newest = self._answer(answered, now)
-        first = self.next // _BLOCK
+        first = self.next // BLOCK
         self.next = max(self.next, min(offset, len(self._stream)))
         self._limit = max(self._limit, limit)
         self._early = {
             block
-            for block in range(offset // _BLOCK + 1, limit // _BLOCK)
+            for block in range(offset // BLOCK + 1, limit // BLOCK)
             if early >> block % self._blocks & 1
         }
-        arrived = {*range(first, self.next // _BLOCK), *self._early}
+        arrived = {*range(first, self.next // BLOCK), *self._early}
         for block in arrived & self._on_way.keys():
             newest = max(newest, self._on_way.pop(block))
         # The line keeps the order: what was sent before something that came is lost.
         self._on_way = {b: o for b, o in self._on_way.items() if o > newest}
-        if self.next == self._open and self.next % _BLOCK:
-            self._on_way.pop(self.next // _BLOCK, None)
+        if self.next == self._open and self.next % BLOCK:
+            self._on_way.pop(self.next // BLOCK, None)
         if waiting and self.next == self._open:
             self._open = next(self._ends, self._open)
         self._heard_at = now
@@ -154,11 +164,11 @@ class Outgoing:
         one has whole blocks, for the board keeps no others."""
         end = min(self._limit, self._open)
         if end < self._open:
-            end = end // _BLOCK * _BLOCK
-        most = max(self.loss.payload // _BLOCK, 1)
+            end = end // BLOCK * BLOCK
+        most = max(self.loss.payload // BLOCK, 1)
         found = []
-        block = self.next // _BLOCK
-        while block * _BLOCK < end:
+        block = self.next // BLOCK
+        while block * BLOCK < end:
             start = block
             while block - start < most and self._is_wanted(block, end):
                 self._on_way[block] = next(self._order)
@@ -166,14 +176,14 @@ class Outgoing:
             if block == start:
                 block += 1
                 continue
-            offset = max(start * _BLOCK, self.next)
-            found.append((offset, self._stream[offset : min(block * _BLOCK, end)]))
+            offset = max(start * BLOCK, self.next)
+            found.append((offset, self._stream[offset : min(block * BLOCK, end)]))
         self._frames += len(found)
         return found
 
     def _is_wanted(self, block: int, end: int) -> bool:
         return (
-            block * _BLOCK < end
+            block * BLOCK < end
             and block not in self._early
             and block not in self._on_way
         )
@@ -184,7 +194,7 @@ class Outgoing:
         """Whether the board has been silent for too long. When nothing is on the way
         it computes, and is left in peace for longer and longer.
         """
-        queued = len(self._on_way) * _BLOCK * byte_seconds * 2
+        queued = len(self._on_way) * BLOCK * byte_seconds * 2
         wait = max(self._quiet_s, self.patience_s if self._on_way else 0) + queued
         self.wake_at = self._heard_at + wait
         if now < self.wake_at:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ember import paths, program
+from ember import documents, paths, program
 from ember.errors import SdkError
 from ember.passes.edit import Draft
 from ember.passes.execute import Computer, Scenario
@@ -43,7 +43,7 @@ class Entry:
 
     def read(self) -> tuple[Draft, tuple[Outcome, ...]] | None:
         try:
-            facts = json.loads(self._facts.read_text(encoding="utf-8"))
+            facts = documents.read_json(self._facts)
             one = program.read(self._program)
             origins = {name: tuple(own) for name, own in facts["origins"].items()}
             outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])

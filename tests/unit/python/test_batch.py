@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import re
 import struct
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import batch, cases, paths, tensors, values
+from ember import batch, cases, paths, tensors, testing, values, verdicts
 from ember.cases import Run, Tensor
 from ember.errors import SdkError
 from ember.tensors import DType
@@ -128,3 +130,55 @@ def test_a_torn_stream_gives_the_cases_that_ended() -> None:
 def test_another_version_is_refused() -> None:
     with pytest.raises(SdkError, match="version 9"):
         batch.answer(struct.pack("<IIIIQ", 1, 16, 9, 4, 1000))
+
+
+# ---- a runner that is no friend ------------------------------------------------------
+
+
+def tensor(dtype: int, rank: int, size: int, sizes: tuple[int, ...]) -> bytes:
+    head = b"EMV1" + struct.pack("<5I", 1, 5, dtype, rank, size)
+    return head + struct.pack(f"<{len(sizes)}i", *sizes) + bytes(min(size, 64))
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (tensor(99, 1, 4, (1,)), "dtype is 99"),
+        (tensor(6, 2**32 - 1, 4, ()), "rank is 4294967295, more than 16"),
+        (tensor(6, 1, 4, (-1,)), r"tensor float32\[-1\] has 4 bytes"),
+        (tensor(6, 1, 8, (1,)), r"tensor float32\[1\] has 8 bytes"),
+        (tensor(6, 2, 0, (2**31 - 1, 2**31 - 1)), "has 0 bytes"),
+        (b"EMV1" + struct.pack("<6I", 1, 2, 0, 0, 4, 7), "number has 4 bytes, not 8"),
+        (b"what", "not in the format of values"),
+    ],
+)
+def test_outputs_that_contradict_themselves(content: bytes, sentence: str) -> None:
+    whole = struct.pack("<IIIIiI", 5, 16, 0, 0, 0, 0) + content
+    with pytest.raises(SdkError, match=sentence):
+        batch.answer(HELLO + whole + result(0))
+
+
+def test_a_short_record() -> None:
+    with pytest.raises(SdkError, match="kind 6 with 8 bytes, not 64"):
+        batch.answer(HELLO + struct.pack("<4I", 6, 8, 0, 0))
+
+
+def test_any_answers_are_a_result_or_a_sentence(data: Path) -> None:
+    """Mutations of a right stream, each field with numbers that hurt."""
+    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    case = made(data, "add.pte", (x, x))
+    value = values.TensorValue(DType.FLOAT32, (2, 3), bytes(24))
+    right = HELLO + output(0, 0, value) + result(0) + END
+    chance = random.Random(7)
+    for _ in range(3000):
+        stream = bytearray(right)
+        for _ in range(chance.choice([1, 1, 2, 8])):
+            at = chance.randrange(0, len(stream) - 3, 4)
+            worst = chance.choice([0, 1, 2, 7, 255, 2**31 - 1, 2**31, 2**32 - 1])
+            struct.pack_into("<I", stream, at, worst)
+        with contextlib.suppress(SdkError):
+            for one in testing._answer([case], bytes(stream)).results:
+                for run in one.outputs:
+                    verdicts.outputs(case, run)
+                if one.status != batch.OK:
+                    verdicts.failure(case, one)

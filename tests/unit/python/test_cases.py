@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ember import bundle, cases
+from ember import bundle, cases, cli
 from ember.errors import SdkError, UsageError
 from ember.tensors import DType
 
@@ -222,3 +223,53 @@ def test_a_program_without_case_json_is_a_mistake(add_case: Path) -> None:
     (add_case / "case.json").unlink()
     with pytest.raises(SdkError, match=r"case\.json is missing"):
         read(add_case)
+
+
+# ---- what there is to compare --------------------------------------------------------
+
+
+def without_outputs(path: Path, keep: int) -> bundle.Bundle:
+    """The bundle in `path`; only `keep` cases of a method have expected outputs."""
+    stored = bundle.read(path)
+    (suite,) = stored.suites
+    several = suite.cases[:1] * 2
+    kept = tuple(
+        one if number < keep else replace(one, outputs=())
+        for number, one in enumerate(several)
+    )
+    return replace(stored, suites=(replace(suite, cases=kept),))
+
+
+@pytest.mark.parametrize(("keep", "where"), [(0, "for forward"), (1, "for case 1 of")])
+def test_a_bundle_without_outputs_cannot_pass(
+    data: Path, tmp_path: Path, keep: int, where: str
+) -> None:
+    path = tmp_path / "silent.bpte"
+    path.write_bytes(bundle.write(without_outputs(data / "bundle.bpte", keep)))
+    case = read(path)  # `ember run` takes its inputs
+    with pytest.raises(
+        SdkError, match=rf"no expected outputs {where}.*outputs\": \[\]"
+    ):
+        cases.check_expected(case)
+
+
+def test_a_run_without_comparison_is_said(add_case: Path) -> None:
+    silent = {"inputs": ["a.npy", "b.npy"]}
+    (add_case / "case.json").write_text(json.dumps({"runs": [silent]}))
+    with pytest.raises(SdkError, match="run 0 has no key 'outputs'"):
+        cases.check_expected(read(add_case))
+    (add_case / "case.json").write_text(
+        json.dumps({"runs": [silent | {"outputs": []}]})
+    )
+    cases.check_expected(read(add_case))
+
+
+def test_ember_test_refuses_to_compare_nothing(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "silent.bpte"
+    path.write_bytes(bundle.write(without_outputs(data / "bundle.bpte", 0)))
+    assert cli.main(["test", str(path), "--board", "host"]) == 1
+    said = capsys.readouterr().out
+    assert "error  host silent.bpte: the bundle has no expected outputs" in said
+    assert "0 passed, 0 failed, 1 error" in said

@@ -1,0 +1,128 @@
+"""A YAML or JSON file that others wrote becomes data, or one sentence why not.
+
+A few bytes can ask for more memory than there is: lists in lists to any depth, names
+that repeat what names repeat. So a file is measured before anything is made of it; the
+limits are far above what any file of Ember has, and docs/security.md lists them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ember import files
+from ember.errors import SdkError
+
+MOST_YAML = 16 * 1024 * 1024  # bytes of a file
+MOST_JSON = 256 * 1024 * 1024
+MOST_DEPTH = 64  # lists and mappings inside each other
+MOST_NODES = 2_000_000  # with every alias written out
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
+_OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
+_CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
+# What the constructors of dates, numbers and booleans raise for text that is none.
+_WRONG_VALUE = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
+
+
+def read_yaml(path: Path, what: str = "") -> Any:
+    """The content of a YAML file; an SdkError that says where it is wrong."""
+    name = f"{what} {path}".strip()
+    text = _text(path, what)
+    try:
+        _measure(yaml.parse(text, _LOADER), name)
+        return yaml.load(text, _LOADER)  # noqa: S506 - safe
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f", line {mark.line + 1}" if mark else ""
+        reason = getattr(error, "problem", None) or "it is no text"
+        raise SdkError(f"{name}{where}: this is not YAML: {reason}") from error
+    except _WRONG_VALUE as error:
+        raise SdkError(
+            f"{name}: a value is not what its form or tag says: {_line(error)}",
+            hint="put quotes around texts that look like dates or numbers",
+        ) from error
+
+
+def _measure(events: Iterator[Any], name: str) -> None:
+    """Raise an SdkError when the document is too deep or, written out, too large."""
+    sizes: dict[str, int] = {}  # of what has an anchor
+    open_: list[tuple[str | None, int]] = []  # anchor; nodes before it
+    nodes = 0
+    for event in events:
+        if isinstance(event, _CLOSING):
+            anchor, before = open_.pop()
+            if anchor is not None:
+                sizes[anchor] = nodes - before
+            continue
+        nodes += 1
+        if isinstance(event, yaml.AliasEvent):
+            if any(anchor == event.anchor for anchor, _ in open_):
+                raise SdkError(f"{name}: the alias *{event.anchor} contains itself")
+            nodes += sizes.get(event.anchor or "", 1)
+        elif isinstance(event, _OPENING):
+            open_.append((event.anchor, nodes - 1))
+            if len(open_) > MOST_DEPTH:
+                raise _too_deep(name)
+        elif isinstance(event, yaml.ScalarEvent) and event.anchor is not None:
+            sizes[event.anchor] = 1
+        if nodes > MOST_NODES:
+            raise SdkError(
+                f"{name}: it holds more than {MOST_NODES:,} values, aliases written out"
+            )
+
+
+def read_json(path: Path, what: str = "", most: int = MOST_JSON) -> Any:
+    """The content of a JSON file; an SdkError that says where it is wrong."""
+    name = f"{what} {path}".strip()
+    return parse_json(files.read(path, most, what), name)
+
+
+def parse_json(content: str | bytes, name: str) -> Any:
+    """Data from the JSON in a file or message `name`."""
+    try:
+        data = json.loads(content)
+    except RecursionError:
+        raise _too_deep(name) from None
+    except ValueError as error:  # of the syntax, the encoding, or a number's length
+        raise SdkError(f"{name} is not JSON: {_line(error)}") from error
+    if _depth_exceeds(data, MOST_DEPTH):
+        raise _too_deep(name)
+    return data
+
+
+def _depth_exceeds(data: Any, most: int) -> bool:
+    level = [data]
+    for _ in range(most + 1):
+        inner = [one for one in level if isinstance(one, dict | list)]
+        if not inner:
+            return False
+        level = [
+            child
+            for one in inner
+            for child in (one.values() if isinstance(one, dict) else one)
+            if isinstance(child, dict | list)
+        ]
+    return bool(level)
+
+
+def _text(path: Path, what: str) -> str:
+    try:
+        return files.read(path, MOST_YAML, what).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SdkError(f"{path} is not UTF-8 text") from error
+
+
+def _too_deep(name: str) -> SdkError:
+    return SdkError(
+        f"{name}: lists and mappings are nested more than {MOST_DEPTH} deep",
+        hint="no file of Ember is: was it damaged or made to do harm?",
+    )
+
+
+def _line(error: Exception) -> str:
+    return str(error).split("\n")[0]
