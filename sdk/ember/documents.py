@@ -96,14 +96,11 @@ def parse_json(content: str | bytes, name: str) -> Any:
 
 
 def _depth_exceeds(data: Any, most: int) -> bool:
-    level = [data]
-    for _ in range(most + 1):
-        inner = [one for one in level if isinstance(one, dict | list)]
-        if not inner:
-            return False
+    level = [data] if isinstance(data, dict | list) else []  # depth 1
+    for _ in range(most):
         level = [
             child
-            for one in inner
+            for one in level
             for child in (one.values() if isinstance(one, dict) else one)
             if isinstance(child, dict | list)
         ]
