@@ -32,6 +32,7 @@ from ember import (
     program,
     stages,
     user_kernels,
+    writing,
 )
 from ember import model as models
 from ember.boards import Board
@@ -40,6 +41,7 @@ from ember.jobs import Job, Options
 from ember.libraries import Libraries
 from ember.model import Model
 from ember.program import Method
+from ember.uses import Pair
 
 __all__ = ["Built", "Options", "Package", "build", "package", "plan_of", "trace"]
 
@@ -126,10 +128,11 @@ def build(
     if not build_folder.is_built(folder, key):
         pairs = pairs or jobs.choose(job)
         paths.writable_folder(folder, "choose another one with --out")
-        with build_folder.locked(folder):
-            if not build_folder.is_built(folder, key):
-                stages.all_of(folder, job, pairs, made)
-                build_folder.stamp(folder, key)
+        with build_folder.locked(folder, key) as is_there:
+            if not is_there:
+                with build_folder.filled(folder, key) as place:
+                    stages.all_of(place, job, pairs, made)
+            return _read(folder, job)
     return _read(folder, job)
 
 
@@ -154,20 +157,11 @@ def package(
     made = libraries.build(board, **jobs.asked(options), whole=False)
     key = jobs.key(job, made)
     paths.writable_folder(folder)
+    with build_folder.locked(folder, key) as is_there:
+        if not is_there:
+            with build_folder.filled(folder, key) as aside:
+                _compile_package(aside, job, pairs, made)
     place, objects = folder / "4-package", folder / "objects"
-    with build_folder.locked(folder):
-        if not build_folder.is_built(folder, key):
-            build_folder.clean(folder)
-            stack = options.stack or linker.DEFAULT_STACK
-            chosen = stages.packed_models(folder, job, pairs, stack).chosen
-            shutil.rmtree(objects, ignore_errors=True)
-            objects.mkdir()
-            app = paths.runtime() / "app"
-            sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
-            made.compile(sources, objects, [f"-I{place}"])
-            for path in user_kernels.objects(made, options.rules.known, chosen):
-                shutil.copy(path, objects / f"user_{path.name}")
-            build_folder.stamp(folder, key)
     script = place / "linker.ld"
     compiled = tuple(sorted(objects.iterdir()))
     return Package(
@@ -176,6 +170,21 @@ def package(
         compiled,
         script if script.is_file() else None,
     )
+
+
+def _compile_package(
+    folder: Path, job: Job, pairs: Sequence[Pair], made: Libraries
+) -> None:
+    options = job.options
+    place, objects = folder / "4-package", folder / "objects"
+    stack = options.stack or linker.DEFAULT_STACK
+    chosen = stages.packed_models(folder, job, pairs, stack).chosen
+    objects.mkdir()
+    app = paths.runtime() / "app"
+    sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
+    made.compile(sources, objects, [f"-I{place}"])
+    for path in user_kernels.objects(made, options.rules.known, chosen):
+        shutil.copy(path, objects / f"user_{path.name}")
 
 
 def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
@@ -196,7 +205,7 @@ def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, 
 
 def trace(built: Built) -> Path:
     """Link the traced twin of a firmware, unless it is there; its path."""
-    with build_folder.locked(built.folder):
+    with writing.locked(built.folder, wait=True):
         if not built.traced.is_file():
             made = jobs.libraries_of(built.board, built.options)
             known, chosen = built.options.rules.known, built.selection["operators"]
@@ -217,7 +226,9 @@ def _link_traced(built: Built, made: Libraries, kernels: Sequence[Path]) -> None
         needed = certificate.stack_size(made, objects.graph, None)[0]
         if objects.graph is not None and needed > built.plan["stack"]:
             script = firmware.script_with_stack(package, needed)
-        objects.link(built.traced, script)
+        with writing.aside(built.traced.parent) as aside:
+            objects.link(aside / built.traced.name, script)
+            writing.publish(aside, built.traced.parent)
 
 
 def _read(folder: Path, job: Job) -> Built:

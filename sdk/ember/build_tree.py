@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import isa, paths, tools
+from ember import isa, paths, tools, writing
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
 
@@ -87,6 +87,10 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
     ) as process:
         assert process.stdout is not None
         output = "".join(_shown(process.stdout, f"compiling {what}"))
+    if process.returncode != 0 and writing.says_full(output):
+        # Ninja takes what was half written for finished.
+        shutil.rmtree(config.build, ignore_errors=True)
+        raise writing.full(f"cannot compile {what} in {config.folder}")
     (config.folder / "build.log").write_text(output, encoding="utf-8")
     if process.returncode != 0:
         raise SdkError(
@@ -111,7 +115,22 @@ def compilers(toolchain: str) -> tuple[str, ...]:
 def _configure(config: Config, what: str) -> None:
     shutil.rmtree(config.build, ignore_errors=True)
     words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
-    run([*words, *config.arguments], f"cannot configure {what}")
+    try:
+        run([*words, *config.arguments], f"cannot configure {what}")
+    except ToolError as error:
+        if not _takes_bytes(config.build):  # CMake does not say so
+            raise writing.full(f"cannot configure {what} in {config.build}") from error
+        raise
+
+
+def _takes_bytes(folder: Path) -> bool:
+    """Whether the disk has room."""
+    try:
+        writing.write(folder / "room", bytes(1 << 16))
+        (folder / "room").unlink()
+    except (SdkError, OSError):
+        return False
+    return True
 
 
 def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
@@ -156,6 +175,8 @@ def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
         errors="replace",
         env={**os.environ, "LC_ALL": "C"},
     )
+    if done.returncode != 0 and writing.says_full(done.stdout):
+        raise writing.full(what)
     if done.returncode != 0:
         install = re.search(r"install it: (.*)", done.stdout)
         raise ToolError(

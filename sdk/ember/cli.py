@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import importlib
+import io
 import os
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
-from ember import __version__
+from ember import __version__, writing
 from ember.errors import SdkError, UsageError
 
 # One line a verb, in the order of work. Its module is ember/cmd_<verb>.py with a
@@ -40,35 +43,103 @@ VERBS = {
     "cmake-dir": "Print the folder of Ember's CMake package.",
 }
 
+_STREAMS = 3
+# Errors of files that are no fault of Ember's.
+_SURROUNDINGS = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+        *(errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+        *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EISDIR),
+        *(errno.ETXTBSY, errno.EBUSY, errno.EXDEV, errno.ESTALE, errno.ENXIO),
+        *(errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOEXEC),
+    }
+)
+
 SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit status."""
+    _prepare_streams()
     words = list(sys.argv[1:] if arguments is None else arguments)
     verb = next((word for word in words if not word.startswith("-")), None)
     name = f"ember {verb}" if verb in VERBS else "ember"
     try:
         status = _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
+        sys.stdout.flush()  # what fails here would fail without a sentence later
         if status == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
             _complain(name, "interrupted", None)
         return status
-    except SdkError as error:
-        _complain(name, error.what, error.hint)
-        return WRONG_USAGE if isinstance(error, UsageError) else FAILED
-    except typer.TyperException as error:
-        _complain(name, error.format_message().rstrip("."), f"see `{name} --help`")
-        return WRONG_USAGE
-    except (KeyboardInterrupt, typer.Abort):
-        _complain(name, "interrupted", None)
-        return INTERRUPTED
     except BrokenPipeError:
-        # The reader (`head`, `less`) has gone; leave without a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _silence(
+            sys.stdout
+        )  # the reader (`head`, `less`) has gone: leave without a word
         return FAILED
-    except Exception as error:
-        _complain(name, f"this is a bug in Ember: {_describe(error)}", _keep(error))
-        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        status, what, hint = _outcome(name, error)
+        _complain(name, what, hint)
+        return status
+
+
+def _outcome(name: str, error: BaseException) -> tuple[int, str, str | None]:
+    """Exit status, what went wrong, and the remedy."""
+    if isinstance(error, SdkError):
+        status = WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        return status, error.what, error.hint
+    if isinstance(error, typer.TyperException):
+        said = error.format_message().rstrip(".")
+        return WRONG_USAGE, said, f"see `{name} --help`"
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED, "interrupted", None
+    if isinstance(error, MemoryError):
+        return FAILED, "this computer has too little memory for it", None
+    if isinstance(error, OSError) and _is_of_surroundings(error):
+        return FAILED, *_of_surroundings(error)
+    return FAILED, f"this is a bug in Ember: {_describe(error)}", _keep(error)
+
+
+def _is_of_surroundings(error: OSError) -> bool:
+    return error.errno in _SURROUNDINGS or not _has_current_folder()
+
+
+def _has_current_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - which asks the system alone
+    except OSError:
+        return False
+    return True
+
+
+def _of_surroundings(error: OSError) -> tuple[str, str | None]:
+    """What is wrong with the computer, not with Ember; and the remedy."""
+    if not _has_current_folder():
+        return "the current folder was removed", "change to one that exists"
+    where = os.fsdecode(error.filename) if error.filename else "a file"
+    if not writing.is_full(error):
+        return f"cannot use {where}: {writing.reason(error)}", None
+    if not error.filename:
+        _silence(sys.stdout)
+        where = "the standard output or a temporary file"
+    hint = "free some space; TMPDIR and EMBER_CACHE name other places for what is kept"
+    return f"cannot write {where}: {writing.reason(error)}", hint
+
+
+def _silence(stream: TextIO) -> None:
+    """Nothing is written any more, not at the end of the process either."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _prepare_streams() -> None:
+    """Names of files may be no text; a stream that was closed before the start must not
+    become another file."""
+    while (number := os.open(os.devnull, os.O_RDWR)) < _STREAMS:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _app(verb: str | None) -> typer.Typer:
@@ -117,12 +188,12 @@ def _complain(name: str, what: str, hint: str | None) -> None:
         print(f"  hint: {hint}", file=sys.stderr)  # noqa: T201
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: BaseException) -> str:
     text = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def _keep(error: Exception) -> str:
+def _keep(error: BaseException) -> str:
     """Write the traceback to a file; where it is."""
     text = "".join(traceback.format_exception(error))
     try:

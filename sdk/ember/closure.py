@@ -73,7 +73,7 @@ def headers(files: Iterable[Path]) -> list[Path]:
 
 def _included(file: Path) -> Iterator[Path]:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise SdkError(f"cannot read {file}: {error.strerror}") from error
     for name in _INCLUDE.findall(text):

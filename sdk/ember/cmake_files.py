@@ -37,6 +37,8 @@ def link(
     includes: Sequence[Path] = (),
 ) -> str:
     """What functions.cmake gives a target: what to link, in order, and how."""
+    for path in (*objects, *includes, *([script] if script else [])):
+        paths.need_nameable(path)
     direct = "<CMAKE_C_COMPILER>" not in made.link_rule  # the linker itself
     before = "" if direct else "-Wl,"
     items = [str(path) for path in (*objects, *made.objects)]

@@ -18,9 +18,8 @@ from ember import (
     libraries,
     linker,
     opinfo,
-    output,
-    paths,
     selection,
+    writing,
 )
 from ember.cmd_build import MessagesOption, OptimizeOption, ToolchainOption
 from ember.errors import SdkError, problem_list
@@ -76,7 +75,6 @@ def command(
         toolchain=toolchain,
         optimize=optimize or libraries.DEFAULT_OPTIMIZE,
     )
-    paths.writable_folder(out)
     files = {
         "operators.c": kernels.operator_table(chosen, known),
         "backends.c": kernels.backend_table(
@@ -88,8 +86,9 @@ def command(
         script = out.absolute() / "linker.ld"
         files["linker.ld"] = linker.script(target)
     files["libraries.cmake"] = cmake_files.link(made, script=script)
-    for name, text in files.items():
-        _write_changed(out / name, text)
+    with writing.folder(out) as place:
+        for name, text in files.items():
+            (place / name).write_text(text, encoding="utf-8")
 
 
 def _backends(
@@ -123,9 +122,3 @@ def _check(info: OpInfo, offered: set[str], functions: Path | None) -> None:
     ]
     if problems:
         raise SdkError(problem_list("operators are selected but not offered", problems))
-
-
-def _write_changed(path: Path, text: str) -> None:
-    """Write a file unless it is the same: what depends on it is then built again."""
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        output.write_text(text, path)

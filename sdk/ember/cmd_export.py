@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, output
+from ember import boards, output, writing
 from ember import project as projects
 from ember.errors import UsageError
 from ember.export import job
@@ -63,6 +63,7 @@ def command(
         raise UsageError(f"-o {target}: write a .bpte or a .pte file")
     if calibrate is not None and quantize is None:
         raise UsageError("--calibrate goes with --quantize int8")
+    claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
     made = job.run(
@@ -76,7 +77,7 @@ def command(
             rules=plans.rules,
         )
     )
-    output.write_bytes(made.content, target)
+    claim.write(made.content)
     if json_to != "-":
         _show(target, made)
     output.write_json(

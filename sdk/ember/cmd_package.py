@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, output, sources
+from ember import boards, output, sources, writing
 from ember import project as projects
 from ember.cmd_build import BoardOption, MessagesOption, OptimizeOption
 from ember.jobs import options_of
@@ -46,16 +46,18 @@ def command(
     plans = projects.load(project, kernels)
     models = list(model or plans.models)
     wanted = manifests.kinds(kind or (), models=bool(models))
-    if models:
-        options = replace(
-            options_of(plans, optimize, only_passes, no_pass),
-            methods=tuple(method or ()),
-            messages=messages,
-        )
-        target = plans.rules.narrowed(boards.load(plans.board_or(board)))
-        files = sources.write(models, target, out, options)
-    else:
-        files = sources.write_headers(out)
-    made = manifests.write(out, wanted, files)
-    for path in made or [out / sources.RECORD]:
-        output.console().print(output.plain(str(path)), soft_wrap=True)
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
+        methods=tuple(method or ()),
+        messages=messages,
+    )
+    with writing.folder(out, whole=["src"]) as place:
+        if models:
+            target = plans.rules.narrowed(boards.load(plans.board_or(board)))
+            files = sources.write(models, target, place, options)
+        else:
+            files = sources.write_headers(place)
+        made = manifests.write(place, wanted, files)
+    for path in made or [place / sources.RECORD]:
+        name = str(out / path.relative_to(place))
+        output.console().print(output.plain(name), soft_wrap=True)

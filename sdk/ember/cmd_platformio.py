@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import output
+from ember import output, writing
 from ember.packaging import platformio
 
 
@@ -16,7 +16,8 @@ def command(
         Path, typer.Argument(metavar="FOLDER", help="Where it goes.")
     ] = Path(".ember"),
 ) -> None:
-    platformio.write(folder)
+    with writing.folder(folder, whole=platformio.OWN) as place:
+        platformio.write(place)
     console = output.console()
     console.print(output.plain(str(folder)), soft_wrap=True)
     if not platformio.has_scons(folder):

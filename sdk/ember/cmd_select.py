@@ -11,6 +11,7 @@ from rich.console import Console
 
 from ember import boards, gaps, opinfo, output, selection
 from ember import model as models
+from ember import paths as places
 from ember import project as projects
 from ember.boards import Board
 from ember.gaps import Gap
@@ -100,7 +101,9 @@ def command(
 
 
 def _write(asked: OpInfo, found: Sequence[Model], out: Path) -> None:
-    of_programs = (opinfo.of_program(one.program, str(one.path)) for one in found)
+    of_programs = (
+        opinfo.of_program(one.program, places.text(one.path)) for one in found
+    )
     output.write_text(opinfo.union([asked, *of_programs]).to_yaml(), out)
 
 

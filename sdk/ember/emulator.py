@@ -350,7 +350,7 @@ def read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
         return (), None
     marks: list[Mark] = []
     total: int | None = None
-    for line in log.read_text(encoding="utf-8").splitlines():
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
         words = line.split()
         if words[0] == "end":
             total = int(words[1])
@@ -364,7 +364,7 @@ def read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
 def _read_accesses(log: Path) -> tuple[Accesses, ...]:
     if not log.is_file():
         return ()
-    lines = log.read_text(encoding="utf-8").splitlines()
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     words = [line.split() for line in lines if line.startswith("range ")]
     return tuple(Accesses(*map(int, one[1:])) for one in words)
 

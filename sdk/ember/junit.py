@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from ember.errors import SdkError
+from ember import output
 from ember.testing import Outcome
 
 _ELEMENTS = {"failed": "failure", "error": "error"}
@@ -14,15 +14,7 @@ _ELEMENTS = {"failed": "failure", "error": "error"}
 
 def write(results: Sequence[Outcome], seconds: float, path: Path) -> None:
     text = ET.tostring(report(results, seconds), encoding="unicode")
-    try:
-        path.write_text(
-            f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n', encoding="utf-8"
-        )
-    except OSError as error:
-        raise SdkError(
-            f"cannot write {path}: {error.strerror or error}",
-            hint="give --junit a file in a folder that exists and is writable",
-        ) from error
+    output.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n', path)
 
 
 def report(results: Sequence[Outcome], seconds: float) -> ET.Element:

@@ -57,7 +57,7 @@ class Piece:
 
 def pieces(map_file: Path) -> list[Piece]:
     """Every input section with bytes in the firmware, by address, as it is linked."""
-    text = map_file.read_text(encoding="utf-8")
+    text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
     _, gnu, rest = text.partition("Linker script and memory map")
     if gnu:
         rest = re.sub(r"(?m)^( \.\S+)\n\s+", r"\1 ", rest)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from ember import bundle, files, program, tensor_data
+from ember import bundle, files, paths, program, tensor_data
 from ember.errors import SdkError
 from ember.passes.outcome import Outcome
 from ember.program import Method, Program
@@ -76,7 +76,7 @@ def read(path: Path, data: Sequence[Path] = ()) -> Model:
         blob = files.read(one)
         tensor_data.parse(blob, str(one))
         blobs.append(blob)
-    return Model(name, path, content, tuple(blobs), parsed)
+    return Model(paths.text(name), path, content, tuple(blobs), parsed)
 
 
 def _program_in(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from ember import documents, kernel_library
+from ember import documents, kernel_library, paths
 from ember.errors import SdkError, problem_list
 from ember.kernels import Operator
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
@@ -277,7 +277,7 @@ def _selected(path: Path, data: Mapping[str, Any]) -> OpInfo:
 
 def _sources(path: Path, entry: Any) -> frozenset[str]:
     found = entry.get("debug_info") if isinstance(entry, dict) else None
-    return frozenset(str(one) for one in found or [path] if one is not None)
+    return frozenset(str(one) for one in found or [paths.text(path)] if one is not None)
 
 
 def _dump(data: Any) -> str:

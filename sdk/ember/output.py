@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ember.errors import SdkError
+from ember import writing
 
 JsonOption = Annotated[
     str | None,
@@ -71,22 +71,13 @@ def write_json(data: Any, json_to: str | None) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    write_text(text, Path(json_to))
+    # Names of files that are no text become JSON's \udcXX.
+    writing.write(Path(json_to), text.encode("utf-8", "backslashreplace"))
 
 
 def write_text(text: str, path: Path) -> None:
     """Write a file that an option names."""
-    write_bytes(text.encode(), path)
-
-
-def write_bytes(content: bytes, path: Path) -> None:
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise SdkError(
-            f"cannot write {path}: {error.strerror or error}",
-            hint="give a file in a folder that exists and is writable",
-        ) from error
+    writing.write(path, text.encode("utf-8", "surrogateescape"))
 
 
 def _finite(data: Any) -> Any:

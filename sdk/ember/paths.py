@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ember.errors import SdkError
 
+_NO_CMAKE = ';"\\$#'  # in the path of a build tree
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -72,7 +73,24 @@ def cache() -> Path:
     else:
         base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         folder = Path(base).expanduser() / "ember"
+    need_nameable(folder.absolute(), _NO_CMAKE)
     return writable_folder(folder.absolute(), "set EMBER_CACHE to a writable folder")
+
+
+def text(path: Path | str) -> str:
+    """A path as text; bytes that are no UTF-8 become a sign for that."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def need_nameable(path: Path, signs: str = ";") -> None:
+    """Raise an SdkError when CMake cannot name the path, for one of the `signs`."""
+    wrong = [one for one in str(path) if one in signs or ord(one) < ord(" ")]
+    if wrong:
+        raise SdkError(
+            f"the path {text(path)!r} has {wrong[0]!r} in it, which CMake cannot name",
+            hint="choose another folder; letters, digits, spaces and most signs are"
+            " all right",
+        )
 
 
 def writable_folder(folder: Path, hint: str | None = None) -> Path:

@@ -14,7 +14,6 @@ functions of ember/port.h are weak, for a project to define those that it likes.
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +43,7 @@ _STRINGS = "#define EMBER_ERROR_STRINGS 1"
 def write(
     files: Sequence[Path], board: Board, folder: Path, options: Options
 ) -> list[str]:
-    """Write the folder, without what an older one had in src/; the sources in it."""
+    """Fill an empty folder; the sources in it."""
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, library_board(board), options, None)
     pairs = jobs.choose(job)
@@ -63,13 +62,13 @@ def write(
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
             texts[_place(one)] = one.read_text(encoding="utf-8")
         for one in options.rules.known.user_sources(packed.chosen):
-            texts[f"user/{one.name}"] = one.read_text(encoding="utf-8")
+            texts[f"user/{one.name}"] = one.read_text("utf-8", "surrogateescape")
     if not options.messages:
         assert _STRINGS in texts["ember/config.h"]
         zero = _STRINGS.removesuffix("1") + "0"
         texts["ember/config.h"] = texts["ember/config.h"].replace(_STRINGS, zero)
     texts["Ember.h"] = _main_header()
-    _write_changed(folder / "src", texts)
+    _write_all(folder / "src", texts)
     sources = sorted(name for name in texts if name.endswith(".c"))
     facts = {
         "version": __version__,
@@ -87,7 +86,7 @@ def write_headers(folder: Path) -> list[str]:
     files = _public_headers()
     texts = {_place(one): one.read_text(encoding="utf-8") for one in files}
     paths.writable_folder(folder)
-    _write_changed(folder / "src", texts)
+    _write_all(folder / "src", texts)
     return []
 
 
@@ -151,15 +150,8 @@ def _main_header() -> str:
 """
 
 
-def _write_changed(folder: Path, texts: dict[str, str]) -> None:
-    """Write what differs, so that only that is compiled again; remove the rest."""
-    for path in sorted(folder.rglob("*"), reverse=True):
-        if path.is_file() and path.relative_to(folder).as_posix() not in texts:
-            path.unlink()
-        elif path.is_dir() and not any(path.iterdir()):
-            shutil.rmtree(path)
+def _write_all(folder: Path, texts: dict[str, str]) -> None:
     for name, text in texts.items():
         path = folder / name
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")

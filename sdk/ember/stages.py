@@ -34,8 +34,7 @@ from ember.uses import Pair
 
 
 def all_of(folder: Path, job: Job, pairs: Sequence[Pair], made: Libraries) -> None:
-    """All of them, in a folder that holds no older ones."""
-    build_folder.clean(folder)
+    """All of them, in an empty folder."""
     target = folder / "5-firmware"
     target.mkdir()
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import __version__, boards, build, output, paths, sources
+from ember import __version__, boards, build, output, paths, sources, writing
 from ember import model as models
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
@@ -28,14 +28,9 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 @dataclass(frozen=True)
 class Project:
     folder: Path
+    name: str  # for targets and files
     board: Board
     model: Path  # in the project
-
-    @property
-    def name(self) -> str:
-        """The folder's, for targets and files."""
-        plain = _NAME.sub("_", self.folder.absolute().name).strip("_-")
-        return plain if plain[:1].isalpha() else f"app_{plain}"
 
     def add_main(self) -> None:
         target = paths.writable_folder(self.folder / "src") / "main.c"
@@ -134,7 +129,14 @@ def create(
             f"{own} has data files beside it, which templates do not know",
             hint="export the model without them",
         )
-    place = paths.writable_folder(folder / "models")
-    target = place / f"{_NAME.sub('_', own.stem if own.is_file() else own.name)}.pte"
-    target.write_bytes(found.content)
-    return TEMPLATES[template](Project(folder, board, target))
+    model_name = _NAME.sub("_", own.stem if own.is_file() else own.name)
+    with writing.folder(folder) as place:
+        target = place / "models" / f"{model_name}.pte"
+        target.parent.mkdir()
+        target.write_bytes(found.content)
+        return TEMPLATES[template](Project(place, _name_of(folder), board, target))
+
+
+def _name_of(folder: Path) -> str:
+    plain = _NAME.sub("_", folder.absolute().name).strip("_-")
+    return plain if plain[:1].isalpha() else f"app_{plain}"

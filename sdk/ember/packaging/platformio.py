@@ -54,10 +54,11 @@ import SCons, platformio.dependencies as d
 print(d.get_core_dependencies()["tool-scons"])"""
 
 
+OWN = ("library", "platform", "packages")
+
+
 def write(folder: Path) -> None:
-    """Write the four of them into `folder`, in place of older ones."""
-    for name in ("library", "platform", "packages"):
-        shutil.rmtree(folder / name, ignore_errors=True)
+    """Write the four of them into an empty `folder`."""
     library = paths.writable_folder(folder / "library")
     manifests.write(library, ["platformio"], sources.write_headers(library))
     words = {"VERSION": __version__, "LICENSE": manifests.LICENSE}
