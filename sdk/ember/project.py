@@ -17,13 +17,14 @@ Files are relative to the folder of ember.yaml. The command line goes before it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import documents, passes, strict
+from ember import boards, documents, passes, strict
 from ember.errors import SdkError, UsageError, problem_list
 from ember.libraries import DEFAULT_OPTIMIZE, Optimize
 from ember.rules import Rules
@@ -46,6 +47,7 @@ class Project:
     prepared: bool = False
     passes: tuple[str, ...] = passes.DEFAULT
     steering: Steering = field(default_factory=Steering)
+    is_named: bool = True  # by the user; else it lay in the current folder
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
         """The models of a command line; without any the project's."""
@@ -73,6 +75,8 @@ class Project:
             raise UsageError(
                 "no board is given", hint="--board NAME: see `ember boards`"
             )
+        if not given and not self.is_named:
+            _check_runner(found)
         return found
 
 
@@ -84,13 +88,44 @@ def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Pro
     more = tuple(folder.absolute() for folder in kernels or ())
     if path is None and not FILE.is_file():
         return Project(rules=Rules(folders=more))
+    is_named = path is not None
     path = path or FILE
+    if not is_named:
+        _check_owner(path)
     data = documents.read_yaml(path, "the project file")
     project = _Reader(path, data or {}).project()
     rules = project.rules
     folders = tuple(dict.fromkeys(more + rules.folders))
     rules = Rules(folders, rules.pins, rules.calls, rules.forbid)
-    return replace(project, rules=rules)
+    return replace(project, rules=rules, is_named=is_named)
+
+
+def _check_owner(path: Path) -> None:
+    """Raise an SdkError for a file that somebody else put into the current folder: what
+    it names is compiled and run."""
+    owner, me = path.stat().st_uid, os.geteuid()
+    if owner in (me, 0) or (me == 0 and owner == Path.cwd().stat().st_uid):
+        return
+    raise SdkError(
+        f"{path} in this folder belongs to another user, and names what is run here",
+        hint=f"if you trust it: --project {path}",
+    )
+
+
+def _check_runner(name: str) -> None:
+    """Raise an SdkError for a board of a file that runs what none of Ember does."""
+    if not name.endswith(".yaml"):
+        return
+    runner = boards.load(name).runner
+    ours = [boards.load(one).runner for one in boards.names(internal=True)]
+    known = {(one.kind, one.binary, one.args) for one in ours}
+    if (runner.kind, runner.binary, runner.args) in known or runner.kind == "none":
+        return
+    words = " ".join([runner.binary or runner.kind, *runner.args])
+    raise SdkError(
+        f"the board {name} of {FILE} in this folder runs a command of its own: {words}",
+        hint=f"if you trust it, name it: --board {name}",
+    )
 
 
 class _Reader:

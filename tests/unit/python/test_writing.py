@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -285,12 +286,14 @@ def test_a_full_disk_of_a_real_kind(tmp_path: Path, data: Path) -> None:
         pytest.skip("no file system can be mounted here")
     try:
         for name in ("build", "pack", "package", "new", "json", "bindings"):
-            (place / "rest").write_bytes(bytes(60 << 10))
+            (place / "rest").write_bytes(bytes(64 << 10))
             done = run(words_of(name, data, place), place)
             assert done.returncode == 1, done.stdout
             assert "the disk is full" in done.stderr
             assert "bug" not in done.stderr
             assert list(tree(place)) == ["rest"]
+            assert not list(place.glob("o/*"))
+            shutil.rmtree(place / "o", ignore_errors=True)
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
 
@@ -312,7 +315,7 @@ def test_a_full_disk_while_libraries_are_compiled(
     for tool in (ninja, cmake):
         tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    config = build_tree.Config(boards.load("host"), "native", messages=False)
+    config = build_tree.Config(boards.load("host"), "host", messages=False)
     with pytest.raises(SdkError, match=r"cannot compile .*: the disk is full"):
         build_tree.compile_libraries(config)
     assert not config.build.exists()
