@@ -119,7 +119,7 @@ def build(
     job = jobs.make(found, board, options, app)
     name = "_".join(model.name for model in found)
     folder = (out or Path("build") / board.name / name).absolute()
-    pairs = None
+    before, pairs = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
         # Gaps are told before a compiler runs for nothing.
         pairs = jobs.choose(job)
@@ -128,7 +128,7 @@ def build(
     if not build_folder.is_built(folder, key):
         pairs = pairs or jobs.choose(job)
         paths.writable_folder(folder, "choose another one with --out")
-        with build_folder.locked(folder, key) as is_there:
+        with build_folder.locked(folder, key, before) as is_there:
             if not is_there:
                 with build_folder.filled(folder, key) as place:
                     stages.all_of(place, job, pairs, made)
@@ -151,13 +151,14 @@ def package(
 ) -> Package:
     """As build(), up to what a linker needs beside main()."""
     board = options.rules.narrowed(boards.load(board_name))
+    before = build_folder.held(folder)
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)
     pairs = jobs.choose(job)
     made = libraries.build(board, **jobs.asked(options), whole=False)
     key = jobs.key(job, made)
     paths.writable_folder(folder)
-    with build_folder.locked(folder, key) as is_there:
+    with build_folder.locked(folder, key, before) as is_there:
         if not is_there:
             with build_folder.filled(folder, key) as aside:
                 _compile_package(aside, job, pairs, made)

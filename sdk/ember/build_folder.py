@@ -16,16 +16,17 @@ _STAMP = "build.json"
 
 
 def is_built(folder: Path, key: str) -> bool:
+    return held(folder) == key
+
+
+def held(folder: Path) -> str | None:
+    """The key of what the folder holds; None: nothing whole."""
     try:
         stamp = documents.read_json(folder / _STAMP)
     except SdkError:
-        return False
-    return isinstance(stamp, dict) and stamp.get("key") == key
-
-
-def stamp(folder: Path, key: str) -> None:
-    """Note what the folder holds, once it is whole."""
-    write_json(folder / _STAMP, {"key": key})
+        return None
+    key = stamp.get("key") if isinstance(stamp, dict) else None
+    return key if isinstance(key, str) else None
 
 
 @contextlib.contextmanager
@@ -40,21 +41,21 @@ def filled(folder: Path, key: str) -> Iterator[Path]:
             if target.is_dir() and not target.is_symlink():
                 shutil.rmtree(target)
             made.rename(target)
-        stamp(folder, key)
+        write_json(folder / _STAMP, {"key": key})
 
 
 @contextlib.contextmanager
-def locked(folder: Path, key: str) -> Iterator[bool]:
+def locked(folder: Path, key: str, before: str | None) -> Iterator[bool]:
     """One build at a time in a folder; whether it holds what `key` says.
 
-    SdkError when another command has just put something else there: one of the two
-    would be lost.
+    `before` is what it held when the command began. SdkError when another command has
+    put something else there since: one of the two would be lost.
     """
-    with writing.locked(folder, wait=True) as waited:
-        is_mine = is_built(folder, key)
-        if waited and not is_mine and (folder / _STAMP).is_file():
+    with writing.locked(folder, wait=True):
+        there = held(folder)
+        if there not in (key, before, None):
             raise writing.busy(folder)
-        yield is_mine
+        yield there == key
 
 
 def _clean(folder: Path) -> None:

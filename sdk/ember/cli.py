@@ -183,9 +183,9 @@ def _status(result: object) -> int:
 
 
 def _complain(name: str, what: str, hint: str | None) -> None:
-    print(f"{name}: {what}", file=sys.stderr)  # noqa: T201
-    if hint:
-        print(f"  hint: {hint}", file=sys.stderr)  # noqa: T201
+    text = f"{name}: {what}" + (f"\n  hint: {hint}" if hint else "")
+    # Names of files may be no text.
+    print(text.encode(errors="backslashreplace").decode(), file=sys.stderr)  # noqa: T201
 
 
 def _describe(error: BaseException) -> str:

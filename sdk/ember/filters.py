@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ember.errors import UsageError
 
 Filter = Callable[[str], bool]
+_MOST_DEPTH = 100
 _TOKEN = re.compile(r"\(|\)|[^\s()]+")
 
 
@@ -28,6 +29,8 @@ class _Parser:
     def __init__(self, expression: str) -> None:
         self.expression = expression
         self.tokens = _TOKEN.findall(expression)
+        if sum(token in ("not", "(") for token in self.tokens) > _MOST_DEPTH:
+            self.fail(f"it has more than {_MOST_DEPTH} parentheses and nots")
 
     def fail(self, why: str) -> None:
         raise UsageError(

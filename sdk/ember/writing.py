@@ -160,19 +160,15 @@ class Claim:
 
 
 @contextlib.contextmanager
-def locked(folder: Path, *, wait: bool = False) -> Iterator[bool]:
-    """One command at a time in a folder; whether it had to be waited for."""
+def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """One command at a time in a folder; the others wait, or are refused."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        waited = False
         try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(number, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
-            if not wait:
-                raise busy(folder) from None
-            waited = True
-            fcntl.flock(number, fcntl.LOCK_EX)
-        yield waited
+            raise busy(folder) from None
+        yield
     finally:
         os.close(number)
 

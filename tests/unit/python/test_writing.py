@@ -152,7 +152,7 @@ def test_builds_of_two_things_into_one_folder(tmp_path: Path) -> None:
         "import sys, time; from pathlib import Path\n"
         "from ember import build_folder as b\n"
         "folder = Path(sys.argv[1])\n"
-        "with b.locked(folder, 'first'), b.filled(folder, 'first') as place:\n"
+        "with b.locked(folder, 'first', None), b.filled(folder, 'first') as place:\n"
         "    (place / '4-package').mkdir(); print('in', flush=True); time.sleep(0.5)\n"
     )
 
@@ -163,15 +163,17 @@ def test_builds_of_two_things_into_one_folder(tmp_path: Path) -> None:
         assert process.stdout.read(2) == b"in"
         return process
 
-    with start(), build_folder.locked(tmp_path, "first") as is_there:
+    with start(), build_folder.locked(tmp_path, "first", None) as is_there:
         assert is_there
     with (
         start(),
         pytest.raises(SdkError, match="another command of Ember is writing"),
-        build_folder.locked(tmp_path, "second"),
+        build_folder.locked(tmp_path, "second", None),
     ):
         pass
-    with build_folder.locked(tmp_path, "second") as is_there:  # afterwards it may
+    with build_folder.locked(
+        tmp_path, "second", "first"
+    ) as is_there:  # afterwards it may
         assert not is_there
 
 
