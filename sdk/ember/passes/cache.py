@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ember import documents, paths, program
+from ember import documents, paths, program, writing
 from ember.errors import SdkError
 from ember.passes.edit import Draft
 from ember.passes.execute import Computer, Scenario
@@ -56,8 +54,8 @@ class Entry:
             "origins": draft.origins,
             "outcomes": [asdict(one) for one in outcomes],
         }
-        _write(self._program, program.write(draft.program))
-        _write(self._facts, json.dumps(facts).encode())
+        writing.write(self._program, program.write(draft.program))
+        writing.write(self._facts, json.dumps(facts).encode())
         _forget_old(self.place.parent)
 
     @property
@@ -75,14 +73,6 @@ def _code() -> bytes:
     for path in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.digest()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """At once, for others may read."""
-    number, name = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(number, "wb") as file:
-        file.write(content)
-    os.replace(name, path)  # noqa: PTH105 - atomic, also over another's
 
 
 def _forget_old(folder: Path) -> None:
