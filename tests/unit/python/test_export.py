@@ -230,7 +230,7 @@ def test_a_module_that_defines_no_model(capsys, text, said):
     ("array", "said"),
     [
         (np.ones((4, 5), np.float32), "has the shape [4, 5], the model takes [1, 3"),
-        (None, "cannot read samples from samples.npy"),
+        (None, "samples.npy is not a .npy file of numbers"),
     ],
 )
 def test_samples_that_do_not_fit(capsys, array, said):
