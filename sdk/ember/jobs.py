@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ember import (
+    copies,
     lending,
     libraries,
     memories,
@@ -144,6 +145,7 @@ def plan_facts(
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
+    facts |= {"copies": copies.to_json(selected.copies)}
     apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
     return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
 
