@@ -15,4 +15,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, a.dtype == EMBER_B1 ? &truths : &integers);
 }
 
+EMBER_STATE_MAY_POINT_TO(integers, ember_bitwise_not_integers);
+EMBER_STATE_MAY_POINT_TO(truths, ember_bitwise_not_truths);
 EMBER_KERNEL(bitwise_not, ember_map1_t);

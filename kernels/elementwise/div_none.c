@@ -16,4 +16,5 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_div_none_ops);
 EMBER_KERNEL(div_none, ember_map2_t);

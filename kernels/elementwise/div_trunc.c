@@ -27,4 +27,5 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_div_trunc_ops);
 EMBER_KERNEL(div_trunc, ember_map2_t);

@@ -28,4 +28,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, ember_gelu_is_tanh(node) ? &by_tanh : &exact);
 }
 
+EMBER_STATE_MAY_POINT_TO(exact, ember_gelu_exact);
+EMBER_STATE_MAY_POINT_TO(by_tanh, ember_gelu_by_tanh);
 EMBER_KERNEL(gelu, ember_map1_t);

@@ -53,4 +53,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, is_root(node) ? &roots : &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_pow_ops);
+EMBER_STATE_MAY_POINT_TO(roots, ember_pow_roots);
 EMBER_KERNEL(pow, ember_map2_t);

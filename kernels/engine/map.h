@@ -90,6 +90,7 @@ static inline uint32_t ember_map_out(const ember_node_t *node) {
     static ember_status_t prepare(ember_node_t *node, void *state) {                   \
         return prepare_with(node, state, &ops);                                        \
     }                                                                                  \
+    EMBER_STATE_MAY_POINT_TO(ops, ember_##NAME##_ops);                                 \
     EMBER_KERNEL(NAME, ember_map##INPUTS##_t)
 
 #define EMBER_ROW(NAME, TYPE, OPERANDS, EXPRESSION)                                    \

@@ -89,12 +89,13 @@ extern const ember_reduce_io_t ember_reduce_floats;
 
 void ember_reduce_run(const ember_reduce_t *state, const ember_reduce_io_t *io);
 
-// The rest of a kernel after its `prepare`.
+// The rest of a kernel after its `prepare`, whose operations are `ops`.
 #define EMBER_REDUCE_KERNEL(NAME, IO)                                                  \
     static int32_t run(void *state) {                                                  \
         ember_reduce_run(state, &(IO));                                                \
         return EMBER_OK;                                                               \
     }                                                                                  \
+    EMBER_STATE_MAY_POINT_TO(ops, ember_##NAME##_ops);                                 \
     EMBER_KERNEL(NAME, ember_reduce_t)
 
 #endif // EMBER_KERNELS_ENGINE_REDUCE_H

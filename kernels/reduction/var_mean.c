@@ -39,4 +39,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
                                 EMBER_REDUCE_NONE);
 }
 
+EMBER_STATE_MAY_POINT_TO(var_ops, ember_var_mean_var_ops);
+EMBER_STATE_MAY_POINT_TO(mean_ops, ember_var_mean_mean_ops);
 EMBER_KERNEL(var_mean, var_mean_t);

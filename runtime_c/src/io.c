@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and outputs of a loaded method.
+// Inputs, outputs and attributes of a loaded method.
 #include "method_state.h"
 
 static bool find_value(const ember_method_t *method, uint32_t list, uint32_t index,
@@ -162,28 +162,77 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-static ember_status_t set_output(ember_method_t *method, uint32_t index, void *data,
-                                 size_t size, ember_error_t *err) {
-    uint32_t at;
+// Lends memory to the tensor `at`, which no plan gave any.
+static ember_status_t lend(ember_method_t *method, uint32_t at, void *data, size_t size,
+                           ember_error_t *err) {
     uint32_t kind;
     ember_plan_tensor_t bound;
-    if (!find_value(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
-        ember_method_slot(method, at) == NULL) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "output: it has memory in the plan already");
-    }
     (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &kind),
                             &bound);
     if (size < ember_tensor_bytes(&bound.tensor) ||
         ((uintptr_t)data & (bound.tensor.element_size - 1u)) != 0) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT, "output: too small, or misaligned");
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "lent memory: too small, or misaligned");
     }
     bind(ember_method_slot(method, at), data, size);
     return EMBER_OK;
 }
 
+static ember_status_t set_output(ember_method_t *method, uint32_t index, void *data,
+                                 size_t size, ember_error_t *err) {
+    uint32_t at;
+    if (!find_value(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
+        ember_method_slot(method, at) == NULL) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "output: it has memory in the plan already");
+    }
+    return lend(method, at, data, size, err);
+}
+
 ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
                                        void *data, size_t size, ember_error_t *err) {
     return ember_error_close(err, set_output(method, index, data, size, err),
+                             EMBER_NO_INSTRUCTION);
+}
+
+static bool find_attribute(ember_method_t *method, const char *name, uint32_t *at) {
+    for (*at = 0; *at < method->meta.value_count; (*at)++) {
+        uint32_t kind;
+        ember_plan_tensor_t plan;
+        const uint8_t *body = ember_method_body(method, *at, &kind);
+        if (kind == EMBER_TENSOR && ember_plan_tensor(&method->flat, body, &plan) &&
+            plan.has_extra && ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+ember_status_t ember_method_attribute(ember_method_t *method, const char *name,
+                                      ember_value_t *value) {
+    uint32_t at;
+    if (!find_attribute(method, name, &at)) {
+        return EMBER_NOT_FOUND;
+    }
+    ember_method_value(method, at, value);
+    return EMBER_OK;
+}
+
+static ember_status_t set_attribute(ember_method_t *method, const char *name,
+                                    void *data, size_t size, ember_error_t *err) {
+    uint32_t at;
+    if (!find_attribute(method, name, &at)) {
+        return ember_fail(err, EMBER_NOT_FOUND, "attribute: no tensor has this name");
+    }
+    if (has_plan(method, at) || ember_method_slot(method, at) == NULL) {
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "attribute: it has memory of its own already");
+    }
+    return lend(method, at, data, size, err);
+}
+
+ember_status_t ember_method_set_attribute(ember_method_t *method, const char *name,
+                                          void *data, size_t size, ember_error_t *err) {
+    return ember_error_close(err, set_attribute(method, name, data, size, err),
                              EMBER_NO_INSTRUCTION);
 }

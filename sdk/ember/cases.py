@@ -6,11 +6,11 @@ import difflib
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ember import arrays, bundle, documents, files, program, tensors
+from ember import adopt, arrays, bundle, documents, files, program, tensors
 from ember.errors import SdkError, UsageError
 from ember.output import counted
 from ember.program import Method, Program
@@ -169,7 +169,7 @@ def _read_folder(found: Found) -> Case:
         atol=_tolerance(settings, "atol", ATOL),
     )
     reader.check_names()
-    return _checked(case)
+    return _with_memory(_checked(case))
 
 
 def _read_bundle(
@@ -201,7 +201,7 @@ def _read_bundle(
         rtol=_tolerance(settings, "rtol", RTOL),
         atol=_tolerance(settings, "atol", ATOL),
     )
-    return _checked(case)
+    return _with_memory(_checked(case))
 
 
 def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
@@ -339,6 +339,18 @@ class _Reader:
 
 
 # ---- against the program -----------------------------------------------------------
+
+
+def _with_memory(case: Case) -> Case:
+    """The test runner lends inputs and outputs; buffers have memory in the program."""
+    made = adopt.adopted(case.program)
+    if made is case.program:
+        return case
+    content = program.write(made)
+    if case.bundled:
+        whole = bundle.parse(case.content)
+        content = bundle.write(replace(whole, program=content))
+    return replace(case, content=content, program=made)
 
 
 def _checked(case: Case) -> Case:

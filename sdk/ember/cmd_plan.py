@@ -13,6 +13,7 @@ from ember import (
     answers,
     boards,
     build,
+    copies,
     offsets,
     output,
     plan_page,
@@ -136,6 +137,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
         " more that nothing uses are left out"
     )
+    copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
     report.show_passes(console, facts.get("passes", ()))
     plan_report.show_peaks(console, facts)

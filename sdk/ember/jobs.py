@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from ember import (
+    adopt,
+    copies,
     lending,
     libraries,
     memories,
@@ -144,6 +146,7 @@ def plan_facts(
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
+    facts |= {"copies": copies.to_json(selected.copies)}
     apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
     return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
 
@@ -169,7 +172,8 @@ def choose(job: Job) -> list[Pair]:
     reload, count = options.steering.reload, sum(map(len, job.methods))
     for model, methods in zip(job.models, job.methods, strict=True):
         names = [one.name for one in methods]
-        packed = repack.repack(model, options.rules.known, options.passes, job.board)
+        whole = model if options.caller_io else adopt.of_model(model)
+        packed = repack.repack(whole, options.rules.known, options.passes, job.board)
         found = _examined(packed, names, job)
         if found.selection is not None:
             weights = prepack.prepack(packed, found.selection.needs)

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ember import copies
 from ember.boards import Board, Memory, Role
+from ember.copies import Copy
 from ember.errors import SdkError, problem_list
 from ember.model import Model
 from ember.offsets import Buffer
@@ -38,6 +40,7 @@ class Spread:
     pairs: list[Pair]
     homes: Homes = field(default_factory=Homes)
     facts: dict[str, Any] = field(default_factory=dict)  # for the plan's JSON
+    copies: tuple[Copy, ...] = ()  # of constants
 
 
 def spread(
@@ -104,6 +107,7 @@ class _Spreader:
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
+        self.copies: list[Copy] = []
         self.groups = steering.groups([model for model, _ in pairs])
         # Bytes by memory that each group has.
         self.common: list[dict[str, int]] = [{} for _ in self.groups]
@@ -125,7 +129,7 @@ class _Spreader:
         asked = self.steering
         homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
         facts = {"memories": self.costs, "classes": self.accessed}
-        return Spread(pairs, homes, facts)
+        return Spread(pairs, homes, facts, tuple(self.copies))
 
     # ---- what there is -----------------------------------------------------------
 
@@ -308,7 +312,7 @@ class _Spreader:
     ) -> None:
         """Note where everything goes, and move it there."""
         storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory
-        copies: dict[int, list[Part]] = {}
+        constants: dict[int, list[Part]] = {}
         for one, memory, offset in zip(parts, found.where, found.offsets, strict=True):
             assert memory is not None
             if memory == len(self.memories):  # a constant, where the model lies
@@ -318,7 +322,8 @@ class _Spreader:
             if one.storage is not None:
                 storages.setdefault(memory, []).append((one, offset))
             elif one.constant is not None:
-                copies.setdefault(memory, []).append(one)
+                constants.setdefault(memory, []).append(one)
+                self.copies.append(self._copy(use, name, one, self.memories[memory]))
             else:
                 assert one.home is not None
                 self._settle(one.home, memory, one.buffer.size, [one])
@@ -333,11 +338,21 @@ class _Spreader:
             size = max(height, common.get(where, 0))
             self._settle(home, memory, size, [one for one, _ in group])
             common[where] = size
-        for memory, copied in sorted(copies.items()):
+        for memory, copied in sorted(constants.items()):
             sizes = {n: one.buffer.size for one in copied if (n := one.constant)}
             home = use.home_of(name, ids.add_copies(sizes))
             self._settle(home, memory, sum(sizes.values()), copied)
         use.move(name, ids.places())
+
+    def _copy(self, use: Use, name: str, part: Part, memory: Memory) -> Copy:
+        """What is told of a copy in `memory`."""
+        assert part.constant is not None
+        home = self.board.memory(self._memory_of(use) or "")
+        cycles = _cycles(part.traffic, home), _cycles(part.traffic, memory)
+        places = home.name, memory.name
+        method = use.model.program.method(name)
+        assert method is not None
+        return copies.of(use.model.name, method, part.constant, places, cycles)
 
     def _settle(
         self, home: Region, memory: int, size: int, parts: Sequence[Part]

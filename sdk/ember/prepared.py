@@ -199,8 +199,22 @@ class _Reader:
             inside = one.address <= address < one.address + one.size
             if one.kind == elf.STT_OBJECT and inside and self._is_constant(one):
                 return Word(address - one.address, ("symbol", one.name))
-        name = self._image.function_at(address) or hex(address)
-        raise self._error(f"{where} points to {name}, which only its file can name")
+        name = self._local_name(address)
+        raise SdkError(
+            f"{self._method.name} cannot be prepared: {where} points to {name}, which"
+            " only its file can name",
+            hint=f"EMBER_STATE_MAY_POINT_TO({name}, ember_<kernel>_{name}); in that"
+            f" file (ember/node.h); or {_HINT}",
+        )
+
+    def _local_name(self, address: int) -> str:
+        """What the file calls it that has the static function or constant."""
+        for one in self._image.symbols:
+            start = one.address & ~1 if one.kind == elf.STT_FUNC else one.address
+            named = one.kind in (elf.STT_FUNC, elf.STT_OBJECT)
+            if named and start <= address < start + max(one.size, 1):
+                return one.name
+        return hex(address)
 
     def _is_constant(self, one: elf.Symbol) -> bool:
         return not self._image.sections[one.section].flags & elf.SHF_WRITE

@@ -132,6 +132,23 @@ EMBER_MUST_USE ember_status_t ember_method_set_output(ember_method_t *method,
                                                       uint32_t index, void *data,
                                                       size_t size, ember_error_t *err);
 
+// The tensor that the program calls `name`, as it is now: a buffer of the model, by its
+// fully qualified name, in programs that were exported with names. NOT_FOUND when none
+// is called so. Takes as long as the method has values.
+EMBER_MUST_USE ember_status_t ember_method_attribute(ember_method_t *method,
+                                                     const char *name,
+                                                     ember_value_t *value);
+
+// Lends memory to the buffer called `name`, which keeps state and has no planned memory
+// (`alloc_mutable_buffers=False` of the exporter): before the first execute, and zeroed
+// by the caller. Methods that are lent the same memory share the state. `size` must
+// hold its bound. NOT_FOUND as above; BAD_ARGUMENT when the plan gave it memory, or
+// `data` is too small or misaligned.
+EMBER_MUST_USE ember_status_t ember_method_set_attribute(ember_method_t *method,
+                                                         const char *name, void *data,
+                                                         size_t size,
+                                                         ember_error_t *err);
+
 // Runs the method once. Never allocates, never logs. Fails as load does (for nodes
 // prepared again), with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.
 EMBER_MUST_USE ember_status_t ember_method_execute(ember_method_t *method,

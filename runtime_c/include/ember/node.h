@@ -56,6 +56,13 @@ typedef struct ember_kernel {
     const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE),      \
                                                 EMBER_KERNEL_NAME(NAME)}
 
+// A second name, which other files see, for the static constant or function LOCAL of
+// this file. A state that points to it can be prepared by `ember build --prepared`
+// then, whose tables must name what they point to. NAME is unique:
+// ember_<kernel>_<local>.
+#define EMBER_STATE_MAY_POINT_TO(LOCAL, NAME)                                          \
+    extern __typeof__(LOCAL) NAME __attribute__((alias(#LOCAL)))
+
 // --- state of the checks ---------------------------------------------------
 
 // EMBER_OK, or the first failure of an accessor or ember_node_fail().

@@ -7,10 +7,12 @@ says its name, size, offset and life.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+
+from ember import copies
 
 _WIDTH, _HEIGHT = 1000, 320  # of the area for tensors, in units of the picture
 _LEFT, _TOP, _BOTTOM = 84, 12, 28
@@ -28,6 +30,7 @@ def of(facts: Mapping[str, Any], names: str) -> str:
     body = [f"<h1>{_text(title)}: {_verdict(facts)}</h1>", *_refusal(facts)]
     if "memories" in facts:
         body.append(_memories(facts["memories"]))
+    body += _copies(facts.get("copies", ()))
     for method in facts["methods"]:
         body += _method(method)
     return "\n".join(
@@ -80,6 +83,12 @@ def _memories(memories: Iterable[Mapping[str, Any]]) -> str:
         for one in memories
     )
     return _table("Memories of the board", ("memory", "used", "capacity", "full"), rows)
+
+
+def _copies(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if found:
+        yield f"<p>{_text(copies.summary(found))}; {_text(copies.remedy(found))}</p>"
+        yield _table("Copies of constants", copies.COLUMNS, copies.rows(found))
 
 
 def _table(

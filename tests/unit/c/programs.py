@@ -338,6 +338,18 @@ def endless() -> Program:
     return m.program()
 
 
+def attribute() -> Program:
+    """total += x; y = total: nothing plans memory for `total`."""
+    m = Maker()
+    x = m.input(2)
+    total = m.tensor(2, memory=None, extra=ExtraInfo(name="count.total"))
+    y = m.tensor(2, extra=ExtraInfo(name="y"))
+    m.call("add.out", total, x, total)
+    m.call("copy.out", total, y)
+    m.give(y)
+    return m.program()
+
+
 def moves() -> Program:
     """r <- a; s <- r; r <- b; y = s + r: s still stands for a."""
     m = Maker()
@@ -730,6 +742,7 @@ def bounded_scratch() -> Program:
 
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
+    "attribute": attribute,
     "add": add,
     "ambiguous": ambiguous,
     "arguments": arguments,

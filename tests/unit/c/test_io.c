@@ -382,10 +382,48 @@ static void scalars_are_set(void) {
     subject_close(&subject);
 }
 
+static ember_status_t lend(subject_t *subject, const char *name, void *data,
+                           size_t size) {
+    return ember_method_set_attribute(&subject->method, name, data, size,
+                                      &subject->error);
+}
+
+static void attributes_are_lent(void) {
+    subject_t subject;
+    start(&subject, "attribute.pte");
+    CHECK_EQ(execute(&subject), EMBER_BAD_ARGUMENT);
+    float *total = test_alloc(8), *other = test_alloc(8);
+    CHECK_EQ(lend(&subject, "total", total, 8), EMBER_NOT_FOUND);
+    CHECK_EQ(subject.error.status, EMBER_NOT_FOUND);
+    CHECK_EQ(lend(&subject, "y", total, 8), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(lend(&subject, "count.total", total, 7), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(lend(&subject, "count.total", (uint8_t *)total + 2, 8),
+             EMBER_BAD_ARGUMENT);
+    total[0] = 5, total[1] = 0;
+    CHECK_EQ(lend(&subject, "count.total", total, 8), EMBER_OK);
+    subject_input(&subject, 0)[0] = 1, subject_input(&subject, 0)[1] = 2;
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(total[0] == 7 && total[1] == 4);
+    ember_value_t value = {.kind = EMBER_NONE};
+    CHECK_EQ(ember_method_attribute(&subject.method, "count.total", &value), EMBER_OK);
+    CHECK(value.kind == EMBER_TENSOR && value.as_tensor.data == total);
+    CHECK_EQ(ember_method_attribute(&subject.method, "x", &value), EMBER_NOT_FOUND);
+
+    // Another user's state.
+    other[0] = other[1] = 100;
+    CHECK_EQ(lend(&subject, "count.total", other, 8), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(other[0] == 101 && other[1] == 102 && total[0] == 7);
+    CHECK(subject_output(&subject, 0)[1] == 102);
+    subject_close(&subject);
+}
+
 TESTS(TEST(planned_inputs_are_copied), TEST(wrong_tensors_are_refused),
       TEST(orders_of_the_same_memory_are_one), TEST(caller_binds_memory),
       TEST(planned_outputs_are_not_bound), TEST(shapes_change_and_change_back),
       TEST(shapes_past_the_bound_are_refused), TEST(outputs_past_their_bound_fail),
       TEST(data_decides_shapes), TEST(bound_inputs_are_dynamic),
       TEST(views_follow_their_base), TEST(views_forget_memory_that_left),
-      TEST(moved_inputs_are_their_own_again), TEST(scalars_are_set))
+      TEST(moved_inputs_are_their_own_again), TEST(scalars_are_set),
+      TEST(attributes_are_lent))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from ember import boards, jobs, memories, plan, plan_check, program, repack
+from ember import boards, cli, jobs, memories, plan, plan_check, program, repack
 from ember import model as models
 from ember import project as projects
 from ember.boards import Board
@@ -31,18 +34,22 @@ def memory(name: str, size: int, cycles: Any, **more: Any) -> dict[str, Any]:
     return {**facts, "holds": holds, "read_cycles": cycles, **more}
 
 
-def board(fast: int, *, flash: float = 2, slow: float = 2) -> Board:
-    """A Cortex-M with `fast` bytes of fast memory; cycles of the others."""
+def split(fast: int, flash: float, slow: float) -> list[dict[str, Any]]:
+    """Memories with `fast` bytes of a fast one; cycles of the others."""
     read_only = {"access": "rx", "kind": "flash"}
     code = ["vectors", "code", "rodata", "weights"]
     main = ["stack", "data", "method", "planned", "temp", "io"]
-    found = [
+    return [
         memory("flash", 4096 * K, flash, base=0, holds=code, **read_only),
         memory("fast", fast, 1, base=0x20000000),
         memory("main", 1024 * K, slow, base=0x30000000, holds=main),
     ]
+
+
+def board(fast: int, *, flash: float = 2, slow: float = 2) -> Board:
+    """A Cortex-M with these memories."""
     facts = boards.load("mps2-an386").model_dump(mode="json")
-    return Board.model_validate({**facts, "memories": found})
+    return Board.model_validate({**facts, "memories": split(fast, flash, slow)})
 
 
 def spread(
@@ -446,3 +453,36 @@ def test_rules_for_accesses_name_arguments_of_their_operators() -> None:
         assert kernel in listed
         assert set(rules) <= {*listed[kernel], "scratch"}
     assert memories.spread.__doc__
+
+
+def test_copies_are_told_and_a_rule_leaves_them_in_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow_flash = tmp_path / "split.yaml"
+    own = {"name": "split", "like": "mps2-an386", "memories": split(512 * K, 6, 2)}
+    slow_flash.write_text(yaml.safe_dump(own))
+    words = ["plan", str(RESNET), "--board", str(slow_flash)]
+    words += ["--project", str(tmp_path / "ember.yaml")]
+    places = tmp_path / "plan.html", tmp_path / "plan.json"
+    (tmp_path / "ember.yaml").write_text("passes: []\n")
+    outputs = ["--html", str(places[0]), "--json", str(places[1])]
+    assert cli.main([*words, *outputs]) == 0
+    facts = json.loads(places[1].read_text())
+    told = facts["copies"]
+    assert told[0]["bytes"] == max(one["bytes"] for one in told)
+    assert sum(one["bytes"] for one in told) == facts["constants"]["copied"]
+    assert {(one["source"], one["memory"]) for one in told} == {("flash", "fast")}
+    assert all(one["cycles_copied"] < one["cycles_in_place"] for one in told)
+    assert told[0]["name"].startswith("aten::convolution.out, instruction ")
+
+    text = capsys.readouterr().out
+    rule = re.search(r"in ember.yaml:\s+(memory: .*\}\})", text)
+    assert rule is not None
+    assert rule[1] in places[0].read_text(encoding="utf-8")
+    assert told[0]["name"] in places[0].read_text(encoding="utf-8")
+    (tmp_path / "ember.yaml").write_text(f"passes: []\n{rule[1]}\n")
+    assert cli.main([*words, "--json", str(places[1])]) == 0
+    facts = json.loads(places[1].read_text())
+    assert facts["copies"] == []
+    assert facts["constants"]["copied"] == 0
+    assert "copies of constants" not in capsys.readouterr().out

@@ -1,0 +1,132 @@
+"""Constants that a plan copies into faster memory become what a person reads of them.
+
+A copy is made when its method is loaded, if what a run saves by reading it there is
+worth it (memories.py). It takes memory that an application may want for itself, so each
+is told with its reason, and with the line of ember.yaml that leaves constants in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+
+from ember import output
+from ember.output import counted, plain
+from ember.program import Method, types
+
+_SHOWN = 8  # rows; the rest is summed up
+
+
+@dataclass(frozen=True)
+class Copy:
+    model: str
+    method: str
+    value: int  # of the method
+    name: str  # the tensor's own, or who reads it first
+    type: str
+    bytes: int
+    source: str  # memories
+    memory: str
+    cycles_in_place: int  # that one run takes to read it
+    cycles_copied: int
+
+
+def of(
+    model: str,
+    method: Method,
+    data: int,
+    places: tuple[str, str],
+    cycles: tuple[float, float],
+) -> Copy:
+    """A copy of the constant `data`, from the first of `places` to the second."""
+    value, tensor = next(
+        (index, one)
+        for index, one in method.tensors
+        if one.is_constant and one.data_index == data
+    )
+    return Copy(
+        model=model,
+        method=method.name,
+        value=value,
+        name=tensor.name or _reader(method, value),
+        type=str(tensor),
+        bytes=tensor.nbytes,
+        source=places[0],
+        memory=places[1],
+        cycles_in_place=round(cycles[0]),
+        cycles_copied=round(cycles[1]),
+    )
+
+
+def _reader(method: Method, value: int) -> str:
+    """The first call that takes a value, or a list with it."""
+    for index, one in enumerate(method.instructions):
+        if not isinstance(one, types.KernelCall):
+            continue
+        for position, argument in enumerate(one.args):
+            held = method.values[argument]
+            inside = getattr(held, "items", ()) if argument != value else ()
+            if argument == value or (isinstance(inside, tuple) and value in inside):
+                name = method.operators[one.op_index].full_name
+                return f"{name}, instruction {index}, argument {position}"
+    return f"value {value}"
+
+
+def to_json(copies: Iterable[Copy]) -> list[dict[str, Any]]:
+    """The largest first."""
+    ordered = sorted(copies, key=lambda one: (-one.bytes, one.model, one.value))
+    return [asdict(one) for one in ordered]
+
+
+def summary(copies: Sequence[Mapping[str, Any]]) -> str:
+    """What they are and why; one sentence."""
+    total = counted(sum(one["bytes"] for one in copies), "byte")
+    before = sum(one["cycles_in_place"] for one in copies)
+    after = sum(one["cycles_copied"] for one in copies)
+    return (
+        f"copies of constants: {total}, made when a method is loaded, because reading"
+        f" them there takes a run {after:,} cycles instead of {before:,}"
+        " (`read_cycles` of the board)"
+    )
+
+
+def remedy(copies: Sequence[Mapping[str, Any]]) -> str:
+    """How to leave them where the model lies."""
+    sources = sorted({one["source"] for one in copies})
+    places = sources[0] if len(sources) == 1 else f"[{', '.join(sources)}]"
+    rule = f"memory: {{place: {{constants: {places}}}}}"
+    return f"to leave them where the model lies, in ember.yaml: {rule}"
+
+
+COLUMNS = ("constant", "type", "bytes", "from", "to", "cycles in place", "copied")
+
+
+def rows(copies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | int, ...]]:
+    """A line of each, under COLUMNS."""
+    for one in copies:
+        yield (
+            *(one["name"], one["type"], one["bytes"], one["source"], one["memory"]),
+            *(one["cycles_in_place"], one["cycles_copied"]),
+        )
+
+
+def show(console: Console, copies: Sequence[Mapping[str, Any]]) -> None:
+    """As text: the largest, and what is left of them in one line."""
+    if not copies:
+        return
+    made = output.table(
+        "constant", ">bytes", "from", "to", ">cycles in place", ">copied"
+    )
+    for name, _, *numbers in rows(copies[:_SHOWN]):
+        cells = (f"{x:,}" if isinstance(x, int) else plain(x) for x in numbers)
+        made.add_row(plain(str(name)), *cells)
+    console.print()
+    console.print(summary(copies))
+    console.print(made)
+    if rest := copies[_SHOWN:]:
+        total = counted(sum(one["bytes"] for one in rest), "byte")
+        console.print(f"and {len(rest)} smaller ones: {total}")
+    console.print(plain(remedy(copies)), soft_wrap=True)  # to be taken as it is

@@ -1,0 +1,69 @@
+"""Buffers with a name and no memory, as the exporter leaves them if it is told to."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import build, cli, emulator, paths, program
+from ember.program import Program, Tensor
+
+CASES = paths.root() / "tests" / "cases"
+APP = Path(__file__).parent / "apps" / "lent_buffer.c"
+pytestmark = pytest.mark.qemu
+
+
+def without_memory(case: str, name: str, folder: Path) -> Path:
+    """The case, its buffer `name` without planned memory."""
+    made = folder / case
+    shutil.copytree(CASES / case, made)
+    file = made / "model.pte"
+    file.write_bytes(program.write(_lent(program.parse(file.read_bytes()), name)))
+    return made
+
+
+def _lent(one: Program, name: str) -> Program:
+    def value(found: program.Value) -> program.Value:
+        if isinstance(found, Tensor) and found.name == name:
+            assert found.role == "planned"
+            return replace(found, allocation=None)
+        return found
+
+    methods = (
+        replace(method, values=tuple(map(value, method.values)))
+        for method in one.methods
+    )
+    return replace(one, methods=tuple(methods))
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386", "mps3-an547", "qemu-a64-sme"])
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [("special_counter_named", "total"), ("special_methods_shared_buffers", "state")],
+)
+def test_firmware_has_memory_for_them(
+    case: str, name: str, board: str, tmp_path: Path
+) -> None:
+    lent = without_memory(case, name, tmp_path)
+    assert cli.main(["test", str(lent), "--board", board]) == 0
+
+
+@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+def test_an_application_lends_it(board: str, tmp_path: Path) -> None:
+    lent = without_memory("special_counter_named", "total", tmp_path)
+    options = build.Options(app=APP, caller_io=True)
+    built = build.build(lent, board, out=tmp_path / "out", options=options)
+    assert "total" not in str(built.plan["regions"])
+    said = emulator.run(built.board, built.firmware).check(APP.name).text
+    assert said == "each its own\n"
+
+
+def test_prepared_firmware_takes_them(tmp_path: Path) -> None:
+    lent = without_memory("special_counter_named", "total", tmp_path)
+    words = ["test", str(lent), "--board", "mps2-an386"]
+    assert cli.main([*words, "--json", str(tmp_path / "facts.json")]) == 0
+    options = build.Options(prepared=True)
+    build.build(lent, "mps2-an386", out=tmp_path / "out", options=options)

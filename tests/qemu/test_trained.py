@@ -1,0 +1,62 @@
+"""tools/trained: networks with weights of packages, from the package to the board."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ember import paths
+
+TOOL = paths.root() / "tools" / "trained"
+PAGE = paths.root() / "docs" / "trained-models.md"
+
+
+def packages() -> dict[str, tuple[str, ...]]:
+    """Of every model; the other files of the folder help them."""
+    found = {}
+    for path in sorted((TOOL / "models").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and "PACKAGES" in ast.unparse(node.targets):
+                found[path.stem] = ast.literal_eval(node.value)
+    return found
+
+
+def test_the_page_has_every_model_and_its_package() -> None:
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    known = packages()
+    assert len(known) >= 8
+    for name, needed in known.items():
+        package, _, version = needed[0].partition("==")
+        (line,) = [one for one in lines if one.startswith(f"| `{name}` |")]
+        assert f"| {package} {version} |" in line
+
+
+@pytest.mark.export
+@pytest.mark.long
+@pytest.mark.qemu
+@pytest.mark.parametrize("mode", ["float", "int8"])
+def test_a_network_runs_on_a_board(mode: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("torch is not installed")
+    words = ["face_check", "--board", "mps3-an547", "--only", mode]
+    facts = tmp_path / "rows.json"
+    done = subprocess.run(
+        [sys.executable, TOOL, *words, "--json", facts],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if "No matching distribution" in done.stderr:
+        pytest.skip("the package index cannot be reached")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(facts.read_text())
+    assert row["failure"] == ""
+    assert row["tests"] == 5
+    assert row["bytes"] > 100_000
+    assert row["distance"] < (1e-4 if mode == "float" else 0.2)

