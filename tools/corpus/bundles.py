@@ -18,7 +18,7 @@ from torch.export import export
 
 from corpus.case import Case, Exported
 from corpus.exporting import Apply, eager_runs, lowered
-from corpus.inputs import f32, made, whole
+from corpus.inputs import channels_last, f32, made, whole
 from corpus.networks import lenet, mlp
 
 
@@ -54,5 +54,10 @@ def both(x: torch.Tensor, n: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 CASES = [
     bundle("mlp", lambda: mlp(6, 5, 3), (f32(1, 6),), (f32(1, 6),)),
     bundle("lenet", lambda: lenet(2), (f32(1, 1, 28, 28),)),
+    bundle(  # whose dim order has two names: in the program, and in the bundle
+        "one_channel",
+        lambda: nn.Conv2d(1, 2, 3).to(memory_format=torch.channels_last),
+        (channels_last(f32(1, 1, 8, 6)),),
+    ),
     bundle("two_outputs", lambda: Apply(both), (f32(2, 3), whole(4))),
 ]

@@ -7,12 +7,14 @@ are exact. A model's weights and inputs are the same for every target.
 
 from __future__ import annotations
 
+import itertools
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 from torch import nn
+from torch.export import export
 
 from corpus import networks
 from corpus.case import Case, Exported, Run
@@ -63,6 +65,40 @@ class GruCell(nn.Module):
             fresh = torch.tanh(now[1] + torch.sigmoid(now[2] + past[2]) * past[1])
             h = fresh + kept * (h - fresh)
         return self.head(h)
+
+
+class UNet(nn.Module):
+    """Down and up again by transposed convolutions, joined with what was on the way."""
+
+    def __init__(self, inputs: int, *widths: int, kernel: int = 2) -> None:
+        super().__init__()
+        pairs = list(itertools.pairwise(widths))
+        self.down = nn.ModuleList(map(twice, (inputs, *widths), widths))
+        self.turn = nn.ModuleList(
+            nn.ConvTranspose2d(deep, flat, kernel, 2, (kernel - 2) // 2)
+            for flat, deep in reversed(pairs)
+        )
+        self.up = nn.ModuleList(twice(2 * flat, flat) for flat, _ in reversed(pairs))
+        self.head = nn.Conv2d(widths[0], 1, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        passed = []
+        for number, layer in enumerate(self.down):
+            x = layer(nn.functional.max_pool2d(x, 2) if number else x)
+            passed.append(x)
+        x = passed.pop()
+        for turn, layer in zip(self.turn, self.up, strict=True):
+            x = layer(torch.cat([turn(x), passed.pop()], 1))
+        return torch.sigmoid(self.head(x))
+
+
+def twice(inputs: int, outputs: int) -> nn.Module:
+    """Two convolutions, with batch norm and ReLU."""
+    pairs = ((inputs, outputs), (outputs, outputs))
+    layers = [
+        (nn.Conv2d(*pair, 3, padding=1), nn.BatchNorm2d(outputs)) for pair in pairs
+    ]
+    return nn.Sequential(*(part for pair in layers for part in (*pair, nn.ReLU())))
 
 
 class Inverted(nn.Module):
@@ -129,7 +165,7 @@ def exported(
 ) -> Exported:
     """Quantise and lower a model; expect what the dialect's reference computes."""
     graph = quantised(model.eval(), calibration)
-    edge = lowered(graph, samples[0], f"cortex-{target}")
+    edge = lowered(export(graph, samples[0]), f"cortex-{target}")
     reference = edge.exported_program().module()
     runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]
     return Exported(program_files(edge.to_executorch()), runs, rtol=0, atol=0)
@@ -176,6 +212,10 @@ CASES = [
     *network("autoencoder_small", lambda: networks.autoencoder(32, 12, 4), f32(1, 32)),
     *network("lstm_small", lambda: LstmCell(6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)),
     *network("gru_small", lambda: GruCell(6, 8), f32(1, 3, 6), f32(1, 8)),
+    *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 16, 12))),
+    *network(
+        "unet", lambda: UNet(3, 8, 16, 24, kernel=4), channels_last(f32(1, 3, 32, 32))
+    ),
     *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
     *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
     *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),

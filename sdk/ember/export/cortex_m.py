@@ -50,10 +50,7 @@ def lowered(exported: Any, core: str) -> Any:
     program = manager.transform()
     fusion.check(program.graph)
     edge._edge_programs["forward"] = program  # there is no public way to put it back
-    manager = passes.CortexMPassManager(edge.exported_program(), target_config=target)
-    # there is no public way to put a program back
-    edge._edge_programs["forward"] = manager.transform()
-    if not any(_computes(node) for node in edge.exported_program().graph.nodes):
+    if not any(_computes(node) for node in program.graph.nodes):
         raise quantising.NothingQuantisedError(_LAYERS)
     return edge
 
