@@ -48,9 +48,11 @@ ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
 
 // --- tables ----------------------------------------------------------------------
 
-// Checks the vtable at `at`, and that the fields of `kinds` lie in the table; the
-// layout's size stays 0 when they do not. Modulo 2^32 a vtable before the buffer or far
-// behind it lies past its end, because the buffer is shorter than 2^31.
+// Checks the vtable at `at` and the fields of `kinds`, and keeps where in the table the
+// last of them ends; the layout's size stays 0 when they are wrong. The size that the
+// vtable states is not looked at: it may be that of another table that shares the
+// vtable. Modulo 2^32 a vtable before the buffer or far behind it lies past its end,
+// because the buffer is shorter than 2^31.
 static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
                         ember_layout_t *layout) {
     const uint32_t most = flat_room(flat, flat->begin);
@@ -61,8 +63,8 @@ static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
     }
     const uint8_t *vtable = flat->begin + at;
     const uint32_t end = load_u16(vtable);
-    const uint32_t size = load_u16(vtable + 2);
-    if ((end & 1) != 0 || end > most + 4 - at) {
+    uint32_t size = 4;
+    if ((end & 1) != 0 || end - 4 > most - at) {
         return;
     }
     for (uint32_t slot = 4; kinds != 0; slot += 2, kinds >>= 3) {
@@ -72,9 +74,12 @@ static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
         }
         const uint32_t need = kind == FLAT_U8 ? 1 : kind == FLAT_U64 ? 8 : 4;
         const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
-        if (found != 0 &&
-            (found < 4 || found + need > size || (need > 1 && (found & 3) != 0))) {
-            return;
+        if (found != 0) {
+            const uint32_t past = found + need;
+            if (past > UINT16_MAX || (need > 1 && (found & 3) != 0)) {
+                return;
+            }
+            size = past > size ? past : size;
         }
         *offset++ = (uint16_t)found;
     }
@@ -84,7 +89,7 @@ static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
 
 static const uint16_t absent[9];
 
-// The offsets of a layout of the table's vtable, when the whole table is in the buffer.
+// The offsets of a layout of the table's vtable, when its fields are in the buffer.
 EMBER_INLINE const uint16_t *offsets_in(ember_flat_t *flat, const uint8_t *table,
                                         const ember_layout_t *layout) {
     if (layout->size - 4u > flat_room(flat, table)) {

@@ -3,8 +3,8 @@
 
 #include "../../src/flat.c"
 
-// Where field `id` of `size` bytes lies in the table; 0: absent. The vtable and the
-// whole table are in the buffer.
+// Where field `id` of `size` bytes lies in the table, inside the buffer; 0: absent. The
+// size of the table that the vtable states is not looked at, as in read_layout().
 static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
                      uint32_t size) {
     const uint32_t most = flat_room(flat, flat->begin);
@@ -19,14 +19,14 @@ static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
     }
     const uint8_t *vtable = flat->begin + at;
     const uint32_t end = load_u16(vtable);
-    const uint32_t bytes = load_u16(vtable + 2);
-    if ((end & 1) != 0 || end > most + 4 - at || bytes - 4 > flat_room(flat, table)) {
+    if ((end & 1) != 0 || end - 4 > most - at) {
         (void)ember_flat_malformed(flat);
         return 0;
     }
     const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
     const uint32_t align = size < 4 ? size : 4;
-    if (found != 0 && (found < 4 || found + size > bytes || found % align != 0)) {
+    if (found % align != 0 ||
+        (found != 0 && found + size > flat_room(flat, table) + 4)) {
         (void)ember_flat_malformed(flat);
         return 0;
     }

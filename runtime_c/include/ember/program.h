@@ -34,7 +34,7 @@ typedef union ember_field {
 
 typedef struct ember_layout {
     uint32_t vtable;     // its place
-    uint16_t size;       // of the table, bytes; 0: no such layout
+    uint16_t size;       // bytes of the table that are read; 0: no such layout
     uint16_t offsets[9]; // of fields in the table; 0: absent
 } ember_layout_t;
 

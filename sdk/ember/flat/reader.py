@@ -23,6 +23,7 @@ from ember.flat.tables import (
 _U16 = struct.Struct("<H")
 _U32 = struct.Struct("<I")
 _I32 = struct.Struct("<i")
+_HEAD = 4  # of a table: the way to its vtable
 _MIN_VTABLE = 4
 _SLOT = 2
 
@@ -79,53 +80,49 @@ class _Reader:
             raise FlatError("its parts overlap")
 
     def _table(self, table: Table, at: int) -> Record:
-        vtable, vtable_size, size = self._vtable(at)
-        self._spend(size)
+        vtable, vtable_size = self._vtable(at)
+        self._spend(_HEAD)
         record: Record = {}
         for one, slot in zip(table.fields, table.slots, strict=True):
             try:
-                offset = self._slot(vtable, vtable_size, size, slot)
+                place = self._place(at, vtable, vtable_size, slot)
                 if isinstance(one.type, Union):
-                    tag = self._slot(vtable, vtable_size, size, slot - 1)
-                    record[one.name] = self._union(one.type, at, tag, offset)
-                elif offset == 0:
+                    tag = self._place(at, vtable, vtable_size, slot - 1)
+                    record[one.name] = self._union(one.type, tag, place)
+                elif place == 0:
                     record[one.name] = _absent(one)
                 else:
-                    record[one.name] = self._field(one.type, at + offset, at + size)
+                    record[one.name] = self._field(one.type, place)
             except FlatError as error:
                 raise error.inside(one.name) from None
         return record
 
-    def _vtable(self, at: int) -> tuple[int, int, int]:
-        """Where the vtable of the table at `at` is, its size, the table's size."""
-        self._need(at, 4, 4, "a table")
+    def _vtable(self, at: int) -> tuple[int, int]:
+        """Where the vtable of the table at `at` is, and its size.
+
+        The size of the table that it also states is not looked at: writers share a
+        vtable between tables of different sizes.
+        """
+        self._need(at, _HEAD, 4, "a table")
         vtable = at - _I32.unpack_from(self._data, at)[0]
         self._need(vtable, _MIN_VTABLE, 2, "a vtable")
         vtable_size = _U16.unpack_from(self._data, vtable)[0]
-        size = _U16.unpack_from(self._data, vtable + 2)[0]
         if vtable_size < _MIN_VTABLE or vtable_size % 2:
             raise FlatError(f"a vtable at byte {vtable} has a wrong size")
         self._need(vtable, vtable_size, 2, "a vtable")
-        if size < 4:
-            raise FlatError(f"a table at byte {at} has a wrong size")
-        self._need(at, size, 4, "a table")
-        return vtable, vtable_size, size
+        return vtable, vtable_size
 
-    def _slot(self, vtable: int, vtable_size: int, size: int, slot: int) -> int:
-        """The offset of a field inside its table; 0 when it is absent."""
-        at = _MIN_VTABLE + _SLOT * slot
-        if at + _SLOT > vtable_size:
+    def _place(self, at: int, vtable: int, vtable_size: int, slot: int) -> int:
+        """Where a field of the table at `at` starts; 0 when it is absent."""
+        entry = _MIN_VTABLE + _SLOT * slot
+        if entry + _SLOT > vtable_size:
             return 0
-        offset: int = _U16.unpack_from(self._data, vtable + at)[0]
-        if offset != 0 and not 4 <= offset < size:
-            raise FlatError("it leaves its table")
-        return offset
+        offset: int = _U16.unpack_from(self._data, vtable + entry)[0]
+        return at + offset if offset != 0 else 0
 
-    def _field(self, kind: Type | Table, at: int, table_end: int) -> Any:
+    def _field(self, kind: Type | Table, at: int) -> Any:
         if isinstance(kind, Scalar | Enum):
             base = kind.base if isinstance(kind, Enum) else kind
-            if at + base.width > table_end:
-                raise FlatError("it leaves its table")
             value = self._scalar(base, at)
             if isinstance(kind, Enum) and value not in kind.members:
                 name = kind.unsupported.get(int(value))
@@ -133,8 +130,7 @@ class _Reader:
                     raise FlatError(f"{name} is not supported", kind.remedy)
                 raise FlatError(f"{value} is not a {kind.name}")
             return value
-        if at + 4 > table_end:
-            raise FlatError("it leaves its table")
+        self._spend(4)
         target = self._follow(at)
         if isinstance(kind, Table):
             return self._table(kind, target)
@@ -145,23 +141,24 @@ class _Reader:
         raise AssertionError(f"{kind} is read with its tag")
 
     def _scalar(self, kind: Scalar, at: int) -> int | float | bool:
+        self._spend(kind.width)
         self._need(at, kind.width, kind.width, f"a {kind.name}")
         value: int | float | bool = kind.packer.unpack_from(self._data, at)[0]
         return value
 
-    def _union(self, kind: Union, at: int, tag_at: int, offset: int) -> Any:
-        tag = self._data[at + tag_at] if tag_at else 0
+    def _union(self, kind: Union, tag_at: int, at: int) -> Any:
+        tag = int(self._scalar(U8, tag_at)) if tag_at else 0
         if tag == 0:
-            if offset:
+            if at:
                 raise FlatError("it has a value but no kind")
             return None
         if tag > len(kind.tables):
             raise FlatError(f"{tag} is not a kind of {kind.name}")
-        if offset == 0:
+        if at == 0:
             raise FlatError("it has a kind but no value")
         table = kind.tables[tag - 1]
         try:
-            return table.name, self._table(table, self._follow(at + offset))
+            return table.name, self._table(table, self._follow(at))
         except FlatError as error:
             raise error.inside(f"({table.name})") from None
 

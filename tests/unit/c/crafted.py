@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import crafted_tables
 import positions
 import programs
 
@@ -360,12 +361,16 @@ def vtables(of_what: str, table: str, field: int, stage: str) -> None:
         ("vtable_size_3", f"{table}size", 3),
         ("vtable_size_odd", f"{table}size", 5),
         ("vtable_size_most", f"{table}size", 0xFFFE),
-        ("table_size_most", f"{table}table_size", 0xFFFF),
         ("field_outside_table", f"{table}{field}", 0x7FFC),
         ("field_in_vtable_offset", f"{table}{field}", 2),
         ("field_misaligned", f"{table}{field}", 6),
     ):
         craft(f"{name}{of_what}", of(base, (path, number)), stage)
+
+
+def tables() -> None:
+    for case in crafted_tables.collect():
+        craft(case.name, case.data, case.stage, 0 if case.sound else BAD)
 
 
 def many_plans(count: int) -> bytes:
@@ -472,6 +477,7 @@ def collect() -> Sequence[Crafted]:
             data_files,
             header,
             structure,
+            tables,
             indices,
             lists,
             devices,

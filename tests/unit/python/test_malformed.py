@@ -7,6 +7,7 @@ import struct
 from collections.abc import Callable
 from pathlib import Path
 
+import crafted_tables
 import flatbuffers
 import pace
 import pytest
@@ -66,6 +67,14 @@ def test_wild_words(name: str, data: Path) -> None:
         damaged = bytearray(whole)
         struct.pack_into("<I", damaged, at, chance.choice(words))
         survives(PARSERS[name], bytes(damaged))
+
+
+TABLES = list(crafted_tables.collect())
+
+
+@pytest.mark.parametrize("case", TABLES, ids=lambda case: case.name)
+def test_tables_that_share_vtables(case: crafted_tables.TableCase) -> None:
+    assert survives(program.parse, case.data) == case.sound
 
 
 @pytest.mark.parametrize("name", PARSERS)
