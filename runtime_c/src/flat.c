@@ -37,6 +37,12 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
     }
 }
 
+// For what is not read by the thousand.
+static __attribute__((noinline)) const uint8_t *follow(ember_flat_t *flat,
+                                                       const uint8_t *at) {
+    return flat_follow(flat, at);
+}
+
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
     const uint8_t *vector = flat_table(flat, table, offset);
@@ -148,7 +154,7 @@ void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
         } else if (kind == FLAT_U32) {
             fields->number = flat_u32(table, *offset);
         } else if (kind == FLAT_TABLE) {
-            fields->at = flat_table(flat, table, *offset);
+            fields->at = *offset != 0 ? follow(flat, table + *offset) : NULL;
         } else if (kind == FLAT_U64) {
             fields->at = *offset != 0 ? table + *offset : (const uint8_t *)zeros;
         } else {
@@ -167,7 +173,7 @@ ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
 }
 
 const uint8_t *ember_flat_root(ember_flat_t *flat) {
-    return flat_follow(flat, flat->begin);
+    return follow(flat, flat->begin);
 }
 
 EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from payloads import nodes, payload_of, read, tensors, with_payload
+import positions
+from payloads import in_payload, nodes, payload_of, read, tensors, with_payload
 
 from ember.flat import Record
 
@@ -230,9 +231,29 @@ def _heads() -> Iterator[Crafted]:
     yield Crafted("nothing", with_payload(one, b""), "schema")
 
 
+def _fields_outside() -> Iterator[Crafted]:
+    """Fields that begin in the FlatBuffer and end behind it, or lie behind it."""
+    whole = in_payload("mlp")
+    start = whole.index(b"XH00") - 4
+    head = f"$payload{start}"
+    size = struct.unpack_from("<I", whole, start + 14)[0]
+    places = {each.path: each.at for each in positions.walk(whole)}
+    for name, table, field, inside in (
+        ("size_ends_outside", f"{head}.constant_data[1]", 1, 4),
+        ("size_begins_outside", f"{head}.constant_data[1]", 1, 0),
+        ("id_outside", f"{head}.xnodes[0].node", 0, 0),
+        ("vector_outside", head, 1, 0),
+    ):
+        bad = bytearray(whole)
+        outside = start + 32 + size - inside - places[f"{table}@"]
+        struct.pack_into("<H", bad, places[f"{table}@{field}"], outside)
+        yield Crafted(name, bytes(bad), _BAD)
+
+
 def crafted() -> Iterator[Crafted]:
     """All of them."""
     yield from _heads()
+    yield from _fields_outside()
     for case, changes in _GRAPHS.items():
         for name, change, says in changes:
             one, graph = read(case)

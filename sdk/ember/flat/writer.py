@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ember.errors import SdkError
+from ember.flat.builder import Builder, Slot
 from ember.flat.tables import (
-    F32,
-    F64,
+    BOOL,
     U8,
     Enum,
     Field,
@@ -42,70 +42,46 @@ def write(
 
     `aligns` overrides the forced alignment of byte vectors, by "Table.field".
     """
-    import flatbuffers
-
-    builder = flatbuffers.Builder(1024)
+    builder = Builder()
     writer = _Writer(builder, aligns or {})
     try:
-        builder.Finish(writer.table(root, record), identifier)
-    except flatbuffers.builder.BuilderSizeError:
-        raise SdkError(
-            f"cannot write the {root.name}: more than 2 GB inside the FlatBuffer",
-            hint="store constants and delegates in segments",
-        ) from None
+        data = builder.finish(writer.table(root, record), identifier)
     except FlatError as error:
         error.inside(root.name)
         raise SdkError(
-            f"cannot write the {root.name}: {error.where}: {error.problem}"
+            f"cannot write the {root.name}: {error.where}: {error.problem}",
+            hint=error.remedy or None,
         ) from error
-    return Written(bytes(builder.Output()), int(builder.minalign))
+    return Written(data, builder.align)
 
 
 class _Writer:
-    def __init__(self, builder: Any, aligns: dict[str, int]) -> None:
+    def __init__(self, builder: Builder, aligns: dict[str, int]) -> None:
         self._builder = builder
         self._aligns = aligns
 
     def table(self, table: Table, record: Record) -> int:
         """Write the parts of a table, then the table; its offset."""
-        slots: list[tuple[int, Scalar, Any, Any]] = []  # slot, kind, value, default
-        offsets: list[tuple[int, int]] = []
+        scalars: list[Slot] = []
+        offsets: list[Slot] = []
         for one, slot in zip(table.fields, table.slots, strict=True):
             value = record.get(one.name)
             if value is None:
                 continue
             try:
                 if isinstance(one.type, Scalar | Enum):
-                    slots.append((slot, *_checked(one, value)))
+                    content, default = _scalar(one, value)
+                    scalars += [Slot(slot, content)] if content != default else []
                 elif isinstance(one.type, Union):
                     tag, offset = self._union(one.type, value)
-                    slots.append((slot - 1, U8, tag, 0))
-                    offsets.append((slot, offset))
+                    scalars.append(Slot(slot - 1, bytes([tag])))
+                    offsets.append(Slot(slot, offset))
                 else:
                     align = self._aligns.get(f"{table.name}.{one.name}")
-                    offsets.append((slot, self._part(one.type, value, align)))
+                    offsets.append(Slot(slot, self._part(one.type, value, align)))
             except FlatError as error:
                 raise error.inside(one.name) from None
-        return self._close(table, slots, offsets)
-
-    def _close(
-        self,
-        table: Table,
-        slots: Sequence[tuple[int, Scalar, Any, Any]],
-        offsets: Sequence[tuple[int, int]],
-    ) -> int:
-        """Lay the table out, widest fields first: no padding between them."""
-        builder = self._builder
-        builder.StartObject(table.slot_count)
-        wide = [entry for entry in slots if entry[1].width > 4]
-        narrow = [entry for entry in slots if entry[1].width <= 4]
-        for slot, kind, value, default in wide:
-            builder.PrependSlot(kind.flags, slot, value, default)
-        for slot, offset in offsets:
-            builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
-        for slot, kind, value, default in sorted(narrow, key=lambda e: -e[1].width):
-            builder.PrependSlot(kind.flags, slot, value, default)
-        return int(builder.EndObject())
+        return self._builder.table(_widest_first(scalars, offsets))
 
     def _union(self, kind: Union, value: tuple[str, Record]) -> tuple[int, int]:
         name, record = value
@@ -118,7 +94,7 @@ class _Writer:
         if isinstance(kind, Table):
             return self.table(kind, value)
         if isinstance(kind, Text):
-            return int(self._builder.CreateString(value))
+            return self._builder.text(value)
         if isinstance(kind, Vector):
             return self._vector(kind, value, align or kind.align)
         raise AssertionError(f"{kind} is stored in its table")
@@ -127,15 +103,11 @@ class _Writer:
         of = kind.of
         if isinstance(of, Scalar):
             payload = bytes(value) if of is U8 else _packed(of, value)
-            return self._bytes(payload, of.width, max(align, of.width))
+            count = len(payload) // of.width
+            return self._builder.vector(payload, count, max(align, of.width))
         if isinstance(of, Text):
-            offsets = [int(self._builder.CreateString(item)) for item in value]
-        else:
-            offsets = self._tables(of, value)
-        self._builder.StartVector(4, len(offsets), 4)
-        for offset in reversed(offsets):
-            self._builder.PrependUOffsetTRelative(offset)
-        return int(self._builder.EndVector())
+            return self._builder.offsets([self._builder.text(item) for item in value])
+        return self._builder.offsets(self._tables(of, value))
 
     def _tables(self, of: Table, items: Sequence[Record]) -> list[int]:
         offsets: list[int] = []
@@ -146,33 +118,33 @@ class _Writer:
             raise error.inside(f"[{len(offsets)}]") from None
         return offsets
 
-    def _bytes(self, payload: bytes, width: int, align: int) -> int:
-        builder = self._builder
-        builder.StartVector(width, len(payload) // width, align)
-        builder.head -= len(payload)
-        builder.Bytes[builder.head : builder.head + len(payload)] = payload
-        return int(builder.EndVector())
+
+def _widest_first(scalars: list[Slot], offsets: list[Slot]) -> list[Slot]:
+    """From the end of the table: no padding is needed between the fields."""
+
+    def width(slot: Slot) -> int:
+        assert isinstance(slot.content, bytes)
+        return len(slot.content)
+
+    wide = [slot for slot in scalars if width(slot) > 4]
+    narrow = [slot for slot in scalars if width(slot) <= 4]
+    return [*wide, *offsets, *sorted(narrow, key=width, reverse=True)]
 
 
-def _checked(one: Field, value: Any) -> tuple[Scalar, Any, Any]:
-    """The scalar kind, the value that fits it, the default that may be left out."""
+def _scalar(one: Field, value: Any) -> tuple[bytes, bytes]:
+    """The bytes of a scalar, and those of the default, which are left out."""
     kind = one.type.base if isinstance(one.type, Enum) else one.type
     assert isinstance(kind, Scalar)
     if isinstance(one.type, Enum) and value not in one.type.members:
         raise FlatError(f"{value} is not a {one.type.name}")
-    if not _fits(value, kind):
+    if kind is BOOL and value not in (False, True):
         raise FlatError(f"{value} does not fit a {kind.name}")
-    if kind in (F32, F64):
-        # -0.0 equals the default 0.0, but must not vanish.
-        same = kind.packer.pack(value) == kind.packer.pack(one.default)
-        return kind, value, value if same else None
-    return kind, value, one.default
-
-
-def _fits(value: Any, kind: Scalar) -> bool:
-    from flatbuffers import number_types
-
-    return bool(number_types.valid_number(value, kind.flags))
+    try:
+        # -0.0 equals the default 0.0, but its bytes do not, so that it does not vanish.
+        content = kind.packer.pack(value)
+    except (struct.error, OverflowError):
+        raise FlatError(f"{value} does not fit a {kind.name}") from None
+    return content, kind.packer.pack(one.default)
 
 
 def _packed(kind: Scalar, values: Sequence[Any]) -> bytes:

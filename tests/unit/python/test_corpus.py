@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The committed cases are complete, and exporting them again gives the same bytes."""
+"""The committed cases are complete, and exporting them again gives the same."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 
 import exporting
 import pytest
+
+from ember import bundle, program
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"
@@ -32,7 +34,18 @@ FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {path.name: _content(path) for path in folder.iterdir()}
+
+
+def _content(path: Path) -> bytes:
+    """Programs as the SDK writes them: exporters' bytes depend on the version of the
+    package flatbuffers beside them."""
+    data = path.read_bytes()
+    if path.suffix == ".pte":
+        return program.write(program.parse(data))
+    if path.suffix == ".bpte":
+        return bundle.write(bundle.parse(data))
+    return data
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)

@@ -1,0 +1,124 @@
+"""Records become FlatBuffers through the package flatbuffers, whichever is installed.
+
+    python package_builder.py VERSION PROGRAM... FOLDER
+
+writes the same programs into the folder, if that is the package's version.
+
+What exporters write depends on it: before 25.12.19 it shares vtables between tables of
+different sizes.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+from flatbuffers import number_types
+
+from ember import flat, program
+from ember.flat.tables import U8, Enum, Scalar, Table, Text, Union, Vector
+from ember.program import writer
+
+_NAMES = {"float": "float32", "double": "float64"}
+
+
+def write(
+    record: flat.Record,
+    root: Table,
+    identifier: bytes,
+    *,
+    aligns: dict[str, int] | None = None,
+) -> flat.Written:
+    """What ember.flat.write() is, by the package."""
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(_Records(builder, aligns or {}).table(root, record), identifier)
+    return flat.Written(bytes(builder.Output()), int(builder.minalign))
+
+
+class _Records:
+    def __init__(self, builder: Any, aligns: dict[str, int]) -> None:
+        self._builder = builder
+        self._aligns = aligns
+
+    def table(self, table: Table, record: flat.Record) -> int:
+        scalars: list[tuple[int, Scalar, Any]] = []
+        offsets: list[tuple[int, int]] = []
+        for one, slot in zip(table.fields, table.slots, strict=True):
+            value = record.get(one.name)
+            kind = one.type.base if isinstance(one.type, Enum) else one.type
+            if value is None:
+                continue
+            if isinstance(kind, Scalar):
+                if kind.packer.pack(value) != kind.packer.pack(one.default):
+                    scalars.append((slot, kind, value))
+            elif isinstance(kind, Union):
+                tags = [member.name for member in kind.tables]
+                scalars.append((slot - 1, U8, tags.index(value[0]) + 1))
+                member = kind.tables[tags.index(value[0])]
+                offsets.append((slot, self.table(member, value[1])))
+            else:
+                align = self._aligns.get(f"{table.name}.{one.name}", 1)
+                offsets.append((slot, self._part(kind, value, align)))
+        return self._close(table.slot_count, scalars, offsets)
+
+    def _close(self, count: int, scalars: list[Any], offsets: list[Any]) -> int:
+        """The widest fields first, from the end of the table."""
+        self._builder.StartObject(count)
+        for slot, kind, value in scalars:
+            if kind.width > 4:
+                self._builder.PrependSlot(_flags(kind), slot, value, None)
+        for slot, offset in offsets:
+            self._builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
+        for slot, kind, value in sorted(scalars, key=lambda s: -s[1].width):
+            if kind.width <= 4:
+                self._builder.PrependSlot(_flags(kind), slot, value, None)
+        return int(self._builder.EndObject())
+
+    def _part(self, kind: Any, value: Any, align: int) -> int:
+        if isinstance(kind, Table):
+            return self.table(kind, value)
+        if isinstance(kind, Text):
+            return int(self._builder.CreateString(value))
+        assert isinstance(kind, Vector)
+        if isinstance(kind.of, Scalar):
+            return self._scalars(kind.of, value, max(align, kind.align, kind.of.width))
+        parts = [self._part(kind.of, item, 1) for item in value]
+        self._builder.StartVector(4, len(parts), 4)
+        for part in reversed(parts):
+            self._builder.PrependUOffsetTRelative(part)
+        return int(self._builder.EndVector())
+
+    def _scalars(self, kind: Scalar, values: Any, align: int) -> int:
+        packed = struct.pack(f"<{len(values)}{kind.code}", *values)
+        self._builder.StartVector(kind.width, len(values), align)
+        self._builder.head -= len(packed)
+        self._builder.Bytes[self._builder.head : self._builder.head + len(packed)] = (
+            packed
+        )
+        return int(self._builder.EndVector())
+
+
+def _flags(kind: Scalar) -> Any:
+    name = _NAMES.get(kind.name, kind.name).capitalize()
+    return getattr(number_types, f"{name}Flags")
+
+
+def rewritten(path: Path) -> bytes:
+    """A program, written by the package."""
+    content = program.read(path)
+    own = writer.flat.write
+    try:
+        writer.flat.write = write  # type: ignore[attr-defined]
+        return program.write(content)
+    finally:
+        writer.flat.write = own  # type: ignore[attr-defined]
+
+
+if __name__ == "__main__":
+    assert flatbuffers.__version__ == sys.argv[1]
+    for name in sys.argv[2:-1]:
+        target = Path(sys.argv[-1]) / Path(name).name
+        target.write_bytes(rewritten(Path(name)))
