@@ -1,8 +1,9 @@
 """Records become FlatBuffers through the package flatbuffers, whichever is installed.
 
-    python package_builder.py VERSION PROGRAM... FOLDER
+    python package_builder.py VERSION [--as-ember] PROGRAM... FOLDER
 
-writes the same programs into the folder, if that is the package's version.
+writes the same programs into the folder, if that is the package's version: as exporters
+write them, or as the SDK does.
 
 What exporters write depends on it: before 25.12.19 it shares vtables between tables of
 different sizes.
@@ -117,8 +118,15 @@ def rewritten(path: Path) -> bytes:
         writer.flat.write = own  # type: ignore[attr-defined]
 
 
+def main(version: str, *words: str) -> None:
+    assert flatbuffers.__version__ == version
+    as_ember = words[0] == "--as-ember"
+    *names, folder = words[as_ember:]
+    for name in names:
+        path = Path(name)
+        content = program.write(program.read(path)) if as_ember else rewritten(path)
+        (Path(folder) / path.name).write_bytes(content)
+
+
 if __name__ == "__main__":
-    assert flatbuffers.__version__ == sys.argv[1]
-    for name in sys.argv[2:-1]:
-        target = Path(sys.argv[-1]) / Path(name).name
-        target.write_bytes(rewritten(Path(name)))
+    main(*sys.argv[1:])

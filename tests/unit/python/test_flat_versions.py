@@ -21,25 +21,36 @@ NEW = ("25.12.19",)  # the first that compares the sizes of tables
 
 
 @pytest.fixture(scope="session")
-def written(
+def with_package(
     environment: Callable[[str, Sequence[str]], Path],
-    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[..., None]:
+    """Runs package_builder.py beside a version of the package."""
+
+    def run(version: str, *words: str | Path) -> None:
+        home = environment(f"flatbuffers-{version}", [f"flatbuffers=={version}"])
+        packages = next(home.glob("lib/python*/site-packages"))
+        script = ROOT / "tests/shared/package_builder.py"
+        search = os.pathsep.join([str(packages), str(ROOT / "sdk")])
+        subprocess.run(
+            [sys.executable, script, version, *words],
+            env={**os.environ, "PYTHONPATH": search},
+            check=True,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def written(
+    with_package: Callable[..., None], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], Path]:
     """The folder of PROGRAMS as a version of the package writes them."""
     known: dict[str, Path] = {}
 
     def by(version: str) -> Path:
         if version not in known:
-            home = environment(f"flatbuffers-{version}", [f"flatbuffers=={version}"])
-            found = next(home.glob("lib/python*/site-packages"))
             folder = tmp_path_factory.mktemp("written")
-            script = ROOT / "tests/shared/package_builder.py"
-            search = os.pathsep.join([str(found), str(ROOT / "sdk")])
-            subprocess.run(
-                [sys.executable, str(script), version, *PROGRAMS, str(folder)],
-                env={**os.environ, "PYTHONPATH": search},
-                check=True,
-            )
+            with_package(version, *PROGRAMS, folder)
             known[version] = folder
         return known[version]
 
@@ -64,6 +75,16 @@ def test_old_versions_have_fields_past_the_stated_size(
     """Else the test above has nothing to find."""
     past = [path.name for path in PROGRAMS if fields_past(written(version) / path.name)]
     assert past
+
+
+@pytest.mark.parametrize("version", [*OLD, *NEW])
+def test_what_ember_writes_is_the_same_with_every_version(
+    version: str, with_package: Callable[..., None], tmp_path: Path
+) -> None:
+    with_package(version, "--as-ember", *PROGRAMS, tmp_path)
+    for path in PROGRAMS:
+        ours = program.write(program.read(path))
+        assert (tmp_path / path.name).read_bytes() == ours
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
