@@ -3,8 +3,7 @@
 
 #include "kernels/engine/element.h"
 
-// 1 bool, 2 integer, 3 float
-static uint32_t category(uint8_t dtype) {
+uint32_t ember_category(uint8_t dtype) {
     return dtype == EMBER_B1 ? 1 : ember_class_of(dtype) == EMBER_CLASS_S64 ? 2 : 3;
 }
 
@@ -36,10 +35,26 @@ static uint8_t promote(uint8_t a, uint8_t b) {
 }
 
 void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say) {
-    const uint8_t weight = (uint8_t)(category(dtype) * 4 + say);
+    const uint8_t weight = (uint8_t)(ember_category(dtype) * 4 + say);
     if (weight > promotion->weight) {
         *promotion = (ember_promotion_t){dtype, weight};
     } else if (weight == promotion->weight) {
         promotion->dtype = promote(promotion->dtype, dtype);
     }
+}
+
+void ember_output_check(ember_node_t *node, uint32_t dtype) {
+    const uint32_t count = ember_node_arg_count(node);
+    ember_tensor_t out;
+    ember_node_inout(node, count < 2 ? 0 : count - 2, &out);
+    if (out.dtype != dtype) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                              "the output has another dtype than the result");
+    }
+}
+
+void ember_output_check_self(ember_node_t *node) {
+    ember_tensor_t self;
+    ember_node_tensor(node, 0, &self);
+    ember_output_check(node, self.dtype);
 }
