@@ -4,18 +4,10 @@
 
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
-#include "kernels/engine/promote.h"
 
 EMBER_ROW4(f32, float, a > 0.0f ? a * c : ember_expm1f(a * d) * (b * c))
 EMBER_ROW4(f64, double, a > 0.0 ? a * c : expm1(a * d) * (b * c))
 
 static const ember_map_ops_t ops = {
-    {f32, f64, NULL}, .inputs = 4, .fitting = 14, .unpromoted = 14};
-EMBER_MAP_RUN(4)
-
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    ember_output_check_self(node);
-    return prepare_with(node, state, &ops);
-}
-
-EMBER_KERNEL(elu, ember_map4_t);
+    {f32, f64, NULL}, .inputs = 4, .unpromoted = 14, .flags = EMBER_MAP_SAME};
+EMBER_MAP_KERNEL(elu, 4);

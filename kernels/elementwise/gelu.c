@@ -5,7 +5,6 @@
 #include "kernels/elementwise/gelu.h"
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
-#include "kernels/engine/promote.h"
 
 static double gelu(double x) {
     return 0.5 * x * (1.0 + erf(x * 0.70710678118654752));
@@ -21,12 +20,13 @@ EMBER_ROW1(exact_f64, double, gelu(a))
 EMBER_ROW1(tanh_f32, float, ember_gelu_tanhf(a))
 EMBER_ROW1(tanh_f64, double, gelu_tanh(a))
 
-static const ember_map_ops_t exact = {{exact_f32, exact_f64, NULL}, .inputs = 1};
-static const ember_map_ops_t by_tanh = {{tanh_f32, tanh_f64, NULL}, .inputs = 1};
+static const ember_map_ops_t exact = {
+    {exact_f32, exact_f64, NULL}, .inputs = 1, .flags = EMBER_MAP_SAME};
+static const ember_map_ops_t by_tanh = {
+    {tanh_f32, tanh_f64, NULL}, .inputs = 1, .flags = EMBER_MAP_SAME};
 EMBER_MAP_RUN(1)
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    ember_output_check_self(node);
     return prepare_with(node, state, ember_gelu_is_tanh(node) ? &by_tanh : &exact);
 }
 

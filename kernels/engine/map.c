@@ -105,7 +105,9 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         return status;
     }
     map->dtype = (ops->flags & EMBER_MAP_ANY) != 0 ? tensors[0].dtype : dtype;
-    if (ember_category(map->dtype) > ember_category(tensors[0].dtype)) {
+    if ((ops->flags & EMBER_MAP_SAME) != 0
+            ? map->dtype != tensors[0].dtype
+            : ember_category(map->dtype) > ember_category(tensors[0].dtype)) {
         return ember_node_fail(
             node, EMBER_BAD_PROGRAM,
             "elementwise: the output's dtype cannot hold the result");

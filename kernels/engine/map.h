@@ -27,6 +27,7 @@ enum {
     EMBER_MAP_FLOAT = 1, // integers are computed in float32
     EMBER_MAP_ANY = 2,   // an output of any dtype takes the result: truth values, casts
     EMBER_MAP_NUMBER = 4, // not of bools
+    EMBER_MAP_SAME = 16,  // the output has the dtype of the result
     EMBER_MAP_ALPHA = 8,  // operand 2 is no float where the others are integers
 };
 

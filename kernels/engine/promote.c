@@ -43,11 +43,15 @@ void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_
     }
 }
 
-void ember_output_check(ember_node_t *node, uint32_t dtype) {
+static uint8_t output_dtype(ember_node_t *node) {
     const uint32_t count = ember_node_arg_count(node);
     ember_tensor_t out;
     ember_node_inout(node, count < 2 ? 0 : count - 2, &out);
-    if (out.dtype != dtype) {
+    return out.dtype;
+}
+
+void ember_output_check(ember_node_t *node, uint32_t dtype) {
+    if (output_dtype(node) != dtype) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "the output has another dtype than the result");
     }
@@ -57,4 +61,23 @@ void ember_output_check_self(ember_node_t *node) {
     ember_tensor_t self;
     ember_node_tensor(node, 0, &self);
     ember_output_check(node, self.dtype);
+}
+
+void ember_output_check_floats(ember_node_t *node) {
+    if (ember_category(output_dtype(node)) != 3) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "the output is not of floats");
+    }
+}
+
+void ember_refuse_bools(ember_node_t *node) {
+    for (uint32_t k = 0; k < 2; k++) {
+        const ember_kind_t kind = ember_node_kind(node, k);
+        ember_tensor_t tensor = {.dtype = EMBER_F32};
+        if (kind == EMBER_TENSOR) {
+            ember_node_tensor(node, k, &tensor);
+        }
+        if (kind == EMBER_BOOL || tensor.dtype == EMBER_B1) {
+            (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "subtraction of bools");
+        }
+    }
 }

@@ -34,4 +34,10 @@ void ember_output_check(ember_node_t *node, uint32_t dtype);
 // The same with the dtype of argument 0.
 void ember_output_check_self(ember_node_t *node);
 
+// Fails `node` where argument 0 or 1 is a tensor or a number of bools.
+void ember_refuse_bools(ember_node_t *node);
+
+// Fails `node` unless the last output is of floats.
+void ember_output_check_floats(ember_node_t *node);
+
 #endif // EMBER_KERNELS_ENGINE_PROMOTE_H
