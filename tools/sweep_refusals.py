@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A grid of calls, valid and not, becomes those that PyTorch refuses and those it takes;
-Ember's loader must answer the same.
+"""A grid of calls, valid and not, becomes those that PyTorch refuses and those that it
+takes; Ember's loader must answer the same.
 
     python tools/sweep_refusals.py [--write]
 
 Writes tests/conformance/calls.yaml with --write, which a test replays without PyTorch.
-Where an operator's form with outputs is generated from the functional one, PyTorch takes
-no output of another dtype; Ember takes those that it could cast to, as ExecuTorch does.
+Where an operator's form with outputs is generated from the functional one, PyTorch
+takes no output of another dtype; Ember takes those that it could cast to, as
+ExecuTorch does.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ import torch
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "sdk"), str(ROOT / "tests" / "shared")]
 
-import one_call
-from one_call import Shape
+import one_call  # noqa: E402 - which lies beside the tests
+from one_call import Shape  # noqa: E402
 
 LIST = ROOT / "tests" / "conformance" / "calls.yaml"
-HEAD = """# Calls that PyTorch refuses and calls that it takes, by tools/sweep_refusals.py.
+HEAD = """# Calls that PyTorch refuses, and those it takes: tools/sweep_refusals.py.
 """
 TYPES = {
     **{"u8": torch.uint8, "s8": torch.int8, "s16": torch.int16, "s32": torch.int32},
@@ -45,7 +46,7 @@ INFINITE = (
     "aten::scalar_tensor.out(1e6, f16[])",
 )
 
-# ---- the grid --------------------------------------------------------------------------
+# ---- the grid ------------------------------------------------------------------------
 
 FLOAT = (
     "exp expm1 log log1p log2 log10 sin cos tan asin acos atan sinh cosh tanh asinh "
@@ -176,7 +177,7 @@ def convolutions() -> Iterator[str]:
 
 FAMILIES = (unary, binary, scalars, dimensions, convolutions)
 
-# ---- PyTorch ---------------------------------------------------------------------------
+# ---- PyTorch -------------------------------------------------------------------------
 
 
 def tensor(shape: Shape) -> torch.Tensor:

@@ -6,6 +6,5 @@ static const ember_map_ops_t ops = {
     {ember_clamp_row_f32, ember_clamp_row_f64, ember_clamp_row_s64},
     .inputs = 3,
     .fitting = 6,
-    .flags = EMBER_MAP_NUMBER,
     .bounds = ember_map_bounds};
 EMBER_MAP_KERNEL(clamp, 3);

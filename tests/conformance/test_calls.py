@@ -21,7 +21,6 @@ def test_what_pytorch_refuses_is_refused_in_a_sentence() -> None:
         line for line, why in zip(CALLS["refused"], reasons, strict=True) if why is None
     ]
     assert silent == []
-    assert all(why and len(why) > 5 for why in reasons)
 
 
 def test_what_pytorch_takes_is_taken() -> None:

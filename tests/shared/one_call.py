@@ -1,5 +1,5 @@
-"""Lines such as `aten::add.out(s8[2,3], s8[2,3], 1, s64[2,3])` become calls in a program,
-which the loader of this computer takes or refuses.
+"""Lines such as `aten::add.out(s8[2,3], s8[2,3], 1, s64[2,3])` become calls in a
+program, which the loader of this computer takes or refuses.
 
 Arguments are those of the schema, outputs included: tensors by dtype and shape, lists
 of anything, numbers, `true`, `false`, `none` and "strings".
@@ -76,7 +76,7 @@ def _item(token: Any) -> Any:
     return int(number) if re.fullmatch(r"-?\d+", number) else float(number)
 
 
-# ---- the program -----------------------------------------------------------------------
+# ---- the program ---------------------------------------------------------------------
 
 
 class _Method:

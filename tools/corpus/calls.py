@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
+from sweep_kernels import Sweep, case_of
 
 from corpus.case import Case, Exported
-from sweep_kernels import Sweep, case_of
 
 ATEN = torch.ops.aten
 
@@ -132,6 +132,13 @@ def others() -> Iterator[tuple[str, Sweep]]:
             [gradient, zeros, [3, 3], [1, 1], [0, 0], False, True, None],
         ),
     )
+    for size, k, most in ((10, 4, 3), (40, 20, 4), (200, 3, 2), (300, 90, 9)):
+        ties = torch.randint(0, most, (2, size)).float()
+        for largest in (True, False):
+            yield (
+                f"topk_ties_{size}_{k}_{'largest' if largest else 'smallest'}",
+                Sweep("aten::topk.values", [ties, k, 1, largest, True]),
+            )
     x8 = torch.tensor([-7, -1, 0, 2, 3], dtype=torch.int8)
     yield "hardtanh_s8", Sweep("aten::hardtanh.out", [x8, -1.5, 2.5])
     for dtype, label in ((torch.float16, "f16"), (torch.bfloat16, "bf16")):
