@@ -20,4 +20,5 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_fill_tensor_ops);
 EMBER_KERNEL(fill_tensor, ember_map2_t);

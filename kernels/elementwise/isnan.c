@@ -16,4 +16,5 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_isnan_ops);
 EMBER_KERNEL(isnan, ember_map1_t);

@@ -19,4 +19,5 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return prepare_with(node, state, &ops);
 }
 
+EMBER_STATE_MAY_POINT_TO(ops, ember_sub_ops);
 EMBER_KERNEL(sub, ember_map3_t);
