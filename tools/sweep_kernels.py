@@ -63,6 +63,7 @@ class Sweep:
     # Arguments that the program holds; the other tensors are inputs.
     constants: Sequence[int] = ()
     exact: bool = False  # floats, too
+    bounded: bool = False  # the outputs' shapes are known when it runs
 
     def inputs(self) -> dict[int, torch.Tensor]:
         """The tensors that a run is given, by their place among the arguments."""
@@ -104,7 +105,7 @@ class Writer:
         self.values.append(value)
         return len(self.values) - 1
 
-    def tensor(self, tensor: torch.Tensor) -> int:
+    def tensor(self, tensor: torch.Tensor, dynamism: str = "static") -> int:
         place = program.Allocation(1, self.at)
         size = max(tensor.numel() * tensor.element_size(), 1)
         self.at += -(-size // 16) * 16
@@ -114,6 +115,7 @@ class Writer:
                 sizes=tuple(tensor.shape),
                 dim_order=dim_order(tensor),
                 allocation=place,
+                dynamism=dynamism,
             )
         )
 
@@ -132,6 +134,11 @@ class Writer:
         if isinstance(value, torch.Tensor):
             return self.tensor(value)
         if isinstance(value, (list, tuple)):
+            if any(isinstance(item, torch.Tensor) for item in value):
+                found = [-1 if one is None else self.constant(one) for one in value]
+                return self.add(program.OptionalTensorList(tuple(found)))
+            if value and isinstance(value[0], bool):
+                return self.add(program.BoolList(tuple(value)))
             items = tuple(self.add(program.Int(item)) for item in value)
             return self.add(program.IntList(items))
         if value is None:
@@ -152,7 +159,9 @@ def program_of(sweep: Sweep, results: Sequence[torch.Tensor]) -> bytes:
         for index, value in enumerate(sweep.arguments)
     ]
     written = [arguments[index] for index in sweep.written]
-    outs = [writer.tensor(one) for one in results[: len(results) - len(written)]]
+    dynamism = "bounded" if sweep.bounded else "static"
+    news = results[: len(results) - len(written)]
+    outs = [writer.tensor(one, dynamism) for one in news]
     returned = (
         outs[0] if len(outs) == 1 else writer.add(program.TensorList(tuple(outs)))
     )

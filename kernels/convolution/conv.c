@@ -86,6 +86,12 @@ static bool set_lengths(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
         return false;
     }
     for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
+        if (conv->transposed && out_padding[d] >= conv->stride[d] &&
+            out_padding[d] >= conv->dilation[d]) {
+            ember_node_fail(node, EMBER_BAD_PROGRAM,
+                            "convolution: output_padding reaches stride and dilation");
+            return false;
+        }
         const int64_t length =
             conv->kernel[d] < 1 ? -1 : out_length(conv, d, out_padding[d]);
         if (length < 0 || length > LIMIT) {

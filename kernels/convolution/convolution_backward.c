@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_backward: the gradients of input, weight and bias, those that are asked
-// for. Any float dtype and layout; every tap of every output adds to each.
+// for. Any float dtype and layout; every tap of every output adds to each. Gradients of
+// float16 and bfloat16 are summed up as float32, in scratch.
 #include <string.h>
 
 #include "kernels/convolution/conv.h"
@@ -12,17 +13,15 @@ typedef struct {
     ember_conv_t conv; // y is the gradient
     ember_conv_operand_t x;
     ember_conv_operand_t w;
-    char *bias;
     int32_t w_group;
-    uint32_t x_bytes; // 0: not asked for, or empty
-    uint32_t w_bytes;
-    uint32_t bias_count;
-    uint8_t size; // bytes of an element
+    char *out[3];      // gradients of x, w and the bias
+    char *sums[3];     // where they are summed up: themselves, or scratch
+    uint32_t count[3]; // elements; 0: not asked for, or empty
+    uint8_t dtype;     // of the sums
 } state_t;
 
 static void add(const state_t *s, char *to, double number) {
-    const uint32_t dtype = s->conv.dtype;
-    ember_store_double(dtype, to, ember_load_double(dtype, to) + number);
+    ember_store_double(s->dtype, to, ember_load_double(s->dtype, to) + number);
 }
 
 static ptrdiff_t offset(const ember_conv_operand_t *operand,
@@ -47,12 +46,12 @@ static void add_tap(const state_t *s, const start_t *start, double dy,
     const ptrdiff_t to_w = start->to_w + offset(&s->w, tap);
 
     for (int32_t c = 0; c < conv->channels; c++) {
-        if (s->x_bytes > 0) {
+        if (s->count[0] > 0) {
             const char *weight = conv->w.data + w + (ptrdiff_t)c * conv->w.inner;
             add(s, s->x.data + to_x + (ptrdiff_t)c * s->x.inner,
                 dy * ember_load_double(conv->dtype, weight));
         }
-        if (s->w_bytes > 0) {
+        if (s->count[1] > 0) {
             const char *input = conv->x.data + x + (ptrdiff_t)c * conv->x.inner;
             add(s, s->w.data + to_w + (ptrdiff_t)c * s->w.inner,
                 dy * ember_load_double(conv->dtype, input));
@@ -82,7 +81,7 @@ static void add_output(const state_t *s, const start_t *start, double dy,
 
 static double add_channel(const state_t *s, const start_t *start, const char *y) {
     const ember_conv_t *conv = &s->conv;
-    const bool taps = s->x_bytes > 0 || s->w_bytes > 0;
+    const bool taps = s->count[0] > 0 || s->count[1] > 0;
     int32_t out[EMBER_CONV_DIMS];
     double sum = 0.0;
 
@@ -101,9 +100,22 @@ static double add_channel(const state_t *s, const start_t *start, const char *y)
     return sum;
 }
 
-static void clear(char *data, size_t bytes) {
-    if (bytes > 0) {
-        memset(data, 0, bytes);
+static void clear(const state_t *s) {
+    for (uint32_t k = 0; k < 3; k++) {
+        if (s->count[k] > 0) {
+            memset(s->sums[k], 0, (size_t)s->count[k] * ember_dtype_size(s->dtype));
+        }
+    }
+}
+
+// Sums in scratch become the outputs, which lie in the same order.
+static void finish(const state_t *s) {
+    const int32_t step = (int32_t)ember_dtype_size(s->conv.dtype);
+    for (uint32_t k = 0; k < 3; k++) {
+        if (s->sums[k] != s->out[k]) {
+            ember_elements_store(EMBER_CLASS_F32, s->sums[k], s->conv.dtype, s->out[k],
+                                 step, s->count[k]);
+        }
     }
 }
 
@@ -111,9 +123,7 @@ static int32_t run(void *state) {
     const state_t *s = state;
     const ember_conv_t *conv = &s->conv;
 
-    clear(s->x.data, s->x_bytes);
-    clear(s->w.data, s->w_bytes);
-    clear(s->bias, (size_t)s->bias_count * s->size);
+    clear(s);
     for (int32_t n = 0; n < conv->batches; n++) {
         for (int32_t c = 0; c < conv->groups * conv->filters; c++) {
             const ptrdiff_t group = c / conv->filters;
@@ -127,11 +137,13 @@ static int32_t run(void *state) {
             const double sum = add_channel(s, &start,
                                            conv->y.data + n * (ptrdiff_t)conv->y.outer +
                                                c * (ptrdiff_t)conv->y.inner);
-            if (s->bias_count > 0) {
-                add(s, s->bias + (size_t)(uint32_t)c * s->size, sum);
+            if (s->count[2] > 0) {
+                const size_t size = ember_dtype_size(s->dtype);
+                add(s, s->sums[2] + (size_t)(uint32_t)c * size, sum);
             }
         }
     }
+    finish(s);
     return EMBER_OK;
 }
 
@@ -147,43 +159,59 @@ static bool fits(const ember_conv_t *conv, const ember_tensor_t *y) {
                   dims * sizeof(y->sizes[0])) == 0;
 }
 
-// Bytes of an output that is asked for, shaped as `like`.
-static uint32_t set_gradient(ember_node_t *node, uint32_t which,
-                             const ember_tensor_t *like, ember_tensor_t *out) {
+// An output that is asked for, of shape (rank, sizes); empty when it is not.
+static void set_gradient(state_t *s, ember_node_t *node, uint32_t which, uint32_t rank,
+                         const int32_t *sizes, ember_tensor_t *out) {
     memset(out, 0, sizeof(*out));
-    if (!ember_node_list_bool(node, MASK, which)) {
-        return 0;
+    if (ember_node_list_bool(node, MASK, which)) {
+        ember_node_output(node, OUT_X + which, rank, sizes, out);
+        if (ember_node_status(node) == EMBER_OK && out->dtype != s->conv.dtype) {
+            (void)ember_node_fail(node, EMBER_UNSUPPORTED,
+                                  "convolution: dtypes differ");
+        }
     }
-    ember_node_output_like(node, OUT_X + which, like, out);
-    if (ember_node_status(node) == EMBER_OK && out->dtype != like->dtype) {
-        (void)ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");
+    s->out[which] = out->data;
+    s->sums[which] = out->data;
+    s->count[which] = out->numel;
+}
+
+// Puts the sums into scratch, as float32.
+static void sum_apart(state_t *s, ember_node_t *node, ember_tensor_t *outs) {
+    const size_t count = (size_t)s->count[0] + s->count[1] + s->count[2];
+    char *at = ember_node_scratch(node, count * sizeof(float));
+
+    s->dtype = EMBER_F32;
+    for (uint32_t k = 0; k < 3 && at != NULL; k++) {
+        s->sums[k] = s->count[k] > 0 ? at : s->out[k];
+        at += (size_t)s->count[k] * sizeof(float);
+        outs[k].data = s->sums[k];
+        outs[k].dtype = EMBER_F32;
+        outs[k].element_size = sizeof(float);
     }
-    return (uint32_t)ember_tensor_bytes(out);
 }
 
 static ember_status_t set_outputs(state_t *s, ember_node_t *node,
                                   const ember_tensor_t *x, const ember_tensor_t *w) {
     const int32_t channels = s->conv.groups * s->conv.filters;
-    ember_tensor_t out;
+    ember_tensor_t outs[3];
 
-    s->x_bytes = set_gradient(node, 0, x, &out);
-    if (s->x_bytes > 0) {
-        s->x = ember_conv_operand(&out);
+    set_gradient(s, node, 0, x->rank, x->sizes, &outs[0]);
+    set_gradient(s, node, 1, w->rank, w->sizes, &outs[1]);
+    set_gradient(s, node, 2, 1, &channels, &outs[2]);
+    s->dtype = s->conv.dtype;
+    if (ember_node_status(node) == EMBER_OK && x->element_size == 2) {
+        sum_apart(s, node, outs);
     }
-    s->w_bytes = set_gradient(node, 1, w, &out);
-    if (s->w_bytes > 0) {
-        s->w = ember_conv_weight(&s->conv, &out, &s->w_group);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
     }
-    s->bias_count = 0;
-    if (ember_node_list_bool(node, MASK, 2)) {
-        ember_node_output(node, OUT_BIAS, 1, &channels, &out);
-        s->bias = out.data;
-        s->bias_count = out.numel;
-        if (ember_node_status(node) == EMBER_OK && out.dtype != x->dtype) {
-            return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: bias");
-        }
+    if (s->count[0] > 0) {
+        s->x = ember_conv_operand(&outs[0]);
     }
-    return ember_node_status(node);
+    if (s->count[1] > 0) {
+        s->w = ember_conv_weight(&s->conv, &outs[1], &s->w_group);
+    }
+    return EMBER_OK;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
@@ -209,7 +237,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     s->conv.y = ember_conv_operand(&y);
     s->conv.batches = y.numel > 0 ? s->conv.batches : 0;
-    s->size = x.element_size;
     return set_outputs(s, node, &x, &w);
 }
 

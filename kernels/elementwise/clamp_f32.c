@@ -26,12 +26,14 @@ ember_status_t ember_clamp_f32_prepare(ember_node_t *node, void *state) {
         ember_node_kind(node, 2) == EMBER_TENSOR) {
         return EMBER_UNSUPPORTED;
     }
+    const ember_status_t status = ember_map_f32_1_prepare(node, &s->map);
+    if (status != EMBER_OK) {
+        return status;
+    }
     s->low = bound(node, 1, -EMBER_INF);
     s->high = bound(node, 2, EMBER_INF);
-    if (!(s->low <= s->high)) { // crossed, or NaN
-        return EMBER_UNSUPPORTED;
-    }
-    return ember_map_f32_1_prepare(node, &s->map);
+    return s->low <= s->high ? ember_node_status(node)
+                             : EMBER_UNSUPPORTED; // crossed, or NaN
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -10,7 +10,8 @@ EMBER_ROW2(f32, float, ember_truncf(a / b))
 EMBER_ROW2(f64, double, trunc(a / b))
 EMBER_ROW2(s64, int64_t, b == 0 ? 0 : b == -1 ? ember_wrap_sub(0, a) : a / b)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER};
 EMBER_MAP_RUN(2)
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -23,10 +23,14 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     elu_t *s = state;
+    const ember_status_t status = ember_map_f32_1_prepare(node, &s->map);
+    if (status != EMBER_OK) {
+        return status;
+    }
     s->positive = ember_scalar_arg_f32(node, 2);
     s->negative = ember_scalar_arg_f32(node, 1) * s->positive;
     s->inner = ember_scalar_arg_f32(node, 3);
-    return ember_map_f32_1_prepare(node, &s->map);
+    return ember_node_status(node);
 }
 
 EMBER_KERNEL(elu_f32, elu_t);

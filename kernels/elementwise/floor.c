@@ -9,5 +9,6 @@ EMBER_ROW1(f32, float, ember_floorf(a))
 EMBER_ROW1(f64, double, floor(a))
 EMBER_ROW1(s64, int64_t, a)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_NUMBER | EMBER_MAP_SAME};
 EMBER_MAP_KERNEL(floor, 1);

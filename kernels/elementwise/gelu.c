@@ -20,8 +20,10 @@ EMBER_ROW1(exact_f64, double, gelu(a))
 EMBER_ROW1(tanh_f32, float, ember_gelu_tanhf(a))
 EMBER_ROW1(tanh_f64, double, gelu_tanh(a))
 
-static const ember_map_ops_t exact = {{exact_f32, exact_f64, NULL}, .inputs = 1};
-static const ember_map_ops_t by_tanh = {{tanh_f32, tanh_f64, NULL}, .inputs = 1};
+static const ember_map_ops_t exact = {
+    {exact_f32, exact_f64, NULL}, .inputs = 1, .flags = EMBER_MAP_SAME};
+static const ember_map_ops_t by_tanh = {
+    {tanh_f32, tanh_f64, NULL}, .inputs = 1, .flags = EMBER_MAP_SAME};
 EMBER_MAP_RUN(1)
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

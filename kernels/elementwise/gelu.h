@@ -7,11 +7,16 @@
 
 #include "ember/node.h"
 
-// True when the `approximate` argument says tanh.
+// Whether the `approximate` argument says tanh; fails the node unless it does, or none.
 static inline bool ember_gelu_is_tanh(ember_node_t *node) {
     uint32_t length;
     const char *text = ember_node_string(node, 1, &length);
-    return length == 4 && memcmp(text, "tanh", 4) == 0;
+    const bool by_tanh = length == 4 && memcmp(text, "tanh", 4) == 0;
+    if (!by_tanh && (length != 4 || memcmp(text, "none", 4) != 0)) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                              "gelu: approximate is neither none nor tanh");
+    }
+    return by_tanh;
 }
 
 #endif // EMBER_KERNELS_ELEMENTWISE_GELU_H

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/engine/element.h"
+#include "kernels/engine/promote.h"
 #include "kernels/engine/strided.h"
 
 typedef struct glu {
@@ -61,6 +62,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_node_output(node, 2, x.rank, sizes, &y);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
+    }
+    if (ember_category(x.dtype) != 3 || ember_category(y.dtype) != 3) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "glu: of or into no floats");
     }
     *s = (glu_t){.x = x.data, .y = y.data, .x_dtype = x.dtype, .y_dtype = y.dtype};
     if (y.numel == 0) {

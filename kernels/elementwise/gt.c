@@ -6,5 +6,6 @@ EMBER_ROW2(f32, float, a > b)
 EMBER_ROW2(f64, double, a > b)
 EMBER_ROW2(s64, int64_t, a > b)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_ANY};
 EMBER_MAP_KERNEL(gt, 2);

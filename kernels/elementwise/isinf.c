@@ -4,10 +4,20 @@
 
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
+#include "kernels/engine/promote.h"
 
 EMBER_ROW1(f32, float, ember_fabsf(a) == EMBER_INF)
 EMBER_ROW1(f64, double, fabs(a) == (double)EMBER_INF)
 EMBER_ROW1(s64, int64_t, 0 * a)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
-EMBER_MAP_KERNEL(isinf, 1);
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_ANY};
+EMBER_MAP_RUN(1)
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_output_check(node, EMBER_B1);
+    return prepare_with(node, state, &ops);
+}
+
+EMBER_STATE_MAY_POINT_TO(ops, ember_isinf_ops);
+EMBER_KERNEL(isinf, ember_map1_t);

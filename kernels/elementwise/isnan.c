@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = whether a is NaN.
 #include "kernels/engine/map.h"
+#include "kernels/engine/promote.h"
 
 EMBER_ROW1(f32, float, a != a)
 EMBER_ROW1(f64, double, a != a)
 EMBER_ROW1(s64, int64_t, 0 * a)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
-EMBER_MAP_KERNEL(isnan, 1);
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_ANY};
+EMBER_MAP_RUN(1)
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    ember_output_check(node, EMBER_B1);
+    return prepare_with(node, state, &ops);
+}
+
+EMBER_STATE_MAY_POINT_TO(ops, ember_isnan_ops);
+EMBER_KERNEL(isnan, ember_map1_t);

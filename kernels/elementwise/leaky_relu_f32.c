@@ -19,8 +19,12 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     leaky_relu_t *s = state;
+    const ember_status_t status = ember_map_f32_1_prepare(node, &s->map);
+    if (status != EMBER_OK) {
+        return status;
+    }
     s->slope = ember_scalar_arg_f32(node, 1);
-    return ember_map_f32_1_prepare(node, &s->map);
+    return ember_node_status(node);
 }
 
 EMBER_KERNEL(leaky_relu_f32, leaky_relu_t);

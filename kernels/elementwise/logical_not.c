@@ -6,5 +6,6 @@ EMBER_ROW1(f32, float, a == 0.0f)
 EMBER_ROW1(f64, double, a == 0.0)
 EMBER_ROW1(s64, int64_t, a == 0)
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_ANY};
 EMBER_MAP_KERNEL(logical_not, 1);

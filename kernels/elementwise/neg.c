@@ -7,5 +7,6 @@ EMBER_ROW1(f32, float, -a)
 EMBER_ROW1(f64, double, -a)
 EMBER_ROW1(s64, int64_t, ember_wrap_sub(0, a))
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 1};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_NUMBER | EMBER_MAP_SAME};
 EMBER_MAP_KERNEL(neg, 1);

@@ -35,8 +35,10 @@ EMBER_ROW2(s64, int64_t, power(a, b))
 EMBER_ROW2(root_f32, float, b < 0.0f ? 1.0f / sqrtf(a) : sqrtf(a))
 EMBER_ROW2(root_f64, double, b < 0.0 ? 1.0 / sqrt(a) : sqrt(a))
 
-static const ember_map_ops_t ops = {{f32, f64, s64}, .inputs = 2};
-static const ember_map_ops_t roots = {{root_f32, root_f64, NULL}, .inputs = 2};
+static const ember_map_ops_t ops = {
+    {f32, f64, s64}, .inputs = 2, .fitting = 2, .flags = EMBER_MAP_NUMBER};
+static const ember_map_ops_t roots = {
+    {root_f32, root_f64, NULL}, .inputs = 2, .fitting = 2, .flags = EMBER_MAP_NUMBER};
 
 static bool is_root(ember_node_t *node) {
     ember_tensor_t a;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/engine/scalar.h"
+
 void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
     int32_t sizes[EMBER_MAX_RANK];
     const uint32_t rank = ember_node_ints(node, 0, sizes, EMBER_MAX_RANK);
@@ -15,18 +17,13 @@ void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor)
 ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
                                   const ember_tensor_t *tensor, ember_value_t value) {
     ember_fill_t *s = state;
-    ember_number_t number = {.s64 = value.as_int};
-    if (ember_node_status(node) != EMBER_OK) {
-        return ember_node_status(node);
-    }
     const bool real = value.kind == EMBER_DOUBLE;
-    if (real) {
-        number.f64 = value.as_double;
-    }
+    const ember_scalar_t scalar = {value.as_int, real ? EMBER_F64 : EMBER_S64};
+    ember_scalar_check(node, scalar, tensor->dtype);
     *s = (ember_fill_t){tensor->data, tensor->numel, tensor->element_size, {0, 0}};
-    ember_elements_store(real ? EMBER_CLASS_F64 : EMBER_CLASS_S64, &number,
+    ember_elements_store(real ? EMBER_CLASS_F64 : EMBER_CLASS_S64, &scalar.bits,
                          tensor->dtype, s->number, 8, 1);
-    return EMBER_OK;
+    return ember_node_status(node);
 }
 
 // What is there already is copied behind itself, so that there is twice as much.

@@ -17,7 +17,8 @@ typedef struct ember_fill {
 // be a list of one symbolic size.
 void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
 
-// Fills `state` with `value` in the dtype of `tensor`; returns the node's status.
+// Fills `state` with `value`, which the dtype of `tensor` must hold; returns the node's
+// status.
 EMBER_MUST_USE ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
                                                  const ember_tensor_t *tensor,
                                                  ember_value_t value);

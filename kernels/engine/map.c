@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernels/engine/promote.h"
+#include "kernels/engine/scalar.h"
 
 enum { BLOCK = 16 }; // numbers of an operand on the stack: 128 bytes each
 
@@ -30,15 +31,6 @@ static void read_operand(ember_node_t *node, const ember_map_ops_t *ops, uint32_
     }
 }
 
-// Gives a Scalar operand the memory of its value in the state.
-static void read_scalar(ember_node_t *node, uint32_t k, ember_class_t class,
-                        ember_number_t *number) {
-    const ember_value_t value = ember_node_scalar(node, k);
-    const ember_dtype_t dtype = value.kind == EMBER_DOUBLE ? EMBER_F64 : EMBER_S64;
-    ember_elements_load(class, number, dtype, &value.as_int, 0,
-                        1); // or a double's bits
-}
-
 // ATen casts operands to the common dtype before it computes. That makes a difference
 // for integers that have no say in it, 0-d tensors and Scalars: as int8, 200 is -56.
 // The lowest bytes come first, so that reading it as the other dtype is the cast; a
@@ -52,12 +44,6 @@ static bool cast_integer(ember_tensor_t *tensor, uint8_t dtype) {
         return true;
     }
     return dtype < EMBER_U16;
-}
-
-static ember_class_t compute_class(const ember_map_ops_t *ops, uint8_t dtype) {
-    const ember_class_t class = ember_class_of(dtype);
-    return class == EMBER_CLASS_S64 && (ops->flags & EMBER_MAP_FLOAT) ? EMBER_CLASS_F32
-                                                                      : class;
 }
 
 ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
@@ -75,11 +61,19 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         pointers[1 + k] = &tensors[1 + k];
         read_operand(node, ops, k, &promotion, &tensors[1 + k]);
     }
-    const uint8_t dtype = promotion.dtype;
-    const ember_class_t class = compute_class(ops, dtype);
+    const bool integers = ember_class_of(promotion.dtype) == EMBER_CLASS_S64;
+    const uint8_t dtype =
+        integers && (ops->flags & EMBER_MAP_FLOAT) ? EMBER_F32 : promotion.dtype;
+    const ember_class_t class = ember_class_of(dtype);
     const uint8_t number = (uint8_t)ember_class_dtype(class);
-    if (ops->rows[class] == NULL) {
+    if (ops->rows[class] == NULL ||
+        (dtype == EMBER_B1 && (ops->flags & EMBER_MAP_NUMBER) != 0)) {
         return EMBER_UNSUPPORTED;
+    }
+    if (class == EMBER_CLASS_S64 && (ops->flags & EMBER_MAP_ALPHA) != 0 &&
+        ember_node_kind(node, 2) == EMBER_DOUBLE) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "elementwise: integers cannot have a float alpha");
     }
     for (uint32_t k = 0; k < ops->inputs; k++) {
         ember_tensor_t *tensor = &tensors[1 + k];
@@ -91,7 +85,11 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
                 tensor->data = (void *)(uintptr_t)&ops->bounds[k - 1][class];
                 continue;
             }
-            read_scalar(node, k, class, &scalars[k]);
+            const ember_scalar_t scalar = ember_scalar_arg(node, k);
+            ember_elements_load(class, &scalars[k], scalar.dtype, &scalar.bits, 0, 1);
+            if ((ops->fitting >> k & 1) != 0) {
+                ember_scalar_check(node, scalar, dtype);
+            }
         }
         if (class == EMBER_CLASS_S64 && !cast_integer(tensor, dtype)) {
             return EMBER_UNSUPPORTED;
@@ -105,6 +103,14 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
     const ember_status_t status = ember_node_status(node);
     if (status != EMBER_OK) {
         return status;
+    }
+    map->dtype = (ops->flags & EMBER_MAP_ANY) != 0 ? tensors[0].dtype : dtype;
+    if ((ops->flags & EMBER_MAP_SAME) != 0
+            ? map->dtype != tensors[0].dtype
+            : ember_category(map->dtype) > ember_category(tensors[0].dtype)) {
+        return ember_node_fail(
+            node, EMBER_BAD_PROGRAM,
+            "elementwise: the output's dtype cannot hold the result");
     }
     map->ops = ops;
     map->class = (uint8_t)class;
@@ -121,7 +127,8 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
     for (uint32_t k = 0; k < operands; k++) {
         map->data[k] = tensors[k].data;
         map->dtypes[k] = tensors[k].dtype;
-        if (tensors[k].dtype == number && row[1 + k] == tensors[k].element_size) {
+        if (tensors[k].dtype == number && (k > 0 || map->dtype == number) &&
+            row[1 + k] == tensors[k].element_size) {
             map->direct |= (uint8_t)(1u << k);
         }
     }
@@ -154,6 +161,11 @@ static void run_row(const ember_map_t *map, char *const *start, const int32_t *r
         }
         map->ops->rows[class](x[0], (const void *const *)x + 1, count);
         if (x[0] == numbers[0]) {
+            if (map->dtype != map->dtypes[0]) { // wraps, or rounds, as the result's
+                const int32_t step = (int32_t)ember_class_size(class);
+                ember_elements_store(class, x[0], map->dtype, x[0], step, count);
+                ember_elements_load(class, x[0], map->dtype, x[0], step, count);
+            }
             ember_elements_store(class, numbers[0], map->dtypes[0],
                                  start[0] + (int32_t)i * row[1], row[1], count);
         }

@@ -25,12 +25,17 @@ typedef void (*ember_row_fn)(void *y, const void *const *x, uint32_t count);
 
 enum {
     EMBER_MAP_FLOAT = 1, // integers are computed in float32
+    EMBER_MAP_ANY = 2,   // an output of any dtype takes the result: truth values, casts
+    EMBER_MAP_NUMBER = 4, // not of bools
+    EMBER_MAP_SAME = 16,  // the output has the dtype of the result
+    EMBER_MAP_ALPHA = 8,  // operand 2 is no float where the others are integers
 };
 
 typedef struct ember_map_ops {
     ember_row_fn rows[3]; // by ember_class_t; NULL: not for this class
     uint8_t inputs;       // operands: arguments 0 to inputs - 1
     uint8_t unpromoted;   // bit k: operand k has no say in the dtype
+    uint8_t fitting;      // bit k: that of a Scalar operand k must hold its value
     uint8_t flags;        // EMBER_MAP_*
     // What operands 1 and 2 are when they are None, by ember_class_t; NULL: never None.
     const ember_number_t (*bounds)[3];
@@ -44,6 +49,7 @@ typedef struct ember_map {
     uint8_t class;
     uint8_t dims;   // of the table; 0: no elements
     uint8_t direct; // bit k: operand k is an array of the class, the output 0
+    uint8_t dtype;  // of the result, before it is cast to the output's
     uint8_t dtypes[EMBER_WALK_OPERANDS]; // the output, then the operands
     char *data[EMBER_WALK_OPERANDS];
 } ember_map_t;

@@ -95,6 +95,9 @@ ember_status_t ember_norm_rows_tensors(ember_norm_rows_t *rows, const ember_tens
     int32_t x_strides[EMBER_MAX_RANK];
     int32_t y_strides[EMBER_MAX_RANK];
 
+    if (ember_class_of(x->dtype) == EMBER_CLASS_S64) {
+        return EMBER_UNSUPPORTED;
+    }
     rows->x = x->data;
     rows->y = y->data;
     rows->x_dtype = x->dtype;

@@ -109,6 +109,9 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_list_t i
     ember_view_t view, whole;
     int32_t at = 0;
 
+    if (count == 0) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cat: of no tensors");
+    }
     const uint32_t dim = cat_shape(node, count, &view);
     ember_node_output(node, 2, view.rank, view.sizes, &out);
     if (ember_node_status(node) != EMBER_OK) {

@@ -3,8 +3,7 @@
 
 #include "kernels/engine/element.h"
 
-// 1 bool, 2 integer, 3 float
-static uint32_t category(uint8_t dtype) {
+uint32_t ember_category(uint8_t dtype) {
     return dtype == EMBER_B1 ? 1 : ember_class_of(dtype) == EMBER_CLASS_S64 ? 2 : 3;
 }
 
@@ -36,10 +35,49 @@ static uint8_t promote(uint8_t a, uint8_t b) {
 }
 
 void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say) {
-    const uint8_t weight = (uint8_t)(category(dtype) * 4 + say);
+    const uint8_t weight = (uint8_t)(ember_category(dtype) * 4 + say);
     if (weight > promotion->weight) {
         *promotion = (ember_promotion_t){dtype, weight};
     } else if (weight == promotion->weight) {
         promotion->dtype = promote(promotion->dtype, dtype);
+    }
+}
+
+static uint8_t output_dtype(ember_node_t *node) {
+    const uint32_t count = ember_node_arg_count(node);
+    ember_tensor_t out;
+    ember_node_inout(node, count < 2 ? 0 : count - 2, &out);
+    return out.dtype;
+}
+
+void ember_output_check(ember_node_t *node, uint32_t dtype) {
+    if (output_dtype(node) != dtype) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                              "the output has another dtype than the result");
+    }
+}
+
+void ember_output_check_self(ember_node_t *node) {
+    ember_tensor_t self;
+    ember_node_tensor(node, 0, &self);
+    ember_output_check(node, self.dtype);
+}
+
+void ember_output_check_floats(ember_node_t *node) {
+    if (ember_category(output_dtype(node)) != 3) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "the output is not of floats");
+    }
+}
+
+void ember_refuse_bools(ember_node_t *node) {
+    for (uint32_t k = 0; k < 2; k++) {
+        const ember_kind_t kind = ember_node_kind(node, k);
+        ember_tensor_t tensor = {.dtype = EMBER_F32};
+        if (kind == EMBER_TENSOR) {
+            ember_node_tensor(node, k, &tensor);
+        }
+        if (kind == EMBER_BOOL || tensor.dtype == EMBER_B1) {
+            (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "subtraction of bools");
+        }
     }
 }

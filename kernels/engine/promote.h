@@ -5,7 +5,7 @@
 #ifndef EMBER_KERNELS_ENGINE_PROMOTE_H
 #define EMBER_KERNELS_ENGINE_PROMOTE_H
 
-#include "ember/value.h"
+#include "ember/node.h"
 
 enum { EMBER_NO_DTYPE = 255 };
 
@@ -22,6 +22,22 @@ typedef struct ember_promotion {
     uint8_t weight; // of their category, then their say
 } ember_promotion_t;
 
+// 1 bool, 2 integer, 3 float: an output takes results of its category, or a lower one.
+uint32_t ember_category(uint8_t dtype);
+
 void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say);
+
+// Fails `node` unless its output, the last argument before the return value, has
+// `dtype`: of operators that cast nothing.
+void ember_output_check(ember_node_t *node, uint32_t dtype);
+
+// The same with the dtype of argument 0.
+void ember_output_check_self(ember_node_t *node);
+
+// Fails `node` where argument 0 or 1 is a tensor or a number of bools.
+void ember_refuse_bools(ember_node_t *node);
+
+// Fails `node` unless the last output is of floats.
+void ember_output_check_floats(ember_node_t *node);
 
 #endif // EMBER_KERNELS_ENGINE_PROMOTE_H

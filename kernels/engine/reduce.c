@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/engine/view_args.h"
+
 static uint32_t all_dims(uint32_t rank) {
     return (1u << rank) - 1u;
 }
@@ -15,19 +17,8 @@ uint32_t ember_reduce_dims(ember_node_t *node, uint32_t arg, uint32_t rank) {
     if (kind != EMBER_INT_LIST) {
         return 1u << ember_node_dim(node, arg, rank);
     }
-    const uint32_t count = ember_node_list_count(node, arg);
-    const int64_t size = rank > 0 ? (int64_t)rank : 1;
-    uint32_t dims = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t dim = ember_node_list_int(node, arg, i);
-        if (dim < -size || dim >= size) {
-            (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
-                                  "reduction: no such dimension");
-            return 0;
-        }
-        dims |= 1u << (dim < 0 ? dim + size : dim);
-    }
-    return count == 0 ? all_dims(rank) : dims;
+    const uint32_t dims = ember_listed_dims(node, arg, rank);
+    return dims == 0 ? all_dims(rank) : dims;
 }
 
 // The output's shape: without the reduced dimensions, or with size 1 for them.
@@ -131,6 +122,14 @@ ember_status_t ember_reduce_prepare(ember_node_t *node, ember_reduce_t *state,
     const ember_class_t class = ember_class_of(ops->casts ? value.dtype : x.dtype);
     if (ops->classes[class].take == NULL) {
         return EMBER_UNSUPPORTED;
+    }
+    if (index_arg != EMBER_REDUCE_NONE && index.dtype != EMBER_S64) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "reduction: indices are int64");
+    }
+    if (ops->keeps && value.dtype != x.dtype) {
+        return ember_node_fail(
+            node, EMBER_BAD_PROGRAM,
+            "reduction: the output has another dtype than the input");
     }
     *state = (ember_reduce_t){.ops = ops,
                               .x = x.data,

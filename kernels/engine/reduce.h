@@ -39,6 +39,7 @@ typedef struct ember_reduce_ops {
     ember_reduce_class_t classes[3]; // by ember_class_t; take NULL: refused
     uint8_t passes;                  // over the elements
     bool needs_elements;             // a reduction of nothing has no result
+    bool keeps;                      // the output has the input's dtype
     bool casts; // elements become the output's dtype first, as `dtype=` asks
 } ember_reduce_ops_t;
 

@@ -17,9 +17,14 @@ ember_scalar_t ember_scalar_arg(ember_node_t *node, uint32_t arg);
 
 // Rounded to float.
 float ember_scalar_f32(ember_scalar_t scalar);
-static inline float ember_scalar_arg_f32(ember_node_t *node, uint32_t arg) {
-    return ember_scalar_f32(ember_scalar_arg(node, arg));
-}
+
+// The same of argument `arg`, which must not become infinite by it.
+float ember_scalar_arg_f32(ember_node_t *node, uint32_t arg);
+
+// Fails `node` unless `dtype` can hold the Scalar: as PyTorch's checked casts, which
+// cut fractions off, take infinities as floats, anything as a bool, and let integers
+// below zero wrap where there is no sign.
+void ember_scalar_check(ember_node_t *node, ember_scalar_t scalar, uint32_t dtype);
 
 bool ember_scalar_is_zero(ember_scalar_t scalar);
 bool ember_scalar_is_one(ember_scalar_t scalar);

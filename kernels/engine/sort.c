@@ -51,8 +51,8 @@ static ember_status_t set_scratch(ember_sort_t *sort, ember_node_t *node) {
     return ember_node_status(node);
 }
 
-ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node, uint32_t dim,
-                                  int32_t count, bool descending, uint32_t out) {
+ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node, uint32_t dim,
+                                int32_t count, bool descending, uint32_t out) {
     ember_tensor_t values, indices;
     ember_view_t self, to, at;
 
@@ -94,12 +94,33 @@ ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node, uint32
     if (values.numel > 0 && !set_table(sort, &to, &at, &self, dim)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: too many dimensions");
     }
-    return set_scratch(sort, node);
+    return EMBER_OK;
+}
+
+ember_status_t ember_sort_scratch(ember_sort_t *sort, ember_node_t *node,
+                                  int32_t count) {
+    const size_t each = sizeof(int64_t) + sizeof(int32_t);
+
+    if (count > INT32_MAX / (int32_t)each) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: too many elements");
+    }
+    sort->scratch = ember_node_scratch(node, (size_t)count * each);
+    return ember_node_status(node);
+}
+
+ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node, uint32_t dim,
+                                  int32_t count, bool descending, uint32_t out) {
+    const ember_status_t status =
+        ember_sort_lines(sort, node, dim, count, descending, out);
+    return status == EMBER_OK ? set_scratch(sort, node) : status;
 }
 
 void ember_sort_run(const ember_sort_t *sort) {
-    void (*const line)(const ember_sort_t *, char *, char *, const char *) =
-        sort->scratch != NULL ? ember_sort_merge : ember_sort_insert;
+    ember_sort_lines_run(sort,
+                         sort->scratch != NULL ? ember_sort_merge : ember_sort_insert);
+}
+
+void ember_sort_lines_run(const ember_sort_t *sort, ember_sort_line_fn line) {
     ember_walk_t walk;
 
     if (sort->dims == 0) {

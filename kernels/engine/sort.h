@@ -2,9 +2,9 @@
 // The first elements of each line of a tensor in sorted order, and where they were:
 // topk and sort.
 //
-// Stable; NaN counts as the largest number, as in PyTorch. Few elements are inserted
-// into the outputs themselves, without scratch memory; for more than EMBER_SORT_FEW,
-// lines are merged, in 16 bytes of scratch for each element of a line.
+// sort is stable; NaN counts as the largest number, as in PyTorch. Few elements are
+// inserted into the outputs themselves, without scratch memory; for more than
+// EMBER_SORT_FEW, lines are merged, in 16 bytes of scratch for each element of a line.
 #ifndef EMBER_KERNELS_ENGINE_SORT_H
 #define EMBER_KERNELS_ENGINE_SORT_H
 
@@ -36,6 +36,22 @@ EMBER_MUST_USE ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_
                                                  bool descending, uint32_t out);
 
 void ember_sort_run(const ember_sort_t *sort);
+
+// The same without scratch, which the caller asks for: 12 bytes for each of `count`
+// keys and places.
+EMBER_MUST_USE ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node,
+                                               uint32_t dim, int32_t count,
+                                               bool descending, uint32_t out);
+EMBER_MUST_USE ember_status_t ember_sort_scratch(ember_sort_t *sort, ember_node_t *node,
+                                                 int32_t count);
+
+// Calls `line` for each line.
+typedef void (*ember_sort_line_fn)(const ember_sort_t *sort, char *values,
+                                   char *indices, const char *self);
+void ember_sort_lines_run(const ember_sort_t *sort, ember_sort_line_fn line);
+
+// An element as an integer that is ordered as the elements are to be.
+int64_t ember_sort_key(const ember_sort_t *sort, const char *element);
 
 // One line, either way.
 void ember_sort_insert(const ember_sort_t *sort, char *values, char *indices,

@@ -22,7 +22,7 @@ static int64_t f64_key(double x) {
     return x != x ? INT64_MAX : x == 0.0 ? 0 : bits ^ (bits < 0 ? INT64_MAX : 0);
 }
 
-static int64_t key_of(const ember_sort_t *sort, const char *element) {
+int64_t ember_sort_key(const ember_sort_t *sort, const char *element) {
     ember_number_t number;
     int64_t key;
 
@@ -49,12 +49,12 @@ static int64_t key_of(const ember_sort_t *sort, const char *element) {
 static void insert(const ember_sort_t *sort, char *values, char *indices,
                    const char *element, int32_t index, int32_t filled) {
     const size_t size = ember_dtype_size(sort->dtype);
-    const int64_t key = key_of(sort, element);
+    const int64_t key = ember_sort_key(sort, element);
     int32_t place = filled;
 
     while (place > 0) {
         const char *before = values + (ptrdiff_t)(place - 1) * sort->value_step;
-        if (key >= key_of(sort, before)) {
+        if (key >= ember_sort_key(sort, before)) {
             break;
         }
         if (place < sort->count) {
@@ -120,7 +120,7 @@ void ember_sort_merge(const ember_sort_t *sort, char *values, char *indices,
     int32_t *first = (int32_t *)(void *)(keys + sort->size);
 
     for (int32_t i = 0; i < sort->size; i++) {
-        keys[i] = key_of(sort, self + (ptrdiff_t)i * sort->self_step);
+        keys[i] = ember_sort_key(sort, self + (ptrdiff_t)i * sort->self_step);
     }
     const int32_t *order = sort_order(keys, sort->size, first, first + sort->size);
     for (int32_t i = 0; i < sort->count; i++) {

@@ -35,6 +35,14 @@ void ember_sum_s64(ember_sum_t *sum, const void *x, uint32_t count) {
     sum->value.s64 = (int64_t)total;
 }
 
+void ember_mean_check(ember_node_t *node, const ember_tensor_t *x, uint32_t arg) {
+    const bool given = ember_node_kind(node, arg) != EMBER_NONE;
+    const int64_t dtype = given ? ember_node_int(node, arg) : x->dtype;
+    if (ember_class_of((uint32_t)dtype) == EMBER_CLASS_S64) {
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "mean: in integers");
+    }
+}
+
 void ember_mean_f32(ember_sum_t *sum) {
     sum->value.f32 /= (float)sum->total;
 }

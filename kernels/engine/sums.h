@@ -10,6 +10,10 @@ void ember_sum_f32(ember_sum_t *sum, const void *x, uint32_t count);
 void ember_sum_f64(ember_sum_t *sum, const void *x, uint32_t count);
 void ember_sum_s64(ember_sum_t *sum, const void *x, uint32_t count);
 
+// Fails `node` unless the dtype of a mean is one of floats: that of argument `arg`, or
+// where it is None the input's.
+void ember_mean_check(ember_node_t *node, const ember_tensor_t *x, uint32_t arg);
+
 // Divides by the number of elements.
 void ember_mean_f32(ember_sum_t *sum);
 void ember_mean_f64(ember_sum_t *sum);

@@ -13,6 +13,21 @@ uint32_t ember_wrap_dim(ember_node_t *node, int64_t dim, uint32_t rank) {
     return (uint32_t)wrapped;
 }
 
+uint32_t ember_listed_dims(ember_node_t *node, uint32_t arg, uint32_t rank) {
+    const uint32_t count = ember_node_list_count(node, arg);
+    uint32_t dims = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t dim = ember_node_list_int(node, arg, i);
+        const uint32_t bit = 1u << ember_wrap_dim(node, dim, rank);
+        if ((dims & bit) != 0) {
+            ember_node_fail(node, EMBER_BAD_PROGRAM, "a dimension is named twice");
+        }
+        dims |= bit;
+    }
+    return dims;
+}
+
 // `at` counted from the front and clamped into [0, size].
 static int32_t clamp_end(int64_t at, int32_t size) {
     const int64_t from_front = at < 0 ? at + size : at;

@@ -10,6 +10,9 @@
 // [0, max(rank, 1)); 0 and a failure when it is not.
 uint32_t ember_wrap_dim(ember_node_t *node, int64_t dim, uint32_t rank);
 
+// The dimensions that the list `arg` names, each once: bit d stands for dimension d.
+uint32_t ember_listed_dims(ember_node_t *node, uint32_t arg, uint32_t rank);
+
 // Slices by the arguments (dim, start, end, step) from `arg` on; start and end are
 // clamped as in Python.
 void ember_view_slice_args(ember_view_t *view, ember_node_t *node, uint32_t arg);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // copy: src, broadcast to the shape of self.
 #include "kernels/engine/copy.h"
+#include "kernels/engine/promote.h"
 
 enum { SELF, SRC, NON_BLOCKING, OUT };
 
@@ -14,6 +15,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "copy: shapes do not broadcast");
     }
+    ember_output_check(node, self.dtype);
     return ember_copy_output(state, node, OUT, &src);
 }
 

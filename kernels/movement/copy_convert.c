@@ -13,6 +13,10 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
+    if (out.dtype != self.dtype) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "copy: the output has another dtype than self");
+    }
     return ember_convert_prepare(state, node, &out, &src);
 }
 

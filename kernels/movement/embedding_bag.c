@@ -22,9 +22,10 @@ typedef struct {
     char *out;
     integers_t indices;
     integers_t offsets;
-    integers_t extra[3]; // further outputs: the bag of each index, the size of each
-                         // bag, the index of each largest number
-    int32_t rows;        // of the weight
+    // Further outputs: the bag of each index, the size of each bag, and the index of
+    // each largest number. A sum leaves the sizes 0; a mean gives them once more.
+    integers_t extra[3];
+    int32_t rows; // of the weight
     int32_t columns;
     int32_t bags;
     int32_t steps[2];     // of the weight, bytes
@@ -114,12 +115,17 @@ static bool run_bag(const state_t *s, int32_t bag, int32_t first, int32_t past) 
     if (count < 0) {
         return false;
     }
-    set_number(&s->extra[1], bag, count);
+    set_number(&s->extra[1], bag, s->mode == SUM ? 0 : count);
+    if (s->mode != MAX) {
+        set_number(&s->extra[2], bag, s->mode == SUM ? 0 : count);
+    }
     for (int32_t c = 0; c < s->columns; c++) {
         int64_t largest = 0;
         double number = mixed(s, first, past, c, &largest);
         ember_elements_store(EMBER_CLASS_F64, &number, s->dtype, out, 0, 1);
-        set_number(&s->extra[2], bag * s->columns + c, largest);
+        if (s->mode == MAX) {
+            set_number(&s->extra[2], bag * s->columns + c, largest);
+        }
         out += s->out_steps[1];
     }
     return true;

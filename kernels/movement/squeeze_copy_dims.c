@@ -7,14 +7,9 @@ enum { SELF, DIMS, OUT };
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_view_t view;
-    uint32_t listed = 0;
 
     ember_view_arg(&view, node, SELF);
-    const uint32_t count = ember_node_list_count(node, DIMS);
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t given = ember_node_list_int(node, DIMS, i);
-        listed |= 1u << ember_wrap_dim(node, given, view.rank);
-    }
+    const uint32_t listed = ember_listed_dims(node, DIMS, view.rank);
     for (uint32_t d = view.rank; d-- > 0;) {
         if ((listed >> d & 1u) != 0 && view.sizes[d] == 1) {
             ember_view_drop(&view, d);

@@ -17,7 +17,15 @@ EMBER_MUST_USE ember_status_t ember_upsample_args(ember_upsample_t *up,
                                                   ember_node_t *node, uint32_t factors,
                                                   uint32_t out);
 
+// The same for (input, output_size, align_corners, scales_h, scales_w, out).
+EMBER_MUST_USE ember_status_t ember_upsample_aa_args(ember_upsample_t *up,
+                                                     ember_node_t *node);
+
 // Input pixels per output pixel of dimension `d` (0: height).
 float ember_upsample_step(const ember_upsample_t *up, uint32_t d);
+
+// The same as a double; with aligned corners the ends of input and output fall
+// together. 1 where the size stays, whatever the scale.
+double ember_upsample_wide_step(const ember_upsample_t *up, uint32_t d, bool align);
 
 #endif // EMBER_KERNELS_MOVEMENT_UPSAMPLE_H

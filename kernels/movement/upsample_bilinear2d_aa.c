@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "kernels/engine/element.h"
-#include "kernels/engine/view.h"
+#include "kernels/movement/upsample.h"
 
-enum { INPUT, SIZE, ALIGN, SCALE_H, SCALE_W, OUT };
+enum { ALIGN = 2 };
 
 typedef struct {
     const char *in;
@@ -119,59 +119,31 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Input pixels per output pixel; below 0 when they make no sense.
-static float step_of(const state_t *s, ember_node_t *node, uint32_t d, bool align) {
-    const float in = (float)s->in_size[d];
-    const float out = (float)s->sizes[2 + d];
-    float step = in / out;
-
-    if (align) {
-        step = out > 1.0f ? (in - 1.0f) / (out - 1.0f) : 0.0f;
-    } else if (ember_node_kind(node, SCALE_H + d) != EMBER_NONE) {
-        const double scale = ember_node_double(node, SCALE_H + d);
-        step = scale > 0.0 ? (float)(1.0 / scale) : step;
-    }
-    return step <= 1e9f ? step : -1.0f;
-}
-
 static ember_status_t prepare(ember_node_t *node, void *state) {
     state_t *s = state;
-    const bool align = ember_node_bool(node, ALIGN);
-    int32_t size[2] = {0, 0};
-    ember_tensor_t out;
-    ember_view_t from, to;
+    ember_upsample_t up;
+    const ember_status_t status = ember_upsample_aa_args(&up, node);
 
-    ember_view_arg(&from, node, INPUT);
-    const uint32_t given = ember_node_ints(node, SIZE, size, 2);
-    if (ember_node_status(node) != EMBER_OK) {
-        return ember_node_status(node);
+    if (status != EMBER_OK) {
+        return status;
     }
-    if (from.rank != 4 || given != 2 || size[0] < 1 || size[1] < 1 ||
-        from.sizes[2] < 1 || from.sizes[3] < 1) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "upsample: sizes");
+    if (ember_class_of(up.in.dtype) == EMBER_CLASS_S64) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: of integers");
     }
-    memcpy(s->in_size, from.sizes + 2, sizeof(s->in_size));
-    memcpy(s->sizes, from.sizes, 2 * sizeof(size[0]));
-    memcpy(s->sizes + 2, size, sizeof(size));
-    ember_node_output(node, OUT, 4, s->sizes, &out);
-    if (ember_node_status(node) != EMBER_OK) {
-        return ember_node_status(node);
-    }
-    if (out.dtype != from.dtype || ember_class_of(out.dtype) == EMBER_CLASS_S64) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: dtypes");
-    }
+    s->in = up.in.data;
+    s->out = up.out.data;
+    s->dtype = up.out.dtype;
+    memcpy(s->sizes, up.out.sizes, sizeof(s->sizes));
+    memcpy(s->in_size, up.in.sizes + 2, sizeof(s->in_size));
+    memcpy(s->to, up.out.strides, sizeof(s->to));
+    memcpy(s->from, up.in.strides, sizeof(s->from));
     for (uint32_t d = 0; d < 2; d++) {
-        s->step[d] = step_of(s, node, d, align);
-        if (s->step[d] < 0.0f) {
+        s->step[d] =
+            (float)ember_upsample_wide_step(&up, d, ember_node_bool(node, ALIGN));
+        if (!(s->step[d] <= 1e9f)) {
             return ember_node_fail(node, EMBER_BAD_PROGRAM, "upsample: scale");
         }
     }
-    ember_view_tensor(&to, &out);
-    s->in = from.data;
-    s->out = out.data;
-    s->dtype = out.dtype;
-    memcpy(s->to, to.strides, sizeof(s->to));
-    memcpy(s->from, from.strides, sizeof(s->from));
     return ember_node_status(node);
 }
 

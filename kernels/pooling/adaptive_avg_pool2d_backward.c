@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // adaptive_avg_pool2d_backward: each gradient is shared out over the window that it
 // came from.
-#include "kernels/engine/axis.h"
 #include "kernels/pooling/pool.h"
 
 enum { GRADIENT, SELF, OUT };
@@ -10,9 +9,14 @@ static void one(const void *state, char *x, char *y,
                 const int32_t at[EMBER_POOL_DIMS]) {
     const ember_pool_t *pool = state;
     const ember_pool_box_t box = ember_pool_adaptive(pool, at);
-    const double share =
-        ember_load_double(pool->dtype, y) / (double)ember_pool_volume(&box);
+    ember_number_t share;
 
+    ember_elements_load(ember_class_of(pool->dtype), &share, pool->dtype, y, 0, 1);
+    if (pool->dtype == EMBER_F64) {
+        share.f64 /= (double)ember_pool_volume(&box);
+    } else {
+        share.f32 /= (float)ember_pool_volume(&box);
+    }
     ember_pool_add(pool, x, &box, share);
 }
 

@@ -48,6 +48,20 @@ int64_t ember_avg_window(const ember_avg_pool_t *avg, const int32_t at[EMBER_POO
     return avg->divisor != 0 ? avg->divisor : avg->count_padding ? padded : inside;
 }
 
+ember_number_t ember_avg_of(const ember_avg_pool_t *avg, ember_number_t sum,
+                            int64_t divisor) {
+    const ember_class_t class = ember_class_of(avg->pool.dtype);
+
+    if (class == EMBER_CLASS_F32) {
+        sum.f32 /= (float)divisor;
+    } else if (class == EMBER_CLASS_F64) {
+        sum.f64 /= (double)divisor;
+    } else { // negation wraps where the quotient would overflow
+        sum.s64 = divisor == -1 ? (int64_t)(0 - (uint64_t)sum.s64) : sum.s64 / divisor;
+    }
+    return sum;
+}
+
 static void one(const void *state, char *x, char *y,
                 const int32_t at[EMBER_POOL_DIMS]) {
     const ember_avg_pool_t *s = state;
@@ -57,14 +71,7 @@ static void one(const void *state, char *x, char *y,
     ember_number_t mean = ember_pool_sum(&s->pool, x, &box);
 
     if (divisor != 0) {
-        if (class == EMBER_CLASS_F32) {
-            mean.f32 /= (float)divisor;
-        } else if (class == EMBER_CLASS_F64) {
-            mean.f64 /= (double)divisor;
-        } else { // negation wraps where the quotient would overflow
-            mean.s64 =
-                divisor == -1 ? (int64_t)(0 - (uint64_t)mean.s64) : mean.s64 / divisor;
-        }
+        mean = ember_avg_of(s, mean, divisor);
     }
     ember_elements_store(class, &mean, s->pool.dtype, y, 0, 1);
 }

@@ -22,6 +22,10 @@ EMBER_MUST_USE ember_status_t ember_avg_prepare(ember_avg_pool_t *avg,
 int64_t ember_avg_window(const ember_avg_pool_t *avg, const int32_t at[EMBER_POOL_DIMS],
                          ember_pool_box_t *box);
 
+// A sum divided by such a divisor, in the class of the pool's dtype.
+ember_number_t ember_avg_of(const ember_avg_pool_t *avg, ember_number_t sum,
+                            int64_t divisor);
+
 // A run of every dtype.
 int32_t ember_avg_run(void *avg);
 

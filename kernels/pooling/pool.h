@@ -69,6 +69,6 @@ ember_number_t ember_pool_sum(const ember_pool_t *pool, const char *x,
 // Gradients: sets all of x to 0, and adds `number` to each element of a box.
 void ember_pool_clear(const ember_pool_t *pool);
 void ember_pool_add(const ember_pool_t *pool, char *x, const ember_pool_box_t *box,
-                    double number);
+                    ember_number_t number);
 
 #endif // EMBER_KERNELS_POOLING_POOL_H

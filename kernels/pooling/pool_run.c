@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "kernels/engine/axis.h"
+#include "kernels/engine/index.h"
 #include "kernels/pooling/pool.h"
 
 enum { CHUNK = 16 };
@@ -120,13 +121,15 @@ void ember_pool_clear(const ember_pool_t *pool) {
 }
 
 void ember_pool_add(const ember_pool_t *pool, char *x, const ember_pool_box_t *box,
-                    double number) {
+                    ember_number_t number) {
+    int64_t element;
+    ember_elements_store(ember_class_of(pool->dtype), &number, pool->dtype, &element, 0,
+                         1);
     for (int32_t d = box->first[0]; d < box->past[0]; d++) {
         for (int32_t h = box->first[1]; h < box->past[1]; h++) {
             char *at = x + row_at(pool, box, d, h);
             for (int32_t w = box->first[2]; w < box->past[2]; w++) {
-                const double sum = ember_load_double(pool->dtype, at) + number;
-                ember_store_double(pool->dtype, at, sum);
+                ember_elements_add(at, (const char *)&element, pool->dtype, 1);
                 at += pool->x_steps[4];
             }
         }

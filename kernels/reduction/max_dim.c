@@ -5,7 +5,8 @@
 static const ember_reduce_ops_t ops = {
     .classes = {{ember_max_f32, NULL}, {ember_max_f64, NULL}, {ember_max_s64, NULL}},
     .passes = 1,
-    .needs_elements = true};
+    .needs_elements = true,
+    .keeps = true};
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;

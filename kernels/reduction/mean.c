@@ -10,6 +10,7 @@ static const ember_reduce_ops_t ops = {
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;
     ember_node_tensor(node, 0, &x);
+    ember_mean_check(node, &x, 3);
     const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
     return ember_reduce_prepare(node, state, &ops, dims, ember_node_bool(node, 2),
                                 ember_node_arg_count(node) - 2, EMBER_REDUCE_NONE);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "kernels/engine/lines.h"
+#include "kernels/engine/promote.h"
 
 static void line(const ember_lines_t *s, const char *x, char *y) {
     double top;
@@ -22,6 +23,8 @@ static int32_t run(void *state) {
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;
     ember_node_tensor(node, 0, &x);
+    ember_output_check_self(node);
+    ember_output_check_floats(node);
     return ember_lines_prepare(node, state, ember_node_dim(node, 1, x.rank), 3);
 }
 

@@ -7,8 +7,11 @@ ember_status_t ember_reduce_named(ember_node_t *node, ember_reduce_t *state,
     ember_node_tensor(node, 0, &x);
     const bool whole = ember_node_kind(node, 1) == EMBER_TENSOR ||
                        ember_node_kind(node, 2) == EMBER_TENSOR;
-    const uint32_t dims =
-        whole ? (1u << x.rank) - 1u : ember_reduce_dims(node, 1, x.rank);
+    const bool none = ember_node_kind(node, 1) == EMBER_INT_LIST &&
+                      ember_node_list_count(node, 1) == 0;
+    const uint32_t dims = whole  ? (1u << x.rank) - 1u
+                          : none ? 0
+                                 : ember_reduce_dims(node, 1, x.rank);
     const bool keep = !whole && ember_node_bool(node, 2);
     return ember_reduce_prepare(node, state, ops, dims, keep,
                                 ember_node_arg_count(node) - 2, EMBER_REDUCE_NONE);

@@ -6,7 +6,8 @@
 
 #include "kernels/engine/reduce.h"
 
-// Reduces over the dimensions that the call names, or over all.
+// Reduces over the dimensions that the call names, which an empty list is none of, or
+// over all.
 EMBER_MUST_USE ember_status_t ember_reduce_named(ember_node_t *node,
                                                  ember_reduce_t *state,
                                                  const ember_reduce_ops_t *ops);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = the variance over some dimensions, unbiased or not.
+#include "kernels/engine/promote.h"
 #include "kernels/engine/sums.h"
 
 static const ember_reduce_ops_t ops = {
@@ -10,6 +11,7 @@ static const ember_reduce_ops_t ops = {
 static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_tensor_t x;
     ember_node_tensor(node, 0, &x);
+    ember_output_check_floats(node);
     const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
     ember_reduce_t *s = state;
     const ember_status_t status = ember_reduce_prepare(

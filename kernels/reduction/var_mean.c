@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The variance and the mean over some dimensions: two reductions in a row.
+#include "kernels/engine/promote.h"
 #include "kernels/engine/sums.h"
 
 typedef struct var_mean {
@@ -26,6 +27,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     var_mean_t *s = state;
     ember_tensor_t x;
     ember_node_tensor(node, 0, &x);
+    ember_output_check_floats(node);
     const uint32_t dims = ember_reduce_dims(node, 1, x.rank);
     const bool keep = ember_node_bool(node, 3);
     const ember_status_t status =

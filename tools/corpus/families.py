@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from corpus import (
     bundles,
+    calls,
     control_flow,
     cortex_m,
     delegates,
@@ -54,6 +55,7 @@ FAMILIES = (
     quantized_networks,
     prims,
     sweeps,
+    calls,
     xnnpack_networks,
     xnnpack_rare,
     xnnpack_models,

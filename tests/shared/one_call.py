@@ -1,0 +1,170 @@
+"""Lines such as `aten::add.out(s8[2,3], s8[2,3], 1, s64[2,3])` become calls in a
+program, which the loader of this computer takes or refuses.
+
+Arguments are those of the schema, outputs included: tensors by dtype and shape, lists
+of anything, numbers, `true`, `false`, `none` and "strings".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ember import boards, program, resolve
+from ember.kernels import load as load_kernels
+from ember.program import types
+from ember.tensors import DType
+
+DTYPES = {
+    **{"u8": 0, "s8": 1, "s16": 2, "s32": 3, "s64": 4, "f16": 5, "f32": 6, "f64": 7},
+    **{"b1": 11, "bf16": 15, "u16": 27, "u32": 28, "u64": 29},
+}
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<tensor>[a-z]+\d+\[[\d,]*\])|(?P<text>"[^"]*")|(?P<word>none|true|false)
+    |(?P<number>-?(?:inf|nan|[\d.]+(?:e[-+]?\d+)?))|(?P<mark>[][,]))""",
+    re.VERBOSE,
+)
+_MOST = 100  # methods of one program
+_WORDS = {"none": None, "true": True, "false": False}
+
+
+class Shape(tuple[str, tuple[int, ...]]):
+    """A tensor's dtype and sizes."""
+
+    __slots__ = ()
+
+
+def parse(line: str) -> tuple[str, list[Any]]:
+    """The operator with its overload, and its arguments."""
+    name, _, rest = line.partition("(")
+    tokens = _tokens(rest.removesuffix(")"))
+    return name, _items(tokens)
+
+
+def _tokens(text: str) -> Iterator[str | Any]:
+    at = 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        assert match, f"what is {text[at:]}?"
+        yield match
+        at = match.end()
+
+
+def _items(tokens: Iterator[Any]) -> list[Any]:
+    items: list[Any] = []
+    for token in tokens:
+        if token["mark"] == "]":
+            break
+        if token["mark"] == "[":
+            items.append(_items(tokens))
+        elif token["mark"] is None:
+            items.append(_item(token))
+    return items
+
+
+def _item(token: Any) -> Any:
+    if token["tensor"]:
+        dtype, _, sizes = token["tensor"][:-1].partition("[")
+        return Shape((dtype, tuple(int(size) for size in sizes.split(",") if size)))
+    if token["text"]:
+        return token["text"][1:-1]
+    if token["word"]:
+        return _WORDS[token["word"]]
+    number = token["number"]
+    return int(number) if re.fullmatch(r"-?\d+", number) else float(number)
+
+
+# ---- the program ---------------------------------------------------------------------
+
+
+class _Method:
+    def __init__(self) -> None:
+        self.values: list[types.Value] = []
+        self.tensors: list[int] = []
+        self.at = 0
+
+    def add(self, value: types.Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def tensor(self, shape: Shape) -> int:
+        dtype, sizes = shape
+        place = types.Allocation(1, self.at)
+        self.at += max(16, -(-math.prod(sizes) * 8 // 16) * 16)
+        order = tuple(range(len(sizes)))
+        self.tensors.append(
+            self.add(types.Tensor(DType(DTYPES[dtype]), sizes, order, 0, place))
+        )
+        return self.tensors[-1]
+
+    def argument(self, value: Any, kind: str) -> int:
+        if isinstance(value, Shape):
+            return self.tensor(value)
+        if isinstance(value, list):
+            return self.add(self._list(value, kind))
+        if isinstance(value, float) or (value is not None and kind.startswith("float")):
+            return self.add(types.Double(float(value)))
+        kinds = {bool: types.Bool, int: types.Int, str: types.String}
+        return self.add(types.Null() if value is None else kinds[type(value)](value))
+
+    def _list(self, value: list[Any], kind: str) -> types.Value:
+        if kind.startswith("Tensor"):
+            optional = "?[]" in kind
+            items = [-1 if one is None else self.tensor(one) for one in value]
+            make = types.OptionalTensorList if optional else types.TensorList
+            return make(tuple(items))
+        if kind.startswith("bool"):
+            return types.BoolList(tuple(value))
+        return types.IntList(tuple(self.add(types.Int(one)) for one in value))
+
+
+def fields(op: str) -> list[tuple[str, str]]:
+    """Type and name of each argument of an operator's schema."""
+    text = load_kernels().operators[op].schema
+    inside = text[1 : text.rindex(") ->")]
+    parts = re.split(r",\s*(?![^\[(]*[\])])", inside)
+    matches = [re.match(r"(.*) (\w+)(=.*)?$", part) for part in parts if part != "*"]
+    return [(match[1], match[2]) for match in matches if match]
+
+
+def _method(name: str, line: str) -> types.Method:
+    op, arguments = parse(line)
+    known = fields(op)
+    assert len(known) == len(arguments), f"{line}: {len(known)} arguments are needed"
+    method = _Method()
+    indices = []
+    outs = []
+    for (kind, _), value in zip(known, arguments, strict=True):
+        indices.append(method.argument(value, kind))
+        if "!" in kind:
+            made = method.values[indices[-1]]
+            several = isinstance(made, types.TensorList)
+            outs += made.items if several else [indices[-1]]
+    returned = outs[0] if len(outs) == 1 else method.add(types.TensorList(tuple(outs)))
+    short, _, overload = op.partition(".")
+    call = types.KernelCall(0, (*indices, returned))
+    return types.Method(
+        name=name,
+        values=tuple(method.values),
+        inputs=tuple(one for one in method.tensors if one not in outs),
+        outputs=tuple(outs),
+        chains=(types.Chain((call,)),),
+        operators=(types.Operator(short, overload),),
+        planned_sizes=(0, max(method.at, 16)),
+    )
+
+
+def refusals(lines: Sequence[str]) -> list[str | None]:
+    """Why each call is refused; None: a kernel takes it."""
+    starts = range(0, len(lines), _MOST)
+    return [why for at in starts for why in _refusals(lines[at : at + _MOST])]
+
+
+def _refusals(lines: Sequence[str]) -> list[str | None]:
+    methods = tuple(_method(f"m{i}", line) for i, line in enumerate(lines))
+    content = program.write(types.Program(methods=methods, constants=(b"",)))
+    found = resolve.resolve(content, (), boards.load("host"), range(len(lines)))
+    calls = [method.calls[0] for method in found.methods]
+    return [None if call.kernel else call.message for call in calls]
