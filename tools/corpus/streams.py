@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from ember.export import flows, tests
-from ember.export.flows import Backend, Quantize
-from ember.export.source import Source
 from torch import Tensor, nn
 
 from corpus.case import Case, Exported
+from ember.export import flows, tests
+from ember.export.flows import Backend, Quantize
+from ember.export.source import Source
 
 
 class Cell(nn.Module):
     """A recurrent layer that starts at a quarter, and counts its calls from three."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
-        self.cell = nn.GRUCell(width, width)
+        self.mix = nn.Linear(inputs + width, width)
         self.register_buffer("hidden", torch.full((1, width), 0.25))
         self.register_buffer("calls", torch.tensor(3))
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        self.hidden = self.cell(x, self.hidden)
+        self.hidden = torch.tanh(self.mix(torch.cat([x, self.hidden], dim=1)))
         self.calls.add_(1)
         return self.hidden, self.calls.clone()
 
@@ -35,8 +35,8 @@ class Stream(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.filters = nn.Conv2d(2, 8, (3, 4))
-        self.recurrent = Cell(16)
+        self.filters = nn.Conv2d(2, 8, 3)
+        self.recurrent = Cell(32, 16)
         self.register_buffer("frames", torch.zeros(1, 2, 4, 4))
 
     def forward(self, frame: Tensor) -> tuple[Tensor, Tensor]:

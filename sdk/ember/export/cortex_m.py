@@ -49,9 +49,9 @@ def lowered(exported: Any, core: str) -> Any:
     )
     program = manager.transform()
     fusion.check(program.graph)
-    edge._edge_programs["forward"] = program  # there is no public way to put it back
     if not any(_computes(node) for node in program.graph.nodes):
         raise quantising.NothingQuantisedError(_LAYERS)
+    edge._edge_programs["forward"] = program  # there is no public way to put it back
     return edge
 
 
