@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ from ember.errors import SdkError
 
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _OPERATOR = re.compile(r"aten\.(\w+)|\w+::(\w+)")
+_PASS = re.compile(r"when running the '(\w+)' pass")
+_EMPTY = "An error occurred when running the"  # and behind it the cause
+_NODE_NAMES = ("node", "n", "fx_node", "input_node")  # of variables of the exporter
 _OURS = str(Path(__file__).parents[1])
 
 
@@ -26,17 +29,22 @@ class LoweringError(Exception):
 
 
 def of(
-    what: str, error: BaseException, path: Path, nodes: Sequence[Any] = ()
+    what: str,
+    error: BaseException,
+    path: Path,
+    nodes: Sequence[Any] = (),
+    hint: str | None = None,
 ) -> SdkError:
     """The sentence for an error of the user's model or of its export.
 
     By `nodes`, of a graph, the line of an operator is found that the error names.
     """
-    if isinstance(error, LoweringError):
-        return of(what, error.error, path, error.nodes)
-    where = _line_of(error, path) or _line_of_operator(error, nodes)
-    place = f", at {where}" if where else ""
-    return SdkError(f"{what}{place}: {type(error).__name__}: {first_line(error)}")
+    chain = list(_chain(error))
+    for part in chain:
+        nodes = part.nodes if isinstance(part, LoweringError) else nodes
+    place = _place(chain, path, nodes)
+    at = f", at {place}" if place else ""
+    return SdkError(f"{what}{at}: {_reason(chain)}", hint)
 
 
 def first_line(error: BaseException) -> str:
@@ -45,6 +53,77 @@ def first_line(error: BaseException) -> str:
     if not lines:
         return "no reason is given"
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
+
+
+# ---- errors behind errors ------------------------------------------------------------
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error, what caused it, and so on; what it was raised beside only where it
+    says nothing itself."""
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        yield current
+        beside = None if current.__suppress_context__ else current.__context__
+        current = current.__cause__ or (beside if _says_nothing(current) else None)
+
+
+def _says_nothing(error: BaseException) -> bool:
+    said = str(error).strip()
+    return not said or said.startswith(_EMPTY) or isinstance(error, LoweringError)
+
+
+def _reason(chain: Sequence[BaseException]) -> str:
+    """Kind and words of the error that says most: of the first cause, if it speaks."""
+    speaking = [error for error in chain if not _says_nothing(error)]
+    error = (speaking or chain)[-1]
+    if isinstance(error, LoweringError):
+        error = error.error
+    said = type(error).__name__
+    if str(error).strip():
+        said = f"{said}: {first_line(error)}"
+    passes = [match[1] for part in chain if (match := _PASS.search(str(part)))]
+    inside = f", in {passes[-1]} of the exporter" if passes else ""
+    return f"{said}{inside}{_library_line(error)}"
+
+
+def _library_line(error: BaseException) -> str:
+    """Where a bare error comes from, since it does not say enough itself."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if len(str(error).split()) > 2 or not frames:
+        return ""
+    file = Path(frames[-1].filename)
+    return f" ({file.parent.name}/{file.name}:{frames[-1].lineno}: `{frames[-1].line}`)"
+
+
+# ---- lines of the source -------------------------------------------------------------
+
+
+def _place(
+    chain: Sequence[BaseException], path: Path, nodes: Sequence[Any]
+) -> str | None:
+    """The user's line: of the error itself, of the node that the exporter was at, or of
+    an operator that the error names."""
+    for error in reversed(chain):
+        place = _line_of(error, path) or _line_of_node(error)
+        if place:
+            return place
+    lines = (_line_of_operator(error, nodes) for error in reversed(chain))
+    return next((line for line in lines if line), None)
+
+
+def _line_of_node(error: BaseException) -> str | None:
+    """Of the graph's node in the innermost frame that has one."""
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        for name in _NODE_NAMES:
+            meta = getattr(frame.f_locals.get(name), "meta", None)
+            trace = meta.get("stack_trace") if isinstance(meta, dict) else None
+            place = line_in(trace) if isinstance(trace, str) else None
+            if place:
+                return place
+    return None
 
 
 def line_in(trace: str) -> str | None:
