@@ -88,6 +88,7 @@ def command(
             "calibration": made.calibration,
             "tests": made.tests,
             "distance": made.distance,
+            "notes": made.notes,
         },
         json_to,
     )
@@ -103,6 +104,8 @@ def _show(target: Path, made: job.Made) -> None:
         )
     elif made.calibration:
         console.print(f"calibrated with {made.calibration:,} samples")
+    for note in made.notes:
+        console.print(output.plain(note))
     if made.tests:
         console.print(f"tests inside: {made.tests}, for `ember test {name}`")
     console.print(f"largest difference from the model in PyTorch: {made.distance:.3g}")

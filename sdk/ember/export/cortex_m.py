@@ -9,28 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ember.export import fusion
+from ember.export import fusion, quantising
 from ember.export.packages import need
+from ember.export.source import Sample
 
 # What the flow's own tests keep whole; the list is new each time, to_edge extends it.
 _KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
+_LAYERS = (
+    "2-d convolution or pooling, linear layer, matrix product, addition,"
+    " multiplication, softmax or activation that int8 for Cortex-M takes"
+)
 
 
-def quantised(model: Any, calibration: Sequence[tuple[Any, ...]]) -> Any:
+def quantised(model: Any, calibration: Sequence[Sample]) -> Any:
     """Quantise a model in evaluation mode to int8, calibrated by inputs."""
-    torch = need("torch")
     quantizer = need("executorch.backends.cortex_m.quantizer.quantizer")
-    steps = need("torchao.quantization.pt2e.quantize_pt2e")
-    graph = torch.export.export(model, calibration[0], strict=True)
-    module = graph.module(check_guards=False)
-    prepared = steps.prepare_pt2e(module, quantizer.CortexMQuantizer())
-    for sample in calibration:
-        prepared(*sample)
-    return steps.convert_pt2e(prepared)
+    return quantising.calibrated(
+        model, calibration, quantizer.CortexMQuantizer(), _LAYERS
+    )
 
 
-def lowered(model: Any, sample: tuple[Any, ...], core: str) -> Any:
-    """Take a quantised model to the dialect of a core, cortex-m55 for example."""
+def lowered(exported: Any, core: str) -> Any:
+    """Take a quantised graph to the dialect of a core, cortex-m55 for example."""
     torch, exir = need("torch"), need("executorch.exir")
     targets = need("executorch.backends.cortex_m.target_config")
     passes = need("executorch.backends.cortex_m.passes.cortex_m_pass_manager")
@@ -40,7 +40,7 @@ def lowered(model: Any, sample: tuple[Any, ...], core: str) -> Any:
         _check_ir_validity=False,
         _core_aten_ops_exception_list=[aten.max_pool2d.default],
     )
-    edge = exir.to_edge(torch.export.export(model, sample), compile_config=config)
+    edge = exir.to_edge(exported, compile_config=config)
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
         edge.exported_program(),
@@ -49,5 +49,13 @@ def lowered(model: Any, sample: tuple[Any, ...], core: str) -> Any:
     )
     program = manager.transform()
     fusion.check(program.graph)
+    if not any(_computes(node) for node in program.graph.nodes):
+        raise quantising.NothingQuantisedError(_LAYERS)
     edge._edge_programs["forward"] = program  # there is no public way to put it back
     return edge
+
+
+def _computes(node: Any) -> bool:
+    """Whether this is of the dialect, and no change from or to float alone."""
+    name = str(node.target)
+    return "cortex_m" in name and "quantize_per_tensor" not in name

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.export import blame, cortex_m
+from ember.export import assigned, blame, cortex_m, quantising, reference, states
 from ember.export.packages import need
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int8-dynamic", "int4"]
 Backend = Literal["portable", "cortex_m", "xnnpack"]
-_GROUP = 32  # weights of int4 that share a scale
 _CAN: dict[Backend, tuple[Quantize | None, ...]] = {
     "portable": (None,),
     "cortex_m": ("int8",),
     "xnnpack": (None, "int8", "int8-dynamic", "int4"),
 }
+# by whether it is dynamic: what XNNPACK's quantizer chooses
+_LAYERS = (
+    "convolution, linear layer, addition, multiplication, concatenation or adaptive"
+    " pooling that XNNPACK's int8 takes",
+    "linear layer or convolution that XNNPACK's int8-dynamic takes",
+)
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,10 @@ class Lowered:
     content: bytes  # of the .pte
     data: Mapping[str, bytes]  # .ptd files by name
     graph: Sequence[Any]  # nodes of the last graph that knows source lines
-    outputs: Callable[[Sample], Any]  # what the program shall compute
+    outputs: states.Run  # what the program shall compute
+    changed: Sequence[int]  # inputs that a call changes, outputs of the program, too
     prepare: Callable[[Sample], Sample]  # inputs as the program takes them
+    notes: tuple[str, ...] = ()  # what was done otherwise than asked
 
 
 def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
@@ -74,6 +79,15 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
         )
 
 
+def instead_of(backend: Backend, quantize: Quantize | None) -> str | None:
+    """What may take a model that a flow does not take."""
+    if backend == "cortex_m":
+        return "--backend xnnpack has another int8; without --quantize all stays float"
+    if quantize:
+        return "without --quantize all stays float"
+    return "--backend portable has every operator" if backend == "xnnpack" else None
+
+
 def lower(
     source: Source,
     backend: Backend,
@@ -82,6 +96,7 @@ def lower(
     calibration: Sequence[Sample],
 ) -> Lowered:
     """Take the model to a program; errors are those of the exporter."""
+    source = replace(source, model=assigned.settled(source.model, source.inputs))
     if backend == "cortex_m":
         return _cortex_m(source, core, calibration)
     if backend == "xnnpack":
@@ -92,12 +107,14 @@ def lower(
 def _portable(source: Source) -> Lowered:
     torch, exir = need("torch"), need("executorch.exir")
     exported = torch.export.export(
-        source.model, source.inputs, dynamic_shapes=source.dynamic
+        source.model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
     with _lines_of(exported):
-        edge = exir.to_edge(exported)
-        nodes = list(edge.exported_program().graph.nodes)
-        return _made(edge.to_executorch(), nodes, _once(source.model))
+        edge = exir.to_edge(exported, compile_config=_config())
+        program = edge.exported_program()
+        changed = states.changed_inputs(program)
+        outputs = states.run_of(source.model, changed)
+        return _made(states.written(edge), list(program.graph.nodes), outputs, changed)
 
 
 def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lowered:
@@ -106,15 +123,18 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
         raise SdkError("the Cortex-M flow takes no dynamic shapes")
     images = any(isinstance(x, torch.Tensor) and x.dim() == 4 for x in source.inputs)
     prepare = _channels_last if images else _same
-    model = source.model
+    model = copy.deepcopy(source.model)
     if images and not source.saved:
         model = model.to(memory_format=torch.channels_last)
-    seen = [prepare(sample) for sample in calibration]
-    quantised = cortex_m.quantised(model, seen)
-    edge = cortex_m.lowered(quantised, prepare(source.inputs), core)
-    program = edge.exported_program()
-    nodes, reference = list(program.graph.nodes), program.module()
-    return _made(edge.to_executorch(), nodes, reference, prepare)
+    quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
+    exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
+    with _lines_of(exported):
+        edge = cortex_m.lowered(exported, core)
+        program = edge.exported_program()
+        nodes, module = list(program.graph.nodes), program.module()
+        changed = states.changed_inputs(program)
+        outputs = reference.of_int8(copy.deepcopy(module), changed)
+        return _made(states.written(edge), nodes, outputs, changed, prepare)
 
 
 def _xnnpack(
@@ -125,20 +145,42 @@ def _xnnpack(
     partitioners = [parts.XnnpackPartitioner()]
     if quantize in ("int8-dynamic", "int4"):
         partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
-    model = source.model
-    if quantize == "int4":
-        model = _in_groups(model)
-    elif quantize:
-        model = _pt2e(model, calibration, dynamic=quantize == "int8-dynamic")
+    model, notes = _for_xnnpack(source, quantize, calibration)
     exported = torch.export.export(
         model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     with _lines_of(exported):
-        edge = exir.to_edge_transform_and_lower(exported, partitioner=partitioners)
-        made = edge.to_executorch()
-    return _made(made, nodes, _runtime(bytes(made.buffer)))
+        edge = exir.to_edge_transform_and_lower(
+            exported, partitioner=partitioners, compile_config=_config()
+        )
+        changed = states.changed_inputs(edge.exported_program())
+        made = states.written(edge)
+    outputs = reference.of_runtime(bytes(made.buffer))
+    return _made(made, nodes, outputs, changed, notes=notes)
+
+
+def _for_xnnpack(
+    source: Source, quantize: Quantize | None, calibration: Sequence[Sample]
+) -> tuple[Any, tuple[str, ...]]:
+    """The model, quantised, and what to tell of it."""
+    if quantize == "int4":
+        model, left = quantising.in_groups(source.model)
+        what = f"{left} linear layers stay float: their inputs are no multiple of"
+        return model, (f"{what} {quantising.GROUP}",) if left else ()
+    if quantize:
+        dynamic = quantize == "int8-dynamic"
+        return _pt2e(copy.deepcopy(source.model), calibration, dynamic=dynamic), ()
+    return source.model, ()
+
+
+def _config() -> Any:
+    """The exporter's own, and unfold, for which there are kernels everywhere."""
+    unfold = need("torch").ops.aten.unfold.default
+    return need("executorch.exir").EdgeCompileConfig(
+        _core_aten_ops_exception_list=[unfold]
+    )
 
 
 @contextlib.contextmanager
@@ -146,6 +188,8 @@ def _lines_of(exported: Any) -> Iterator[None]:
     """Errors get the graph in which the lines of operators are found."""
     try:
         yield
+    except quantising.NothingQuantisedError:
+        raise
     except Exception as error:
         raise blame.LoweringError(error, list(exported.graph.nodes)) from error
 
@@ -159,52 +203,26 @@ def _say_strides(nodes: Sequence[Any]) -> None:
 
 
 def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:
-    torch = need("torch")
     quantizers = need("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
-    pt2e = need("torchao.quantization.pt2e")
-    steps = need("torchao.quantization.pt2e.quantize_pt2e")
     config = quantizers.get_symmetric_quantization_config(
         is_per_channel=True, is_dynamic=dynamic
     )
-    graph = torch.export.export(model, calibration[0], strict=True)
-    prepared = steps.prepare_pt2e(
-        graph.module(check_guards=False),
-        quantizers.XNNPACKQuantizer().set_global(config),
-    )
-    for sample in calibration:
-        prepared(*sample)
-    return pt2e.allow_exported_model_train_eval(steps.convert_pt2e(prepared))
-
-
-def _in_groups(model: Any) -> Any:
-    torch, api = need("torch"), need("torchao.quantization.quant_api")
-    granularity = need("torchao.quantization.granularity")
-    model = copy.deepcopy(model)
-    config = api.Int8DynamicActivationIntxWeightConfig(
-        weight_dtype=torch.int4, weight_granularity=granularity.PerGroup(_GROUP)
-    )
-    api.quantize_(model, config)
-    return model
-
-
-# ---- what tests compare with ---------------------------------------------------------
+    quantizer = quantizers.XNNPACKQuantizer().set_global(config)
+    return quantising.calibrated(model, calibration, quantizer, _LAYERS[dynamic])
 
 
 def _made(
     manager: Any,
     nodes: Sequence[Any],
-    outputs: Callable[..., Any],
+    outputs: states.Run,
+    changed: Sequence[int],
     prepare: Callable[[Sample], Sample] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Lowered:
     # there is no public way to the .ptd files
     data = {name: bytes(one) for name, one in manager._tensor_data.items()}
-    return Lowered(
-        bytes(manager.buffer),
-        data,
-        nodes,
-        lambda sample: outputs(*sample),
-        prepare or _same,
-    )
+    content = bytes(manager.buffer)
+    return Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
 
 
 def _same(sample: Sample) -> Sample:
@@ -219,22 +237,3 @@ def _channels_last(sample: Sample) -> Sample:
         else x
         for x in sample
     )
-
-
-def _once(model: Any) -> Callable[..., Any]:
-    """A call on a copy: state does not carry over."""
-    return lambda *inputs: copy.deepcopy(model)(*copy.deepcopy(inputs))
-
-
-def _runtime(content: bytes) -> Callable[..., Any]:
-    """ExecuTorch's own runtime, which has XNNPACK."""
-    runtime = need("executorch.extension.pybindings.portable_lib")
-
-    def call(*inputs: Any) -> Any:
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.pte"
-            path.write_bytes(content)
-            found = runtime._load_for_executorch(str(path)).forward(inputs)
-            return [x.clone() if hasattr(x, "clone") else x for x in found]
-
-    return call

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ember import boards, gaps, program, selection
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
-from ember.export import blame, flows, samples, source, tests
+from ember.export import (
+    blame,
+    flows,
+    quantising,
+    samples,
+    source,
+    states,
+    tests,
+)
 from ember.export.flows import Backend, Lowered, Quantize
-from ember.export.packages import quiet
+from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
 from ember.rules import Rules
 
@@ -41,6 +51,7 @@ class Made:
     calibration: int | None  # samples; None: nothing was quantised by samples
     tests: int
     distance: float  # of outputs from those of the model itself
+    notes: tuple[str, ...] = ()  # what was done otherwise than asked
 
 
 def run(order: Order) -> Made:
@@ -58,27 +69,52 @@ def run(order: Order) -> Made:
         raise SdkError(f"{order.path} makes external data, which export cannot write")
     _check(order, lowered)
     tested = [found.inputs, *given[:_TESTS]]
-    with quiet():
-        content = tests.bundled(lowered, tested) if order.bundled else lowered.content
-        distance = tests.distance(lowered, found.model, tested)
+    content, distance = _tested(order, found, lowered, tested)
     calibrated = len(given) if order.quantize in ("int8", "int8-dynamic") else None
-    return Made(
-        content, backend, calibrated, len(tested) if order.bundled else 0, distance
-    )
+    count = len(tested) if order.bundled else 0
+    return Made(content, backend, calibrated, count, distance, lowered.notes)
 
 
 def _lowered(
     order: Order, found: Source, backend: Backend, calibration: Sequence[Sample]
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
+    what = f"the exporter cannot take {order.path} to {backend}"
+    hint = flows.instead_of(backend, order.quantize)
+    with _explained(what, order.path, hint=hint), need("torch").no_grad():
+        return flows.lower(found, backend, order.quantize, core, calibration)
+
+
+def _tested(
+    order: Order, found: Source, lowered: Lowered, samples: Sequence[Sample]
+) -> tuple[bytes, float]:
+    """The bytes to write, and how far the outputs are from the model's own."""
+    with need("torch").no_grad():
+        with _explained(f"PyTorch cannot run {order.path}", order.path):
+            exact = states.run_of(found.model, lowered.changed)(samples)
+        what = f"the outputs of {order.path} cannot be computed"
+        with _explained(what, order.path, lowered.graph):
+            outputs = lowered.outputs([lowered.prepare(one) for one in samples])
+        distance = tests.distance(exact, outputs)
+    if not order.bundled:
+        return lowered.content, distance
+    return tests.bundled(lowered, samples, outputs), distance
+
+
+@contextlib.contextmanager
+def _explained(
+    what: str, path: Path, nodes: Sequence[Any] = (), hint: str | None = None
+) -> Iterator[None]:
+    """In silence; what goes wrong becomes a sentence."""
     try:
         with quiet():
-            return flows.lower(found, backend, order.quantize, core, calibration)
+            yield
     except SdkError:
         raise
+    except quantising.NothingQuantisedError as error:
+        raise SdkError(f"{path}: {error}", "leave out --quantize") from error
     except Exception as error:
-        what = f"the exporter cannot take {order.path} to {backend}"
-        raise blame.of(what, error, order.path) from error
+        raise blame.of(what, error, path, nodes, hint) from error
 
 
 def _check(order: Order, lowered: Lowered) -> None:

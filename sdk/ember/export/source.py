@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ember.errors import SdkError
-from ember.export import blame
+from ember.export import blame, layouts
 from ember.export.packages import need, quiet
 
 # The names that are looked for, the first found wins; the second ones are those of
@@ -94,6 +94,7 @@ def _model(path: Path, found: Any) -> Any:
         found = _called(path, _MODEL[0], found)
     if not isinstance(found, torch.nn.Module):
         raise SdkError(f"{path}: `model` is no torch.nn.Module and makes none")
+    layouts.straighten(found)
     return found.eval()
 
 
@@ -113,9 +114,9 @@ def _sample(path: Path, name: str, found: Any) -> Sample:
     torch = need("torch")
     found = _called(path, name, found)
     if isinstance(found, torch.Tensor):
-        return (found,)
+        found = (found,)
     if isinstance(found, tuple | list) and found:
-        return tuple(found)
+        return tuple(layouts.whole(found))
     raise SdkError(
         f"{path} defines no `{name}`, the inputs of one call",
         hint=f"{name} = (torch.randn(1, 3, 32, 32),)",
@@ -140,4 +141,6 @@ def _of_saved(path: Path) -> Source:
     if given[1]:
         names = ", ".join(given[1])
         raise SdkError(f"{path} takes keyword arguments ({names}), which .pte has not")
-    return Source(path, program.module(check_guards=False), given[0], saved=True)
+    model = program.module(check_guards=False)
+    layouts.straighten(model)
+    return Source(path, model, tuple(layouts.whole(given[0])), saved=True)

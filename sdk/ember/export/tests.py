@@ -17,30 +17,25 @@ from ember.export.source import Sample
 from ember.program.types import Bool, Double, Int
 
 
-def bundled(lowered: Lowered, samples: Iterable[Sample]) -> bytes:
-    """The .bpte whose method forward is tested on each of the samples."""
-    cases = []
+def bundled(lowered: Lowered, samples: Sequence[Sample], outputs: list[Any]) -> bytes:
+    """The .bpte whose method forward is called with each of the samples in order."""
     declared = program.parse(lowered.content).methods[0].input_values
-    for sample in map(lowered.prepare, samples):
-        # before the call: it may change its inputs
-        inputs = _values(sample, map(_order, declared))
-        cases.append(bundle.Case(inputs, _values(_flat(lowered.outputs(sample)))))
+    cases = []
+    for sample, given in zip(map(lowered.prepare, samples), outputs, strict=True):
+        inputs = _values("input", sample, map(_order, declared))
+        cases.append(bundle.Case(inputs, _values("output", given)))
     suite = bundle.Suite("forward", tuple(cases))
     return bundle.write(bundle.Bundle(lowered.content, (suite,)))
 
 
-def distance(lowered: Lowered, model: Any, samples: Sequence[Sample]) -> float:
+def distance(exact: list[Any], outputs: list[Any]) -> float:
     """The largest difference of an output from what the model itself computes."""
     torch = need("torch")
     largest = 0.0
-    with torch.no_grad():
-        for sample in samples:
-            exact = _flat(model(*sample))
-            found = _flat(lowered.outputs(lowered.prepare(sample)))
-            for right, got in zip(exact, found, strict=True):
-                if isinstance(right, torch.Tensor) and right.numel():
-                    gap = (right.double() - got.double()).abs().max().item()
-                    largest = max(largest, gap)
+    for right, got in zip(_flat(exact), _flat(outputs), strict=True):
+        if isinstance(right, torch.Tensor) and right.numel():
+            gap = (right.double() - got.double()).abs().max().item()
+            largest = max(largest, gap)
     return largest
 
 
@@ -54,16 +49,19 @@ def _order(declared: program.Value) -> tuple[int, ...] | None:
 
 
 def _values(
-    found: Iterable[Any], orders: Iterable[tuple[int, ...] | None] = ()
+    what: str, tree: Any, orders: Iterable[tuple[int, ...] | None] = ()
 ) -> tuple[bundle.Value, ...]:
     """The dim orders of tensors are contiguous where none are given: those of PyTorch
     depend on strides of dimensions of size 1."""
-    leaves = _flat(list(found))
+    leaves = _flat(tree)
     pairs = itertools.zip_longest(leaves, itertools.islice(orders, len(leaves)))
-    return tuple(_value(leaf, order) for leaf, order in pairs)
+    return tuple(
+        _value(f"{what} {number}", leaf, order)
+        for number, (leaf, order) in enumerate(pairs)
+    )
 
 
-def _value(found: Any, order: tuple[int, ...] | None) -> bundle.Value:
+def _value(name: str, found: Any, order: tuple[int, ...] | None) -> bundle.Value:
     if isinstance(found, bool):
         return Bool(found)
     if isinstance(found, int):
@@ -71,7 +69,11 @@ def _value(found: Any, order: tuple[int, ...] | None) -> bundle.Value:
     if isinstance(found, float):
         return Double(found)
     if not isinstance(found, need("torch").Tensor):
-        raise SdkError(f"a bundled program cannot hold a {type(found).__name__}")
+        kind = "None" if found is None else f"a {type(found).__name__}"
+        raise SdkError(
+            f"a bundled program cannot hold {name}: it is {kind}",
+            hint="-o FILE.pte writes the program without tests",
+        )
     dtype = tensors.DType[str(found.dtype).removeprefix("torch.").upper()]
     return bundle.Tensor.of(_array(found), dtype, order)
 

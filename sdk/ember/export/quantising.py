@@ -1,0 +1,54 @@
+"""A model and samples become a quantised graph, or a refusal that says what is not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+from ember.export import states
+from ember.export.packages import need
+from ember.export.source import Sample
+
+GROUP = 32  # weights of int4 that share a scale
+
+
+class NothingQuantisedError(Exception):
+    """A flow found nothing that it could quantise; it says what that would be."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"nothing in it can be quantised: there is no {what}")
+
+
+def calibrated(
+    model: Any, samples: Sequence[Sample], quantizer: Any, layers: str
+) -> Any:
+    """The model with what a quantizer chooses in integers, calibrated by samples.
+
+    `layers` says in words what the quantizer chooses.
+    """
+    steps = need("torchao.quantization.pt2e.quantize_pt2e")
+    explicit = states.explicit(model, samples[0])
+    prepared = steps.prepare_pt2e(explicit.graph, quantizer)
+    explicit.calibrate(prepared, samples)
+    converted = steps.convert_pt2e(prepared)
+    if not any("quantize" in str(node.target) for node in converted.graph.nodes):
+        raise NothingQuantisedError(layers)
+    return explicit.bound(converted)
+
+
+def in_groups(model: Any) -> tuple[Any, int]:
+    """A copy with linear layers of int4, and how many have another width of inputs."""
+    torch, api = need("torch"), need("torchao.quantization.quant_api")
+    granularity = need("torchao.quantization.granularity")
+    model = copy.deepcopy(model)
+    layers = [m for m in model.modules() if type(m) is torch.nn.Linear]
+    fitting = [layer for layer in layers if layer.in_features % GROUP == 0]
+    if not fitting:
+        widths = f"of a width of inputs that is a multiple of {GROUP}"
+        raise NothingQuantisedError(f"nn.Linear {widths}")
+    config = api.Int8DynamicActivationIntxWeightConfig(
+        weight_dtype=torch.int4, weight_granularity=granularity.PerGroup(GROUP)
+    )
+    api.quantize_(model, config, filter_fn=lambda layer, _: layer in fitting)
+    return model, len(layers) - len(fitting)

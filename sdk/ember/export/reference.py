@@ -1,0 +1,62 @@
+"""A lowered program, or its bytes, become the outputs that it shall give."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ember.export import states
+from ember.export.packages import need
+from ember.export.source import Sample
+
+# Operators whose every output element is an element of the input or a padding: PyTorch
+# has them for float32 only, in which every int8 has a place.
+_PICKING = ("max_pool2d_with_indices", "upsample_nearest2d", "reflection_pad2d")
+
+
+def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
+    """Calls of a module of the Cortex-M dialect, in PyTorch."""
+    torch = need("torch")
+    modes = need("torch.utils._python_dispatch")
+
+    class PickingInFloat(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            name = function.overloadpacket.__name__
+            if name not in _PICKING or args[0].dtype != torch.int8:
+                return function(*args, **(kwargs or {}))
+            picked = function(args[0].float(), *args[1:], **(kwargs or {}))
+            if isinstance(picked, tuple):
+                return (picked[0].to(torch.int8), *picked[1:])
+            return picked.to(torch.int8)
+
+    run = states.run_of(module, changed)
+
+    def outputs(samples: Sequence[Sample]) -> list[Any]:
+        with PickingInFloat():
+            return run(samples)
+
+    return outputs
+
+
+def of_runtime(content: bytes) -> states.Run:
+    """Calls of a program in ExecuTorch's own runtime, which has XNNPACK."""
+    runtime = need("executorch.extension.pybindings.portable_lib")
+
+    def outputs(samples: Sequence[Sample]) -> list[Any]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.pte"
+            path.write_bytes(content)
+            loaded = runtime._load_for_executorch(str(path))
+            return [states.kept(loaded.forward(_flat(one))) for one in samples]
+
+    return outputs
+
+
+def _flat(sample: Sample) -> tuple[Any, ...]:
+    """Copies of the inputs as the program takes them, one after the other."""
+    leaves, _ = need("torch.utils._pytree").tree_flatten(states.kept(sample))
+    return tuple(leaves)

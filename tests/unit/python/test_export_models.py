@@ -1,0 +1,294 @@
+"""`ember export` of models as people write them: states, strides, and bad surprises.
+
+Each program is run on the host board: its outputs are PyTorch's, call after call.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ember import bundle, cli, program
+from ember.export import blame
+
+HEAD = """import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+
+"""
+INT8 = ["--board", "mps3-an547", "--quantize", "int8"]
+XNNPACK = ["--backend", "xnnpack"]
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def written(layers: str, forward: str, inputs: str) -> str:
+    """A file with a model; calibrated, and so tested, by five samples in a row."""
+    text = (
+        f"{HEAD}class Network(nn.Module):\n    def __init__(self):\n"
+        f"        super().__init__()\n        {layers}\n\n"
+        f"    def forward(self, x):\n        {forward}\n\nmodel = Network()\n"
+        f"example_inputs = ({inputs},)\n"
+        "calibration_inputs = [(torch.randn_like(x),) for x in example_inputs * 5]\n"
+    )
+    Path("network.py").write_text(text, encoding="utf-8")
+    return "network.py"
+
+
+def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert cli.main(["export", *words, "--json", "facts.json"]) == 0
+    facts: dict[str, object] = json.loads(Path("facts.json").read_text())
+    assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
+    capsys.readouterr()
+    return facts
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert cli.main(["export", *words]) == 1
+    assert not Path("network.bpte").exists()
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    return said
+
+
+CELL = "self.cell = nn.GRUCell(6, 8); self.head = nn.Linear(8, 3)"
+FILTERS = "self.filters = nn.Conv2d(3, 4, 3)"
+IMAGE = "torch.randn(1, 3, 7, 7)"
+MODELS = {
+    # name: layers, forward, inputs, words, largest difference allowed
+    "counts_from_three": (
+        "self.register_buffer('a', torch.zeros(2));"
+        " self.register_buffer('ab', torch.tensor([3.0, 0.0]))",
+        "self.a.add_(x); self.ab.mul_(-2); return self.a + self.ab",
+        "torch.ones(2)",
+        [],
+        0,
+    ),
+    "assigned_and_given_back": (
+        f"{CELL}; self.register_buffer('h', torch.full((1, 8), 0.5))",
+        "self.h = self.cell(x, self.h); return self.h",
+        "torch.randn(1, 6)",
+        [],
+        1e-6,
+    ),
+    "recurrent_in_int8": (
+        f"{CELL}; self.register_buffer('h', torch.full((1, 8), 0.5))",
+        "self.h = self.cell(x, self.h); return self.head(self.h)",
+        "torch.randn(1, 6)",
+        INT8,
+        0.05,
+    ),
+    "recurrent_in_int8_for_xnnpack": (
+        f"{CELL}; self.register_buffer('h', torch.full((1, 8), 0.5))",
+        "self.h.copy_(self.cell(x, self.h)); return self.head(self.h)",
+        "torch.randn(1, 6)",
+        [*XNNPACK, "--quantize", "int8"],
+        0.05,
+    ),
+    "expanded_output": (
+        "self.layer = nn.Linear(4, 4)",
+        "return self.layer(x).unsqueeze(1).expand(2, 3, 4)",
+        "torch.randn(1, 4).expand(2, 4)",
+        [],
+        0,
+    ),
+    "strange_strides": (
+        "self.w = nn.Parameter(torch.randn(9).as_strided((1, 4, 2), (5, 2, 1)));"
+        " self.register_buffer('b', torch.randn(1).expand(4)); self.filters ="
+        " nn.Conv2d(4, 4, 1, bias=False); self.filters.weight = nn.Parameter("
+        "torch.randn(16).as_strided((4, 4, 1, 1), (4, 1, 3, 5)))",
+        "y = x @ self.w.transpose(1, 2) + self.b\n"
+        "        return self.filters(y.permute(0, 2, 1).unsqueeze(-1))",
+        "torch.randn(1, 3, 2)",
+        [],
+        0,
+    ),
+    "ceil_mode_in_int8": (
+        FILTERS,
+        "return F.max_pool2d(self.filters(x), 2, ceil_mode=True)",
+        IMAGE,
+        INT8,
+        0.05,
+    ),
+    "padding_of_channels_in_int8": (
+        "self.filters = nn.Conv2d(4, 4, 3)",
+        "return self.filters(F.pad(x, (0, 0, 0, 0, 1, 0)))",
+        IMAGE,
+        INT8,
+        0.05,
+    ),
+    "input_changed_in_place": (
+        "self.layer = nn.Linear(4, 4)",
+        "x.add_(1.0); return self.layer(x)",
+        "torch.randn(2, 4)",
+        [],
+        0,
+    ),
+    "windows": (
+        "pass",
+        "return x.unfold(1, 3, 2).sum(-1)",
+        "torch.randn(2, 9)",
+        [],
+        0,
+    ),
+    "int4_of_layers_that_fit": (
+        "self.wide = nn.Linear(64, 20); self.narrow = nn.Linear(20, 4)",
+        "return self.narrow(F.relu(self.wide(x)))",
+        "torch.randn(1, 64)",
+        [*XNNPACK, "--quantize", "int4"],
+        0.2,
+    ),
+}
+
+
+@pytest.mark.export
+@pytest.mark.parametrize("name", MODELS)
+def test_a_program_gives_what_pytorch_gives(capsys, name):
+    pytest.importorskip("torch")
+    layers, forward, inputs, words, allowed = MODELS[name]
+    facts = exported(capsys, written(layers, forward, inputs), *words)
+    assert facts["distance"] <= allowed
+    suite = bundle.read(Path("network.bpte")).suites[0]
+    assert len(suite.cases) == 5  # the example, and four of the samples
+
+
+@pytest.mark.export
+def test_only_states_that_do_not_start_at_zero_are_stored(capsys):
+    pytest.importorskip("torch")
+    layers, forward, inputs, _, _ = MODELS["counts_from_three"]
+    exported(capsys, written(layers, forward, inputs))
+    content = bundle.read(Path("network.bpte")).program
+    start = np.array([3.0, 0.0], np.float32).tobytes()
+    assert content.count(start) == 1
+    assert len(program.parse(content).constants) == 2  # the first is always empty
+
+
+@pytest.mark.export
+def test_what_int4_leaves_in_float_is_said(capsys):
+    pytest.importorskip("torch")
+    layers, forward, inputs, words, _ = MODELS["int4_of_layers_that_fit"]
+    facts = exported(capsys, written(layers, forward, inputs), *words)
+    assert facts["notes"] == [
+        "1 linear layers stay float: their inputs are no multiple of 32"
+    ]
+
+
+LAYER = "self.layer = nn.Linear(4, 4)"
+REFUSED = {
+    "a_number_that_a_call_changes": (
+        f"{LAYER}; self.calls = 0",
+        "self.calls += 1; return self.layer(x) * self.calls",
+        [],
+        "a call of the model changes self.calls, which the exporter takes for",
+    ),
+    "a_tensor_that_is_no_buffer": (
+        f"{LAYER}; self.h = torch.zeros(4)",
+        "self.h = self.layer(x) + self.h; return self.h",
+        [],
+        "self.register_buffer()",
+    ),
+    "random_numbers": (
+        LAYER,
+        "return F.dropout(self.layer(x), 0.5)",
+        [],
+        "it draws random numbers",
+    ),
+    "nothing_for_int8_dynamic": (
+        "pass",
+        "return torch.sin(x)",
+        [*XNNPACK, "--quantize", "int8-dynamic"],
+        "nothing in it can be quantised: there is no linear layer or convolution",
+    ),
+    "nothing_for_int8": ("pass", "return torch.sin(x)", INT8, "can be quantised"),
+    "nothing_for_int4": (
+        LAYER,
+        "return self.layer(x)",
+        [*XNNPACK, "--quantize", "int4"],
+        "there is no nn.Linear of a width of inputs that is a multiple of 32",
+    ),
+    "nothing_as_an_output": (
+        LAYER,
+        "return self.layer(x), None",
+        [],
+        "a bundled program cannot hold output 1: it is None",
+    ),
+    "statistics_of_the_batch": (
+        "self.m = nn.BatchNorm1d(4)",
+        "return F.batch_norm(x, self.m.running_mean, self.m.running_var, training=True)",
+        [],
+        "network.py:14: `return F.batch_norm(",
+    ),
+}
+
+
+@pytest.mark.export
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_says_what_and_what_else(capsys, name):
+    pytest.importorskip("torch")
+    layers, forward, words, sentence = REFUSED[name]
+    said = refused(capsys, written(layers, forward, "torch.randn(2, 4)"), *words)
+    assert sentence in " ".join(said.split())
+
+
+@pytest.mark.export
+def test_a_count_that_changes_nothing_is_no_matter(capsys):
+    pytest.importorskip("torch")
+    layers, forward = (
+        f"{LAYER}; self.calls = 0",
+        "self.calls += 1; return self.layer(x)",
+    )
+    exported(capsys, written(layers, forward, "torch.randn(2, 4)"))
+
+
+# ---- what needs no PyTorch -----------------------------------------------------------
+
+
+def raised(inner: Exception, outer: Exception) -> Exception:
+    try:
+        try:
+            raise inner
+        except Exception as error:
+            raise outer from error
+    except Exception as error:
+        return error
+
+
+def test_the_first_cause_is_told_with_the_pass_of_the_exporter():
+    outer = Exception("An error occurred when running the 'FoldPass' pass after: []")
+    error = raised(ValueError("the scale of x is not there"), outer)
+    said = blame.of("cannot export net.py", error, Path("net.py")).what
+    assert said == (
+        "cannot export net.py: ValueError: the scale of x is not there,"
+        " in FoldPass of the exporter"
+    )
+
+
+def test_an_error_without_words_tells_where_it_comes_from():
+    error = raised(KeyError("x"), RuntimeError())
+    said = blame.of("cannot export net.py", error, Path("net.py")).what
+    assert "KeyError: 'x' (python/test_export_models.py:" in said
+    assert "`raise inner`" in said
+
+
+def test_the_line_is_that_of_the_node_the_exporter_was_at():
+    meta = {"stack_trace": 'File "/home/me/net.py", line 3, in forward'}
+
+    def visit(node: object) -> None:
+        raise ValueError("this padding is not supported")
+
+    try:
+        visit(SimpleNamespace(meta=meta))
+    except ValueError as error:
+        said = blame.of("cannot export net.py", error, Path("net.py")).what
+    assert said.startswith(
+        "cannot export net.py, at net.py:3: ValueError: this padding"
+    )
