@@ -184,7 +184,8 @@ def _keeper(graph: Any, states: dict[str, Any]) -> Any:
 
         def forward(self, *inputs: Any) -> Any:
             held = [getattr(self, name) for name in names]
-            outputs, new = self.body(inputs, held)
+            with torch.fx.traceback.preserve_node_meta():  # what is quantised, and how
+                outputs, new = torch.fx.Interpreter(self.body).run(inputs, held)
             for state, tensor in zip(held, new, strict=True):
                 state.copy_(tensor)
             return outputs

@@ -162,6 +162,18 @@ def test_a_program_gives_what_pytorch_gives(capsys, name):
 
 
 @pytest.mark.export
+def test_layers_that_read_a_state_compute_in_int8(capsys):
+    pytest.importorskip("torch")
+    layers = "self.mix = nn.Linear(4, 4); self.register_buffer('h', torch.zeros(1, 4))"
+    forward = "self.h = torch.tanh(self.mix(x + self.h)); return self.h"
+    exported(capsys, written(layers, forward, "torch.randn(1, 4)"), *INT8)
+    content = bundle.read(Path("network.bpte")).program
+    names = program.parse(content).methods[0].operator_names
+    computed = {"quantized_add", "quantized_linear", "quantized_activation"}
+    assert {f"cortex_m::{name}.out" for name in computed} <= set(names)
+
+
+@pytest.mark.export
 def test_only_states_that_do_not_start_at_zero_are_stored(capsys):
     pytest.importorskip("torch")
     layers, forward, inputs, _, _ = MODELS["counts_from_three"]
@@ -222,10 +234,10 @@ REFUSED = {
         "a bundled program cannot hold output 1: it is None",
     ),
     "statistics_of_the_batch": (
-        "self.m = nn.BatchNorm1d(4)",
-        "return F.batch_norm(x, self.m.running_mean, self.m.running_var, training=True)",
+        "self.n = nn.BatchNorm1d(4)",
+        "n = self.n; return F.batch_norm(x, n.running_mean, n.running_var, training=True)",
         [],
-        "network.py:14: `return F.batch_norm(",
+        "network.py:14: `n = self.n; return F.batch_norm(",
     ),
 }
 
