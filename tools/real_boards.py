@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 from ember import boards, build
 from ember.boards import Board
 from ember.flash import blocks
-from ember.plan import NoRoomError
+from ember.refusal import TooSmallError
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "boards.md"
@@ -74,9 +74,9 @@ def fit(model: str, board: Board) -> Fit:
     with tempfile.TemporaryDirectory() as folder:
         try:
             built = build.build(program(model, board), board.name, out=Path(folder))
-        except NoRoomError as error:
-            worst = max(error.shortages, key=lambda one: one.over)
-            return Fit(lacks=worst.over, memory=worst.memory)
+        except TooSmallError as error:
+            worst = max(error.shortages, key=lambda one: int(one["over"]))
+            return Fit(lacks=worst["over"], memory=worst["memory"])
         blocks.read(built.firmware, board)  # an error if `ember flash` would refuse it
     used = {one["name"]: one["used"] for one in built.sizes["memory"]}
     ram = sum(used[one.name] for one in board.memories if "w" in one.access)

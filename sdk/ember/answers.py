@@ -1,32 +1,34 @@
 """Models and a board become an answer: does it fit, what is largest, what would help.
 
-A plan that fits says what 3-plan.json of a build does. One that does not says what
-lacks room, by how much, which tensors make the peak, and which changes were tried with
-what result. Where kernels are missing or cannot be asked for their needs, the plan
-covers what the program itself says, and `resolved` is false.
+The figures are those of firmware that is linked as `ember build` does (estimate.py).
+Where it cannot be, `linked` is false: they are without code and with a stack that is
+assumed. Where kernels are missing or cannot be asked for their needs, the plan covers
+what the program itself says, and `resolved` is false.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ember import boards, build, linker, occupancy, offsets, passes, plan
+from ember import estimate, jobs, occupancy, offsets, progress, refusal
 from ember import model as models
 from ember.boards import Board
-from ember.build import Options
 from ember.errors import SdkError, UsageError
+from ember.estimate import Estimate
+from ember.jobs import Job, Options
 from ember.model import Model
-from ember.plan import NoRoomError, Shortage
 from ember.program import types
 from ember.repack import repack
 from ember.replan import Replanned
 from ember.resolve import MethodNeeds
 from ember.selection import Selection
-from ember.steering import Steering
 from ember.tensors import DType
+from ember.tools import MissingToolError
+from ember.uses import Pair
 
 _SHRINKS = 4  # int8 instead of float32
 
@@ -34,109 +36,62 @@ _SHRINKS = 4  # int8 instead of float32
 def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     """The answer, as JSON."""
     found = [models.read(path) for path in files]  # what cannot be read is no answer
-    answer = _attempt(files, board, options)
-    if "methods" not in answer:
-        known = options.rules.known
-        packed = [repack(one, known, options.passes, board) for one in found]
-        pairs = [(one, method) for one in packed for method in one.program.methods]
-        answer["methods"] = occupancy.of_all(pairs, known)
-        answer["int8"] = _as_int8(packed)
-    if not answer["fits"]:
-        answer["boards_that_fit"] = _fitting(files, board, options)
-        answer["helps"] = list(_helps(files, board, options, answer))
+    job = jobs.make(found, board, options, jobs.app_of(options.app))
+    began = time.process_time()
+    pairs, missing = _chosen(job)
+    seconds = time.process_time() - began
+    with progress.doing(f"planning {', '.join(model.name for model in found)}"):
+        planned = _estimate(job, pairs, missing)
+    spent = sum(model.pass_seconds for model, _ in pairs)
+    answer = planned.to_json() | {
+        "resolved": missing is None,
+        "seconds": seconds - spent + planned.planned.seconds,
+        "pass_seconds": spent,
+    }
+    if missing is not None:
+        answer |= {"reason": missing.what, "hint": missing.hint}
+    known = options.rules.known
+    shown = planned.planned.selected.pairs if planned.fits else pairs
+    methods = ((model, one) for model, chosen in shown for one in chosen.methods)
+    answer["methods"] = occupancy.of_all(methods, known)
+    if not planned.fits:
+        answer |= refusal.of(planned, pairs)
+    if not planned.fits or missing is not None:
+        answer["int8"] = _as_int8([model for model, _ in pairs])
     return answer
 
 
-def _attempt(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
-    """A plan, or what stands against it."""
+def _chosen(job: Job) -> tuple[Sequence[Pair], SdkError | None]:
+    """Packed models with their kernels; with none, and why, where some are missing."""
     try:
-        return build.plan_of(files, board, options) | {"resolved": True}
-    except NoRoomError as error:
-        return _refused(board, error.shortages) | {"resolved": True}
+        return jobs.choose(job), None
     except UsageError:
         raise
     except SdkError as error:
-        return _bare(files, board, options) | {
-            "resolved": False,
-            "reason": error.what,
-            "hint": error.hint,
-        }
+        return [_without_kernels(model, job) for model in job.models], error
 
 
-def _refused(board: Board, shortages: Sequence[Shortage]) -> dict[str, Any]:
-    facts = [asdict(one) | {"over": one.over} for one in shortages]
-    return {
-        "board": board.name,
-        "fits": False,
-        "over": sum(one.over for one in shortages),
-        "shortages": facts,
-    }
-
-
-def _bare(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
-    """A plan of what programs say by themselves: no method arena, no scratch."""
-    pairs = []
-    for path in files:
-        packed = repack(models.read(path), options.rules.known, options.passes, board)
-        methods = packed.program.methods
-        needs = [
-            MethodNeeds(index, (), (), arena=0, temp=0, slots=0, changing=False)
-            for index in range(len(methods))
-        ]
-        pairs.append((packed, Selection(methods, tuple(needs), {}, (), {})))
-    try:
-        plans = plan.make_all(
-            pairs,
-            board,
-            stack=options.stack or linker.DEFAULT_STACK,
-            caller_io=options.caller_io,
-        )
-    except NoRoomError as error:
-        return _refused(board, error.shortages)
-    return plan.to_json(plans)
-
-
-# ---- what would help -----------------------------------------------------------------
-
-
-def _fitting(files: Sequence[Path], board: Board, options: Options) -> list[str]:
-    """Other boards on which the models fit."""
-    return [
-        name
-        for name in boards.names()
-        if name != board.name
-        and _attempt(files, options.rules.narrowed(boards.load(name)), options)["fits"]
+def _without_kernels(model: Model, job: Job) -> Pair:
+    """What a program says by itself: no method arena, no scratch."""
+    known, passes = job.options.rules.known, job.options.passes
+    packed = repack(model, known, passes, job.board)
+    methods = packed.program.methods
+    needs = [
+        MethodNeeds(index, (), (), arena=0, temp=0, slots=0, changing=False)
+        for index in range(len(methods))
     ]
+    return packed, Selection(methods, tuple(needs), {}, (), {}, known)
 
 
-def _helps(
-    files: Sequence[Path], board: Board, options: Options, answer: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """Changes that were tried, and by how many bytes too many it is then."""
-    for change, changed in _changes(options):
-        tried = _attempt(files, board, changed)
-        over = 0 if tried["fits"] else tried["over"]
-        if over < answer.get("over", 0):
-            yield {"change": change, "fits": tried["fits"], "over": over}
-
-
-def _changes(options: Options) -> Iterator[tuple[str, Options]]:
-    """What can be asked for on a command line or in ember.yaml."""
-    left_out = [name for name in passes.DEFAULT if name not in options.passes]
-    if len(left_out) > 1:
-        every = passes.wanted((*options.passes, *left_out))
-        yield f"the passes {', '.join(left_out)}", replace(options, passes=every)
-    for name in passes.NAMES:
-        if name not in options.passes:
-            more = passes.wanted((*options.passes, name))
-            yield f"the pass {name}", replace(options, passes=more)
-    if options.steering:
-        yield (
-            "the memory part of ember.yaml left out",
-            replace(options, steering=Steering()),
-        )
-    if not options.caller_io:
-        yield "--caller-io", replace(options, caller_io=True)
+def _estimate(job: Job, pairs: Sequence[Pair], missing: SdkError | None) -> Estimate:
+    """As linked; with what is assumed, where the tools for that are missing."""
+    if missing is not None:  # nor is anything spread: that needs the kernels' accesses
+        return estimate.assumed(job, pairs, "kernels are missing", spread=False)
+    try:
+        made = jobs.libraries_of(job.board, job.options)
+        return estimate.alone(job, pairs, made)
+    except MissingToolError as error:
+        return estimate.assumed(job, pairs, error.what)
 
 
 def _as_int8(packed: Sequence[Model]) -> dict[str, int]:

@@ -21,15 +21,18 @@ from ember import (
     boards,
     build_folder,
     certificate,
+    estimate,
     firmware,
+    firmware_folder,
     jobs,
     libraries,
     linker,
-    occupancy,
     pack,
     parts,
     paths,
     program,
+    progress,
+    refusal,
     stages,
     user_kernels,
     writing,
@@ -37,13 +40,18 @@ from ember import (
 from ember import model as models
 from ember.boards import Board
 from ember.errors import UsageError
+from ember.estimate import Estimate
 from ember.jobs import Job, Options
 from ember.libraries import Libraries
 from ember.model import Model
 from ember.program import Method
 from ember.uses import Pair
 
-__all__ = ["Built", "Options", "Package", "build", "package", "plan_of", "trace"]
+__all__ = ["Built", "Options", "Package", "build", "check", "package", "trace"]
+
+
+# Of a packed model's stack what is left for an application of the project's own.
+_APPLICATION, _STEP = 2048, 32  # bytes
 
 
 @dataclass(frozen=True)
@@ -131,9 +139,21 @@ def build(
         with build_folder.locked(folder, key, before) as is_there:
             if not is_there:
                 with build_folder.filled(folder, key) as place:
-                    stages.all_of(place, job, pairs, made)
+                    _write(place, job, pairs, made)
             return _read(folder, job)
     return _read(folder, job)
+
+
+def _write(folder: Path, job: Job, pairs: Sequence[Pair], made: Libraries) -> None:
+    """All artefacts; SdkError when the board is too small."""
+    with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:
+        with progress.doing(f"building for {job.board.name}"):
+            found = estimate.of_job(folder, job, pairs, made, Path(place))
+        if not found.fits:
+            raise refusal.error(found, pairs)
+        build_folder.write_json(folder / "3-plan.json", found.to_json())
+        linked = Path(place) / "firmware.elf"
+        firmware_folder.write(folder / "5-firmware", linked, found, made)
 
 
 @dataclass(frozen=True)
@@ -178,8 +198,7 @@ def _compile_package(
 ) -> None:
     options = job.options
     place, objects = folder / "4-package", folder / "objects"
-    stack = options.stack or linker.DEFAULT_STACK
-    chosen = stages.packed_models(folder, job, pairs, stack).chosen
+    chosen = _packed(folder, job, pairs, made)
     objects.mkdir()
     app = paths.runtime() / "app"
     sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
@@ -188,20 +207,43 @@ def _compile_package(
         shutil.copy(path, objects / f"user_{path.name}")
 
 
-def plan_of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
-    """What 3-plan.json of a build would say, and what lies where in planned memories
-    (occupancy.py); nothing is written."""
+def _packed(
+    folder: Path, job: Job, pairs: Sequence[Pair], made: Libraries
+) -> dict[str, tuple[str, ...]]:
+    """The first four artefacts, as the usual application needs them, with more stack
+    for one of the project's own where there is room; the kernels."""
+    with (
+        progress.doing(f"packing for {job.board.name}"),
+        tempfile.TemporaryDirectory(prefix="ember-objects-") as place,
+    ):
+        found = estimate.of_job(folder, job, pairs, made, Path(place))
+    if not found.fits:
+        raise refusal.error(found, pairs, prepared=False)
+    assert found.packed is not None
+    stack = found.stack + _of_application(found)
+    if stack == found.stack:
+        return found.packed.chosen
+    packed = stages.packed_models(folder, job, pairs, stack, found.linked)
+    if packed.planned.shortages:
+        stages.packed_models(folder, job, pairs, found.stack, found.linked)
+    return found.packed.chosen
+
+
+def _of_application(found: Estimate) -> int:
+    """Bytes of stack beside what the bound asks for, as far as there is room."""
+    if found.job.options.stack is not None or found.bound is None:
+        return 0
+    name = found.planned.plans[0].stack_memory
+    (memory,) = (one for one in found.memories if one.memory == name)
+    return min(_APPLICATION, (memory.capacity - memory.used) // _STEP * _STEP)
+
+
+def check(files: Sequence[Path], board: Board, options: Options) -> None:
+    """SdkError when the models do not fit, as far as that is known before anything is
+    compiled: with an assumed stack, code and variables."""
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)
-    stack = options.stack or linker.DEFAULT_STACK
-    selected = jobs.spread(job, jobs.choose(job), stack)
-    facts = jobs.plan_facts(selected, job, stack)[1]
-    known = job.options.rules.known
-    pairs = ((model, m) for model, chosen in selected.pairs for m in chosen.methods)
-    return facts | {
-        "methods": occupancy.of_all(pairs, known),
-        "pass_seconds": sum(model.pass_seconds for model, _ in selected.pairs),
-    }
+    jobs.planned(job, jobs.choose(job), options.stack or linker.DEFAULT_STACK).check()
 
 
 def trace(built: Built) -> Path:

@@ -8,12 +8,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import isa, paths, tools, writing
+from ember import isa, paths, progress, tools, writing
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
 
@@ -57,7 +56,7 @@ def need_tools(board: Board, toolchain: str) -> None:
     if toolchain == "host":
         tools.first("cc", "gcc", "clang")
     if board.cpu.startswith("cortex-m") and not tools.has_newlib():
-        raise SdkError(
+        raise tools.MissingToolError(
             "newlib, the C library for Cortex-M, is missing",
             hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
         )
@@ -77,16 +76,19 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
         _configure(config, what)
         stamp.write_text(toolchains, encoding="utf-8")
     words = ["ninja", "-C", str(config.build), *targets]
-    with subprocess.Popen(
-        words,
-        env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
+    with (
+        progress.doing(f"compiling {what}") as step,
+        subprocess.Popen(
+            words,
+            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        ) as process,
+    ):
         assert process.stdout is not None
-        output = "".join(_shown(process.stdout, f"compiling {what}"))
+        output = "".join(_counted(process.stdout, step))
     if process.returncode != 0 and writing.says_full(output):
         # Ninja takes what was half written for finished.
         shutil.rmtree(config.build, ignore_errors=True)
@@ -133,23 +135,13 @@ def _takes_bytes(folder: Path) -> bool:
     return True
 
 
-def _shown(lines: Iterator[str], what: str) -> Iterator[str]:
-    """The same lines; on a terminal a bar follows Ninja's "[3/120]"."""
-    if not sys.stderr.isatty():
-        yield from lines
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=None)
-        for line in lines:
-            match = re.match(r"\[(\d+)/(\d+)\]", line)
-            if match:
-                done, total = map(int, match.groups())
-                progress.update(task, completed=done, total=total)
-            yield line
+def _counted(lines: Iterable[str], step: progress.Step) -> Iterator[str]:
+    """The same lines; the step follows Ninja's "[3/120]"."""
+    for line in lines:
+        match = re.match(r"\[(\d+)/(\d+)\]", line)
+        if match:
+            step.of(*map(int, match.groups()))
+        yield line
 
 
 # ---- tools --------------------------------------------------------------------------

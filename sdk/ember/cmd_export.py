@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, output, writing
+from ember import boards, output, progress, writing
 from ember import project as projects
 from ember.errors import UsageError
 from ember.export import job
@@ -66,17 +66,17 @@ def command(
     claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
-    made = job.run(
-        job.Order(
-            path=source,
-            board=boards.load(name) if name else None,
-            quantize=quantize,
-            backend=backend,
-            calibrate=calibrate,
-            bundled=target.suffix == ".bpte",
-            rules=plans.rules,
-        )
+    order = job.Order(
+        path=source,
+        board=boards.load(name) if name else None,
+        quantize=quantize,
+        backend=backend,
+        calibrate=calibrate,
+        bundled=target.suffix == ".bpte",
+        rules=plans.rules,
     )
+    with progress.doing(f"exporting {source}"):
+        made = job.run(order)
     claim.write(made.content)
     if json_to != "-":
         _show(target, made)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
 
-import typer
-
-from ember import build, cmake_files, linker, output
+from ember import build, cmake_files, output
 from ember import project as projects
 from ember.cmd_build import (
     BoardOption,
     MessagesOption,
     OptimizeOption,
+    StackOption,
     ToolchainOption,
 )
 from ember.jobs import options_of
@@ -35,9 +33,7 @@ def command(
     method: MethodsOption = None,
     caller_io: CallerIoOption = False,
     messages: MessagesOption = False,
-    stack: Annotated[
-        int, typer.Option(metavar="BYTES", min=1024, help="Size of the stack.")
-    ] = linker.DEFAULT_STACK,
+    stack: StackOption = None,
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, output, sources, writing
+from ember import boards, output, progress, sources, writing
 from ember import project as projects
 from ember.cmd_build import BoardOption, MessagesOption, OptimizeOption
 from ember.jobs import options_of
@@ -54,7 +54,8 @@ def command(
     with writing.folder(out, whole=["src"]) as place:
         if models:
             target = plans.rules.narrowed(boards.load(plans.board_or(board)))
-            files = sources.write(models, target, place, options)
+            with progress.doing(f"packaging for {target.name}"):
+                files = sources.write(models, target, place, options)
         else:
             files = sources.write_headers(place)
         made = manifests.write(place, wanted, files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,6 @@ from rich.console import Console
 from ember import (
     answers,
     boards,
-    build,
     copies,
     offsets,
     output,
@@ -21,13 +21,23 @@ from ember import (
     report,
 )
 from ember import project as projects
-from ember.cmd_build import BoardOption, ModelArgument
+from ember.cmd_build import (
+    BoardOption,
+    MessagesOption,
+    ModelArgument,
+    OptimizeOption,
+    PreparedOption,
+    StackOption,
+    ToolchainOption,
+)
 from ember.errors import SdkError, UsageError
-from ember.jobs import options_of
+from ember.jobs import Options, options_of
 from ember.offsets import csv_file
 from ember.offsets.placement import MANY_STEPS
 from ember.options import (
+    CallerIoOption,
     KernelsOption,
+    MethodsOption,
     NoPassOption,
     PassesOption,
     ProjectOption,
@@ -48,8 +58,15 @@ def command(
         int | None,
         typer.Option(metavar="BYTES", min=0, help="What the buffers must fit into."),
     ] = None,
+    method: MethodsOption = None,
+    caller_io: CallerIoOption = False,
+    messages: MessagesOption = False,
+    prepared: PreparedOption = False,
+    stack: StackOption = None,
+    optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,
+    toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     html: Annotated[
@@ -72,7 +89,15 @@ def command(
     else:
         plans = projects.load(project, kernels)
         paths = plans.models_or([model] if model else [])
-        options = options_of(plans, None, only_passes, no_pass)
+        options = replace(
+            options_of(plans, optimize, only_passes, no_pass),
+            methods=tuple(method or ()),
+            caller_io=caller_io,
+            messages=messages,
+            prepared=prepared or plans.prepared,
+            stack=stack,
+            toolchain=toolchain,
+        )
         facts = _model(paths, plans.board_or(board), options)
         if html is not None:
             names = ", ".join(path.stem for path in paths)
@@ -83,15 +108,11 @@ def command(
     return 0 if facts["fits"] and facts.get("resolved", True) else 1
 
 
-def _model(
-    paths: list[Path], board_name: str, options: build.Options
-) -> dict[str, Any]:
-    started = time.process_time()
+def _model(paths: list[Path], board_name: str, options: Options) -> dict[str, Any]:
     board = options.rules.narrowed(boards.load(board_name))
     facts = answers.of(paths, board, options)
-    passes = facts.get("pass_seconds", 0.0)
-    seconds = time.process_time() - started - passes
-    return facts | {"seconds": round(seconds, 3), "pass_seconds": round(passes, 3)}
+    times = {name: round(facts[name], 3) for name in ("seconds", "pass_seconds")}
+    return facts | times
 
 
 def _table(path: Path, capacity: int | None) -> dict[str, Any]:
@@ -117,16 +138,13 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     if "offsets" in facts:
         _show_table(console, facts)
         return
-    if not facts["fits"] or not facts["resolved"]:
-        plan_report.show_refusal(console, facts)
+    plan_report.show_doubts(console, facts)
     if not facts["fits"]:
+        plan_report.show_refusal(console, facts)
         return
     console.print(report.memory_table(facts["memories"]))
     console.print()
-    made = output.table("memory", "region", ">bytes")
-    for one in facts["regions"]:
-        made.add_row(one["memory"], plain(one["name"]), f"{one['bytes']:,}")
-    console.print(made)
+    plan_report.show_pieces(console, facts)
     console.print()
     used, constants = facts["activations"], facts["constants"]
     console.print(

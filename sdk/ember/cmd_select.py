@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from ember import boards, gaps, opinfo, output, selection
+from ember import boards, gaps, opinfo, output, progress, selection
 from ember import model as models
 from ember import paths as places
 from ember import project as projects
@@ -80,7 +80,11 @@ def command(
         return
     methods = [method for one in found for method in one.program.methods]
     opinfo.check_schemas(asked, plans.rules.known.operators, methods)
-    results = [_examine(one, target, plans.rules) for one in found]
+    with progress.doing(f"choosing kernels for {target.name}") as step:
+        results = []
+        for number, one in enumerate(found):
+            step.of(number, len(found))
+            results.append(_examine(one, target, plans.rules))
     missing = [gap for one in results for gap in one.gaps]
     missing += gaps.of_names(asked.sources, plans.rules.known)
     allowed = plans.rules.allowed(target)

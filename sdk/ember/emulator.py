@@ -17,6 +17,7 @@ from ember import elf as elf_files
 from ember import host_library, paths, tools
 from ember.boards import Board
 from ember.errors import SdkError
+from ember.progress import doing
 
 EXIT_FAULT, EXIT_PANIC = 112, 113  # runtime_c/include/ember/port.h
 MARK_WORDS = 8
@@ -135,7 +136,8 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         options = plugin_options(firmware, log, exact, ranges) if counting else []
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
-        code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
+        with doing(f"running on {board.name}"):
+            code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
         seconds = time.monotonic() - started
         marks, total = read_marks(log)
         accesses = _read_accesses(log)

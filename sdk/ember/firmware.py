@@ -59,13 +59,16 @@ class Objects:
     members: Members | None  # None: on this computer
     graph: Graph | None  # calls; None: the port has no bound of its stack
 
-    def link(self, firmware: Path, script: Path | None) -> None:
+    def link(
+        self, firmware: Path, script: Path | None, *, overlap: bool = False
+    ) -> None:
         """Link `firmware`, beside it its map; SdkError when it does not fit."""
         self.made.link(
             list(self.files),
             firmware,
             script=script,
             map_file=firmware.with_suffix(".map"),
+            overlap=overlap,
         )
 
 

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ember import elf
 from ember.boards import Board
@@ -122,39 +121,31 @@ class Sizes:
     model: int
     arena: int
     stack: int
-    memories: tuple[tuple[str, int, int], ...]  # name, capacity, used
+
+    @property
+    def total(self) -> int:
+        return sum(self.to_json().values())
 
     def to_json(self) -> dict[str, int]:
         names = ("code", "rodata", "data", "bss", "model", "arena", "stack")
         return {name: getattr(self, name) for name in names}
 
-    def memories_json(self) -> list[dict[str, Any]]:
-        return [
-            {"name": name, "capacity": capacity, "used": used}
-            for name, capacity, used in self.memories
-        ]
-
 
 def sizes(firmware: Path, board: Board, model_bytes: int, arena_bytes: int) -> Sizes:
     """The sizes of a firmware by its sections."""
     program = elf.read(firmware)
-    host = board.port == "host"
     total = {"code": 0, "rodata": 0, "data": 0, "bss": 0, "model": 0}
     total |= {"arena": 0, "stack": 0}
     for section in program.sections:
         if section.in_memory:
             total[_kind(section)] += section.size
-    if host:  # no sections of their own there
+    if board.port == "host":  # no sections of their own there
         total["rodata"] -= model_bytes
         total["bss"] -= arena_bytes
         total["model"], total["arena"] = model_bytes, arena_bytes
-    memories = tuple(
-        (memory.name, memory.size, sum(total.values()) if host else used)
-        for memory, used in zip(board.memories, _used(program, board), strict=True)
-    )
     if board.port == "linux_user":  # the arena's section takes all that is left
         total["arena"] = arena_bytes
-    return Sizes(**total, memories=memories)
+    return Sizes(**total)
 
 
 def _kind(section: elf.Section) -> str:
@@ -169,32 +160,3 @@ def _kind(section: elf.Section) -> str:
     if not section.in_file:
         return "bss"
     return "data" if section.flags & elf.SHF_WRITE else "rodata"
-
-
-def _used(program: elf.Elf, board: Board) -> list[int]:
-    """Bytes used of each memory: sections, and the initial values of .data."""
-    copied = program.symbol("__ember_data_load")
-    found = []
-    for memory in board.memories:
-        inside = [
-            section
-            for section in program.sections
-            if section.in_memory and memory.base <= section.address < memory.end
-        ]
-        used = sum(section.size for section in inside if not _rest(section, board))
-        used += _arena(program, memory.name) if board.port == "linux_user" else 0
-        data = next((one for one in program.sections if one.name == ".data"), None)
-        if copied and data and memory.base <= copied.address < memory.end:
-            used += data.size if data not in inside else 0
-        found.append(used)
-    return found
-
-
-def _rest(section: elf.Section, board: Board) -> bool:
-    return board.port == "linux_user" and section.name.startswith(".ember_arena")
-
-
-def _arena(program: elf.Elf, memory: str) -> int:
-    start = program.symbol(f"__ember_arena_{memory}_start")
-    end = program.symbol(f"__ember_arena_{memory}_end")
-    return end.address - start.address if start and end else 0

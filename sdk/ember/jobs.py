@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ember import (
     paths,
     plan,
     prepack,
+    progress,
     repack,
     user_kernels,
 )
@@ -120,19 +122,66 @@ def libraries_of(board: Board, options: Options) -> Libraries:
     return made.for_prepared() if options.prepared else made
 
 
-def plan_facts(
-    selected: Spread, job: Job, stack: int
-) -> tuple[list[plan.Plan], dict[str, Any]]:
-    reload = job.options.steering.reload
-    lent = lending.lending(selected.pairs, job.board, reload=reload)
-    plans = plan.make_all(
+@dataclass(frozen=True)
+class Planned:
+    """Where everything lies, and what lacks room; `facts` are the plan's JSON."""
+
+    selected: Spread
+    plans: list[plan.Plan]
+    shortages: list[plan.Shortage]
+    facts: dict[str, Any]
+    seconds: float = 0.0  # of the processor, for placing it
+
+    def check(self) -> Planned:
+        """Itself; SdkError when something lacks room."""
+        if self.shortages:
+            names = ", ".join(model.name for model, _ in self.selected.pairs)
+            raise plan.NoRoomError(names, self.plans[0].board, self.shortages)
+        return self
+
+
+def planned(
+    job: Job,
+    pairs: Sequence[Pair],
+    stack: int,
+    linked: Mapping[str, int] | None = None,
+    *,
+    spread: bool = True,
+) -> Planned:
+    """The models over the memories of the board, `spread` by what is accessed how
+    often; with bytes by memory of code and variables as they are `linked`, a guess
+    when None."""
+    began = time.process_time()
+    options = job.options
+    selected = Spread(list(pairs))
+    if spread:
+        selected = memories.spread(
+            pairs,
+            job.board,
+            options.rules,
+            options.steering,
+            stack=stack,
+            caller_io=options.caller_io,
+            linked=linked,
+        )
+    lent = lending.lending(selected.pairs, job.board, reload=options.steering.reload)
+    plans, shortages = plan.placed(
         selected.pairs,
         job.board,
         stack=stack,
-        caller_io=job.options.caller_io,
+        caller_io=options.caller_io,
         homes=selected.homes,
         lent=lent.size,
+        linked=linked,
     )
+    facts = _facts(selected, plans, lent)
+    seconds = time.process_time() - began
+    return Planned(selected, plans, shortages, facts, seconds)
+
+
+def _facts(
+    selected: Spread, plans: list[plan.Plan], lent: lending.Lending
+) -> dict[str, Any]:
     conflicts = [
         one.conflict
         for model, _ in selected.pairs
@@ -148,7 +197,7 @@ def plan_facts(
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
     facts |= {"copies": copies.to_json(selected.copies)}
     apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
-    return plans, plan.to_json(plans) | facts | {"kept_apart": apart}
+    return plan.to_json(plans) | facts | {"kept_apart": apart}
 
 
 def _delegates(pairs: Sequence[Pair]) -> dict[str, Any]:
@@ -172,13 +221,8 @@ def choose(job: Job) -> list[Pair]:
     reload, count = options.steering.reload, sum(map(len, job.methods))
     for model, methods in zip(job.models, job.methods, strict=True):
         names = [one.name for one in methods]
-        whole = model if options.caller_io else adopt.of_model(model)
-        packed = repack.repack(whole, options.rules.known, options.passes, job.board)
-        found = _examined(packed, names, job)
-        if found.selection is not None:
-            weights = prepack.prepack(packed, found.selection.needs)
-            if weights is not packed:
-                packed, found = weights, _examined(weights, names, job)
+        with progress.doing(f"choosing kernels for {model.name}"):
+            packed, found = _packed(model, names, job)
         if not lending.may_lend(job.board, count, reload=reload):
             packed = lending.payloads_last(packed, names[0])
         gaps += found.gaps
@@ -189,6 +233,19 @@ def choose(job: Job) -> list[Pair]:
     if job.options.prepared:
         results = [(model, _without_arena(model, one)) for model, one in results]
     return results
+
+
+def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Model, Examined]:
+    """A model after passes, with weights packed for its kernels."""
+    options = job.options
+    whole = model if options.caller_io else adopt.of_model(model)
+    packed = repack.repack(whole, options.rules.known, options.passes, job.board)
+    found = _examined(packed, names, job)
+    if found.selection is not None:
+        weights = prepack.prepack(packed, found.selection.needs)
+        if weights is not packed:
+            return weights, _examined(weights, names, job)
+    return packed, found
 
 
 def _examined(model: Model, methods: Sequence[str], job: Job) -> Examined:
@@ -215,19 +272,6 @@ def _without_arena(model: Model, chosen: Selection) -> Selection:
             )
     needs = tuple(replace(one, arena=0) for one in chosen.needs)
     return replace(chosen, needs=needs, prepared=True)
-
-
-def spread(job: Job, pairs: Sequence[Pair], stack: int) -> Spread:
-    """The models over the memories of the board."""
-    options = job.options
-    return memories.spread(
-        pairs,
-        job.board,
-        options.rules,
-        options.steering,
-        stack=stack,
-        caller_io=options.caller_io,
-    )
 
 
 def app_of(path: Path | None) -> Path | None:

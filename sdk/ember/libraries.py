@@ -145,8 +145,10 @@ class Libraries:
         *,
         script: Path | None = None,
         map_file: Path | None = None,
+        overlap: bool = False,
     ) -> None:
-        """Link objects, port and libraries to `firmware`.
+        """Link objects, port and libraries to `firmware`; with `overlap`, sections may
+        have the same addresses.
 
         SdkError, when it does not fit the board by how many bytes.
         """
@@ -156,6 +158,8 @@ class Libraries:
             options += ["-T", str(script)]
         if map_file is not None:
             options.append(f"{'' if direct else '-Wl,'}-Map={map_file}")
+        if overlap:
+            options.append(f"{'' if direct else '-Wl,'}--no-check-sections")
         group = ["--start-group", *map(str, self.archives), *self.system, "--end-group"]
         parts = {
             "<CMAKE_C_COMPILER>": [self.compiler],

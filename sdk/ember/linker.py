@@ -21,6 +21,8 @@ from ember.errors import SdkError, problem_list
 DEFAULT_STACK = 8 * 1024  # where nothing is known of what code needs
 LEAST_STACK = 512
 _STACK_ALIGN = 32
+_ROOM = 256 * 1024 * 1024
+_ADDRESSES = 1 << 32  # of 32 bits
 _PAGE = 64 * 1024  # of the emulated processes: segments must not share one
 _PLACED: tuple[Role, ...] = (*ROLES_NEEDED, "weights")
 
@@ -88,6 +90,19 @@ def with_stack(text: str, size: int) -> str:
     """The script `text` with a stack of `size` bytes."""
     pattern = r"(__ember_stack_start = \.;\s+\. \+= )\d+;"
     return re.sub(pattern, rf"\g<1>{stack_bytes(size)};", text)
+
+
+def with_room(text: str) -> str:
+    """The script `text` with memories in which far more fits, at the same addresses;
+    they may overlap."""
+
+    def roomy(match: re.Match[str]) -> str:
+        base, size = int(match["base"], 16), int(match["size"], 16)
+        end = _ADDRESSES if base < _ADDRESSES else base + size + _ROOM
+        return f"{match['start']}{min(size + _ROOM, end - base):#x}"
+
+    pattern = r"(?P<start>ORIGIN = (?P<base>0x\w+), LENGTH = )(?P<size>0x\w+)"
+    return re.sub(pattern, roomy, text)
 
 
 def stack_bytes(wanted: int) -> int:
@@ -348,6 +363,14 @@ class DoesNotFitError(SdkError):
     """A memory of the board is too small; the sentence says by how much."""
 
 
+def lacking(memory: str, needed: int, capacity: int) -> str:
+    """That `memory` has less than the `needed` bytes."""
+    return (
+        f"memory {memory} needs {needed:,} bytes, {needed - capacity:,} more than the"
+        f" {capacity:,} it has"
+    )
+
+
 def overflow(output: str, board: Board) -> DoesNotFitError | None:
     """The linker's complaint about room as one error; None when it made none."""
     worst: dict[str, int] = {}
@@ -357,8 +380,7 @@ def overflow(output: str, board: Board) -> DoesNotFitError | None:
     if not worst:
         return None
     problems = [
-        f"memory {name} needs {board.memory(name).size + extra} bytes,"
-        f" {extra} more than the {board.memory(name).size} it has"
+        lacking(name, board.memory(name).size + extra, board.memory(name).size)
         for name, extra in sorted(worst.items())
     ]
     return DoesNotFitError(

@@ -33,6 +33,10 @@ _SLACK = 1024  # bytes that a file may grow by when constants become states
 _FREE_PART = 4  # copies leave a quarter of the application's memory alone
 
 
+class NoRoomByRulesError(SdkError):
+    """The rules of a project leave a piece no memory with room."""
+
+
 @dataclass(frozen=True)
 class Spread:
     """Models and their selections, with the memory of each of their regions."""
@@ -51,10 +55,12 @@ def spread(
     *,
     stack: int,
     caller_io: bool,
+    linked: Mapping[str, int] | None = None,
 ) -> Spread:
     """`pairs` over the memories of `board`; as they are where there is no choice.
 
-    SdkError when `steering` names what the board or a model does not have.
+    `linked` are bytes by memory of code and variables, a guess when None. SdkError when
+    `steering` names what the board or a model does not have.
     """
     steering.check(board, [model for model, _ in pairs])
     choice = [one for one in board.memories if one.writable]
@@ -62,7 +68,9 @@ def spread(
         return Spread(list(pairs))
     refused = frozenset[tuple[int, int]]()
     while True:
-        spreader = _Spreader(list(pairs), board, rules, steering, stack, caller_io)
+        spreader = _Spreader(
+            list(pairs), board, rules, steering, stack, caller_io, linked
+        )
         spreader.refused = refused
         try:
             return spreader.made()
@@ -92,6 +100,7 @@ class _Spreader:
         steering: Steering,
         stack: int,
         caller_io: bool,
+        linked: Mapping[str, int] | None,
     ) -> None:
         self.pairs = pairs
         self.board = board
@@ -101,7 +110,7 @@ class _Spreader:
         self.caller_io = caller_io
         self.memories = board.memories
         self.refused = frozenset[tuple[int, int]]()  # constants that stay
-        self.room = room.of(board, steering.reserve)
+        self.room = room.of(board, steering.reserve, linked)
         self.homes: dict[Region, Home] = {}
         self.costs: dict[str, dict[str, int]] = {
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
@@ -261,7 +270,9 @@ class _Spreader:
                 return common
         return {}
 
-    def _no_room(self, parts: Sequence[Part], found: search.Spread) -> SdkError:
+    def _no_room(
+        self, parts: Sequence[Part], found: search.Spread
+    ) -> NoRoomByRulesError:
         problems = [
             f"{one.name} needs {one.buffer.size} bytes, for which"
             f" {' and '.join(sorted(one.allowed)) or 'no memory'} has no room"
@@ -270,7 +281,7 @@ class _Spreader:
         ]
         names = ", ".join(model.name for model, _ in self.pairs)
         what = f"{names} does not fit {self.board.name} under the project's rules"
-        return SdkError(
+        return NoRoomByRulesError(
             problem_list(what, problems),
             hint="in `memory:` of ember.yaml, allow more memories or reserve less",
         )

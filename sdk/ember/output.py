@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ember import writing
+from ember import progress, writing
 
 JsonOption = Annotated[
     str | None,
@@ -26,6 +26,14 @@ JsonOption = Annotated[
 ]
 
 
+class _Console(Console):
+    """One that shares a terminal with progress.py."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        with progress.hidden():
+            super().print(*objects, **options)
+
+
 def console(json_to: str | None = None, columns: int = 80) -> Console:
     """The console for a person; on stderr when stdout belongs to the JSON.
 
@@ -34,7 +42,7 @@ def console(json_to: str | None = None, columns: int = 80) -> Console:
     stderr = json_to == "-"
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else columns
-    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+    return _Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 
 def table(*columns: str, title: str | None = None) -> Table:

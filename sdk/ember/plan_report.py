@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from ember import output
+from ember import output, refusal
 from ember.output import counted, plain
 
 
@@ -60,31 +60,38 @@ def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
         )
 
 
-def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
-    """Why a plan is not one, and what would help."""
+def show_pieces(console: Console, facts: Mapping[str, Any]) -> None:
+    """What lies in each memory: what was linked, then regions by their C names."""
+    made = output.table("memory", "what", ">bytes")
+    for one in (*facts["sections"], *facts["regions"]):
+        made.add_row(one["memory"], plain(one["name"]), f"{one['bytes']:,}")
+    console.print(made)
+
+
+def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
+    """What the figures do not know."""
     if not facts["resolved"]:
         lines = map(plain, facts["reason"].splitlines())
         console.print("[red]not all is known:[/] " + "\n".join(lines))
         console.print("the plan covers planned memory, constants and the stack alone")
-    if facts["fits"]:
-        return
-    over = counted(facts["over"], "byte")
-    console.print(f"[red]does not fit {facts['board']}: {over} too many[/]")
-    for one in facts["shortages"]:
+    if not facts["linked"]:
+        stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
         console.print(
-            f"  {plain(one['purpose'])}: {one['needed']:,} bytes,"
-            f" {one['over']:,} more than {one['memory']} has left"
-            f" ({one['free']:,} of {one['capacity']:,})"
+            f"[yellow]without code, and with an assumed stack of {stack:,} bytes:[/]"
+            f" {plain(reason)}"
         )
+
+
+def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
+    """Why a plan is not one, and what would help: as `ember build` says it."""
+    names = ", ".join(dict.fromkeys(one["model"] for one in facts["methods"]))
+    console.print(f"[red]{plain(refusal.what(facts, names or 'the model'))}[/]")
+    for line in refusal.advice(facts):
+        console.print(plain(line))
     show_peaks(console, facts)
     console.print()
-    for one in facts["helps"]:
-        rest = "it fits" if one["fits"] else f"still {one['over']:,} bytes too many"
-        console.print(f"with {one['change']}: {rest}")
     small = facts["int8"]
     console.print(
         f"as int8 instead of float32, as far as the plan can tell: activations"
         f" {small['activations']:,}, constants {counted(small['constants'], 'byte')}"
     )
-    fitting = ", ".join(facts["boards_that_fit"])
-    console.print(f"boards with enough memory: {fitting or 'none'}")

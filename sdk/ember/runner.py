@@ -18,6 +18,7 @@ from ember import (
     libraries,
     linker,
     paths,
+    progress,
     uart,
     user_kernels,
 )
@@ -151,7 +152,10 @@ def _cached(
         app += uart.runner(board.uart, board.port)
     kept = _place(made, texts, app, [*blobs, *(path.read_bytes() for path in own)])
     if not kept.is_file():
-        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        with (
+            progress.doing(f"linking the test runner of {board.name}"),
+            tempfile.TemporaryDirectory(dir=kept.parent) as folder,
+        ):
             built = _link(made, Path(folder), texts, app, blobs, own)
             os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
         _forget_old(kept.parent, board)

@@ -53,6 +53,7 @@ def write(
         place = Path(temporary)
         stack = options.stack or linker.DEFAULT_STACK
         packed = stages.packed_models(place, job, pairs, stack)
+        packed.planned.check()
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"

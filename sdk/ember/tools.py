@@ -18,6 +18,10 @@ from ember.boards import Board
 from ember.errors import SdkError
 
 
+class MissingToolError(SdkError):
+    """A program is not installed; the hint says how to get it."""
+
+
 @dataclass(frozen=True)
 class Tool:
     """A program and the Debian packages that bring it."""
@@ -68,7 +72,7 @@ def path(name: str) -> str:
     if found is not None:
         return found
     tool = TOOLS.get(name)
-    raise SdkError(
+    raise MissingToolError(
         f"{name} is missing{f': it {tool.purpose}' if tool else ''}",
         hint=f"install it: {tool.install}" if tool else "put it on the PATH",
     )
@@ -180,7 +184,7 @@ def _zig_version() -> str:
     try:
         return importlib.metadata.version("ziglang")
     except importlib.metadata.PackageNotFoundError:
-        raise SdkError(
+        raise MissingToolError(
             "Hexagon needs the run-time library out of the Python package ziglang,"
             " which is not installed",
             hint=f"install it: {ZIGLANG_INSTALL}",

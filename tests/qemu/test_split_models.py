@@ -145,5 +145,6 @@ def test_netduinoplus2_is_refused_with_the_bytes(
         built_for(mobilenet, "netduinoplus2", tmp_path)
     text = error.value.what
     assert "model_mobilenet_v1 does not fit netduinoplus2" in text
-    assert "planned memory 1 of forward needs 294912 bytes" in text
-    assert "more than memory ram has left" in text
+    assert "memory ram needs 3" in text
+    assert "more than the 196,608 it has" in text
+    assert "planned memory 1 of forward 294,912" in text

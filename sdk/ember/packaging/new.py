@@ -122,7 +122,7 @@ def create(
     board = boards.load(board_name)
     own = model or paths.examples() / "models" / "digits" / "digits.pte"
     seen = board if template == "cmake" else sources.library_board(board)
-    build.plan_of([own], seen, build.Options())  # raises when it does not fit
+    build.check([own], seen, build.Options())
     found = models.read(own)
     if found.data:
         raise SdkError(

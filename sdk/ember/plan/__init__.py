@@ -13,7 +13,15 @@ from ember import linker, program
 from ember.boards import Board, Role
 from ember.model import Model
 from ember.plan import exclusive, facts, wanted
-from ember.plan.regions import ALIGN, MethodPlan, Plan, Region, rounded, to_json
+from ember.plan.regions import (
+    ALIGN,
+    MethodPlan,
+    Plan,
+    Region,
+    rounded,
+    to_json,
+    totals,
+)
 from ember.plan.room import Home, Homes, NoRoomError, Placer, Shortage
 from ember.program import Method
 from ember.selection import Selection
@@ -29,7 +37,9 @@ __all__ = [
     "Shortage",
     "make",
     "make_all",
+    "placed",
     "to_json",
+    "totals",
 ]
 
 
@@ -59,11 +69,33 @@ def make_all(
     homes: Homes | None = None,
     lent: int = 0,
 ) -> list[Plan]:
+    """As placed(); SdkError when something has no room."""
+    plans, shortages = placed(
+        pairs, board, stack=stack, caller_io=caller_io, homes=homes, lent=lent
+    )
+    if shortages:
+        names = ", ".join(model.name for model, _ in pairs)
+        raise NoRoomError(names, board, shortages)
+    return plans
+
+
+def placed(
+    pairs: Sequence[tuple[Model, Selection]],
+    board: Board,
+    *,
+    stack: int = linker.DEFAULT_STACK,
+    caller_io: bool = False,
+    homes: Homes | None = None,
+    lent: int = 0,
+    linked: Mapping[str, int] | None = None,
+) -> tuple[list[Plan], list[Shortage]]:
     """Place several models side by side; they share scratch, and what is exclusive.
 
-    The last `lent` bytes of the only model may be used again, by scratch.
+    The last `lent` bytes of the only model may be used again, by scratch. What has no
+    room is placed where most is left, and is a shortage. `linked` are bytes by memory
+    of code and variables, a guess when None.
     """
-    placer = Placer(board, stack, homes or Homes())
+    placer = Placer(board, stack, homes or Homes(), linked)
     weights, arenas = [], []
     for placer.model, (model, selection) in enumerate(pairs):
         size = wanted.model_bytes(model)
@@ -86,10 +118,7 @@ def make_all(
             _named(plan, model.identifier)
             for plan, (model, _) in zip(plans, pairs, strict=True)
         ]
-    names = ", ".join(model.name for model, _ in pairs)
-    if placer.shortages:
-        raise NoRoomError(names, board, placer.shortages)
-    return [replace(plan, temp=temp) for plan in plans]
+    return [replace(plan, temp=temp) for plan in plans], placer.shortages
 
 
 def _scratch(placer: Placer, size: int, weights: str, lent: range) -> Region:

@@ -116,5 +116,11 @@ def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
     }
 
 
+def totals(plans: Sequence[Plan]) -> tuple[int, int]:
+    """Bytes of models, and of regions."""
+    regions = {region.name: region.size for one in plans for region in one.regions}
+    return sum(one.model_bytes for one in plans), sum(regions.values())
+
+
 def rounded(size: int, step: int) -> int:
     return -(-size // step) * step

@@ -10,7 +10,7 @@ from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import ALIGN, Region, rounded
 
-# What the plan leaves for what only the link knows.
+# What a plan leaves for code and variables while nothing is linked.
 _RESERVED: dict[Role, int] = {"data": 2 * 1024, "code": 64 * 1024}
 
 
@@ -35,16 +35,30 @@ class Homes:
     exclusive: tuple[frozenset[tuple[int, str]], ...] = ()
 
 
-def of(board: Board, reserve: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Bytes of each memory without what only the link knows, and without `reserve`."""
+def of(
+    board: Board,
+    reserve: Mapping[str, int] | None = None,
+    linked: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """Bytes of each memory without `reserve`, and without what a link put there beside
+    models, regions and the stack: `linked`, by memory; a guess where nothing is."""
     free = {memory.name: memory.size for memory in board.memories}
-    where = linker.place(board)
-    for role, size in _RESERVED.items():
-        if board.memory(where[role]).size > 2 * size:
-            free[where[role]] -= size
+    for name, size in (guessed(board) if linked is None else linked).items():
+        free[name] -= size
     for name, size in (reserve or {}).items():
         free[name] -= size
     return free
+
+
+def guessed(board: Board) -> dict[str, int]:
+    """Bytes by memory that are left for code and variables, where they leave half."""
+    places = linker.place(board)
+    found: dict[str, int] = {}
+    for role, size in _RESERVED.items():
+        name = places[role]
+        if board.memory(name).size > 2 * size:
+            found[name] = found.get(name, 0) + size
+    return found
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,7 @@ class NoRoomError(SdkError):
             problem_list(
                 f"{names} does not fit {board.name}", list(map(str, shortages))
             ),
-            hint="see `ember plan` for what makes the peak, and which boards would fit",
+            hint="`ember plan` shows what makes the peak, and which boards fit",
         )
         self.shortages = tuple(shortages)
 
@@ -84,13 +98,19 @@ class NoRoomError(SdkError):
 class Placer:
     """Hands out the room of a board's memories, and keeps what does not fit."""
 
-    def __init__(self, board: Board, stack: int, homes: Homes) -> None:
+    def __init__(
+        self,
+        board: Board,
+        stack: int,
+        homes: Homes,
+        linked: Mapping[str, int] | None = None,
+    ) -> None:
         self.board = board
         self.stack = stack
         self.homes = homes
         self.model = 0  # whose regions are placed
         self.common: dict[tuple[int, str], Region] = {}  # by model and own name
-        self.free = of(board, homes.reserve)
+        self.free = of(board, homes.reserve, linked)
         where = Home(linker.place(board, {"stack": stack})["stack"])
         self.stack_memory = homes.of.get((0, "stack"), where).memory
         self.free[self.stack_memory] -= stack
@@ -112,6 +132,7 @@ class Placer:
                 return memory.name
         roomiest = max(candidates, key=lambda memory: self.free[memory.name])
         self.shortages.append(self._shortage(purpose, size, roomiest))
+        self.free[roomiest.name] -= size
         return roomiest.name
 
     def _shortage(self, purpose: str, size: int, memory: Memory) -> Shortage:

@@ -64,12 +64,22 @@ def _refusal(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f'<p class="bad">{_text(facts["reason"])}</p>'
     for one in facts.get("shortages", ()):
         yield (
-            f'<p class="bad">{_text(one["purpose"])} needs {one["needed"]:,} bytes,'
-            f" {one['over']:,} more than {_text(one['memory'])} has left.</p>"
+            f'<p class="bad">Memory {_text(one["memory"])} needs {one["needed"]:,}'
+            f" bytes, {one['over']:,} more than it has: {_pieces(one['pieces'])}.</p>"
+        )
+    if facts.get("assumed"):
+        stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
+        yield (
+            f'<p class="bad">Without code, and with an assumed stack of {stack:,}'
+            f" bytes: {_text(reason)}</p>"
         )
     if "boards_that_fit" in facts:
         fitting = ", ".join(facts["boards_that_fit"]) or "none"
         yield f"<p>Boards with enough memory: {_text(fitting)}.</p>"
+
+
+def _pieces(pieces: Mapping[str, int]) -> str:
+    return ", ".join(f"{_text(name)} {size:,}" for name, size in pieces.items())
 
 
 def _memories(memories: Iterable[Mapping[str, Any]]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ember import answers, boards, cli, linker, program
+from ember import answers, boards, cli, linker, passes, program
 from ember.build import Options
 from ember.program import Operator
 from ember.tensors import DType
@@ -33,17 +33,17 @@ def ask(name: str, ram: int, options: Options | None = None) -> dict[str, Any]:
 def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
     room = 16 * K
     found = ask("model_resnet8_small", room)
-    assert (found["fits"], found["resolved"]) == (False, True)
+    assert (found["fits"], found["resolved"], found["linked"]) == (False, True, True)
     (short,) = found["shortages"]
     assert short["purpose"] == "planned memory 1 of forward"
-    assert found["over"] == short["over"] == short["needed"] - short["free"]
+    assert found["over"] == short["over"] == short["needed"] - room
     enough = ask("model_resnet8_small", room + short["over"])
     assert enough["fits"]
     assert not ask("model_resnet8_small", room + short["over"] - 16)["fits"]
     (method,) = found["methods"]
     (memory,) = method["memories"]
     peak = memory["peak"]
-    assert peak["bytes"] == memory["bytes"] == short["needed"]
+    assert peak["bytes"] == memory["bytes"] == short["pieces"][short["purpose"]]
     assert sum(one["bytes"] for one in peak["tensors"]) == peak["bytes"]
     assert all("aten::" in one["name"] for one in peak["tensors"])
     assert found["int8"]["activations"] == peak["bytes"] // 4
@@ -52,18 +52,21 @@ def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
 
 def test_what_helps_was_tried() -> None:
     folded = ask("model_encoder_small", 512 * K)
-    plain = ask("model_encoder_small", 512 * K, Options(passes=()))
+    few = tuple(one for one in passes.DEFAULT if one not in ("fold", "in_place"))
+    plain = ask("model_encoder_small", 512 * K, Options(passes=few))
     need = folded["activations"]["planned"]
     assert need < plain["activations"]["planned"]
-    (ram,) = (one for one in folded["memories"] if one["name"] == "data")
-    room = ram["used"] + 2 * K  # and what the plan leaves to the link
-    found = ask("model_encoder_small", room, Options(passes=()))
+    (short,) = ask("model_encoder_small", 2 * K)["shortages"]
+    room = short["needed"]
+    assert ask("model_encoder_small", room)["fits"]
+    found = ask("model_encoder_small", room, Options(passes=few))
     assert not found["fits"]
-    every, *single = found["helps"]
-    assert every["change"].startswith("the passes fold, ")
+    helps = {one["change"]: one for one in found["helps"]}
+    assert next(iter(helps)) == "--prepared"
+    every = helps["the passes fold, in_place"]
     assert (every["fits"], every["over"]) == (True, 0)
-    assert "the pass fold" in [one["change"] for one in single]
-    assert all(one["over"] < found["over"] for one in single)
+    assert "the pass fold" in helps
+    assert all(one["over"] < found["over"] for one in helps.values())
 
 
 def test_a_model_without_kernels_is_planned_as_far_as_is_known(
@@ -82,6 +85,7 @@ def test_a_model_without_kernels_is_planned_as_far_as_is_known(
     assert (found["fits"], found["resolved"]) == (True, False)
     assert "my::own.out" in found["reason"]
     used = {one["name"]: one["used"] for one in found["memories"]}
+    assert found["assumed"]["stack"] == linker.DEFAULT_STACK
     assert sum(used.values()) >= linker.DEFAULT_STACK + method.planned_bytes
     assert "my::own.out" in page.read_text()
     assert cli.main(words) == 1

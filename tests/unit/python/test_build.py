@@ -211,8 +211,11 @@ def test_model_larger_than_the_memory(
     named = (program.NamedData("weights", bytes(1 << 20)),)
     path.write_bytes(program.write(replace(one, named_data=named)))
     said = error_of(capsys, path, "--board", "netduinoplus2")
-    assert "large does not fit netduinoplus2: the model needs 10" in said
-    assert "more than memory flash has left" in said
+    assert "large does not fit netduinoplus2: memory flash needs 1,0" in said
+    assert "more than the 1,048,576 it has (the model 1,0" in said
+    assert "hint: with --prepared: " in said  # it was tried
+    assert "  boards with enough memory: " in said
+    assert "  largest constants: weights 1,048,576 bytes\n" in said
 
 
 def test_wrong_usage(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

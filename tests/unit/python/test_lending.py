@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ember import boards, build, lending, plan_check, program, selection
+from ember import boards, jobs, lending, linker, plan_check, program, selection
 from ember import model as models
 from ember.errors import SdkError
 from ember.jobs import Options
@@ -23,7 +23,9 @@ TWO = CASES / "xnnpack_two_delegates"
 
 
 def planned(path: Path, board: str = "qemu-a64", **options: Any) -> dict[str, Any]:
-    return build.plan_of([path], boards.load(board), Options(**options))
+    on, asked = boards.load(board), Options(**options)
+    job = jobs.make([models.read(path)], on, asked, None)
+    return jobs.planned(job, jobs.choose(job), linker.DEFAULT_STACK).facts
 
 
 def used(facts: dict[str, Any]) -> int:

@@ -79,8 +79,8 @@ error: section '.rodata' will not fit in region 'flash': overflowed by 42 bytes
 @pytest.mark.parametrize(("output", "extra"), [(GNU, 8192), (LLD, 42)])
 def test_an_overflow_names_the_memory_and_the_bytes(output, extra):
     error = linker.overflow(output, boards.load("netduinoplus2"))
-    assert f"memory flash needs {(1 << 20) + extra} bytes" in error.what
-    assert f"{extra} more than the {1 << 20} it has" in error.what
+    assert f"memory flash needs {(1 << 20) + extra:,} bytes" in error.what
+    assert f"{extra:,} more than the {1 << 20:,} it has" in error.what
 
 
 def test_other_complaints_of_the_linker_are_not_about_room():

@@ -58,7 +58,7 @@ def spread(
     options = jobs.Options(steering=steering or Steering(), passes=(), **more)
     found = tuple(models.read(path) for path in paths or (RESNET,))
     job = jobs.make(found, on, options, None)
-    return jobs.spread(job, jobs.choose(job), STACK)
+    return jobs.planned(job, jobs.choose(job), STACK).selected
 
 
 def plans(on: Board, made: Spread) -> list[plan.Plan]:

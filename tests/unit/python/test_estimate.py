@@ -1,0 +1,188 @@
+"""Boards from far too small to ample: `ember plan`, `build` and `pack` say the same.
+
+The whole grid runs with EMBER_GRID=1, its first rows always.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ember import answers, boards, build, cli, linker, refusal, tools
+from ember.build import Options
+from ember.refusal import TooSmallError
+
+ROOT = Path(__file__).resolve().parents[3]
+CASES = ROOT / "tests" / "cases"
+DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
+K = 1024
+UNIT = 16  # what regions and sections begin at multiples of
+PREPARED, SMALL = {"prepared": True}, {"optimize": "size"}
+GRID: list[tuple[Path, str, dict[str, Any]]] = [
+    (DIGITS, "netduinoplus2", {}),
+    (DIGITS, "netduinoplus2", PREPARED | SMALL),
+    (CASES / "int8_ds_cnn_small_m4", "microbit", {}),
+    (CASES / "int8_ds_cnn_small_m4", "netduinoplus2", PREPARED),
+    (CASES / "int8_ds_cnn_small_m55", "mps3-an547", {}),
+    (CASES / "int8_ds_cnn_small_m55", "mps3-an547", PREPARED | SMALL),
+    (CASES / "model_mlp_small", "microbit", SMALL),
+    (CASES / "model_mlp_small", "rpi-pico2", PREPARED),
+    (CASES / "model_mlp_small", "hexagon-v68", {}),
+    (CASES / "xnnpack_resnet8", "qemu-a64", {}),
+    (CASES / "xnnpack_resnet8", "qemu-a64-sme", SMALL),
+    (CASES / "xnnpack_resnet8", "netduinoplus2", {}),
+    (CASES / "model_resnet8_small", "mps2-an386", {}),
+    (CASES / "model_resnet8_small", "nucleo-h743zi2", PREPARED),
+]
+QUICK = 1
+TAKEN = {"flash", "read_cycles", "write_cycles"}
+rows = pytest.mark.parametrize(
+    ("model", "like", "more"), GRID if os.environ.get("EMBER_GRID") else GRID[:QUICK]
+)
+
+
+def board(folder: Path, like: str, sizes: dict[str, int]) -> str:
+    """A file of a board that is like another, its memories of these sizes."""
+    base = boards.load(like)
+    memories = [
+        one.model_dump(mode="json", exclude_none=True, exclude=TAKEN)
+        | {"size": sizes.get(one.name, one.size)}
+        for one in base.memories
+    ]
+    name = "b" + "_".join(map(str, sizes.values()))
+    lines = [f"name: {name}", f"like: {like}", "flashers: []", f"memories: {memories}"]
+    file = folder / f"{name}.yaml"
+    file.write_text("\n".join(lines) + "\n")
+    return str(file)
+
+
+class Asked:
+    """What the three commands say about a model on boards of some sizes."""
+
+    def __init__(self, folder: Path, model: Path, like: str, more: Any) -> None:
+        self.folder = folder
+        self.model = model
+        self.like = like
+        self.options = Options(**more)
+
+    def plan(self, sizes: dict[str, int]) -> dict[str, Any]:
+        on = boards.load(board(self.folder, self.like, sizes))
+        return answers.of([self.model], on, self.options)
+
+    def build(self, sizes: dict[str, int]) -> dict[str, int]:
+        """The bytes that lack, by memory."""
+        on = board(self.folder, self.like, sizes)
+        out = self.folder / "build"
+        try:
+            build.build(self.model, on, out=out, options=self.options)
+        except TooSmallError as error:
+            return lacking(error.shortages)
+        return {}
+
+    def both(self, sizes: dict[str, int]) -> dict[str, int]:
+        """What both say."""
+        found = self.plan(sizes)
+        assert (found["linked"], found["resolved"]) == (True, True)
+        said = lacking(found.get("shortages", ()))
+        assert found["fits"] == (not said)
+        assert self.build(sizes) == said
+        return said
+
+
+def lacking(shortages: Any) -> dict[str, int]:
+    return {one["memory"]: one["over"] for one in shortages}
+
+
+@pytest.fixture(autouse=True)
+def _only_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without what would help, which test_what_helps_does_fit tries."""
+    monkeypatch.setattr("ember.helps.tried", lambda *_, **__: [])
+
+
+@rows
+def test_plan_and_build_agree(
+    tmp_path: Path, model: Path, like: str, more: dict[str, Any]
+) -> None:
+    asked = Asked(tmp_path, model, like, more)
+    tiny = {one.name: 2 * K for one in boards.load(like).memories}
+    short = asked.both(tiny)
+    assert short
+    exact = {name: size + short.get(name, 0) for name, size in tiny.items()}
+    while more_short := asked.both(exact):  # a larger memory takes more
+        assert len(exact) > 2
+        exact = {name: size + more_short.get(name, 0) for name, size in exact.items()}
+    if len(exact) <= 2:  # else what one memory lacks another may have
+        less = {name: exact[name] - UNIT for name in short}
+        assert asked.both(exact | less) == dict.fromkeys(short, UNIT)
+
+
+def test_both_blame_the_same_memory(tmp_path: Path) -> None:
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    assert set(asked.both({"flash": 32 * K, "ram": 20 * K})) == {"flash"}
+    assert asked.both({"flash": 512 * K, "ram": 20 * K}) == {}
+
+
+def test_what_helps_does_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    sizes = {"flash": 34 * K, "ram": 20 * K}
+    found = asked.plan(sizes)
+    first = found["helps"][0]
+    assert (first["change"], first["fits"]) == ("--prepared", True)
+    assert first["less"]["flash"] > found["over"] > 0
+    asked.options = replace(asked.options, prepared=True)
+    assert asked.build(sizes) == {}
+    assert "netduinoplus2" in found["boards_that_fit"]
+    monkeypatch.chdir(tmp_path)
+    build.build(DIGITS, found["boards_that_fit"][0], options=Options())
+
+
+def test_pack_refuses_with_the_same_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    sizes = {"flash": 32 * K, "ram": 16 * K}
+    said = refusal.what(asked.plan(sizes), "digits")
+    file = board(tmp_path, "netduinoplus2", sizes)
+    words = [str(DIGITS), "--board", file]
+    assert cli.main(["pack", *words, "--out", str(tmp_path / "pack")]) == 1
+    assert f"ember pack: {said}\n" in capsys.readouterr().err
+    assert cli.main(["build", *words, "--out", str(tmp_path / "build")]) == 1
+    assert f"ember build: {said}\n" in capsys.readouterr().err
+
+
+def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    ample = {"flash": 512 * K, "ram": 20 * K}
+    found = asked.plan(ample)
+    (ram,) = (one for one in found["memories"] if one["name"] == "ram")
+    exact = ample | {"ram": ram["used"]}
+    for sizes, more in ((ample, 2 * K), (exact, 0)):
+        on = board(tmp_path, "netduinoplus2", sizes)
+        package = build.package([DIGITS], on, tmp_path / f"pack{more}", Options())
+        assert package.script is not None
+        text = package.script.read_text()
+        assert f". += {found['stack'] + more};" in text
+
+
+def test_a_plan_without_a_compiler_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = boards.load("host")
+    assert answers.of([DIGITS], host, Options())["linked"]  # libraries are there
+
+    def missing(*_: object, **__: object) -> None:
+        tools.path("clang-99")
+
+    monkeypatch.setattr("ember.jobs.libraries_of", missing)
+    found = answers.of([DIGITS], boards.load("qemu-a64"), Options())
+    assert (found["linked"], found["resolved"]) == (False, True)
+    assert found["assumed"]["stack"] == linker.DEFAULT_STACK
+    assert "clang-99 is missing" in found["assumed"]["reason"]
+    assert cli.main(["plan", str(DIGITS), "--board", "qemu-a64"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "without code, and with an assumed stack of 8,192 bytes" in shown
