@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ember import boards, build, cases, output, runner
+from ember import boards, build, cases, files, output, runner
 from ember.boards import Board
 from ember.cmd_test import BaudOption
-from ember.errors import SdkError, UsageError
+from ember.errors import UsageError
 from ember.flash import blocks, flashers, monitor, perform
 from ember.flash.plans import Order, Plan
 
@@ -107,13 +107,10 @@ def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -
             "give one model or firmware.elf",
             hint="or --runner, for `ember test --port`",
         )
-    try:
-        with paths[0].open("rb") as file:
+    is_elf = False
+    if not paths[0].is_dir():
+        with files.opened(paths[0], "a model or firmware.elf") as file:
             is_elf = file.read(4) == b"\x7fELF"
-    except IsADirectoryError:
-        is_elf = False
-    except OSError as error:
-        raise SdkError(f"cannot read {paths[0]}: {error.strerror}") from error
     return paths[0] if is_elf else build.build(paths[0], board).firmware
 
 

@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ember import files
 from ember.errors import SdkError
 
 SHT_SYMTAB, SHT_RELA, SHT_NOBITS, SHT_REL = 2, 4, 8, 9
@@ -103,11 +104,7 @@ class Elf:
 
 def read(path: Path) -> Elf:
     """The ELF file at `path`; an SdkError when it is none or is broken."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise SdkError(f"cannot read {path}: {error.strerror}") from error
-    return parse(path, data)
+    return parse(path, files.read(path, what="the firmware"))
 
 
 def parse(path: Path, data: bytes) -> Elf:
@@ -116,7 +113,7 @@ def parse(path: Path, data: bytes) -> Elf:
         raise SdkError(f"{path} is not a little-endian ELF file")
     try:
         return _read(path, data)
-    except (struct.error, IndexError, UnicodeDecodeError) as error:
+    except (struct.error, IndexError, ValueError) as error:  # of offsets and strings
         raise SdkError(f"{path} is a broken ELF file") from error
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import elf
+from ember import elf, files
 from ember.boards import Board
+from ember.errors import SdkError
 
 _LARGEST_GAP = 16 * 1024 * 1024  # a .bin holds the gaps; beyond this, one file a memory
 _LINE = 16  # data bytes of a line of Intel HEX
@@ -23,8 +24,19 @@ class Segment:
 
 
 def segments(firmware: Path) -> list[Segment]:
-    """What the ELF file loads, by physical address."""
-    data = firmware.read_bytes()
+    """What the ELF file loads, by physical address; an SdkError when it is broken."""
+    data = files.read(firmware, what="the firmware")
+    try:
+        found = _segments(data)
+    except (struct.error, IndexError) as error:
+        raise SdkError(f"{firmware} is a broken ELF file") from error
+    if any(address + len(part) < end for address, part, end in found):
+        raise SdkError(f"{firmware} is a broken ELF file: it ends early")
+    return [Segment(address, part) for address, part, _ in sorted(found)]
+
+
+def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
+    """Address, what is there of it, and its end."""
     wide = data[4] == 2
     table, size, count = (
         (*struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54))
@@ -41,8 +53,9 @@ def segments(firmware: Path) -> list[Segment]:
         else:
             kind, offset, _, address, length = struct.unpack_from("<IIIII", data, at)
         if kind == 1 and length > 0:
-            found.append(Segment(address, data[offset : offset + length]))
-    return sorted(found, key=lambda one: one.address)
+            part = data[offset : offset + length]
+            found.append((address, part, address + length))
+    return found
 
 
 def write_images(firmware: Path, board: Board) -> list[Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, gaps, kernels, pins, program, resolve
+from ember import boards, files, gaps, kernels, pins, program, resolve
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
 from ember.gaps import Gap
@@ -201,7 +201,7 @@ def look_at(
 ) -> tuple[resolve.MethodNeeds, ...]:
     """What `methods` need on a board, nothing if it lacks a kernel or a backend; .ptd
     files beside `file` are its data."""
-    data = [path.read_bytes() for path in sorted(file.parent.glob("*.ptd"))]
+    data = [files.read(path) for path in sorted(file.parent.glob("*.ptd"))]
     found = examine(model, content, data, board, methods, file.stem).selection
     return found.needs if found else ()
 

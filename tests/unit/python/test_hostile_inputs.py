@@ -6,6 +6,7 @@ Exit statuses are those of cli.py; what a command may do with it is not tested h
 from __future__ import annotations
 
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -317,3 +318,28 @@ def test_permissions(tmp_path: Path, data: Path) -> None:
         assert done.returncode == 1
         assert "ermission" in done.stderr
         assert "bug" not in done.stderr
+
+
+def test_a_firmware_that_is_damaged(tmp_path: Path, data: Path) -> None:
+    """Any bytes of it: what is to be flashed, or one sentence."""
+    from ember import build, elf, image
+    from ember.errors import SdkError
+
+    whole = build.build(data / "add.pte", "mps2-an386", out=tmp_path / "o").firmware
+    right = whole.read_bytes()
+    chance = random.Random(3)
+    path = tmp_path / "firmware.elf"
+    refused = 0
+    for _ in range(200):
+        made = bytearray(right)
+        for _ in range(chance.choice([1, 3, 20])):
+            at = chance.choice([chance.randrange(180), chance.randrange(len(made) - 4)])
+            made[at : at + 4] = chance.choice([b"\xff" * 4, bytes(4), b"\1\2\3\4"])
+        end = chance.choice([len(made), len(made), chance.randrange(len(made))])
+        path.write_bytes(b"\x7fELF" + made[4:end])
+        try:
+            elf.read(path)
+            image.segments(path)
+        except SdkError:
+            refused += 1
+    assert 20 < refused < 200
