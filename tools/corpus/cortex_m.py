@@ -70,13 +70,12 @@ class GruCell(nn.Module):
 class UNet(nn.Module):
     """Down and up again by transposed convolutions, joined with what was on the way."""
 
-    def __init__(self, inputs: int, *widths: int, kernel: int = 2) -> None:
+    def __init__(self, inputs: int, *widths: int) -> None:
         super().__init__()
         pairs = list(itertools.pairwise(widths))
         self.down = nn.ModuleList(map(twice, (inputs, *widths), widths))
         self.turn = nn.ModuleList(
-            nn.ConvTranspose2d(deep, flat, kernel, 2, (kernel - 2) // 2)
-            for flat, deep in reversed(pairs)
+            nn.ConvTranspose2d(deep, flat, 2, 2) for flat, deep in reversed(pairs)
         )
         self.up = nn.ModuleList(twice(2 * flat, flat) for flat, _ in reversed(pairs))
         self.head = nn.Conv2d(widths[0], 1, 1)
@@ -212,10 +211,7 @@ CASES = [
     *network("autoencoder_small", lambda: networks.autoencoder(32, 12, 4), f32(1, 32)),
     *network("lstm_small", lambda: LstmCell(6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)),
     *network("gru_small", lambda: GruCell(6, 8), f32(1, 3, 6), f32(1, 8)),
-    *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 16, 12))),
-    *network(
-        "unet", lambda: UNet(3, 8, 16, 24, kernel=4), channels_last(f32(1, 3, 32, 32))
-    ),
+    *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 8, 12))),
     *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
     *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
     *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),

@@ -130,3 +130,24 @@ def test_element_types() -> None:
     for one in DType:
         assert one.itemsize in (1, 2, 4, 8)
         assert DType.named(one.label) is one
+
+
+@pytest.mark.parametrize(
+    ("sizes", "one", "other", "same"),
+    [
+        ((1, 1, 8, 8), (0, 2, 1, 3), (0, 2, 3, 1), True),
+        ((1, 1, 8, 8), (0, 1, 2, 3), (0, 2, 3, 1), True),
+        ((1, 3, 1, 1), (0, 1, 2, 3), (0, 2, 3, 1), True),
+        ((1, 3, 8, 1), (0, 1, 2, 3), (0, 2, 3, 1), False),
+        ((1, 1, 8, 8), (0, 1, 2, 3), (0, 1, 3, 2), False),
+        ((2, 3, 0, 4), (0, 1, 2, 3), (3, 2, 1, 0), True),
+        ((), (), (), True),
+    ],
+)
+def test_orders_of_the_same_memory_are_one(
+    sizes: tuple[int, ...], one: tuple[int, ...], other: tuple[int, ...], same: bool
+) -> None:
+    assert tensors.same_order(sizes, one, other) is same
+    array = np.arange(np.prod(sizes, dtype=int), dtype=np.float32).reshape(sizes)
+    laid = [tensors.to_bytes(array, DType.FLOAT32, it) for it in (one, other)]
+    assert (laid[0] == laid[1]) is same
