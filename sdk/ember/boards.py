@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from ember import board_files, isa, output, paths
+from ember import board_layers, isa, output, paths
 from ember.board_files import Console, Core, Port
 from ember.board_memory import ROLES_NEEDED, Memory, Role
 from ember.boot_facts import Boot
@@ -141,9 +141,9 @@ class Board(Strict):
         if self.port != "cortexm" or not outside or "boot" in self.model_fields_set:
             return None
         return (
-            f"the vectors of {self.name} lie at {flash.base:#010x}, outside of the chip:"
-            " no core starts there unless its boot ROM finds a header, and the board's"
-            " file says of none",
+            f"the vectors of {self.name} lie at {flash.base:#010x}, outside of the"
+            " chip: no core starts there unless its boot ROM finds a header, and the"
+            " board's file says of none",
             "describe it under `boot:`, or write `boot: {}` if there is none; see"
             " docs/boards.md",
         )
@@ -265,7 +265,7 @@ def load(name: str) -> Board:
 
 
 def _of_file(path: Path, name: str) -> Board:
-    fields = board_files.read(path)
+    fields = board_layers.read(path)
     board = _checked(path, fields)
     if board.name != name:
         raise SdkError(f"{path}: its name is '{board.name}', its file says '{name}'")
@@ -276,10 +276,10 @@ def _of_file(path: Path, name: str) -> Board:
 
 def read(path: Path) -> Board:
     """The board in the YAML file `path`, with every mistake in it named at once."""
-    return _checked(path, board_files.read(path))
+    return _checked(path, board_layers.read(path))
 
 
-def _checked(path: Path, fields: board_files.Fields) -> Board:
+def _checked(path: Path, fields: board_layers.Fields) -> Board:
     try:
         return Board.model_validate(fields.table)
     except ValidationError as error:
