@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from ember import paths
+from ember import documents, paths
 from ember.board_memory import Memory
 from ember.boot_facts import Boot
 from ember.errors import SdkError, problem_list
@@ -105,16 +104,7 @@ def layer_of(path: Path) -> Layer:
 
 
 def content(path: Path) -> Table:
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        where = getattr(error, "problem_mark", None)
-        line = f", line {where.line + 1}" if where else ""
-        raise SdkError(f"{path}{line}: this is not YAML") from error
-    except UnicodeDecodeError as error:
-        raise SdkError(f"{path}: this is not text in UTF-8") from error
-    except OSError as error:
-        raise SdkError(f"cannot read {path}: {error.strerror}") from error
+    data = documents.read_yaml(path)
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise SdkError(
             f"{path}: it is not a table of keys, such as `name: my-board`",

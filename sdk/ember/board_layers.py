@@ -137,8 +137,8 @@ def _need_memories(own: Layer, base: Layer, given: Table) -> None:
 
 def _same_chip(own: Layer, base: Layer) -> tuple[str, str]:
     return (
-        f"{own.path} names no chip and is taken for another board with the"
-        f" {base.chip} of {base.path.stem}: it has all that is said of that",
+        f"{own.path} names no chip and is taken to have that of {base.path.stem},"
+        " with all that is said of it",
         f"say so: `chip: {base.chip}`; or give its own `chip:` or `memories:`",
     )
 

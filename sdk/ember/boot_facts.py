@@ -45,6 +45,8 @@ class _Filled(Strict):
         if "content" in given:  # of a board that was read before
             return given
         path = Path(given["file"])
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
         try:
             if path.stat().st_size > _LARGEST:
                 raise ValueError(f"{path} has more than {_LARGEST} bytes")

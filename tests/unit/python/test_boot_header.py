@@ -121,10 +121,10 @@ def part(**keys):
         ({"code": 256, "parts": {"a": part(made="rp2040")}}, "is not all up to `code`"),
         ({"code": 256, "parts": {"a": part(made="magic")}}, "boot.parts.a.made: "),
         ({"code": 256, "parts": {"a": part(size="64Q")}}, "'64Q' is not a size"),
-        ({"code": 256, "parts": {"a": part(file="no.bin")}}, "cannot read "),
+        ({"code": 256, "parts": {"a": part(file="no.bin")}}, "there is no file "),
         ({"code": 256, "parts": {"a": part(file="big.bin")}}, "a thing takes 64"),
         ({"code": 256, "parts": {"a": part(file="none.bin")}}, "none.bin is empty"),
-        ({"code": 256, "file": "."}, "cannot read "),
+        ({"code": 256, "file": "."}, "there is no file "),
         ({"code": 256, "file": 5}, "boot.file: "),
     ],
 )

@@ -98,7 +98,7 @@ def whole():
             yield name
 
 
-@pytest.mark.parametrize("name", whole())
+@pytest.mark.parametrize("name", list(whole()))
 def test_no_board_leaks_into_another_chip(tmp_path, name):
     base = boards.load(name)
     skipped = {"read_cycles", "write_cycles"}
@@ -254,6 +254,31 @@ def test_keys_of_old_files_still_work(tmp_path):
     assert (board.boot.made, board.boot.words) == ("rp2040", (1, 2))
     assert not board.boot.missing
     assert "KEEP(*(.ember_boot_rp2040))" in linker.script(board)
+
+
+# ---- the page ------------------------------------------------------------------------
+
+PAGE = (paths.root() / "docs" / "boards.md").read_text()
+RECIPES = [
+    block
+    for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    if re.match("name:|like:", block)
+]
+
+
+@pytest.mark.parametrize("text", RECIPES)
+def test_recipes_of_the_page_are_boards(tmp_path, told, text):
+    for name in ("fcb.bin", "ivt.bin"):
+        (tmp_path / name).write_bytes(bytes(32))
+    name = re.search(r"^name: (\S+)", text, re.MULTILINE)[1]
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text)
+    assert told(path) == ""
+    assert boards.read(path).header_missing is None
+
+
+def test_the_page_has_its_recipes():
+    assert len(RECIPES) == 5
 
 
 # ---- mistakes ------------------------------------------------------------------------
