@@ -70,7 +70,7 @@ like: nucleo-h743zi2
 name: mine
 memories:
   - {name: flash, base: 0x60002000, size: 2M, access: rx, kind: flash,
-     holds: [vectors, code, rodata, weights]}
+     holds: [vectors, code, rodata, weights], flash: {sectors: 4K, write: 256}}
   - {name: dtcm, base: 0x20000000, size: 128K, access: rw, kind: tcm,
      holds: [stack, data, method, planned, temp, io]}
 """

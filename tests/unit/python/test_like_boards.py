@@ -14,6 +14,7 @@ CORES = sorted(path.stem for path in (paths.boards() / "cores").glob("*.yaml"))
 H7 = boards.load("nucleo-h743zi2")
 FLASH = {"name": "flash", "base": 0x60002000, "size": "2M", "access": "rx"}
 FLASH |= {"kind": "flash", "holds": ["vectors", "code", "rodata", "weights"]}
+FLASH |= {"flash": {"sectors": "4K", "write": 256}}
 DTCM = {"name": "dtcm", "base": 0x20000000, "size": "128K", "access": "rw"}
 DTCM |= {"kind": "tcm", "holds": ["stack", "data", "planned", "temp", "method", "io"]}
 MEMORIES = [FLASH, DTCM]
