@@ -262,7 +262,9 @@ def test_keys_of_old_files_still_work(tmp_path):
 PAGE = (paths.root() / "docs" / "boards.md").read_text()
 RECIPES = [
     block
-    for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    for block in re.findall(
+        r"^```yaml[^\n]*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+    )
     if re.match("name:|like:", block)
 ]
 
