@@ -98,18 +98,23 @@ def _like(own: Layer, like: Any) -> Layer:
 def _taken(own: Layer, base: Layer) -> Taken:
     """All that `base` says for a board with its chip, else what its core is."""
     chip = board_files.name_of(own, "chip")
-    guessed = chip is None and not any(key in own.table for key in _OF_CHIPS)
+    named = board_files.name_of(base, "chip")
+    described = _chip(base, named, [base])
     table = {key: value for key, value in base.table.items() if key != "name"}
-    if guessed or chip == base.chip:
-        if own.table.get("cpu") not in (None, table.get("cpu")):
-            table = {key: table[key] for key in table if key not in _OF_CORES}
-        notes = (_same_chip(own, base),) if guessed else ()
-        return Taken(table, chip or board_files.name_of(base, "chip"), notes)
-    described = _chip(base, board_files.name_of(base, "chip"), [base])
     whole = {**(described.table if described else {}), **table}
-    mine = (
-        _chip(own, chip, []) if chip and board_files.find(own, "chips", chip) else None
-    )
+    if chip is None and not any(key in own.table for key in _OF_CHIPS):
+        return Taken(table, named, (_same_chip(own, base),))
+    if chip == base.chip:
+        if own.table.get("cpu") not in (None, whole.get("cpu")):
+            table = {key: table[key] for key in table if key not in _OF_CORES}
+        return Taken(table, chip)
+    return _of_core(own, base, chip, whole)
+
+
+def _of_core(own: Layer, base: Layer, chip: str | None, whole: Table) -> Taken:
+    """What a board with another chip has of `base`, which says `whole`."""
+    known = chip is not None and board_files.find(own, "chips", chip)
+    mine = _chip(own, chip, []) if known else None
     given = {**(mine.table if mine else {}), **own.table}
     _need_memories(own, base, given)
     kept = {key: whole[key] for key in _OF_CORES if key in whole}
@@ -117,9 +122,9 @@ def _taken(own: Layer, base: Layer) -> Taken:
         kept = {}
     skipped = (*_OF_CORES, "title", "chip", "uarts", *given)
     lost = [key for key, value in whole.items() if value and key not in skipped]
-    note = _other_chip(own, base, kept, lost)
+    notes = (_other_chip(own, base, kept, lost),) if lost else ()
     kept |= {} if "title" in given else {"title": own.path.stem}
-    return Taken(kept, chip, (note,))
+    return Taken(kept, chip, notes)
 
 
 def _need_memories(own: Layer, base: Layer, given: Table) -> None:

@@ -152,6 +152,13 @@ def test_the_same_chip_has_everything(tmp_path, told):
     assert told(path) == ""
 
 
+def test_a_core_that_is_said_again_changes_nothing(tmp_path):
+    keys = {"like": "stm32vldiscovery", "chip": "stm32f100rb"}
+    assert boards.read(mine(tmp_path, **keys, cpu="cortex-m3")).toolchains == (
+        "arm-gnu",
+    )
+
+
 def test_a_board_that_changes_no_fact_of_the_chip_is_told_to_name_it(tmp_path, told):
     path = like_h7(tmp_path, console="semihosting")
     assert boards.read(path).start == H7.start
