@@ -4,7 +4,7 @@
 #
 # Numbers are the same on every board only without contraction and fast-math; sections
 # of their own let the linker drop what a firmware does not reach.
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_CPU EMBER_HEXAGON_RUNTIME)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_CPU EMBER_CORE_FLAGS EMBER_HEXAGON_RUNTIME)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(CMAKE_C_COMPILER_WORKS TRUE)
 set(CMAKE_C_EXTENSIONS OFF)

@@ -7,96 +7,26 @@ import functools
 import itertools
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
-from ember import documents, isa, paths
-from ember.errors import SdkError, problem_list
-from ember.flash_facts import Chip, Flash, Flasher, Gdb
-from ember.steps import Step, Word
-from ember.strict import Size, Strict
+from ember import board_layers, isa, output, paths
+from ember.board_files import Console, Core, Port
+from ember.board_memory import ROLES_NEEDED, Memory, Role
+from ember.boot_facts import Boot
+from ember.errors import SdkError
+from ember.flash_facts import Flasher, Gdb, Identity, Probe
+from ember.steps import Step
+from ember.strict import Strict
 from ember.uart import Uart
 
-# What a memory may hold; a linker script places each role in the first memory of the
-# board that holds it and has the room.
-Role = Literal[
-    "vectors",
-    "code",
-    "rodata",
-    "data",
-    "stack",
-    "weights",  # the model and its constants
-    "method",  # values and node states
-    "planned",  # activations
-    "temp",  # scratch of one node
-    "io",  # inputs and outputs that the caller binds
-    "batch",  # what a test runner loads at run time
-]
-ROLES_NEEDED: tuple[Role, ...] = ("vectors", "code", "rodata", "data", "stack")
+__all__ = ["ROLES_NEEDED", "Board", "Memory", "Role", "Runner", "load", "names", "read"]
+
 # Ports of Cortex-M make this part of the address space read-only, or less of it.
 CORTEXM_READ_ONLY_END = 0x2000_0000
-_ARMV8M = ("cortex-m33", "cortex-m55")
-
-# Processor cycles of an access of up to so many bytes; a wider one takes several.
-Cycles = dict[int, float]
-# Of memories that do not say what they take. Only how they compare matters.
-_CYCLES_OF: dict[str, float] = {"tcm": 1, "sram": 1, "flash": 3, "dram": 8}
-
-
-def _cycles(value: Any) -> Any:
-    """3 -> {4: 3}; a table has a line for each width."""
-    table = {4: value} if isinstance(value, int | float) else value
-    if not isinstance(table, dict) or not table:
-        raise ValueError(
-            "write cycles, as 3, or by bytes of an access, as {4: 3, 8: 5}"
-        )
-    for width, cycles in table.items():
-        if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32, 64, 128):
-            raise ValueError(f"{width} is not the width of an access: 1, 2, 4, .. 128")
-        if not isinstance(cycles, int | float) or not 0 < cycles <= 1000:
-            raise ValueError(f"{cycles} cycles are not above 0 and up to 1000")
-    return table
-
-
-class Memory(Strict):
-    """One range of addresses, in bytes."""
-
-    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
-    base: int = Field(ge=0)
-    size: Size
-    access: Literal["rx", "rw", "rwx"]
-    kind: Literal["flash", "sram", "tcm", "dram"]
-    holds: tuple[Role, ...] = Field(min_length=1)
-    read_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
-    write_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
-    flash: Flash | None = None  # how it is programmed; None: it is not, or unknown
-
-    def cycles(self, width: int, *, write: bool = False) -> float:
-        """Of one access of `width` bytes; a write takes what a read does, unless the
-        board says otherwise."""
-        table = (self.write_cycles if write else None) or self.read_cycles
-        table = table or {4: _CYCLES_OF[self.kind]}
-        fitting = [one for one in table if one >= width]
-        if fitting:
-            return table[min(fitting)]
-        widest = max(table)
-        return -(-width // widest) * table[widest]
-
-    @property
-    def end(self) -> int:
-        return self.base + self.size
-
-    @property
-    def writable(self) -> bool:
-        return "w" in self.access
-
-    @model_validator(mode="after")
-    def _sectors_fill_it(self) -> Memory:
-        problem = self.flash.problem(self.size) if self.flash else None
-        if problem:
-            raise ValueError(f"flash: {problem}")
-        return self
+# What Cortex-M keep for memories outside of the chip.
+_OUTSIDE_OF_CHIPS = range(0x6000_0000, 0xA000_0000)
 
 
 class Runner(Strict):
@@ -120,24 +50,26 @@ class Board(Strict):
 
     name: str
     title: str
+    chip: str | None = None  # None: the board's own file describes it
     cpu: str
+    core: Core | None = None  # None: of a port that asks nothing of it
     isa: tuple[str, ...]
     svl: Literal[128, 256, 512, 1024, 2048] | None = None  # bits; with SME
     toolchains: tuple[str, ...] = Field(min_length=1)
-    port: Literal["cortexm", "a64", "linux_user", "host", "library"]
+    port: Port
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
     start: tuple[Step, ...] = ()  # before anything else: clocks, pins, memories
-    boot_stage: Literal["rp2040"] | None = None  # 256 bytes in front of the vectors
-    boot_words: tuple[Word, ...] = ()  # behind them, for the chip's boot ROM
-    console: Literal["semihosting", "stderr", "uart"]
+    boot: Boot = Boot()  # what the chip's boot ROM reads before that
+    console: Console
     uart: Uart | None = None
     runner: Runner = Runner(kind="none")
-    chip: Chip | None = None  # read before flashing: is it this chip?
+    identity: Identity | None = None  # read before flashing: is it this chip?
+    probe: Probe | None = None
     flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
     # How these facts were checked, and where they are from.
-    verified: Literal["hardware", "qemu", "datasheet"] = "qemu"
+    verified: Literal["hardware", "qemu", "datasheet", "nobody"] = "qemu"
     sources: tuple[str, ...] = ()
 
     @property
@@ -159,7 +91,8 @@ class Board(Strict):
         """Where memory that the Cortex-M port protects from stores ends: at the first
         that can be written, where the MPU takes any address (Armv8-M)."""
         writable = [one.base for one in self.memories if one.writable and one.base]
-        ends = writable if self.cpu in _ARMV8M else []
+        any_address = self.core is not None and self.core.arch == "armv8-m"
+        ends = writable if any_address else []
         return min([CORTEXM_READ_ONLY_END, *ends])
 
     def memory(self, name: str) -> Memory:
@@ -185,6 +118,36 @@ class Board(Strict):
             hint=f"it has: {known}" if known else "add `flashers:` to its file",
         )
 
+    @property
+    def header_missing(self) -> tuple[str, str] | None:
+        """Why no image starts by itself, and the remedy; None: it does."""
+        if not self.boot.missing:
+            return None
+        *more, last = self.boot.missing
+        wanted = f"{', '.join(more)} and {last}" if more else last
+        return (
+            f"{self.name} does not start by itself: the boot ROM of {self.chip or 'it'}"
+            f" looks for {wanted} in front of the code, which nothing gives",
+            "name a `file` for each under `boot: parts:` in the board's file, or say"
+            " `kept: true` of what the flash has already; see docs/boards.md",
+        )
+
+    @property
+    def header_unsaid(self) -> tuple[str, str] | None:
+        """Of a board whose flash is outside of the chip, and nothing says how it is
+        started: what that means, and the remedy."""
+        flash = self.memories_for("vectors")[0]
+        outside = flash.kind == "flash" and flash.base in _OUTSIDE_OF_CHIPS
+        if self.port != "cortexm" or not outside or "boot" in self.model_fields_set:
+            return None
+        return (
+            f"the vectors of {self.name} lie at {flash.base:#010x}, outside of the"
+            " chip: no core starts there unless its boot ROM finds a header, and the"
+            " board's file says of none",
+            "describe it under `boot:`, or write `boot: {}` if there is none; see"
+            " docs/boards.md",
+        )
+
     def memories_for(self, role: Role) -> tuple[Memory, ...]:
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
@@ -193,6 +156,8 @@ class Board(Strict):
     def _only_a_port_that_walks_them_has_steps(self) -> Board:
         if self.start and self.port != "cortexm":
             raise ValueError(f"the port {self.port} takes no start")
+        if self.boot != Boot() and self.port not in ("cortexm", "library"):
+            raise ValueError(f"the port {self.port} takes no boot")
         return self
 
     @model_validator(mode="after")
@@ -208,7 +173,10 @@ class Board(Strict):
         if self.verified == "datasheet" and not self.sources:
             raise ValueError("facts from a datasheet name it under sources")
         if self.verified == "qemu" and self.runner.kind == "none":
-            raise ValueError("verified is qemu, but no runner says how")
+            raise ValueError(
+                "verified is qemu, but no runner says how: write how its facts were"
+                " checked (datasheet, hardware), or nobody"
+            )
         return self
 
     @model_validator(mode="after")
@@ -297,52 +265,22 @@ def load(name: str) -> Board:
 
 
 def _of_file(path: Path, name: str) -> Board:
-    board = read(path)
+    fields = board_layers.read(path)
+    board = _checked(path, fields)
     if board.name != name:
         raise SdkError(f"{path}: its name is '{board.name}', its file says '{name}'")
+    for what, remedy in fields.notes:
+        output.note(what, remedy)
     return board
 
 
 def read(path: Path) -> Board:
     """The board in the YAML file `path`, with every mistake in it named at once."""
+    return _checked(path, board_layers.read(path))
+
+
+def _checked(path: Path, fields: board_layers.Fields) -> Board:
     try:
-        return Board.model_validate(_fields(path))
+        return Board.model_validate(fields.table)
     except ValidationError as error:
-        raise SdkError(
-            problem_list(str(path), [_sentence(item) for item in error.errors()]),
-            hint="compare with the boards that `ember boards` lists",
-        ) from error
-
-
-def _fields(path: Path) -> Any:
-    """What the file says, over what the board says that it is `like:`."""
-    data = documents.read_yaml(path)
-    if not isinstance(data, dict) or "like" not in data:
-        return data
-    like = str(data.pop("like"))
-    places = [path.with_name(f"{like}.yaml"), paths.boards() / f"{like}.yaml"]
-    base = next((one for one in places if one.is_file()), None)
-    if base is None:
-        raise SdkError(f"{path}: like: there is no board '{like}'")
-    described = documents.read_yaml(base)
-    if not isinstance(described, dict):
-        raise SdkError(f"{base} is no mapping, so no board can be like it")
-    if "like" in described:
-        raise SdkError(f"{path}: like: {like} is itself like another board")
-    return _over(described, data)
-
-
-def _over(base: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
-    """`base` with the fields of `data`; those that are mappings field by field."""
-    found = dict(base)
-    for key, value in data.items():
-        both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        found[key] = _over(base[key], value) if both else value
-    return found
-
-
-def _sentence(item: Any) -> str:
-    """pydantic's error as 'memories.1.size: message'."""
-    place = ".".join(str(part) for part in item["loc"])
-    message = str(item["msg"]).removeprefix("Value error, ")
-    return f"{place}: {message}" if place else message
+        raise fields.refusal(path, error) from error

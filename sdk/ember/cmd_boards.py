@@ -9,6 +9,7 @@ from rich.console import Console
 
 from ember import boards, emulator, output
 from ember.boards import Board, Memory
+from ember.boot_facts import Part
 
 
 def command(
@@ -47,6 +48,7 @@ def _show_one(console: Console, board: Board) -> None:
     runner = " ".join([board.runner.binary or board.runner.kind, *board.runner.args])
     lines = {
         "board": f"{board.name}: {board.title}",
+        "chip": board.chip or "described in the board's own file",
         "cpu": board.cpu,
         "isa": ", ".join(board.isa) or "portable kernels only",
         "toolchains": ", ".join(board.toolchains),
@@ -55,6 +57,8 @@ def _show_one(console: Console, board: Board) -> None:
         "verified": f"by {board.verified}",
         "sources": "; ".join(board.sources) or "-",
     }
+    if board.boot.parts:
+        lines["boot"] = "; ".join(map(_part, board.boot.parts.values()))
     for label, text in lines.items():
         console.print(f"{label + ':':12}{text}", soft_wrap=True)
     table = output.table("memory", ">base", ">size", "access", "holds")
@@ -67,6 +71,13 @@ def _show_one(console: Console, board: Board) -> None:
             ", ".join(memory.holds),
         )
     console.print(table)
+
+
+def _part(part: Part) -> str:
+    """Such as "an image vector table at 0x1000: missing"."""
+    given = part.file or ("kept" if part.kept else "")
+    given = given or ("made by Ember" if part.made else "missing")
+    return f"{part.what} at {part.at:#x}: {given}"
 
 
 def _size(size: int) -> str:

@@ -117,6 +117,9 @@ def command(
     paths = plans.models_or(model or [])
     target = plans.board_or(board)
     built = build.build(paths, target, out=out, data=data or (), options=options)
+    for told in (built.board.header_missing, built.board.header_unsaid):
+        if told:
+            output.note(*told)
     if json_to != "-":
         console = output.console()
         report.show_build(console, built)

@@ -76,6 +76,10 @@ def command(
     if show_console and with_runner:
         raise UsageError("the runner speaks to `ember test --port`, not to --monitor")
     target = boards.load(board)
+    if target.header_missing:
+        raise SdkError(*target.header_missing)
+    if target.header_unsaid:
+        output.note(*target.header_unsaid)
     facts = target.flasher(method)
     elf = _firmware(firmware or [], target, board, with_runner)
     image = blocks.read(elf, target)

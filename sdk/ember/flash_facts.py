@@ -52,7 +52,14 @@ class Flash(Strict):
         return f"its sectors are {counted} bytes in all, the memory has {size}"
 
 
-class Chip(Strict):
+class Probe(Strict):
+    """The debug probe that is soldered to a board."""
+
+    openocd: str  # its file of OpenOCD's scripts, -f
+    transport: str | None = None  # to select: swd, jtag
+
+
+class Identity(Strict):
     """A register that tells chips apart, readable before anything is set up."""
 
     at: Word

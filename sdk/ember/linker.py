@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import itertools
 import re
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ember import uart
 from ember.boards import ROLES_NEEDED, Board, Memory, Role
+from ember.boot_facts import Block
 from ember.errors import SdkError, problem_list
 
 DEFAULT_STACK = 8 * 1024  # where nothing is known of what code needs
@@ -38,6 +40,8 @@ def place(board: Board, sizes: Mapping[Role, int] | None = None) -> dict[Role, s
     """
     sizes = sizes or {}
     free = {memory.name: memory.size for memory in board.memories}
+    for memory in board.memories_for("vectors")[:1]:
+        free[memory.name] -= board.boot.code
     placement: dict[Role, str] = {}
     for role in _PLACED:
         candidates = board.memories_for(role)
@@ -169,7 +173,9 @@ class _Script:
             f"{name} PT_LOAD FLAGS({6 if self.overlap else 4});" for name in models
         ]
         written = ["stack", "data", "zero"] if self.process else ["data"]
+        boot = [f"{name} PT_LOAD FLAGS(4);" for name, _ in self._boot_blocks()]
         return [
+            *boot,
             *read_only,
             *others,
             *(f"{name} PT_LOAD FLAGS(6);" for name in written),
@@ -186,6 +192,7 @@ class _Script:
             "/DISCARD/ : { *(.ARM.exidx* .ARM.extab* .eh_frame* .note* .comment) }",
             "",
             *self._stack(),
+            *self._boot(),
             *self._read_only("vectors", ".ember_vectors", *self._vectors()),
             *self._read_only("code", ".text", "*(.text .text.*)", header="text"),
             *self._read_only("rodata", ".rodata", *self._rodata()),
@@ -210,12 +217,38 @@ class _Script:
             "",
         ]
 
+    def _boot_blocks(self) -> list[tuple[str, Block]]:
+        blocks = self.board.boot.blocks if self.board.port == "cortexm" else []
+        return [(f"boot{index}", block) for index, block in enumerate(blocks)]
+
+    def _boot(self) -> list[str]:
+        """What files give to the boot ROM, in front of the vectors."""
+        place = self.where["vectors"]
+        lines: list[str] = []
+        for name, block in self._boot_blocks():
+            words = struct.unpack(f"<{-(-len(block.data) // 4)}I", _whole(block.data))
+            lines += [
+                f".ember_{name} ORIGIN({place}) + {block.at:#x} : {{",
+                *(f"  {line}" for line in _longs(words)),
+                f"}} > {place} :{name}",
+            ]
+        return [*lines, ""] if lines else []
+
+    def _vectors_at(self) -> str:
+        """Their address, where a boot ROM wants one."""
+        boot = self.board.boot
+        if not boot.code or boot.made or self.board.port != "cortexm":
+            return ""
+        return f" ORIGIN({self.where['vectors']}) + {boot.code:#x}"
+
     def _read_only(
         self, role: Role, name: str, *content: str, header: str | None = None
     ) -> list[str]:
         label = name.removeprefix(".").removeprefix("ember_")
+        at = self._vectors_at() if role == "vectors" else ""
+        align = "" if at else f" ALIGN({self._align()})"
         return [
-            f"{name} : ALIGN({self._align()}) {{",
+            f"{name}{at} :{align} {{",
             f"  __ember_{label}_start = .;",
             *(f"  {line}" for line in content),
             "  . = ALIGN(16);",
@@ -230,13 +263,13 @@ class _Script:
         vectors = ["KEEP(*(.ember_vectors))"]
         if self.board.port != "cortexm":
             return vectors
-        stage = self.board.boot_stage
+        stage = self.board.boot.made
         first = [f"KEEP(*(.ember_boot_{stage}))"] if stage else []
         words = itertools.chain.from_iterable(one.words for one in self.board.start)
         return [
             *first,
             *vectors,
-            *_longs(self.board.boot_words),
+            *_longs(self.board.boot.words),
             "__ember_steps_start = .;",
             *_longs(words),
             "__ember_steps_end = .;",
@@ -341,6 +374,11 @@ class _Script:
 
 def _longs(words: Iterable[int]) -> list[str]:
     return [f"LONG({word:#010x})" for word in words]
+
+
+def _whole(data: bytes) -> bytes:
+    """Whole words, as `_longs` writes them."""
+    return data + b"\0" * (-len(data) % 4)
 
 
 def _region(memory: Memory) -> str:

@@ -99,6 +99,11 @@ def _finite(data: Any) -> Any:
     return data
 
 
+def note(what: str, remedy: str) -> None:
+    """Something that its user should know, on stderr; nothing failed."""
+    sys.stderr.write(f"note: {what}\n  hint: {remedy}\n")
+
+
 def plain(text: str) -> str:
     """Text from a file, safe to print: no control characters, no Rich markup."""
     return escape("".join(one if one.isprintable() else "\ufffd" for one in text))

@@ -138,6 +138,8 @@ def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
         "EMBER_CPU": board.cpu,
         "EMBER_PORT": board.port,
     }
+    if board.core is not None and board.core.flags:
+        options["EMBER_CORE_FLAGS"] = board.core.flags
     if board.sanitize:
         options["EMBER_SANITIZE"] = ";".join(board.sanitize)
     if name == "hexagon-llvm":

@@ -33,12 +33,17 @@ class UartPins(Strict):
     note: str = ""
 
 
-class Uart(Strict):
-    """The serial port that the test runner speaks through."""
+class Line(Strict):
+    """A serial port of a chip, and the clock that reset leaves it."""
 
     kind: Literal["cmsdk", "pl011", "stm32-v1", "stm32-v2", "nrf-uart", "nrf-uarte"]
     base: int = Field(ge=0)
     clock: Annotated[int, BeforeValidator(_hertz), Field(gt=0)] | None = None
+
+
+class Uart(Line):
+    """The serial port that the test runner speaks through."""
+
     baud: int = Field(gt=0)
     pins: UartPins | None = None
 

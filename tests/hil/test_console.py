@@ -35,7 +35,9 @@ def described(tmp_path_factory):
     """The file of a board that is emulated, with another console."""
     board("netduinoplus2")
     made = tmp_path_factory.mktemp("boards") / "on-a-line.yaml"
-    made.write_text("like: netduinoplus2\nname: on-a-line\nconsole: uart\n")
+    made.write_text(
+        "like: netduinoplus2\nchip: stm32f405rg\nname: on-a-line\nconsole: uart\n"
+    )
     return made
 
 

@@ -219,7 +219,9 @@ def test_firmware_is_flashed_and_runs(run, tmp_path):
     if programs.PROGRAMS["gdb"].find() is None:
         pytest.skip("needs gdb")
     described = tmp_path / "on-a-line.yaml"
-    described.write_text("like: netduinoplus2\nname: on-a-line\nconsole: uart\n")
+    described.write_text(
+        "like: netduinoplus2\nchip: stm32f405rg\nname: on-a-line\nconsole: uart\n"
+    )
     simulation = Simulation(tmp_path, "gdb", machine="netduinoplus2")
     device = f"{{id: a, platform: {described}, runner: gdb, connected: true,"
     device += f" probe_id: '{simulation.probe}', serial: '{simulation.uart}'}}"

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import boards, build, emulator, paths
+from ember import boards, build, emulator, image, paths
+from ember.flash import blocks
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
 APP = """
@@ -62,6 +63,58 @@ def test_steps_are_walked_in_order(
     board = board_file(tmp_path, like, word, count)
     built = build.build(MODEL, board, options=build.Options(app=app))
     assert emulator.run(built.board, built.firmware).exit_code == code
+
+
+OTHER_CHIP = """
+like: nucleo-h743zi2
+name: mine
+memories:
+  - {name: flash, base: 0x60002000, size: 2M, access: rx, kind: flash,
+     holds: [vectors, code, rodata, weights], flash: {sectors: 4K, write: 256}}
+  - {name: dtcm, base: 0x20000000, size: 128K, access: rw, kind: tcm,
+     holds: [stack, data, method, planned, temp, io]}
+"""
+
+
+def test_firmware_of_another_chip_has_no_register_of_the_one_it_is_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.yaml").write_text(OTHER_CHIP)
+    built = build.build(MODEL, str(tmp_path / "mine.yaml"))
+    content = b"".join(one.data for one in image.segments(built.firmware))
+    base = boards.load("nucleo-h743zi2")
+    assert base.uart is not None
+    for register in [base.uart.base, *(step.at for step in base.start)]:
+        assert struct.pack("<I", register) not in content
+    same = tmp_path / "same.yaml"
+    same.write_text("like: nucleo-h743zi2\nname: same\nchip: stm32h743zi\n")
+    built = build.build(MODEL, str(same))
+    content = b"".join(one.data for one in image.segments(built.firmware))
+    for register in [base.uart.base, *(step.at for step in base.start)]:
+        assert struct.pack("<I", register) in content
+
+
+def test_a_header_is_in_the_image_in_front_of_the_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fcb.bin").write_bytes(b"FCFB" + bytes(range(100)))
+    (tmp_path / "ivt.bin").write_bytes(bytes(range(32)))
+    parts = {"flash_configuration": "fcb.bin", "image_vector_table": "ivt.bin"}
+    given = {name: {"file": file} for name, file in parts.items()}
+    given["boot_data"] = {"kept": True}  # type: ignore[dict-item]
+    board = {"name": "mine", "chip": "mimxrt1062", "boot": {"parts": given}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(board))
+    built = build.build(MODEL, "mine.yaml")
+    binary = built.firmware.with_suffix(".bin").read_bytes()
+    assert binary[:512] == b"FCFB" + bytes(range(100)) + bytes(408)
+    assert binary[0x1000:0x1020] == bytes(range(32))
+    stack, reset = struct.unpack_from("<II", binary, 0x2000)
+    assert 0x20000000 < stack <= 0x20020000
+    assert 0x60002000 < reset < 0x60020000
+    written = blocks.read(built.firmware, built.board)
+    assert (written.start, written.blocks[0].address) == (0x60002000, 0x60000000)
 
 
 def test_the_second_stage_of_rp2040_has_its_crc(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def plan(order: Order, facts: Gdb) -> Plan:
 
 def _identify(order: Order) -> list[str]:
     """In the same session: at its end the CPU runs, with whatever is in the flash."""
-    chip = order.board.chip
+    chip = order.board.identity
     if chip is None:
         return []
     word = f"({{unsigned int}}{chip.at:#x} & {chip.mask:#x})"

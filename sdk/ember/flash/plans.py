@@ -106,7 +106,7 @@ def read_back(order: Order) -> tuple[Read, ...]:
 
 def chip_read(order: Order) -> tuple[Read, ...]:
     """The register that tells which chip it is; nothing where the board names none."""
-    chip = order.board.chip
+    chip = order.board.identity
     if chip is None:
         return ()
     words = (chip.value.to_bytes(4, "little"), chip.mask.to_bytes(4, "little"))

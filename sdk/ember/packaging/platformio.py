@@ -33,7 +33,6 @@ from ember import (
     uart,
 )
 from ember.boards import Board
-from ember.errors import SdkError
 from ember.packaging import manifests
 
 _PREFIX = "arm-none-eabi-"
@@ -107,7 +106,7 @@ def board_facts(board: Board) -> dict[str, Any]:
         "vendor": "Ember",
         "url": "https://pytorch.org/executorch",
         "frameworks": ["ember"],
-        "build": {"cpu": board.cpu, "mcu": board.name, "flags": _flags(board.cpu)},
+        "build": {"cpu": board.cpu, "mcu": board.name, "flags": _flags(board)},
         "upload": {
             "protocol": "ember",
             "protocols": ["ember", "custom"],
@@ -123,13 +122,10 @@ def board_facts(board: Board) -> dict[str, Any]:
     }
 
 
-def _flags(cpu: str) -> str:
-    """The options of toolchains/arm-cpus.cmake; GNU as knows Helium too badly."""
-    text = (paths.toolchains() / "arm-cpus.cmake").read_text(encoding="utf-8")
-    found = re.search(rf'set\(EMBER_FLAGS_{re.escape(cpu)} "(.*)"\)', text)
-    if found is None:
-        raise SdkError(f"toolchains/arm-cpus.cmake has no flags for the cpu '{cpu}'")
-    return f"{found[1].replace('+nomve.fp', '+nomve')} -mthumb"
+def _flags(board: Board) -> str:
+    """The options of its core; GNU as knows Helium too badly."""
+    assert board.core is not None
+    return f"{board.core.flags.replace('+nomve.fp', '+nomve')} -mthumb"
 
 
 def port_sources(board: Board) -> list[str]:

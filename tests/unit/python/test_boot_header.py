@@ -1,0 +1,158 @@
+"""What a chip's boot ROM reads before the code: `boot:` of a board."""
+
+import struct
+
+import pytest
+import yaml
+
+from ember import boards, boot_facts, cli, linker, paths
+from ember.errors import SdkError
+
+MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
+PARTS = ("flash_configuration", "image_vector_table", "boot_data")
+
+
+def described(folder, **keys):
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump({"name": "mine", "chip": "mimxrt1062", **keys}))
+    return path
+
+
+def with_files(folder, **sizes):
+    parts = {}
+    for name, size in sizes.items():
+        (folder / f"{name}.bin").write_bytes(bytes([len(name)]) * size)
+        parts[name] = {"file": f"{name}.bin"}
+    return described(folder, boot={"parts": parts})
+
+
+def refused(path):
+    with pytest.raises(SdkError) as error:
+        boards.read(path)
+    return error.value.what
+
+
+def test_flashing_without_a_header_is_refused_before_a_build(tmp_path, capsys):
+    path = described(tmp_path)
+    assert cli.main(["flash", str(MODEL), "--board", str(path), "--dry-run"]) == 1
+    said = capsys.readouterr().err
+    for what in ("a FlexSPI configuration block", "an image vector table", "boot data"):
+        assert what in said
+    assert "`file`" in said
+    assert "`boot: parts:`" in said
+
+
+def test_what_is_missing_shrinks(tmp_path):
+    assert len(boards.read(described(tmp_path)).boot.missing) == 3
+    board = boards.read(with_files(tmp_path, flash_configuration=512))
+    assert board.boot.missing == ["an image vector table", "boot data"]
+    kept = {name: {"kept": True} for name in PARTS}
+    board = boards.read(described(tmp_path, boot={"parts": kept}))
+    assert board.header_missing is None
+    assert ".ember_boot0" not in linker.script(board)
+    assert "ORIGIN(flash) + 0x2000" in linker.script(board)
+
+
+def test_files_lie_in_front_of_the_code(tmp_path):
+    board = boards.read(
+        with_files(
+            tmp_path, flash_configuration=100, image_vector_table=32, boot_data=12
+        )
+    )
+    assert board.header_missing is None
+    blocks = {block.at: block.data for block in board.boot.blocks}
+    assert blocks[0] == bytes([19]) * 100 + bytes(412)
+    assert (len(blocks[0x1000]), len(blocks[0x1020])) == (32, 12)
+    text = linker.script(board)
+    assert ".ember_boot2 ORIGIN(flash) + 0x1020 : {" in text
+    assert text.index(".ember_boot0 ORIGIN(flash) + 0x0") < text.index(".ember_vectors")
+
+
+def test_a_header_of_one_piece(tmp_path):
+    (tmp_path / "all.bin").write_bytes(bytes(range(256)) * 32)
+    board = boards.read(described(tmp_path, boot={"file": "all.bin"}))
+    assert board.boot.missing == []
+    assert [(one.at, len(one.data)) for one in board.boot.blocks] == [(0, 0x2000)]
+    again = boards.Board.model_validate(board.model_dump())
+    assert again == board
+    (tmp_path / "all.bin").write_bytes(bytes(0x2004))
+    assert "has 8196 bytes, but the code begins at 0x2000" in refused(
+        tmp_path / "mine.yaml"
+    )
+
+
+def test_the_stage_of_the_pico_is_made(tmp_path):
+    pico = boards.load("rpi-pico")
+    assert (pico.boot.made, pico.boot.missing) == ("rp2040", [])
+    (tmp_path / "stage.bin").write_bytes(bytes(100))
+    parts = {"second_stage": {"file": "stage.bin"}}
+    path = described(tmp_path, chip="rp2040", boot={"parts": parts})
+    board = boards.read(path)
+    (block,) = board.boot.blocks
+    assert (board.boot.made, len(block.data)) == (None, 256)
+    assert boot_facts.crc32_mpeg2(block.data[:252]) == block.data[252:]
+    assert "ORIGIN(flash) + 0x100" in linker.script(board)
+    assert "ember_boot_rp2040" not in linker.script(board)
+    (tmp_path / "stage.bin").write_bytes(block.data)
+    assert boards.read(path).boot.blocks == [block]
+    (tmp_path / "stage.bin").write_bytes(block.data[:-1] + b"\x00")
+    assert "with a right checksum at the end" in refused(path)
+
+
+def test_the_sum_is_the_published_one():
+    check = boot_facts.crc32_mpeg2(b"123456789")
+    assert struct.unpack("<I", check) == (0x0376E6E7,)
+
+
+def part(**keys):
+    return {"what": "a thing", "at": 0, "size": 64, **keys}
+
+
+@pytest.mark.parametrize(
+    ("boot", "said"),
+    [
+        ({"code": 100}, "boot.code: Input should be a multiple of 256"),
+        ({"code": -256}, "boot.code: "),
+        ({"code": 256, "words": [1 << 32]}, "boot.words.0: "),
+        ({"code": 256, "lines": []}, "boot.lines: there is no such key"),
+        ({"code": 256, "parts": [1]}, "boot.parts: "),
+        ({"parts": {"a": part()}}, "boot: a ends at 0x40, but the code begins at 0x0"),
+        ({"code": 256, "parts": {"a": part(), "b": part(at=32)}}, "a and b overlap"),
+        ({"code": 256, "parts": {"a": part(made="rp2040")}}, "is not all up to `code`"),
+        ({"code": 256, "parts": {"a": part(made="magic")}}, "boot.parts.a.made: "),
+        ({"code": 256, "parts": {"a": part(size="64Q")}}, "'64Q' is not a size"),
+        ({"code": 256, "parts": {"a": part(file="no.bin")}}, "there is no file "),
+        ({"code": 256, "parts": {"a": part(file="big.bin")}}, "a thing takes 64"),
+        ({"code": 256, "parts": {"a": part(file="none.bin")}}, "none.bin is empty"),
+        ({"code": 256, "file": "."}, "there is no file "),
+        ({"code": 256, "file": 5}, "boot.file: "),
+    ],
+)
+def test_a_wrong_header_is_refused_by_the_name_of_the_key(tmp_path, boot, said):
+    (tmp_path / "big.bin").write_bytes(bytes(65))
+    (tmp_path / "none.bin").write_bytes(b"")
+    what = refused(described(tmp_path, chip="stm32h743zi", boot=boot))
+    assert what.startswith(f"{tmp_path / 'mine.yaml'}: boot")
+    assert said in what
+
+
+def test_ports_without_a_boot_rom_take_none(tmp_path):
+    path = described(tmp_path, chip="qemu-virt", boot={"code": 256})
+    assert "the port a64 takes no boot" in refused(path)
+
+
+def test_flash_outside_of_a_chip_says_how_it_starts(tmp_path):
+    chip = boards.read(described(tmp_path))
+    skipped = {"read_cycles"}
+    memories = [one.model_dump(mode="json", exclude=skipped) for one in chip.memories]
+    keys = {"chip": None, "title": "a", "cpu": "cortex-m7", "memories": memories}
+    board = boards.read(described(tmp_path, **keys))
+    assert "lie at 0x60000000, outside of the chip" in board.header_unsaid[0]
+    assert boards.read(described(tmp_path, **keys, boot={})).header_unsaid is None
+
+
+@pytest.mark.parametrize("name", boards.names())
+def test_no_board_of_embers_lacks_a_header(name):
+    board = boards.load(name)
+    assert board.header_missing is None
+    assert board.header_unsaid is None

@@ -1,0 +1,373 @@
+"""What a board has of its core, of its chip, and of the board that it is `like:`."""
+
+import json
+import re
+
+import pytest
+import yaml
+
+from ember import board_layers, boards, cli, linker, paths
+from ember.errors import SdkError
+
+CHIPS = sorted(path.stem for path in (paths.boards() / "chips").glob("*.yaml"))
+CORES = sorted(path.stem for path in (paths.boards() / "cores").glob("*.yaml"))
+H7 = boards.load("nucleo-h743zi2")
+FLASH = {"name": "flash", "base": 0x60002000, "size": "2M", "access": "rx"}
+FLASH |= {"kind": "flash", "holds": ["vectors", "code", "rodata", "weights"]}
+FLASH |= {"flash": {"sectors": "4K", "write": 256}}
+DTCM = {"name": "dtcm", "base": 0x20000000, "size": "128K", "access": "rw"}
+DTCM |= {"kind": "tcm", "holds": ["stack", "data", "planned", "temp", "method", "io"]}
+MEMORIES = [FLASH, DTCM]
+
+
+def write(folder, stem, **keys):
+    path = folder / f"{stem}.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(yaml.safe_dump(keys, sort_keys=False))
+    return path
+
+
+def mine(folder, **keys):
+    return write(folder, "mine", **{"name": "mine", **keys})
+
+
+def like_h7(folder, **keys):
+    return mine(folder, like="nucleo-h743zi2", **keys)
+
+
+def refused(path):
+    with pytest.raises(SdkError) as error:
+        boards.read(path)
+    return f"{error.value.what}\n{error.value.hint}"
+
+
+@pytest.fixture
+def told(capsys):
+    """What is said when a board is loaded."""
+
+    def load(path):
+        boards.load.cache_clear()
+        capsys.readouterr()
+        boards.load(str(path))
+        return capsys.readouterr().err
+
+    return load
+
+
+# ---- another chip --------------------------------------------------------------------
+
+
+def test_another_chip_has_none_of_the_registers(tmp_path):
+    board = boards.read(like_h7(tmp_path, memories=MEMORIES))
+    assert (board.cpu, board.isa, board.port) == (H7.cpu, H7.isa, H7.port)
+    assert board.start == ()
+    assert (board.uart, board.identity, board.probe) == (None, None, None)
+    assert (board.flashers, board.console) == ((), "semihosting")
+    assert "LONG(" not in linker.script(board, serial=True)
+    registers = [f"{step.at:#010x}" for step in H7.start]
+    assert not [one for one in registers if one in linker.script(board)]
+
+
+def test_another_chip_cites_nobody(tmp_path, capsys):
+    path = like_h7(tmp_path, memories=MEMORIES)
+    report = tmp_path / "report.json"
+    assert cli.main(["boards", str(path), "--json", str(report)]) == 0
+    said = capsys.readouterr().out
+    assert "ST RM0433" not in said
+    assert "Nucleo" not in said
+    (facts,) = json.loads(report.read_text())["boards"]
+    assert (facts["verified"], facts["sources"]) == ("nobody", [])
+
+
+def test_every_key_that_is_left_behind_is_told(tmp_path, told):
+    said = told(like_h7(tmp_path, memories=MEMORIES, console="semihosting"))
+    (line,) = [one for one in said.splitlines() if one.startswith("note: ")]
+    assert f"{tmp_path / 'mine.yaml'} names no chip" in line
+    lost = line.partition("and not ")[2].split(", ")
+    assert set(lost) == {
+        *("start", "uart", "identity", "flashers", "probe", "verified", "sources")
+    }
+    assert "only cpu is taken" in line
+    assert "`chip: stm32h743zi`" in said
+
+
+def whole():
+    """Boards that are like no other."""
+    for name in boards.names():
+        text = (paths.boards() / f"{name}.yaml").read_text()
+        if "like" not in yaml.safe_load(text):
+            yield name
+
+
+@pytest.mark.parametrize("name", list(whole()))
+def test_no_board_leaks_into_another_chip(tmp_path, name):
+    base = boards.load(name)
+    skipped = {"read_cycles", "write_cycles"}
+    memories = [one.model_dump(mode="json", exclude=skipped) for one in base.memories]
+    path = mine(tmp_path, like=name, memories=memories)
+    board = boards.read(path)
+    assert (board.cpu, board.isa) == (base.cpu, base.isa)
+    kept = {"name", "title", "cpu", "core", "isa", "svl", "port", "toolchains"}
+    kept |= {"memories", "console", "verified"}
+    for key, field in boards.Board.model_fields.items():
+        assert key in kept or getattr(board, key) == field.default, key
+    assert (board.verified, board.title) == ("nobody", "mine")
+
+
+def test_a_chip_that_is_named_and_another(tmp_path, told):
+    path = like_h7(tmp_path, chip="mimxrt1062")
+    board = boards.read(path)
+    assert board.memory("flash").base == 0x60000000
+    assert board.sources == ("NXP IMXRT1060RM", "NXP IMXRT1060CEC")
+    assert board.start == ()
+    said = told(path)
+    assert "mimxrt1062" in said
+    assert "nucleo-h743zi2 has stm32h743zi" in said
+
+
+def test_memories_of_another_chip_are_to_be_given(tmp_path):
+    said = refused(like_h7(tmp_path, cpu="cortex-m4"))
+    assert "mine.yaml: memories: none are given" in said
+    assert "`chip: stm32h743zi`" in said
+    said = refused(like_h7(tmp_path, chip="stm32h999zz"))
+    assert "Ember knows no chip 'stm32h999zz'" in said
+
+
+def test_another_core_has_nothing_of_it(tmp_path, told):
+    path = like_h7(tmp_path, cpu="cortex-m0", memories=MEMORIES)
+    assert boards.read(path).isa == ()
+    assert "nothing is taken" in told(path)
+
+
+# ---- the same chip -------------------------------------------------------------------
+
+
+def test_the_same_chip_has_everything(tmp_path, told):
+    pins = {"tx": "PB10", "rx": "PB11"}
+    path = like_h7(tmp_path, chip="stm32h743zi", uart={"baud": 115200, "pins": pins})
+    board = boards.read(path)
+    assert board.model_copy(update={"name": H7.name, "uart": H7.uart}) == H7
+    assert (board.uart.base, board.uart.baud) == (H7.uart.base, 115200)
+    assert board.uart.pins.tx == "PB10"
+    assert told(path) == ""
+
+
+def test_a_core_that_is_said_again_changes_nothing(tmp_path):
+    keys = {"like": "stm32vldiscovery", "chip": "stm32f100rb"}
+    assert boards.read(mine(tmp_path, **keys, cpu="cortex-m3")).toolchains == (
+        "arm-gnu",
+    )
+
+
+def test_a_board_that_changes_no_fact_of_the_chip_is_told_to_name_it(tmp_path, told):
+    path = like_h7(tmp_path, console="semihosting")
+    assert boards.read(path).start == H7.start
+    assert "say so: `chip: stm32h743zi`" in told(path)
+    for keys in ({"memories": MEMORIES}, {"identity": {"at": 0, "value": 1}}):
+        given = {"memories": MEMORIES, **keys}
+        assert boards.read(like_h7(tmp_path, **given)).start == ()
+
+
+def test_a_chip_is_enough(tmp_path):
+    board = boards.read(mine(tmp_path, chip="stm32h743zi"))
+    assert board.memories == H7.memories
+    assert board.start == H7.start[:1]
+    assert (board.verified, board.console) == ("nobody", "semihosting")
+    assert "openocd" not in [one.tool for one in board.flashers]  # which probe?
+    probe = {"openocd": "interface/cmsis-dap.cfg"}
+    config = boards.read(mine(tmp_path, chip="stm32h743zi", probe=probe))
+    tools = {one.tool: one for one in config.flashers}
+    assert tools["openocd"].config == (probe["openocd"], "target/stm32h7x.cfg")
+
+
+def test_steps_and_sources_of_a_board_follow_those_of_its_chip(tmp_path):
+    step = {"at": 0x58024400, "set": 1}
+    path = like_h7(tmp_path, chip="stm32h743zi", start=[step], sources=["a book"])
+    board = boards.read(path)
+    assert [one.at for one in board.start] == [H7.start[0].at, step["at"]]
+    assert board.sources == ("ST RM0433", "ST DS12110", "a book")
+
+
+def test_a_memory_has_the_rest_of_the_chips(tmp_path):
+    memories = [{"name": "flash", "size": "1M"}, {"name": "dtcm"}]
+    board = boards.read(mine(tmp_path, chip="stm32h743zi", memories=memories))
+    assert board.memory("flash").size == 1 << 20
+    assert board.memory("flash").flash == H7.memory("flash").flash
+    assert board.memory("dtcm") == H7.memory("dtcm")
+    assert len(board.memories) == 2
+
+
+def test_a_board_without_a_chip_has_its_own(tmp_path):
+    described = yaml.safe_load((paths.boards() / "mps2-an386.yaml").read_text())
+    write(tmp_path, "base", **{**described, "name": "base"})
+    path = mine(tmp_path, like="base", chip="base", memories=described["memories"][:2])
+    board = boards.read(path)
+    assert board.uart == boards.load("mps2-an386").uart
+    assert board.runner == boards.load("mps2-an386").runner
+
+
+# ---- a user's chips and cores --------------------------------------------------------
+
+
+def test_a_chip_and_a_core_beside_the_board(tmp_path):
+    flags = "-mcpu=cortex-m33+nodsp -mfloat-abi=soft"
+    core = {"title": "a core", "arch": "armv8-m", "port": "cortexm", "isa": []}
+    core |= {"toolchains": ["arm-gnu"], "console": "semihosting", "flags": flags}
+    write(tmp_path / "cores", "small-m33", **core)
+    chip = {"title": "a chip", "cpu": "small-m33", "memories": MEMORIES}
+    write(tmp_path / "chips", "abc123", **chip, sources=["a book"])
+    board = boards.read(mine(tmp_path, chip="abc123", verified="datasheet"))
+    assert (board.title, board.cpu, board.core.flags) == ("a chip", "small-m33", flags)
+    assert board.sources == ("a book",)
+
+
+def test_an_unknown_chip(tmp_path, told):
+    said = refused(mine(tmp_path, chip="stm32h743zl"))
+    assert "mine.yaml: chip: there is no chip 'stm32h743zl'" in said
+    assert "did you mean stm32h743zi?" in said
+    whole = {"title": "a", "cpu": "cortex-m7", "memories": MEMORIES}
+    assert told(mine(tmp_path, chip="abc123", **whole)) == ""
+    assert "did you mean stm32h743zi?" in told(
+        mine(tmp_path, chip="stm32h743", **whole)
+    )
+
+
+def test_an_unknown_core(tmp_path):
+    said = refused(mine(tmp_path, cpu="cortex-m85", memories=MEMORIES))
+    assert "mine.yaml: cpu: there is no core 'cortex-m85'" in said
+    assert "did you mean cortex-m55?" in said
+
+
+@pytest.mark.parametrize("name", CHIPS)
+def test_every_chip_makes_a_board(tmp_path, name):
+    board = boards.read(mine(tmp_path, chip=name))
+    assert board.chip == name
+    assert board.cpu in CORES
+    probe = {"openocd": "interface/cmsis-dap.cfg"}
+    assert boards.read(mine(tmp_path, chip=name, probe=probe)).verified == "nobody"
+
+
+# ---- old files -----------------------------------------------------------------------
+
+
+def test_keys_of_old_files_still_work(tmp_path):
+    whole = {"title": "a", "cpu": "cortex-m0plus", "isa": [], "port": "cortexm"}
+    whole |= {"toolchains": ["arm-gnu"], "console": "semihosting"}
+    identity = {"at": 0x40000000, "value": 1}
+    path = mine(tmp_path, **whole, memories=MEMORIES, verified="nobody", chip=identity)
+    path.write_text(path.read_text() + "boot_stage: rp2040\nboot_words: [1, 2]\n")
+    board = boards.read(path)
+    assert board.identity.at == identity["at"]
+    assert board.chip is None
+    assert (board.boot.made, board.boot.words) == ("rp2040", (1, 2))
+    assert not board.boot.missing
+    assert "KEEP(*(.ember_boot_rp2040))" in linker.script(board)
+
+
+# ---- the page ------------------------------------------------------------------------
+
+PAGE = (paths.root() / "docs" / "boards.md").read_text()
+RECIPES = [
+    block
+    for block in re.findall(
+        r"^```yaml[^\n]*\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL
+    )
+    if re.match("name:|like:", block)
+]
+
+
+@pytest.mark.parametrize("text", RECIPES)
+def test_recipes_of_the_page_are_boards(tmp_path, told, text):
+    for name in ("fcb.bin", "ivt.bin"):
+        (tmp_path / name).write_bytes(bytes(32))
+    name = re.search(r"^name: (\S+)", text, re.MULTILINE)[1]
+    path = tmp_path / f"{name}.yaml"
+    path.write_text(text)
+    assert told(path) == ""
+    assert boards.read(path).header_missing is None
+
+
+def test_the_page_has_its_recipes():
+    assert len(RECIPES) == 5
+
+
+# ---- mistakes ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"like": "mine"}, "mine.yaml: like: mine is itself like another board"),
+        ({"like": "nucleo"}, "mine.yaml: like: there is no board 'nucleo'"),
+        ({"like": ["host"]}, "mine.yaml: like: there is no board '['host']'"),
+        ({"like": "../boards/host"}, "like: there is no board"),
+        ({"like": "qemu-a64-sme"}, "qemu-a64-sme is itself like another board"),
+        ({"chip": ["x"]}, "mine.yaml: chip: '['x']' is not a name"),
+        ({"chip": "../x"}, "mine.yaml: chip: '../x' is not a name"),
+        ({"cpu": 7}, "mine.yaml: cpu: '7' is not a name"),
+        ({"chip": "rp2040", "colour": 1}, "colour: there is no such key"),
+        ({"chip": "rp2040", "uarts": {}}, "uarts: there is no such key"),
+        ({"chip": "rp2040", "memories": 5}, "mine.yaml: memories: Input should"),
+        ({"chip": "rp2040", "memories": [5]}, " memories.0: Input should"),
+        ({"chip": "rp2040", "start": 5}, "mine.yaml: start: Input should"),
+        ({"chip": "stm32h743zi", "start": [5]}, "mine.yaml: start.0: Input should"),
+        ({"chip": "rp2040", "uart": {"line": "uart7"}}, "uart.line: the chip has no"),
+        ({"chip": "rp2040", "uart": 5}, "mine.yaml: uart: Input should"),
+        ({"chip": "rp2040", "boot": 5}, "mine.yaml: boot: Input should"),
+        ({"chip": "rp2040", "probe": 5}, "mine.yaml: probe: Input should"),
+    ],
+)
+def test_a_mistake_names_file_and_key(tmp_path, keys, said):
+    assert said in refused(mine(tmp_path, **keys))
+
+
+@pytest.mark.parametrize(
+    ("folder", "content", "said"),
+    [
+        ("chips", "title: 5\ncpu: cortex-m4\n", r"chips/x\.yaml: title: Input should"),
+        ("chips", "title: a\ncpu: cortex-m4\nname: x\n", r"x\.yaml: name: there is no"),
+        ("chips", "title: a\n", r"chips/x\.yaml: cpu: Field required"),
+        ("chips", "- title\n", r"chips/x\.yaml: it is not a table of keys"),
+        ("chips", "title: [\n", r"chips/x\.yaml, line 2: this is not YAML"),
+        ("chips", "1: 2\n", r"chips/x\.yaml: it is not a table of keys"),
+        ("chips", "title: a\ncpu: cortex-m99\n", r"cpu: there is no core 'cortex-m99'"),
+    ],
+)
+def test_a_mistake_in_another_file_names_that(tmp_path, folder, content, said):
+    path = mine(tmp_path, chip="x")
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "x.yaml").write_text(content)
+    assert re.search(said, refused(path))
+
+
+def test_a_core_for_cortex_m_has_flags(tmp_path):
+    core = {"title": "a", "arch": "armv7-m", "port": "cortexm", "isa": []}
+    write(
+        tmp_path / "cores", "x", **core, toolchains=["arm-gnu"], console="semihosting"
+    )
+    said = refused(mine(tmp_path, cpu="x", memories=MEMORIES))
+    assert "cores/x.yaml: flags: what compilers are told" in said
+
+
+def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path):
+    described = yaml.safe_load((paths.boards() / "mps2-an386.yaml").read_text())
+    write(
+        tmp_path, "base", **{**described, "name": "base", "runner": {"kind": "magic"}}
+    )
+    said = refused(mine(tmp_path, like="base", chip="base"))
+    assert f"{tmp_path / 'base.yaml'}: runner.kind: " in said
+
+
+def test_files_are_read_in_one_place(monkeypatch, tmp_path):
+    seen = []
+    real = board_layers.board_files.content
+
+    def watched(path):
+        seen.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(board_layers.board_files, "content", watched)
+    boards.read(like_h7(tmp_path, chip="stm32h743zi"))
+    assert set(seen) == {
+        *("mine.yaml", "nucleo-h743zi2.yaml", "stm32h743zi.yaml", "cortex-m7.yaml")
+    }
