@@ -235,7 +235,8 @@ REFUSED = {
     ),
     "statistics_of_the_batch": (
         "self.n = nn.BatchNorm1d(4)",
-        "n = self.n; return F.batch_norm(x, n.running_mean, n.running_var, training=True)",
+        "n = self.n; return F.batch_norm("
+        "x, n.running_mean, n.running_var, training=True)",
         [],
         "network.py:14: `n = self.n; return F.batch_norm(",
     ),
