@@ -63,8 +63,8 @@ void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 bool ember_tensor_is_contiguous(const ember_tensor_t *tensor);
 
 // True when two tensors of equal shape, that of `a`, have the same dim_order as far as
-// it matters: dimensions of size 1 may stand anywhere, and all of them when there are no
-// elements.
+// it matters: dimensions of size 1 may stand anywhere, and all of them when there are
+// no elements.
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b);
 
 // True when both have the same memory layout: equal shape and order.
