@@ -162,9 +162,10 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-// Lends memory to the tensor `at`, which no plan gave any.
-static ember_status_t lend(ember_method_t *method, uint32_t at, void *data, size_t size,
-                           ember_error_t *err) {
+// Lends memory to the tensor `at`, which no plan gave any. Inline: most firmware links
+// one of its callers.
+EMBER_INLINE ember_status_t lend(ember_method_t *method, uint32_t at, void *data,
+                                 size_t size, ember_error_t *err) {
     uint32_t kind;
     ember_plan_tensor_t bound;
     (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &kind),

@@ -102,7 +102,10 @@ def row(name: str, mode: str, board: str, folder: Path) -> Row:
     program = folder / f"{name}-{mode}-{board}.bpte"
     quantize = ["--quantize", mode] if mode != "float" else []
     words = ["export", str(MODELS / f"{name}.py"), "--board", board, *quantize]
-    made = _ember([*words, "-o", str(program)], folder, environment(name))
+    words += ["-o", str(program)]
+    made = _ember(words, folder, environment(name))
+    if "error" in made and mode == "float":  # what a delegate's flow cannot take
+        made = _ember([*words, "--backend", "portable"], folder, environment(name))
     if "error" in made:
         return Row(name, mode, board, failure=f"no export: {made['error']}")
     facts = {"backend": made["backend"], "bytes": made["bytes"]}
