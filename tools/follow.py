@@ -87,6 +87,8 @@ def check_options(block: Block) -> None:
     """AssertionError when a command of the block has an option that does not exist."""
     for line in block.commands:
         program, *words = shlex.split(line, comments=True)
+        if program == "python":
+            program, *words = words
         if program == "ember":
             _parse_verb(words)
         else:
@@ -108,6 +110,7 @@ def _parse_verb(words: list[str]) -> None:
 def _look_into_source(program: str, words: list[str]) -> None:
     """For tools that cannot tell their options without PyTorch, and for make."""
     path = ROOT / ("Makefile" if program == "make" else program)
+    path = path / "__main__.py" if path.is_dir() else path
     assert path.is_file(), f"{program} does not exist"
     source = path.read_text(encoding="utf-8")
     for word in words:

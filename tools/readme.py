@@ -67,7 +67,7 @@ def same(shown: str, line: str, tolerance: float = TOLERANCE) -> bool:
     ours, theirs = shown.split(), line.split()
     if len(ours) != len(theirs):
         return False
-    seconds = [after == "s" for after in [*ours[1:], ""]]
+    seconds = [ours[at + 1 : at + 2] == ["s"] for at in range(len(ours))]
     return all(
         (skip and _number(a) is not None) or _same_word(a, b, tolerance)
         for a, b, skip in zip(ours, theirs, seconds, strict=True)
