@@ -158,6 +158,8 @@ class _Session:
                     yield self._error(case, _line(error))
                 else:
                     ready.append(packed)
+        if not ready:
+            return  # no runner is compiled for nothing
         if runner.is_small(self.board) and self.settings.line is None:
             yield from self._linked(ready)
             return
