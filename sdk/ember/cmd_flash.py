@@ -11,7 +11,7 @@ from rich.markup import escape
 from ember import boards, build, cases, files, output, runner
 from ember.boards import Board
 from ember.cmd_test import BaudOption
-from ember.errors import UsageError
+from ember.errors import SdkError, UsageError
 from ember.flash import blocks, flashers, monitor, perform
 from ember.flash.plans import Order, Plan
 
