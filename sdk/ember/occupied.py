@@ -21,7 +21,7 @@ _ROLES: Mapping[str, tuple[Role, str]] = {
     ".bss": ("data", "variables"),
 }
 REGIONS = "regions"
-_MODEL, _ARENA = ".ember_model.", ".ember_arena."
+_BOOT, _MODEL, _ARENA = ".ember_boot", ".ember_model.", ".ember_arena."
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,8 @@ class _Sections:
         if one.name in _ROLES:
             role, what = _ROLES[one.name]
             return self.where[role], what
+        if one.name.startswith(_BOOT):
+            return self.where["vectors"], "boot header"
         if one.name.startswith(_MODEL):
             return one.name.removeprefix(_MODEL), "the model"
         if one.name.startswith(_ARENA):
