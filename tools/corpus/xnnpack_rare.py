@@ -28,11 +28,6 @@ def long_groups(group: int) -> Exported:
     return exported(layer, (rows,), form=f"int4_{group}")
 
 
-def odd_rows(length: int) -> Exported:
-    """Weights of int4 with a scale per channel, whose columns end in half a byte."""
-    return exported(nn.Linear(length, 10), (torch.randn(5, length),), form="int4")
-
-
 def cancelling(group: int, count: int) -> Exported:
     """Sums of int4 in groups that become float16: terms are large and cancel, so what
     is left is what was rounded in XNNPACK's four sums, and where these were added. Rows
@@ -217,7 +212,6 @@ def means() -> Exported:
 
 
 RARE = {
-    **{f"int4_odd_{k}": lambda k=k: odd_rows(k) for k in (1, 9, 63)},
     "bounds": lambda: bounds(-0.5, 0.75),
     "bounds_past": lambda: bounds(-9.0, 1.1),
     "means_static": means,

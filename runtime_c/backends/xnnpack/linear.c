@@ -56,9 +56,7 @@ void ember_xnn_linear_run(const ember_xnn_node_t *node, const ember_xnn_type_t *
     const uint32_t k = (uint32_t)xnn_size(node->in[0], 0);
     const uint32_t rows = n > 0 ? node->out[0]->numel / n : 0;
     product.k_step = transposed(node) ? n : 1;
-    product.n_step = transposed(node)                    ? 1
-                     : node->in[1]->datatype == XNN_QCS4 ? xnn_column_s4(k)
-                                                         : k;
+    product.n_step = transposed(node) ? 1 : k;
     for (; product.row < rows; product.row++) {
         for (product.column = 0; product.column < n; product.column += XNN_COLUMNS) {
             const uint32_t left = n - product.column;
