@@ -210,9 +210,11 @@ class _Rounds:
         )
         self.stack = job.options.stack or certificate.first_stack(job.board)
         self.linked: dict[str, int] | None = None  # a guess
+        self.spread = True
 
     def settled(self) -> Estimate:
         digest = b""
+        first = self.stack
         while True:
             packed = self._packed()
             if digest != self.sources.digest():
@@ -229,7 +231,11 @@ class _Rounds:
             if found.fits and not packed.planned.shortages:
                 return found
             if self._is_enough(found.linked):
-                return found
+                if not self.spread or self.job.options.steering:
+                    return found
+                self.spread = False  # without copies, which code and stack pay for
+                self.stack = first
+                continue
             known = self.linked or {}
             self.linked = {
                 name: max(size, known.get(name, 0))
@@ -240,7 +246,7 @@ class _Rounds:
         """With the guess; where that breaks a rule of the project, with nothing."""
         wanted = self.folder, self.job, self.pairs, self.stack
         try:
-            return packed_models(*wanted, self.linked)
+            return packed_models(*wanted, self.linked, spread=self.spread)
         except NoRoomByRulesError:
             if self.linked is not None:
                 raise

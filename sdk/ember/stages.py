@@ -35,10 +35,12 @@ def packed_models(
     pairs: Sequence[Pair],
     stack: int,
     linked: Mapping[str, int] | None = None,
+    *,
+    spread: bool = True,
 ) -> Packed:
     """The first four artefacts, also of what has no room; `linked` are bytes by memory
     of code and variables, a guess when None."""
-    planned = jobs.planned(job, pairs, stack, linked)
+    planned = jobs.planned(job, pairs, stack, linked, spread=spread)
     selected = planned.selected
     build_folder.write_json(folder / "1-program.json", _program_facts(job))
     kernels = [one.kernels for _, one in selected.pairs]

@@ -159,8 +159,8 @@ def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
     asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
     ample = {"flash": 512 * K, "ram": 20 * K}
     found = asked.plan(ample)
-    (ram,) = (one for one in found["memories"] if one["name"] == "ram")
-    exact = ample | {"ram": ram["used"]}
+    (short,) = asked.plan(ample | {"ram": 2 * K})["shortages"]
+    exact = ample | {"ram": short["needed"]}
     for sizes, more in ((ample, 2 * K), (exact, 0)):
         on = board(tmp_path, "netduinoplus2", sizes)
         package = build.package([DIGITS], on, tmp_path / f"pack{more}", Options())
