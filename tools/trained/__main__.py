@@ -146,8 +146,13 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     for one in rows:
         yield (
             f"| {one.model} | {one.mode} | {one.board} | {one.backend} |"
-            f" {one.bytes:,} | {one.ram:,} | {one.distance:.2g} | {one.result} |"
+            f" {_count(one.bytes)} | {_count(one.ram)} | {one.distance:.2g} |"
+            f" {one.result} |"
         )
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else ""
 
 
 def _written(rows: Sequence[Row]) -> None:
