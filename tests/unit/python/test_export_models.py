@@ -235,10 +235,10 @@ REFUSED = {
     ),
     "statistics_of_the_batch": (
         "self.n = nn.BatchNorm1d(4)",
-        "n = self.n; return F.batch_norm("
-        "x, n.running_mean, n.running_var, training=True)",
+        "m, v = self.n.running_mean, self.n.running_var\n"
+        "        return F.batch_norm(x, m, v, training=True)",
         [],
-        "network.py:14: `n = self.n; return F.batch_norm(",
+        "network.py:14: `return F.batch_norm(",
     ),
 }
 
