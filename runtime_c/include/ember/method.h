@@ -113,10 +113,10 @@ EMBER_MUST_USE ember_status_t ember_method_output(ember_method_t *method,
 
 // Gives input `index` a value. A tensor with planned memory is copied there; one
 // without keeps the caller's pointer (zero copy). Its dtype and dim_order must be the
-// declared ones, its shape within the declared one; in the dim_order, which may be NULL,
-// dimensions of size 1 may stand anywhere. A scalar must equal the value the program was
-// exported with unless the program computes with it.
-// BAD_ARGUMENT when the value does not fit.
+// declared ones, its shape within the declared one; in the dim_order, which may be
+// NULL, dimensions of size 1 may stand anywhere. A scalar must equal the value the
+// program was exported with unless the program computes with it. BAD_ARGUMENT when the
+// value does not fit.
 EMBER_MUST_USE ember_status_t ember_method_set_input(ember_method_t *method,
                                                      uint32_t index,
                                                      const ember_value_t *value,
