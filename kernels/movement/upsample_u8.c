@@ -95,7 +95,7 @@ static uint32_t fill(const ember_upsample_u8_t *s, uint32_t d) {
 
 static int32_t rounded(int32_t sum, uint32_t bits) {
     const int32_t number = (sum + (int32_t)((UINT32_C(1) << bits) / 2)) >> bits;
-    return number < UINT8_MAX ? number : UINT8_MAX;
+    return number < (int32_t)UINT8_MAX ? number : (int32_t)UINT8_MAX;
 }
 
 static uint8_t pixel(const ember_upsample_u8_t *s, const uint8_t *plane,

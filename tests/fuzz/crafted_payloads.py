@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import positions
@@ -156,6 +156,12 @@ _GRAPHS: dict[str, list[tuple[str, Change, str]]] = {
         ("group_small", _scales(group_size=1), _BAD),
         ("group_scales_nowhere", _scales(scale_buffer_idx=0), _BAD),
     ],
+    "rare_int4_odd": [
+        ("odd_columns_more", _of_weights(dims=[10, 63]), _BAD),
+        ("odd_columns_longer", _of_weights(dims=[9, 65]), _SHORT),
+        ("odd_columns_even", _of_weights(dims=[9, 64]), _SIZES),
+        ("odd_columns_other", _scales(channel_dim=1), _BAD),
+    ],
     "layer_conv_f32": [
         ("kernel_zero", _node(CONV, kernel_height=0), _SIZES),
         ("kernel_large", _node(CONV, kernel_width=1 << 30), _SIZES),
@@ -250,10 +256,25 @@ def _fields_outside() -> Iterator[Crafted]:
         yield Crafted(name, bytes(bad), _BAD)
 
 
+def _columns_in_a_row() -> Iterator[Crafted]:
+    """Columns of int4 of odd length that do not begin with a byte each."""
+    one, graph = read("rare_int4_odd_long")
+    tensor = _weights(graph)["tensor_value"]
+    key = graph["constant_data"][tensor["constant_buffer_idx"]]["named_key"]
+    size = (math.prod(tensor["dims"]) + 1) // 2
+    named = tuple(
+        replace(each, data=each.data[:size]) if each.key == key else each
+        for each in one.named_data
+    )
+    changed = replace(one, named_data=named)
+    yield Crafted("columns_in_a_row", with_payload(changed, payload_of(graph)), _SHORT)
+
+
 def crafted() -> Iterator[Crafted]:
     """All of them."""
     yield from _heads()
     yield from _fields_outside()
+    yield from _columns_in_a_row()
     for case, changes in _GRAPHS.items():
         for name, change, says in changes:
             one, graph = read(case)

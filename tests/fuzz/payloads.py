@@ -121,6 +121,7 @@ def shared_vtables(case: str) -> bytes:
 
 
 _EACH = ("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8")
+_EACH += ("rare_int4_odd",)
 # How it is written, and a case.
 FORMS: list[tuple[Callable[[str], bytes], str]] = [
     *((in_payload, case) for case in _EACH),

@@ -26,6 +26,7 @@ LAYERS += ("pointwise_f32", "pointwise_qs8", "depthwise_f32", "depthwise_f16")
 LAYERS += ("depthwise_qs8", "matmul_f32", "matmul_f16", "transposed_qs8")
 MODELS = [CASES / f"xnnpack_layer_{name}" for name in LAYERS]
 MODELS += [CASES / f"xnnpack_{name}" for name in ("encoder_f16", "separable_static")]
+MODELS += [CASES / "xnnpack_rare_int4_odd"]
 _LINE = re.compile(r"^packed (.+) ([0-9a-f]{8}) ([0-9a-f]{8})$", re.MULTILINE)
 pytestmark = [pytest.mark.qemu, pytest.mark.long]
 

@@ -51,7 +51,7 @@ def linear(form: str, half: bool = False) -> Layer:
     """Rows of one to three dimensions."""
     group = int(form.partition("_")[2]) if form.startswith("int4_") else 0
     k = group * pick(1, 2, 3) if group else random.randint(1, 140)
-    k += k % 2 if form == "int4" else 0  # two to a byte
+    k += k % 2 if form == "int4" else 0  # XNNPACK misreads others: see xnnpack_rare
     n = random.randint(1, 40)
     rows = [random.randint(1, 9) for _ in range(pick(1, 1, 2))]
     module = nn.Sequential(nn.Linear(k, n, bias=pick(True, True, False)), activation())

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Case, Exported
-from corpus.xnnpack import exported
+from corpus.xnnpack import exported, lowered
 from corpus.xnnpack_layers import HALF_STEP, NEAR, NEAR_HALF
 from corpus.xnnpack_static import Scale, Stored
 
@@ -26,6 +27,30 @@ def long_groups(group: int) -> Exported:
     layer.weight.data[1, ::2] *= -1
     rows = torch.stack([-torch.rand(k) - 1, torch.randn(k) + 1])
     return exported(layer, (rows,), form=f"int4_{group}")
+
+
+class Evened(nn.Module):
+    """A linear layer with one more input, which is zero, as is its weight."""
+
+    def __init__(self, layer: nn.Linear) -> None:
+        super().__init__()
+        self.layer = nn.Linear(layer.in_features + 1, layer.out_features)
+        self.layer.weight.data = F.pad(layer.weight.data, (0, 1))
+        self.layer.bias.data = layer.bias.data
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(F.pad(x, (0, 1)))
+
+
+def odd_rows(count: int, *lengths: int) -> Exported:
+    """Layers of int4 with a scale per channel, whose columns end in half a byte.
+    XNNPACK reads a number past the end of such rows, and the next one from there on;
+    so what is expected are its outputs of layers to which that number belongs."""
+    layers = [nn.Linear(k, n) for k, n in pairwise(lengths)]
+    rows = (torch.randn(count, lengths[0]),)
+    evened = nn.Sequential(*map(Evened, layers))
+    expected = exported(evened, rows, form="int4")
+    return replace(expected, files=lowered(nn.Sequential(*layers), rows, "int4"))
 
 
 def cancelling(group: int, count: int) -> Exported:
@@ -212,6 +237,9 @@ def means() -> Exported:
 
 
 RARE = {
+    "int4_odd": lambda: odd_rows(5, 63, 9, 31, 5, 3, 1, 10),
+    "int4_odd_one": lambda: odd_rows(1, 63, 9, 31, 5, 3, 1, 10),
+    "int4_odd_long": lambda: odd_rows(9, 257, 33),
     "bounds": lambda: bounds(-0.5, 0.75),
     "bounds_past": lambda: bounds(-9.0, 1.1),
     "means_static": means,

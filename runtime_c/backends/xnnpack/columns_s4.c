@@ -34,7 +34,7 @@ static int32_t weight_s4(const ember_xnn_geometry_t *geometry, const uint8_t *we
     if (column >= geometry->n || k >= end) {
         return 0;
     }
-    return 16 * xnn_weight_s4(weights, (size_t)column * geometry->k + k);
+    return 16 * xnn_weight_s4(weights, (size_t)column * xnn_column_s4(geometry->k) + k);
 }
 
 // Products [first, end) of eight columns: their sums, then steps.

@@ -49,6 +49,11 @@ ember_status_t ember_xnn_linear_prepare(ember_xnn_graph_t *graph,
     return type->check(graph, node);
 }
 
+// Elements from one column of k weights to the next.
+static uint32_t column_step(const ember_xnn_value_t *weights, uint32_t k) {
+    return weights->datatype == XNN_QCS4 ? xnn_column_s4(k) : k;
+}
+
 void ember_xnn_linear_run(const ember_xnn_node_t *node, const ember_xnn_type_t *type) {
     ember_xnn_product_t product;
     ember_xnn_product_begin(&product, type, node);
@@ -56,7 +61,7 @@ void ember_xnn_linear_run(const ember_xnn_node_t *node, const ember_xnn_type_t *
     const uint32_t k = (uint32_t)xnn_size(node->in[0], 0);
     const uint32_t rows = n > 0 ? node->out[0]->numel / n : 0;
     product.k_step = transposed(node) ? n : 1;
-    product.n_step = transposed(node) ? 1 : k;
+    product.n_step = transposed(node) ? 1 : column_step(node->in[1], k);
     for (; product.row < rows; product.row++) {
         for (product.column = 0; product.column < n; product.column += XNN_COLUMNS) {
             const uint32_t left = n - product.column;

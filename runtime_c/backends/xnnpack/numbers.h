@@ -109,6 +109,12 @@ static inline bool xnn_is_scale(float scale) {
 // they are added two by two; scale of the row and bias are then one step, not two.
 enum { XNN_GROUP_OFFSET = 128, XNN_GROUP_SUMS = 4 };
 
+// Weights from one column of k to the next: each begins with a byte, so the last four
+// bits of an odd one are nobody's.
+static inline uint32_t xnn_column_s4(uint32_t k) {
+    return k + k % 2;
+}
+
 // Weight `index`, without its zero point of 8: low nibbles first.
 static inline int32_t xnn_weight_s4(const uint8_t *nibbles, size_t index) {
     return (int32_t)(nibbles[index / 2] >> 4 * (index % 2) & 15) - 8;

@@ -10,7 +10,7 @@ enum { ZERO = 8 }; // of weights
 static bool is_packed(const ember_xnn_node_t *node, uint32_t datatype) {
     const ember_xnn_value_t *weights = node->in[1];
     return ember_xnn_is_qd8(node) && weights->datatype == datatype &&
-           weights->rank == 2 && weights->sizes[1] % 2 == 0 && node->flags == 0;
+           weights->rank == 2 && node->flags == 0;
 }
 
 static ember_status_t check_channels(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
@@ -46,10 +46,15 @@ static void add_channels(ember_xnn_product_t *product, size_t a, size_t w,
                          uint32_t count) {
     const int32_t zero = xnn_rows(product->input)[product->row].zero;
     const int8_t *x = (const int8_t *)product->input->constant + a;
+    const uint32_t even = count - count % 2;
     for (uint32_t i = 0; i < product->columns; i++) {
         const size_t at = w + (size_t)i * product->n_step;
         const uint8_t *nibbles = (const uint8_t *)product->weights->constant + at / 2;
-        product->sum.u32[i] += sum_of(x, nibbles, count, 2, zero);
+        product->sum.u32[i] += sum_of(x, nibbles, even, 2, zero);
+        if (even < count) { // the last byte of a column is half empty
+            product->sum.u32[i] +=
+                (uint32_t)((x[even] - zero) * xnn_weight_s4(nibbles, even));
+        }
     }
 }
 

@@ -43,9 +43,10 @@ static int32_t signed_of(uint32_t bits, uint32_t count) {
     return (int32_t)((bits ^ top) - top);
 }
 
-static size_t index_of(const ember_xnn_geometry_t *geometry, uint32_t column,
-                       uint32_t k) {
-    const uint32_t all = geometry->taps * geometry->k;
+static size_t index_of(const source_t *source, const ember_xnn_geometry_t *geometry,
+                       uint32_t column, uint32_t k) {
+    const uint32_t own = geometry->taps * geometry->k;
+    const uint32_t all = source->bits == 4 ? xnn_column_s4(own) : own;
     return geometry->transposed ? (size_t)k * geometry->n + column
                                 : (size_t)column * all + k;
 }
@@ -59,7 +60,7 @@ static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *ge
     uint32_t packed = 0;
     for (uint32_t i = 0; i < count && first + i < geometry->k; i++) {
         const uint32_t k = word / words * geometry->k + first + i;
-        const size_t at = index_of(geometry, column, k);
+        const size_t at = index_of(source, geometry, column, k);
         packed |= read_bits(source, weights, at) << place_of(source, i);
     }
     return packed;
@@ -70,7 +71,8 @@ static uint32_t sum_of(const source_t *source, const ember_xnn_geometry_t *geome
     const uint32_t all = geometry->taps * geometry->k;
     uint32_t sum = 0;
     for (uint32_t k = 0; k < all; k++) {
-        const uint32_t bits = read_bits(source, weights, index_of(geometry, column, k));
+        const uint32_t bits =
+            read_bits(source, weights, index_of(source, geometry, column, k));
         sum += (uint32_t)signed_of(bits, source->bits);
     }
     return sum;

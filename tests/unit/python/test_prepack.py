@@ -79,7 +79,13 @@ def test_packed_weights_of_another_size_are_not_used(packed: Model) -> None:
 
 
 KINDS = ("mlp_f16", "mlp_static", "mlp_qd8", "mlp_int4", "layer_linear_qc4")
-KINDS += ("layer_pointwise_qs8", "layer_conv_qs8", "layer_depthwise_qs8", "resnet8")
+KINDS += (
+    "rare_int4_odd",
+    "layer_pointwise_qs8",
+    "layer_conv_qs8",
+    "layer_depthwise_qs8",
+    "resnet8",
+)
 
 
 def packed_for(name: str, board: Board) -> Model:

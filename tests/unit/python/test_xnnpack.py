@@ -60,6 +60,26 @@ def test_inspect_shows_kernels_of_nodes(capsys: pytest.CaptureFixture[str]) -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("board", "kernel"),
+    [
+        ("host", "fully_connected_qd8_qc4"),
+        ("qemu-a64", "fully_connected_qd8_qc4_dot"),
+        ("qemu-a64-i8mm", "fully_connected_qd8_qc4_i8mm"),
+        ("qemu-a64-sme", "fully_connected_qd8_qc4_sme"),
+    ],
+)
+def test_kernels_take_odd_columns_of_int4(
+    board: str, kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = CASES / "xnnpack_rare_int4_odd/model.pte"
+    assert cli.main(["inspect", str(path), "--board", board, "--json", "-"]) == 0
+    delegates = json.loads(capsys.readouterr().out)["methods"][0]["delegates"]
+    nodes = [node for one in delegates for node in one["nodes"]]
+    layers = [one["kernel"] for one in nodes if one["kind"] == "FullyConnected"]
+    assert layers == 6 * [kernel]
+
+
 def test_only_the_nodes_in_use_are_linked() -> None:
     one = model.read(CASES / "xnnpack_mlp/model.pte", ())
     host = boards.load("host")
