@@ -114,8 +114,9 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
 static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
                                  ember_slot_t *slot, const ember_value_t *given,
                                  ember_error_t *err) {
-    const ember_kind_t now = ember_method_kind(method, index);
-    if (now == EMBER_NONE && now == given->kind) {
+    ember_value_t now;
+    ember_method_value(method, index, &now);
+    if (now.kind == EMBER_NONE && given->kind == EMBER_NONE) {
         return EMBER_OK;
     }
     if (slot == NULL || slot->kind != given->kind) {

@@ -45,8 +45,15 @@ bool ember_tensor_is_contiguous(const ember_tensor_t *tensor) {
 
 bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
                             const int32_t *sizes) {
-    return tensor->rank == rank &&
-           (rank == 0 || memcmp(tensor->sizes, sizes, rank * sizeof(sizes[0])) == 0);
+    if (tensor->rank != rank) {
+        return false;
+    }
+    for (uint32_t i = 0; i < rank; i++) { // memcmp takes longer to call than this
+        if (tensor->sizes[i] != sizes[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
@@ -56,6 +63,9 @@ bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b) {
     uint32_t i = 0;
     uint32_t j = 0;
+    if (a->rank < 2 || a->dim_order == b->dim_order) { // as most are
+        return true;
+    }
     while (i < a->rank && a->numel > 0) {
         if (a->sizes[a->dim_order[i]] == 1) {
             i++;
