@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -128,6 +128,7 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
         model = model.to(memory_format=torch.channels_last)
     quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
     exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
+    _say_strides(exported.graph.nodes)
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core)
         program = edge.exported_program()
@@ -142,7 +143,7 @@ def _xnnpack(
 ) -> Lowered:
     torch, exir = need("torch"), need("executorch.exir")
     parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-    partitioners = [parts.XnnpackPartitioner()]
+    partitioners = [parts.XnnpackPartitioner(configs=_configs(parts))]
     if quantize in ("int8-dynamic", "int4"):
         partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
     model, notes = _for_xnnpack(source, quantize, calibration)
@@ -151,6 +152,7 @@ def _xnnpack(
     )
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
+    notes = (*notes, *_outside(nodes))
     with _lines_of(exported):
         edge = exir.to_edge_transform_and_lower(
             exported, partitioner=partitioners, compile_config=_config()
@@ -194,12 +196,38 @@ def _lines_of(exported: Any) -> Iterator[None]:
         raise blame.LoweringError(error, list(exported.graph.nodes)) from error
 
 
-def _say_strides(nodes: Sequence[Any]) -> None:
-    """XNNPACK's partitioner fails on a max_pool2d whose stride is left out."""
-    pool = need("torch").ops.aten.max_pool2d.default
+def _say_strides(nodes: Iterable[Any]) -> None:
+    """Both flows fail on some pooling whose stride is left out."""
+    aten = need("torch").ops.aten
     for node in nodes:
-        if node.target == pool and len(node.args) == 2:
-            node.args = (*node.args, node.args[1])
+        pools = node.target in (aten.max_pool2d.default, aten.avg_pool2d.default)
+        if pools and not any(node.args[2:3]):
+            node.args = (*node.args[:2], node.args[1], *node.args[3:])
+
+
+def _configs(parts: Any) -> list[type]:
+    """What XNNPACK may take; the exporter fails on PReLU of anything but images."""
+    rules = need("executorch.backends.xnnpack.partition.config.node_configs")
+
+    class PreluOfImages(rules.PreluConfig):  # type: ignore[misc, name-defined]
+        def check_constraints(self, node: Any, program: Any) -> bool:
+            taken = _is_image(node) and super().check_constraints(node, program)
+            return bool(taken)
+
+    known = parts.ALL_PARTITIONER_CONFIGS
+    return [PreluOfImages if one is rules.PreluConfig else one for one in known]
+
+
+def _is_image(node: Any) -> bool:
+    return len(node.meta["val"].shape) == 4
+
+
+def _outside(nodes: Sequence[Any]) -> Iterator[str]:
+    """What is told of layers that stay outside XNNPACK."""
+    prelu = need("torch").ops.aten.prelu.default
+    count = sum(node.target == prelu and not _is_image(node) for node in nodes)
+    if count:
+        yield f"{count} PReLU stay outside XNNPACK, which takes those of 4 dimensions"
 
 
 def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:
