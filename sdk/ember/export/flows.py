@@ -33,6 +33,8 @@ _LAYERS = (
     "linear layer or convolution that XNNPACK's int8-dynamic takes",
 )
 
+_COPIES = ("CloneConfig", "CloneDimOrderConfig")  # of XNNPACK's partitioner
+
 
 @dataclass(frozen=True)
 class Lowered:
@@ -141,11 +143,7 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
 def _xnnpack(
     source: Source, quantize: Quantize | None, calibration: Sequence[Sample]
 ) -> Lowered:
-    torch, exir = need("torch"), need("executorch.exir")
-    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-    partitioners = [parts.XnnpackPartitioner(configs=_configs(parts))]
-    if quantize in ("int8-dynamic", "int4"):
-        partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
+    torch = need("torch")
     model, notes = _for_xnnpack(source, quantize, calibration)
     exported = torch.export.export(
         model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
@@ -154,13 +152,38 @@ def _xnnpack(
     _say_strides(nodes)
     notes = (*notes, *_outside(nodes))
     with _lines_of(exported):
-        edge = exir.to_edge_transform_and_lower(
-            exported, partitioner=partitioners, compile_config=_config()
-        )
+        edge = _delegated(exported, quantize)
         changed = states.changed_inputs(edge.exported_program())
         made = states.written(edge)
     outputs = reference.of_runtime(bytes(made.buffer))
     return _made(made, nodes, outputs, changed, notes=notes)
+
+
+def _delegated(exported: Any, quantize: Quantize | None) -> Any:
+    """The graph in which XNNPACK has what it takes.
+
+    A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
+    output: it fails on both. Then copies stay outside.
+    """
+    try:
+        return _with_copies(exported, quantize)
+    except RuntimeError as error:
+        if "is already in the inputs" not in str(error):
+            raise
+    return _with_copies(exported, quantize, copies=False)
+
+
+def _with_copies(
+    exported: Any, quantize: Quantize | None, *, copies: bool = True
+) -> Any:
+    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
+    configs = [one for one in _configs(parts) if copies or one.__name__ not in _COPIES]
+    partitioners = [parts.XnnpackPartitioner(configs=configs)]
+    if quantize in ("int8-dynamic", "int4"):
+        partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
+    return need("executorch.exir").to_edge_transform_and_lower(
+        exported, partitioner=partitioners, compile_config=_config()
+    )
 
 
 def _for_xnnpack(
