@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ember.export import fusion, quantising
+from ember.export import fusion, orders, quantising
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -44,7 +44,7 @@ def lowered(exported: Any, core: str) -> Any:
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
         edge.exported_program(),
-        fusion.passes(passes.CortexMPassManager.pass_list),
+        orders.passes(fusion.passes(passes.CortexMPassManager.pass_list)),
         target,
     )
     program = manager.transform()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -32,6 +32,8 @@ _LAYERS = (
     " pooling that XNNPACK's int8 takes",
     "linear layer or convolution that XNNPACK's int8-dynamic takes",
 )
+
+_COPIES = ("CloneConfig", "CloneDimOrderConfig")  # of XNNPACK's partitioner
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
         model = model.to(memory_format=torch.channels_last)
     quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
     exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
+    _say_strides(exported.graph.nodes)
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core)
         program = edge.exported_program()
@@ -140,25 +143,47 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
 def _xnnpack(
     source: Source, quantize: Quantize | None, calibration: Sequence[Sample]
 ) -> Lowered:
-    torch, exir = need("torch"), need("executorch.exir")
-    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-    partitioners = [parts.XnnpackPartitioner()]
-    if quantize in ("int8-dynamic", "int4"):
-        partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
+    torch = need("torch")
     model, notes = _for_xnnpack(source, quantize, calibration)
     exported = torch.export.export(
         model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
+    notes = (*notes, *_outside(nodes))
     with _lines_of(exported):
-        edge = exir.to_edge_transform_and_lower(
-            exported, partitioner=partitioners, compile_config=_config()
-        )
+        edge = _delegated(exported, quantize)
         changed = states.changed_inputs(edge.exported_program())
         made = states.written(edge)
     outputs = reference.of_runtime(bytes(made.buffer))
     return _made(made, nodes, outputs, changed, notes=notes)
+
+
+def _delegated(exported: Any, quantize: Quantize | None) -> Any:
+    """The graph in which XNNPACK has what it takes.
+
+    A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
+    output: it fails on both. Then copies stay outside.
+    """
+    try:
+        return _with_copies(exported, quantize)
+    except RuntimeError as error:
+        if "is already in the inputs" not in str(error):
+            raise
+    return _with_copies(exported, quantize, copies=False)
+
+
+def _with_copies(
+    exported: Any, quantize: Quantize | None, *, copies: bool = True
+) -> Any:
+    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
+    configs = [one for one in _configs(parts) if copies or one.__name__ not in _COPIES]
+    partitioners = [parts.XnnpackPartitioner(configs=configs)]
+    if quantize in ("int8-dynamic", "int4"):
+        partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
+    return need("executorch.exir").to_edge_transform_and_lower(
+        exported, partitioner=partitioners, compile_config=_config()
+    )
 
 
 def _for_xnnpack(
@@ -194,12 +219,38 @@ def _lines_of(exported: Any) -> Iterator[None]:
         raise blame.LoweringError(error, list(exported.graph.nodes)) from error
 
 
-def _say_strides(nodes: Sequence[Any]) -> None:
-    """XNNPACK's partitioner fails on a max_pool2d whose stride is left out."""
-    pool = need("torch").ops.aten.max_pool2d.default
+def _say_strides(nodes: Iterable[Any]) -> None:
+    """Both flows fail on some pooling whose stride is left out."""
+    aten = need("torch").ops.aten
     for node in nodes:
-        if node.target == pool and len(node.args) == 2:
-            node.args = (*node.args, node.args[1])
+        pools = node.target in (aten.max_pool2d.default, aten.avg_pool2d.default)
+        if pools and not any(node.args[2:3]):
+            node.args = (*node.args[:2], node.args[1], *node.args[3:])
+
+
+def _configs(parts: Any) -> list[type]:
+    """What XNNPACK may take; the exporter fails on PReLU of anything but images."""
+    rules = need("executorch.backends.xnnpack.partition.config.node_configs")
+
+    class PreluOfImages(rules.PreluConfig):  # type: ignore[misc, name-defined]
+        def check_constraints(self, node: Any, program: Any) -> bool:
+            taken = _is_image(node) and super().check_constraints(node, program)
+            return bool(taken)
+
+    known = parts.ALL_PARTITIONER_CONFIGS
+    return [PreluOfImages if one is rules.PreluConfig else one for one in known]
+
+
+def _is_image(node: Any) -> bool:
+    return len(node.meta["val"].shape) == 4
+
+
+def _outside(nodes: Sequence[Any]) -> Iterator[str]:
+    """What is told of layers that stay outside XNNPACK."""
+    prelu = need("torch").ops.aten.prelu.default
+    count = sum(node.target == prelu and not _is_image(node) for node in nodes)
+    if count:
+        yield f"{count} PReLU stay outside XNNPACK, which takes those of 4 dimensions"
 
 
 def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:

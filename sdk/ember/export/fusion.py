@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ember.errors import SdkError
+from ember.export.orders import name
 from ember.export.packages import need
 
 _PRODUCTS = ("aten.convolution.default", "aten.linear.default")
@@ -53,7 +54,7 @@ class BoundedActivations:
 def _fuse(node: Any) -> bool:
     before, scaled = node.args[0], _result(node)
     alone = before.op == "call_function" and len(before.users) == 1
-    if not alone or _name(before) not in _FUSED or scaled is None or _result(before):
+    if not alone or name(before) not in _FUSED or scaled is None or _result(before):
         return False
     bounds = need("executorch.backends.cortex_m.passes.passes_utils")
     limits = bounds.get_activation_bounds(node)
@@ -70,13 +71,8 @@ def _fuse(node: Any) -> bool:
 
 def _calls(graph: Any, names: tuple[str, ...]) -> Iterator[Any]:
     for node in list(graph.nodes):
-        if node.op == "call_function" and _name(node) in names:
+        if node.op == "call_function" and name(node) in names:
             yield node
-
-
-def _name(node: Any) -> str:
-    """aten.convolution.default, of an operator of ATen or of the edge dialect."""
-    return str(getattr(node.target, "_op", node.target))
 
 
 def _result(node: Any) -> Any | None:

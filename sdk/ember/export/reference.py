@@ -12,8 +12,13 @@ from ember.export.packages import need
 from ember.export.source import Sample
 
 # Operators whose every output element is an element of the input or a padding: PyTorch
-# has them for float32 only, in which every int8 has a place.
-_PICKING = ("max_pool2d_with_indices", "upsample_nearest2d", "reflection_pad2d")
+# has them for float32 only, in which every int8 has a place, or for small images.
+_PICKING = (
+    "max_pool2d_with_indices",
+    "quantized_max_pool2d",
+    "upsample_nearest2d",
+    "reflection_pad2d",
+)
 
 
 def of_int8(module: Any, changed: Sequence[int]) -> states.Run:

@@ -119,6 +119,57 @@ MODELS = {
         INT8,
         0.05,
     ),
+    "reshaped_and_padded_in_int8": (
+        "self.a = nn.Conv2d(1, 8, (16, 1), (2, 1)); self.b = nn.Conv2d(8, 4, (9, 1))",
+        "x = F.pad(x[:, None, :, None], (0, 0, 7, 8))\n"
+        "        x = F.max_pool2d(F.relu(self.a(x)), (2, 1))\n"
+        "        return self.b(F.pad(x, (0, 0, 4, 5)))",
+        "torch.randn(1, 64)",
+        INT8,
+        0.05,
+    ),
+    "images_of_a_line_in_int8": (
+        "self.a = nn.Conv2d(2, 3, (3, 2)); self.b = nn.Conv2d(2, 2, 3, groups=2)",
+        "x = x.reshape(1, 2, 12, 9)\n"
+        "        y = F.avg_pool2d(F.pad(x * 2, (0, 1, 2, 3)), (3, 2), padding=(1, 0))\n"
+        "        return F.relu(self.a(x)), F.max_pool2d(x * 2, 2), self.b(y)",
+        "torch.randn(1, 216)",
+        INT8,
+        0.05,
+    ),
+    "convolution_over_frames_in_int8": (
+        "self.a = nn.Conv2d(2, 4, (3, 3), padding=(0, 1));"
+        " self.register_buffer('past', torch.zeros(1, 2, 2, 4))",
+        "y = torch.cat([self.past, x], 2); self.past.copy_(y[:, :, 1:])\n"
+        "        return F.relu(self.a(y))",
+        "torch.randn(1, 2, 1, 4)",
+        INT8,
+        0.05,
+    ),
+    "large_pooling_in_int8": (
+        "self.filters = nn.Conv2d(1, 64, 1)",
+        "return F.max_pool2d(self.filters(x), 8)",
+        "torch.randn(1, 1, 64, 64)",
+        INT8,
+        0.05,
+    ),
+    "prelu_of_rows_for_xnnpack": (
+        "self.a = nn.Linear(4, 6); self.p = nn.PReLU(6); self.q = nn.PReLU()",
+        "return self.q(self.p(self.a(x)).unsqueeze(1))",
+        "torch.randn(3, 4)",
+        XNNPACK,
+        1e-6,
+    ),
+    "one_result_twice_for_xnnpack": (
+        "self.layer = nn.Linear(4, 4);"
+        " self.register_buffer('count', torch.tensor(3));"
+        " self.register_buffer('total', torch.zeros(4))",
+        "self.count.add_(1); self.total.add_(x[0])\n"
+        "        return self.layer(x) + self.total, self.count.clone()",
+        "torch.randn(1, 4)",
+        [*XNNPACK, "--quantize", "int8"],
+        0.1,
+    ),
     "padding_of_channels_in_int8": (
         "self.filters = nn.Conv2d(4, 4, 3)",
         "return self.filters(F.pad(x, (0, 0, 0, 0, 1, 0)))",
@@ -191,6 +242,16 @@ def test_what_int4_leaves_in_float_is_said(capsys):
     facts = exported(capsys, written(layers, forward, inputs), *words)
     assert facts["notes"] == [
         "1 linear layers stay float: their inputs are no multiple of 32"
+    ]
+
+
+@pytest.mark.export
+def test_what_stays_outside_xnnpack_is_said(capsys):
+    pytest.importorskip("torch")
+    layers, forward, inputs, words, _ = MODELS["prelu_of_rows_for_xnnpack"]
+    facts = exported(capsys, written(layers, forward, inputs), *words)
+    assert facts["notes"] == [
+        "2 PReLU stay outside XNNPACK, which takes those of 4 dimensions"
     ]
 
 
