@@ -130,7 +130,7 @@ MODELS = {
     ),
     "images_of_a_line_in_int8": (
         "self.a = nn.Conv2d(2, 3, (3, 2)); self.b = nn.Conv2d(2, 2, 3, groups=2)",
-        "x = x.reshape(1, 2, 12, 9)\n"
+        "x = F.hardtanh(x).reshape(1, 2, 12, 9)\n"
         "        y = F.avg_pool2d(F.pad(x * 2, (0, 1, 2, 3)), (3, 2), padding=(1, 0))\n"
         "        return F.relu(self.a(x)), F.max_pool2d(x * 2, 2), self.b(y)",
         "torch.randn(1, 216)",
@@ -148,7 +148,7 @@ MODELS = {
     ),
     "large_pooling_in_int8": (
         "self.filters = nn.Conv2d(1, 64, 1)",
-        "return F.max_pool2d(self.filters(x), 8)",
+        "return F.max_pool2d(self.filters(F.hardtanh(x)), 8)",
         "torch.randn(1, 1, 64, 64)",
         INT8,
         0.05,
@@ -164,7 +164,7 @@ MODELS = {
         "self.layer = nn.Linear(4, 4);"
         " self.register_buffer('count', torch.tensor(3));"
         " self.register_buffer('total', torch.zeros(4))",
-        "self.count.add_(1); self.total.add_(x[0])\n"
+        "self.count.add_(1); self.total.copy_(F.hardtanh(x[0]))\n"
         "        return self.layer(x) + self.total, self.count.clone()",
         "torch.randn(1, 4)",
         [*XNNPACK, "--quantize", "int8"],
