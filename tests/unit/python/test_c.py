@@ -18,7 +18,17 @@ TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("*.c"))
 BACKENDS = [ROOT / "runtime_c/backends/example.c"]
-ENGINES = ("copy", "fill", "element", "half", "strided", "view", "view_args", "parts")
+ENGINES = (
+    "copy",
+    "fill",
+    "scalar",
+    "element",
+    "half",
+    "strided",
+    "view",
+    "view_args",
+    "parts",
+)
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
 
 
