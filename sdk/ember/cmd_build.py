@@ -44,7 +44,10 @@ MessagesOption = Annotated[
 StackOption = Annotated[
     int | None,
     typer.Option(
-        metavar="BYTES", min=256, help="Size of the stack; else what code may need."
+        metavar="BYTES",
+        min=256,
+        max=2**31 - 1,
+        help="Size of the stack; else what code may need.",
     ),
 ]
 PreparedOption = Annotated[

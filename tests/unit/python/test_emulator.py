@@ -195,7 +195,7 @@ def test_a_firmware_that_does_not_fit_says_by_how_much(target, tmp_path):
     assert done.returncode != 0
     error = linker.overflow(done.stdout, board)
     assert f"memory {memory.name} needs" in error.what
-    assert f"more than the {memory.size} it has" in error.what
+    assert f"more than the {memory.size:,} it has" in error.what
 
 
 @pytest.mark.parametrize("job", ["sme state", "sme save", "sme off"])

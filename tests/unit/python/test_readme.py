@@ -19,7 +19,6 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PYTHON = re.compile(r"^```python\n((?:.*\n)*?)```$", re.MULTILINE)
 C = re.compile(r"^```c\n((?:.*\n)*?)```$", re.MULTILINE)
-YAML = re.compile(r"^```yaml\n((?:.*\n)*?)```$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
@@ -78,14 +77,6 @@ def test_c(page: str, folder: Path) -> None:
             words, cwd=folder, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-
-
-def test_board(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "boards.md").read_text(encoding="utf-8")
-    (example,) = (one for one in YAML.findall(text) if one.startswith("name:"))
-    path = tmp_path / "netduinoplus2.yaml"
-    path.write_text(example, encoding="utf-8")
-    assert boards.read(path) == boards.load("netduinoplus2")
 
 
 def test_there_is_something_to_run() -> None:
