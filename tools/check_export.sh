@@ -15,4 +15,6 @@ python3 -m venv "$place/venv"
 "$place/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
     pytest pytest-xdist
 "$place/venv/bin/python" -m pytest -n auto --dist loadfile \
-    -m "export and not long and not slow" tests/unit/python tests/qemu
+    -m "export and not long and not slow" \
+    tests/unit/python/test_export.py tests/unit/python/test_export_models.py \
+    tests/unit/python/test_export_layouts.py tests/unit/python/test_select.py
