@@ -158,15 +158,19 @@ def test_pack_refuses_with_the_same_bytes(
 def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
     asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
     ample = {"flash": 512 * K, "ram": 20 * K}
-    found = asked.plan(ample)
     (short,) = asked.plan(ample | {"ram": 2 * K})["shortages"]
     exact = ample | {"ram": short["needed"]}
-    for sizes, more in ((ample, 2 * K), (exact, 0)):
+    for sizes in (ample, exact):
+        found = asked.plan(sizes)
+        (ram,) = (one for one in found["memories"] if one["name"] == "ram")
+        left = ram["capacity"] - ram["used"]
+        assert (left < 2 * K) == (sizes is exact)
         on = board(tmp_path, "netduinoplus2", sizes)
-        package = build.package([DIGITS], on, tmp_path / f"pack{more}", Options())
+        place = tmp_path / f"pack{sizes['ram']}"
+        package = build.package([DIGITS], on, place, Options())
         assert package.script is not None
-        text = package.script.read_text()
-        assert f". += {found['stack'] + more};" in text
+        stack = found["stack"] + min(2 * K, left // 32 * 32)
+        assert f". += {stack};" in package.script.read_text()
 
 
 def test_a_plan_without_a_compiler_says_so(
