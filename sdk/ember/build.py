@@ -127,6 +127,7 @@ def build(
     job = jobs.make(found, board, options, app)
     name = "_".join(model.name for model in found)
     folder = (out or Path("build") / board.name / name).absolute()
+    paths.need_folder(folder, "choose another one with --out")
     before, pairs = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
         # Gaps are told before a compiler runs for nothing.
@@ -171,6 +172,7 @@ def package(
 ) -> Package:
     """As build(), up to what a linker needs beside main()."""
     board = options.rules.narrowed(boards.load(board_name))
+    paths.need_folder(folder)
     before = build_folder.held(folder)
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, cases, emulator, filters, junit, output, testing
+from ember import boards, cases, emulator, filters, junit, output, testing, writing
 from ember import project as projects
 from ember.cmd_build import OptimizeOption
 from ember.errors import UsageError
@@ -131,6 +131,8 @@ def command(
             line += f": {plain(tested.message)}"
         console.print(line, soft_wrap=True)
 
+    if junit_to is not None:
+        writing.need_file(junit_to)
     results = testing.test(
         kept,
         chosen,

@@ -16,10 +16,19 @@ from rich.table import Table
 
 from ember import progress, writing
 
+
+def _json_target(json_to: str | None) -> str | None:
+    """Refuse what cannot be written before the work whose result it would hold."""
+    if json_to not in (None, "-"):
+        writing.need_file(Path(json_to))
+    return json_to
+
+
 JsonOption = Annotated[
     str | None,
     typer.Option(
         "--json",
+        callback=_json_target,
         metavar="FILE",
         help="Also write the result as JSON; - is the standard output.",
     ),

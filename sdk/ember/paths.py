@@ -93,18 +93,31 @@ def need_nameable(path: Path, signs: str = ";") -> None:
         )
 
 
+def need_folder(folder: Path, hint: str | None = None) -> None:
+    """Raise an SdkError when `folder` can neither be made nor written; makes nothing.
+
+    For commands that work for a long time before they write.
+    """
+    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise _unwritable(folder, f"{there} is a file", hint)
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise _unwritable(folder, "permission denied", hint)
+
+
 def writable_folder(folder: Path, hint: str | None = None) -> Path:
     """Make `folder`, with its parents; an SdkError when that is impossible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SdkError(
-            f"cannot write the folder {folder}: {error.strerror or error}",
-            hint=hint or "choose another folder or free its permissions",
-        ) from error
+        raise _unwritable(folder, error.strerror or str(error), hint) from error
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise SdkError(
-            f"cannot write the folder {folder}: permission denied",
-            hint=hint or "choose another folder or free its permissions",
-        )
+        raise _unwritable(folder, "permission denied", hint)
     return folder
+
+
+def _unwritable(folder: Path, reason: str, hint: str | None) -> SdkError:
+    return SdkError(
+        f"cannot write the folder {folder}: {reason}",
+        hint=hint or "choose another folder or free its permissions",
+    )

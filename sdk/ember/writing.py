@@ -126,19 +126,28 @@ def _mode(path: Path) -> int:
     return 0o666 & ~mask
 
 
+def need_file(path: Path) -> None:
+    """Raise an SdkError when `path` cannot become a file: for long commands."""
+    try:
+        is_folder, has_place = path.is_dir(), path.absolute().parent.is_dir()
+    except ValueError as error:  # a zero byte in the path
+        raise SdkError(f"{str(path)!r} is no path: {error}") from error
+    if is_folder:
+        raise SdkError(f"cannot write {path}: it is a folder")
+    if not has_place:
+        raise SdkError(
+            f"cannot write {path}: its folder does not exist",
+            hint="make the folder first",
+        )
+
+
 class Claim:
     """A file that a long command will write: refused when another one wrote it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._before = self._identity()
-        if not path.absolute().parent.is_dir():
-            raise SdkError(
-                f"cannot write {path}: its folder does not exist",
-                hint="make the folder first",
-            )
-        if path.is_dir():
-            raise SdkError(f"cannot write {path}: it is a folder")
+        need_file(path)
 
     def write(self, content: bytes) -> None:
         if self._identity() != self._before:

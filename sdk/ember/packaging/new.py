@@ -120,21 +120,27 @@ def create(
     if folder.is_dir() and any(folder.iterdir()):
         raise SdkError(f"{folder} is not empty", hint="give a new folder")
     board = boards.load(board_name)
-    own = model or paths.examples() / "models" / "digits" / "digits.pte"
-    seen = board if template == "cmake" else sources.library_board(board)
-    build.check([own], seen, build.Options())
-    found = models.read(own)
-    if found.data:
-        raise SdkError(
-            f"{own} has data files beside it, which templates do not know",
-            hint="export the model without them",
-        )
-    model_name = _NAME.sub("_", own.stem if own.is_file() else own.name)
-    with writing.folder(folder) as place:
+    given = model or paths.examples() / "models" / "digits" / "digits.pte"
+    with writing.folder(folder) as place:  # before the work that the checks cost
+        content = _buildable(given, board, template)
+        model_name = _NAME.sub("_", given.stem if given.is_file() else given.name)
         target = place / "models" / f"{model_name}.pte"
         target.parent.mkdir()
-        target.write_bytes(found.content)
+        target.write_bytes(content)
         return TEMPLATES[template](Project(place, _name_of(folder), board, target))
+
+
+def _buildable(given: Path, board: Board, template: str) -> bytes:
+    """The program's bytes, when the board can run it and a template can hold it."""
+    seen = board if template == "cmake" else sources.library_board(board)
+    build.check([given], seen, build.Options())
+    model = models.read(given)
+    if model.data:
+        raise SdkError(
+            f"{given} has data files beside it, which templates do not know",
+            hint="export the model without them",
+        )
+    return model.content
 
 
 def _name_of(folder: Path) -> str:

@@ -185,7 +185,8 @@ def test_words(
     said = capsys.readouterr().err
     assert status in (1, 2), said
     assert "bug in Ember" not in said, said
-    assert said.startswith("ember"), said
+    # On a machine where nothing is compiled yet, progress is told before the error.
+    assert any(line.startswith("ember") for line in said.splitlines()), said
 
 
 # ---- surroundings --------------------------------------------------------------------
