@@ -19,10 +19,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
-from ember import boards, output, paths, program, testing
+from ember import boards, output, paths, program
 from ember.cases import Case, Run, Tensor
 from ember.errors import SdkError
-from ember.tensors import DType
+from ember.files.tensors import DType
+from ember.run import testing
 
 BOARDS = ("mps3-an547", "mps2-an386")
 FOLDER = paths.root() / "examples" / "models" / "digits"

@@ -26,8 +26,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
-from ember import build, cases, emulator, inputs, run
+from ember import build, cases
+from ember.cases import inputs
 from ember.errors import SdkError
+from ember.run import run
+from ember.toolchain import emulator
 
 BOARDS = (
     "mps2-an385-v6m",

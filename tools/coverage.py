@@ -22,10 +22,7 @@ warnings.filterwarnings("ignore")
 import executorch  # noqa: E402 - the log level must be set first
 import torch  # noqa: E402
 import yaml  # noqa: E402
-from executorch.exir.passes import (  # noqa: E402
-    dim_order_ops_registry,
-    executorch_prim_ops_registry,
-)
+from executorch.exir.passes import dim_order_ops_registry, executorch_prim_ops_registry  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 

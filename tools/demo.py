@@ -19,10 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from rich.console import Console
 
-from ember import build, inputs, output, paths, run
+from ember import build, output, paths
+from ember.cases import inputs
+from ember.cli.reports.report import memory_table
 from ember.errors import SdkError
-from ember.report import memory_table
-from ember.run import RunLog
+from ember.run import run
+from ember.run.run import RunLog
 
 BOARDS = ("mps3-an547", "mps2-an386")
 SHADES = " ░▒▓█"

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from ember import bundle, kernels, program
+from ember import kernels, program
+from ember.cases import bundle
 from ember.kernels import Operator
 
 ROOT = Path(__file__).parents[1]

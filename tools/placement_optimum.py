@@ -17,8 +17,10 @@ from typing import Any
 
 from ortools.sat.python import cp_model
 
-from ember import kernels, lifetimes, offsets, repack, traffic
+from ember import kernels
 from ember import model as models
+from ember.build import repack
+from ember.plan import lifetimes, offsets, traffic
 
 MODELS = (
     *("model_mobilenet_v1", "model_mobilenet_v2", "model_mobilenet_v3"),

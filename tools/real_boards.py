@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import boards, build
 from ember.boards import Board
+from ember.build.refusal import TooSmallError
 from ember.flash import blocks
-from ember.refusal import TooSmallError
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "boards.md"

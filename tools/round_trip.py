@@ -28,12 +28,13 @@ from executorch.extension.pybindings import portable_lib  # noqa: E402
 from executorch.kernels import quantized  # noqa: E402, F401 - registers operators
 from export_corpus import default_folder  # noqa: E402
 
-from ember import cases, kernels, passes  # noqa: E402
+from ember import cases, kernels  # noqa: E402
 from ember import model as models  # noqa: E402
+from ember.build.repack import repack  # noqa: E402
 from ember.cases import Case  # noqa: E402
+from ember.files.tensors import DType  # noqa: E402
 from ember.model import Model  # noqa: E402
-from ember.repack import repack  # noqa: E402
-from ember.tensors import DType  # noqa: E402
+from ember.plan import passes  # noqa: E402
 
 RANDOM = ("rand", "randn", "randperm", "dropout")
 

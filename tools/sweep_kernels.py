@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 from corpus.case import Exported, Run, write_case
 
 from ember import kernels, program
-from ember.tensors import DType
+from ember.files.tensors import DType
 
 F32, F64, F16, BF16 = torch.float32, torch.float64, torch.float16, torch.bfloat16
 U8, B1 = torch.uint8, torch.bool

@@ -23,8 +23,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 import certify
 
-from ember import boards, cases, filters, testing
-from ember.testing import Outcome
+from ember import boards, cases
+from ember.cases import filters
+from ember.run import testing
+from ember.run.testing import Outcome
 
 BOARDS = (
     *certify.BOARDS,

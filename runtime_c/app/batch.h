@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the SDK and the test runner say to each other: two streams of records, one
-// each way. sdk/ember/batch.py is the other side.
+// each way. sdk/ember/cases/batch.py is the other side.
 //
 //     record  u32 kind, u32 length, length bytes
 //

@@ -8,7 +8,7 @@
 //     out=FILE      where the report goes; without it a line on the console
 //     trace=1       executes once more, with a mark around each instruction
 //
-// The report, little endian; sdk/ember/run.py is the other side:
+// The report, little endian; sdk/ember/run/run.py is the other side:
 //
 //     u32 "EMR1", i32 status, u32 instruction, u32 stage, u32 length, message,
 //     zeros up to a multiple of 4

@@ -27,6 +27,11 @@ def root() -> Path:
     )
 
 
+def package() -> Path:
+    """The Python package, whose modules decide what is built."""
+    return _PACKAGE
+
+
 def runtime() -> Path:
     return root() / "runtime_c"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import exporting
 import pytest
 
-from ember import bundle, cases, kernels, program
+from ember import cases, kernels, program
+from ember.cases import bundle
 from ember.program import KernelCall, Program
 
 TESTS = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ from typing import Any
 import positions
 from payloads import in_payload, nodes, payload_of, read, tensors, with_payload
 
-from ember.flat import Record
+from ember.files.flat import Record
 
 NONE, MANY = 0xFFFFFFFF, (1 << 20) - 1
 QS8, UNKNOWN = 3, 4  # datatypes

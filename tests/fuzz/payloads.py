@@ -9,10 +9,11 @@ from pathlib import Path
 
 import positions
 
-from ember import flat, program, xnnpack
-from ember.flat import Record
+from ember import program
+from ember.files import flat, xnnpack
+from ember.files.flat import Record
+from ember.files.xnnpack_schema import GRAPH
 from ember.program import Program
-from ember.xnnpack_schema import GRAPH
 
 CASES = Path(__file__).parents[1] / "cases"
 QS8 = 3  # a datatype

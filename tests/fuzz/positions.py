@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ember import schema, xnnpack, xnnpack_schema
-from ember.flat.tables import Enum, Scalar, Table, Text, Union, Vector
+from ember.files import schema, xnnpack, xnnpack_schema
+from ember.files.flat.tables import Enum, Scalar, Table, Text, Union, Vector
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 

@@ -27,7 +27,8 @@ sys.path[:0] = [str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/unit/c")]
 import positions  # noqa: E402
 import seeds as seeds_module  # noqa: E402
 
-from ember import isa, kernels, paths  # noqa: E402
+from ember import kernels, paths  # noqa: E402
+from ember.boards import isa  # noqa: E402
 from ember.errors import SdkError  # noqa: E402
 
 COMPILER = "clang-19"

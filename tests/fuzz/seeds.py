@@ -15,6 +15,7 @@ import programs as toys
 
 from ember import program
 from ember.errors import SdkError
+from ember.files.tensors import DType
 from ember.program import (
     Bool,
     BoolList,
@@ -29,7 +30,6 @@ from ember.program import (
     TensorList,
     Value,
 )
-from ember.tensors import DType
 
 ROOT = Path(__file__).parents[2]
 

@@ -20,8 +20,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "sdk")]
 
-from ember import boards, cases, testing  # noqa: E402 - the path must be set first
-from ember.testing import Outcome  # noqa: E402
+from ember import boards, cases  # noqa: E402
+from ember.run import testing  # noqa: E402 - the path must be set first
+from ember.run.testing import Outcome  # noqa: E402
 
 
 def default_cache() -> Path:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from faults import FaultyWire
 
-from ember import boards, emulator
+from ember import boards
 from ember.hil import emulated, line
+from ember.toolchain import emulator
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests/cases"

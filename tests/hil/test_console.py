@@ -7,8 +7,9 @@ import time
 import pytest
 from lines import ROOT, board
 
-from ember import boards, cli, linker
+from ember import boards, cli
 from ember.hil import emulated
+from ember.toolchain import linker
 
 pytestmark = [pytest.mark.qemu]
 

@@ -14,10 +14,12 @@ import pytest
 from faults import Proxy
 from lines import CASES, FaultyEmulator, board
 
-from ember import cases, cli, runner, testing
+from ember import cases, cli
+from ember.build import runner
 from ember.hil import emulated, line
 from ember.hil.line import Emulated
-from ember.testing import Settings
+from ember.run import testing
+from ember.run.testing import Settings
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 

@@ -10,7 +10,8 @@ import sys
 import pytest
 from benchmarks import core, int8, sizes
 
-from ember import boards, linkmap, paths
+from ember import boards, paths
+from ember.toolchain import linkmap
 
 pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"

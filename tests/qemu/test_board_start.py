@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import boards, build, emulator, image, paths
+from ember import boards, build, paths
 from ember.flash import blocks
+from ember.toolchain import emulator, image
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
 APP = """

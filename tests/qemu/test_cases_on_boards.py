@@ -12,19 +12,13 @@ import numpy as np
 import pace
 import pytest
 
-from ember import (
-    boards,
-    cases,
-    cli,
-    emulator,
-    filters,
-    kernels,
-    program,
-    runner,
-    testing,
-)
+from ember import boards, cases, cli, kernels, program
+from ember.build import runner
+from ember.cases import filters
 from ember.program import Bool, Chain, JumpFalseCall, Program
-from ember.testing import Outcome
+from ember.run import testing
+from ember.run.testing import Outcome
+from ember.toolchain import emulator
 
 CASES = Path(__file__).parents[1] / "cases"
 CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"

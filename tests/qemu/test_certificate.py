@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 from certify import BOARDS, DELEGATES, certify
 
-from ember import build, certificate, cli, elf, inputs, paths, run
+from ember import build, cli, paths
+from ember.build import certificate
+from ember.build.firmware import Objects
+from ember.build.stack import image
+from ember.build.stack.bound import Graph
+from ember.cases import inputs
 from ember.errors import SdkError
-from ember.firmware import Objects
-from ember.stack import image
-from ember.stack.bound import Graph
+from ember.run import run
+from ember.toolchain import elf
 
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, emulator, libraries
+from ember import boards
+from ember.toolchain import emulator, libraries
 
 # All that kernels may take from a C library: functions of their arguments alone.
 _PURE = """

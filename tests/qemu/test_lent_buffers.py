@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ember import build, cli, emulator, paths, program
+from ember import build, cli, paths, program
 from ember.program import Program, Tensor
+from ember.toolchain import emulator
 
 CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).parent / "apps" / "lent_buffer.c"

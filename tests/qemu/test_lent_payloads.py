@@ -7,8 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import build, cases, emulator, inputs, paths, run
-from ember.jobs import Options
+from ember import build, cases, paths
+from ember.build.jobs import Options
+from ember.cases import inputs
+from ember.run import run
+from ember.toolchain import emulator
 
 CASES = paths.root() / "tests" / "cases"
 pytestmark = pytest.mark.qemu

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, cli, emulator, paths, sources
-from ember.packaging import manifests, new
+from ember import boards, build, cli, paths
+from ember.packaging import manifests, new, sources
+from ember.toolchain import emulator
 
 ROOT = paths.root()
 DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"

@@ -10,12 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, emulator, inputs, jobs, paths, prepack, run
+from ember import boards, build, paths
+from ember.build import jobs
+from ember.build.jobs import Options
+from ember.cases import inputs
 from ember.errors import SdkError
-from ember.jobs import Options
+from ember.kernels.rules import Rules
 from ember.model import Model
-from ember.resolve import MethodNeeds
-from ember.rules import Rules
+from ember.run import run
+from ember.select import prepack
+from ember.select.resolve import MethodNeeds
+from ember.toolchain import emulator
 
 CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).parent / "apps" / "packing.c"

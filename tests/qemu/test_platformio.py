@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, paths, sources
-from ember.packaging import new, platformio
+from ember import boards, build, paths
+from ember.packaging import new, platformio, sources
 
 ROOT = paths.root()
 DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"

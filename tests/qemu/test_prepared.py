@@ -7,8 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from ember import build, inputs, paths, run
+from ember import build, paths
+from ember.cases import inputs
 from ember.errors import SdkError
+from ember.run import run
 
 pytestmark = pytest.mark.qemu
 CASES = paths.root() / "tests" / "cases"

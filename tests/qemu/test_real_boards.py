@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import real_boards
 
-from ember import boards, build, cases, inputs, paths, run
+from ember import boards, build, cases, paths
+from ember.cases import inputs
+from ember.run import run
 
 ROOT = paths.root()
 DS_CNN = ROOT / "tests" / "boards"

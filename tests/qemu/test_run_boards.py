@@ -9,7 +9,10 @@ import pace
 import pytest
 from lending import unplanned
 
-from ember import build, emulator, inputs, paths, run
+from ember import build, paths
+from ember.cases import inputs
+from ember.run import run
+from ember.toolchain import emulator
 
 DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
 APPS = Path(__file__).parents[2] / "examples" / "firmware"

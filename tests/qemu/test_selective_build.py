@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, cli, elf, emulator, kernels, linkmap
-from ember.rules import Rules
-from ember.steering import Steering
+from ember import boards, build, cli, kernels
+from ember.kernels.rules import Rules
+from ember.model.steering import Steering
+from ember.toolchain import elf, emulator, linkmap
 
 ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"

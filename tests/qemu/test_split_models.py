@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import build, elf, emulator, inputs, run
-from ember import project as projects
+from ember import build
+from ember.build import project as projects
+from ember.cases import inputs
 from ember.errors import SdkError
+from ember.run import run
+from ember.toolchain import elf, emulator
 
 pytestmark = [pytest.mark.qemu, pytest.mark.export]
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ember import boards, program, resolve
+from ember import boards, program
+from ember.files.tensors import DType
 from ember.kernels import load as load_kernels
 from ember.program import types
-from ember.tensors import DType
+from ember.select import resolve
 
 DTYPES = {
     **{"u8": 0, "s8": 1, "s16": 2, "s32": 3, "s64": 4, "f16": 5, "f32": 6, "f64": 7},

@@ -19,8 +19,9 @@ from typing import Any
 import flatbuffers
 from flatbuffers import number_types
 
-from ember import flat, program
-from ember.flat.tables import U8, Enum, Scalar, Table, Text, Union, Vector
+from ember import program
+from ember.files import flat
+from ember.files.flat.tables import U8, Enum, Scalar, Table, Text, Union, Vector
 from ember.program import writer
 
 _NAMES = {"float": "float32", "double": "float64"}

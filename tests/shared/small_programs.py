@@ -8,18 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from ember import boards, kernels, program
+from ember.build.repack import host_runner
+from ember.files.tensors import DType
+from ember.kernels import KernelList
 from ember.model import Model
-from ember.passes.execute import Computer
+from ember.plan.passes.execute import Computer
 from ember.program import Method, Program, types
-from ember.tensors import DType
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "cases"
 KNOWN = kernels.load()
 
 
-def here() -> Computer:
-    return Computer(boards.load("host"), KNOWN)
+def here(known: KernelList = KNOWN) -> Computer:
+    return Computer(boards.load("host"), known, host_runner)
 
 
 def tensor(

@@ -22,20 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ember import (
-    boards,
-    build,
-    emulator,
-    inputs,
-    libraries,
-    linker,
-    linkmap,
-    paths,
-    run,
-)
+from ember import boards, build, paths
 from ember.boards import Board
-from ember.emulator import Mark
+from ember.cases import inputs
 from ember.errors import SdkError
+from ember.run import run
+from ember.toolchain import emulator, libraries, linker, linkmap
+from ember.toolchain.emulator import Mark
 
 BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}
 FIGURES = {

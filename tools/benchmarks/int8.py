@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import models
-from ember import build, inputs, paths, profile, run
+from ember import build, paths
+from ember.cases import inputs
+from ember.run import profile, run
 
 # Board of each core, and the target that its programs are exported for.
 CORES = {

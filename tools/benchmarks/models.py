@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.core import BOARDS
-from ember import build, inputs, paths, run
+from ember import build, paths
+from ember.cases import inputs
 from ember.errors import SdkError
+from ember.run import run
 
 MODELS = (
     "model_mlp_small",

@@ -15,8 +15,9 @@ import subprocess
 from pathlib import Path
 
 from benchmarks.core import BOARDS
-from ember import boards, build, footprint, libraries, paths, tools
-from ember.rules import Rules
+from ember import boards, build, paths
+from ember.kernels.rules import Rules
+from ember.toolchain import footprint, libraries, tools
 
 # The generic kernel of an operator, and a case that calls nothing else.
 _OPERATORS = {

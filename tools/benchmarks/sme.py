@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import boards, emulator, libraries, linker, paths
+from ember import boards, paths
+from ember.toolchain import emulator, libraries, linker
 
 BOARDS = {128: "qemu-a64-sme-128", 256: "qemu-a64-sme-256", 512: "qemu-a64-sme"}
 SHAPES = ((128, 1024, 1024), (64, 256, 256), (1, 768, 768))

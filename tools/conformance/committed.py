@@ -13,9 +13,10 @@ from pathlib import Path
 from corpus import statistics
 
 from conformance import making, operators
-from ember import bundle, cases
+from ember import cases
+from ember.cases import bundle
+from ember.files.tensors import DType
 from ember.program import Tensor, Value
-from ember.tensors import DType
 
 EACH = 6  # cases of an operator
 LARGEST = 3000  # bytes of a case

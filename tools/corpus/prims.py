@@ -10,6 +10,7 @@ import torch
 
 from corpus.case import Case, Exported, Run
 from ember import program
+from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     Bool,
@@ -23,7 +24,6 @@ from ember.program import (
     Tensor,
     Value,
 )
-from ember.tensors import DType
 
 ROUND = (2.5, 3.5, -2.5, -0.5, 7.0, -7.75, 1e15)
 BIG = 2**62

@@ -16,13 +16,7 @@ from torch import Tensor, nn
 from torch.export import export
 
 from corpus.case import Case, Exported
-from corpus.exporting import (
-    Apply,
-    eager_runs,
-    exported_module,
-    lowered,
-    program_files,
-)
+from corpus.exporting import Apply, eager_runs, exported_module, lowered, program_files
 from corpus.inputs import channels_last, f32, made, whole
 from corpus.networks import mlp
 from corpus.state import Counter

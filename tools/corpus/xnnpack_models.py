@@ -17,14 +17,7 @@ from torch.export import Dim
 from corpus.case import Case, Exported
 from corpus.inputs import channels_last, f32, made, real
 from corpus.more_networks import mobilenet_v2
-from corpus.networks import (
-    Encoder,
-    Recurrent,
-    mlp,
-    mobilenet_v1,
-    resnet8,
-    settled,
-)
+from corpus.networks import Encoder, Recurrent, mlp, mobilenet_v1, resnet8, settled
 from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF
 from corpus.xnnpack_networks import STEP, Named

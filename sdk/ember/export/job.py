@@ -8,22 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, gaps, program, selection
+from ember import boards, program
 from ember.boards import Board
 from ember.errors import SdkError, problem_list
-from ember.export import (
-    blame,
-    flows,
-    quantising,
-    samples,
-    source,
-    states,
-    tests,
-)
+from ember.export import blame, flows, quantising, samples, source, states, tests
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
-from ember.rules import Rules
+from ember.kernels.rules import Rules
+from ember.select import gaps, selection
 
 _TESTS = 4  # samples beside the example that a bundled program is tested on
 _CORE = "cortex-m55"  # whose layouts a program has that is for no board

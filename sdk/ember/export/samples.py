@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ember import arrays
 from ember.errors import SdkError
 from ember.export.packages import need
 from ember.export.source import Sample
+from ember.files import arrays
 
 _FORMS = (
     "a .npy with samples along the first axis, a .npz with such an array for each"

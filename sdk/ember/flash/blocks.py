@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import elf, image
 from ember.boards import Board, Memory
 from ember.errors import SdkError
-from ember.image import Segment
+from ember.toolchain import elf, image
+from ember.toolchain.image import Segment
 
 
 @dataclass(frozen=True)

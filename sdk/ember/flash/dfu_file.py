@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 
 from ember.errors import SdkError
-from ember.image import Segment
+from ember.toolchain.image import Segment
 
 _PREFIX = struct.Struct("<5sBIB")  # signature, version, size without suffix, targets
 _TARGET = struct.Struct("<6sBI255sII")  # signature, alt, named, name, size, elements

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ember.boards.flash_facts import DfuUtil
 from ember.flash import dfu_file, plans
 from ember.flash.plans import Order, Plan, Step
-from ember.flash_facts import DfuUtil
 
 IMAGE = "firmware.dfu"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ember.boards.flash_facts import Uf2
 from ember.errors import SdkError, UsageError
-from ember.flash_facts import Uf2
 
 _FACTS = "INFO_UF2.TXT"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ember.boards.flash_facts import Flasher
 from ember.flash import dfu_util, gdb, jlink, openocd, pyocd, st_flash, uf2
 from ember.flash.plans import Order, Plan
-from ember.flash_facts import Flasher
 
 # Each takes the facts of its own tool.
 _PLANS: dict[str, Callable[[Order, Any], Plan]] = {

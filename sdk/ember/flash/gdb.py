@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ember.boards.flash_facts import Gdb
 from ember.errors import UsageError
 from ember.flash import plans
 from ember.flash.plans import Order, Plan, Read, Step
-from ember.flash_facts import Gdb
 
 IMAGE = "firmware.hex"
 

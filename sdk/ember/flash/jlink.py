@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ember.boards.flash_facts import JLink
 from ember.flash import plans
 from ember.flash.plans import Order, Plan, Read, Step
-from ember.flash_facts import JLink
 
 IMAGE = "firmware.hex"
 

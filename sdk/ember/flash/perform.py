@@ -7,10 +7,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from ember.boards.flash_facts import Flasher, Uf2
 from ember.errors import SdkError
 from ember.flash import drives, messages, probes, programs
 from ember.flash.plans import Plan, Read, Step
-from ember.flash_facts import Flasher, Uf2
 
 _START_S = 60.0  # what a step takes at most, and what a byte of the image adds
 _BYTE_S = 1 / 500

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from serial.tools import list_ports
 
-from ember import documents
 from ember.errors import SdkError, UsageError
+from ember.files import documents
 from ember.flash import drives, programs
 
 # Tools that write through a debug probe, so that several probes are a question.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ember.boards.flash_facts import StFlash
 from ember.flash import plans
 from ember.flash.plans import Order, Plan, Step
-from ember.flash_facts import StFlash
 
 
 def plan(order: Order, facts: StFlash) -> Plan:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ember.boards.flash_facts import Uf2
 from ember.errors import UsageError
 from ember.flash import uf2_file
 from ember.flash.plans import Order, Plan, Step
-from ember.flash_facts import Uf2
 
 IMAGE = "firmware.uf2"
 

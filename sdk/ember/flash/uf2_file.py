@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from ember.errors import SdkError
-from ember.image import Segment
+from ember.toolchain.image import Segment
 
 _HEAD = struct.Struct("<8I")  # magic, magic, flags, address, size, index, count, family
 _MAGIC_0, _MAGIC_1, _MAGIC_END = 0x0A32_4655, 0x9E5D_5157, 0x0AB1_6F30

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import emulator, tools
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.hil.wire import SocketWire
+from ember.toolchain import emulator, tools
 
 _START_S = 20
 

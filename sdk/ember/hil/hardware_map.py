@@ -7,8 +7,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from ember import boards, documents
+from ember import boards
 from ember.errors import SdkError, problem_list
+from ember.files import documents
 
 # Tools that both call by the same name; for others the board's first flasher is taken.
 _FLASHERS = ("pyocd", "openocd", "jlink", "dfu-util", "uf2", "gdb", "st-flash")

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from ember import batch, emulator
 from ember.boards import Board
-from ember.emulator import RunResult
+from ember.cases import batch
 from ember.hil import emulated, wire
 from ember.hil.link import Ended, Link
 from ember.hil.wire import Wire, WireGoneError
+from ember.toolchain import emulator
+from ember.toolchain.emulator import RunResult
 
 PATIENCE_S = 10  # for the first answer
 

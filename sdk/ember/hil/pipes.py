@@ -10,9 +10,9 @@ import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 
-from ember import emulator
 from ember.errors import SdkError
 from ember.hil.wire import Wire, WireGoneError
+from ember.toolchain import emulator
 
 
 class Pipes:

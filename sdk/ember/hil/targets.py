@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import boards, emulator
+from ember import boards
 from ember.errors import SdkError
 from ember.hil import devices, emulated, hardware_map
 from ember.hil.dut import Dut
 from ember.hil.hardware_map import Device
 from ember.hil.pipes import process_of
 from ember.hil.wire import Wire
+from ember.toolchain import emulator
 
 _USUAL_BOARD = "mps2-an386"
 

@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import __version__, boards, build, output, paths, sources, writing
+from ember import __version__, boards, build, output, paths, writing
 from ember import model as models
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.packaging import manifests, platformio
+from ember.packaging import manifests, platformio, sources
 
 DEFAULT_BOARD = "mps2-an386"
 _TEMPLATES = Path(__file__).parent / "templates" / "new"

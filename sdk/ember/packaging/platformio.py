@@ -21,19 +21,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ember import (
-    __version__,
-    boards,
-    consoles,
-    emulator,
-    linker,
-    paths,
-    sources,
-    tools,
-    uart,
-)
-from ember.boards import Board
-from ember.packaging import manifests
+from ember import __version__, boards, paths
+from ember.boards import Board, uart
+from ember.packaging import manifests, sources
+from ember.toolchain import consoles, emulator, linker, tools
 
 _PREFIX = "arm-none-eabi-"
 _PORT = "ember_port_sources_cortexm"

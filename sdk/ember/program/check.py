@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ember import tensors
+from ember.files import tensors
 from ember.program.types import (
     Bool,
     Chain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ember.flat import Record
+from ember.files.flat import Record
 from ember.program.types import Segment
 
 

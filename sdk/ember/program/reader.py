@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ember import files, flat, schema, segments
+from ember import files
 from ember.errors import SdkError, problem_list
-from ember.flat import Record
+from ember.files import flat, schema, segments
+from ember.files.flat import Record
 from ember.program import check, header
 from ember.program.cut import Segments
 from ember.program.header import Header
-from ember.program.records import (
-    INSTRUCTIONS,
-    REQUIRED,
-    VALUES,
-    containers,
-    frames,
-)
+from ember.program.records import INSTRUCTIONS, REQUIRED, VALUES, containers, frames
 from ember.program.types import (
     Chain,
     CompileSpec,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ember import schema
-from ember.flat import Record
+from ember.files import schema
+from ember.files.flat import Record
+from ember.files.tensors import DType
 from ember.program.types import (
     Allocation,
     Bool,
@@ -30,7 +31,6 @@ from ember.program.types import (
     TensorList,
     Value,
 )
-from ember.tensors import DType
 
 
 def _allocation(record: Record | None) -> Allocation | None:

@@ -12,8 +12,11 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ember import tensors
-from ember.tensors import DType
+from ember.files import tensors
+from ember.files.tensors import DType
+
+ALIGN = 16  # EMBER_ALIGN: bytes, of what a plan places
+VIEWS = frozenset({"executorch_prim::et_view.default"})  # outputs point to inputs
 
 # ---- values ------------------------------------------------------------------------
 

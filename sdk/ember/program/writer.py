@@ -6,8 +6,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ember import flat, schema
-from ember.flat import Record
+from ember.files import flat, schema
+from ember.files.flat import Record
+from ember.files.segments import align_up, place
 from ember.program.types import (
     Bool,
     BoolList,
@@ -35,7 +36,6 @@ from ember.program.types import (
     TensorList,
     Value,
 )
-from ember.segments import align_up, place
 
 _HEADER = struct.Struct("<4sIQQQ")
 _PREFIX = 8  # root offset and identifier, before the header

@@ -3,7 +3,7 @@
 import pathlib
 import subprocess
 
-from ember import elf, image
+from ember.toolchain import elf, image
 
 RAM, SECTOR, PAGE = 0x2000_0000, 4096, 1024
 FLAGS = ["-mcpu=cortex-m3", "-mthumb", "-Os", "-ffreestanding", "-fno-builtin"]

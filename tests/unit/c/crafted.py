@@ -17,6 +17,7 @@ import positions
 import programs
 
 from ember import program
+from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     Bool,
@@ -32,7 +33,6 @@ from ember.program import (
     Program,
     TensorList,
 )
-from ember.tensors import DType
 
 BAD, UNSUPPORTED, NO_MEMORY, BUDGET, NOT_FOUND = -1, -2, -3, -7, -6
 OPEN, LOAD, EXECUTE = "open", "load", "execute"

@@ -12,7 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ember import bundle, program, tensor_data
+from ember import program
+from ember.cases import bundle
+from ember.files import tensor_data
+from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     Bool,
@@ -42,7 +45,6 @@ from ember.program import (
     TensorList,
     Value,
 )
-from ember.tensors import DType
 
 F32, S32, S64, B1 = DType.FLOAT32, DType.INT32, DType.INT64, DType.BOOL
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import bundle, program, tensor_data
+from ember import program
+from ember.cases import bundle
+from ember.files import tensor_data
+from ember.plan.relocate import Places, relocate
 from ember.program import Program, Tensor
-from ember.relocate import Places, relocate
 
 pytestmark = pytest.mark.export
 

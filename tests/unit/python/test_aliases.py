@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ember import kernels, lifetimes, program
+from ember import kernels, program
+from ember.plan import lifetimes
 
 pytestmark = [pytest.mark.export, pytest.mark.slow]
 

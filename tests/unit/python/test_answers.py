@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from ember import answers, boards, cli, linker, passes, program
-from ember.build import Options
+from ember import boards, cli, program
+from ember.build import Options, answers
+from ember.files.tensors import DType
+from ember.plan import passes
 from ember.program import Operator
-from ember.tensors import DType
+from ember.toolchain import linker
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 K = 1024

@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import batch, cases, paths, tensors, testing, values, verdicts
-from ember.cases import Run, Tensor
+from ember import cases, paths
+from ember.cases import Run, Tensor, batch, values
 from ember.errors import SdkError
-from ember.tensors import DType
+from ember.files import tensors
+from ember.files.tensors import DType
+from ember.run import testing, verdicts
 
 
 def header() -> str:

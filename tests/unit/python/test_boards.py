@@ -4,8 +4,10 @@ import json
 import pytest
 import yaml
 
-from ember import boards, cli, paths, steps, tools
+from ember import boards, cli, paths
+from ember.boards import steps
 from ember.errors import SdkError
+from ember.toolchain import tools
 
 EVERY = boards.names(internal=True)
 REAL = [

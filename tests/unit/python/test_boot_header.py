@@ -5,8 +5,10 @@ import struct
 import pytest
 import yaml
 
-from ember import boards, boot_facts, cli, linker, paths
+from ember import boards, cli, paths
+from ember.boards import boot_facts
 from ember.errors import SdkError
+from ember.toolchain import linker
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
 PARTS = ("flash_configuration", "image_vector_table", "boot_data")

@@ -11,9 +11,10 @@ from typing import Any
 import pace
 import pytest
 
-from ember import build, build_tree, cli, image, kernels, libraries, model, program
+from ember import build, cli, kernels, model, program
+from ember.build.repack import repack
 from ember.errors import SdkError, UsageError
-from ember.repack import repack
+from ember.toolchain import build_tree, image, libraries
 
 
 @pytest.fixture(autouse=True)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import bundle, cases, cli
+from ember import cases, cli
+from ember.cases import bundle
 from ember.errors import SdkError, UsageError
-from ember.tensors import DType
+from ember.files.tensors import DType
 
 
 def write(folder: Path, model: Path, arrays: dict[str, Any], **settings: Any) -> Path:

@@ -24,10 +24,10 @@ def fake(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def command() -> None:
         raise error
 
-    module = types.ModuleType("ember.cmd_fail")
+    module = types.ModuleType("ember.cli.fail")
     module.command = command  # type: ignore[attr-defined]
     monkeypatch.setitem(cli.VERBS, "fail", "Fail.")
-    monkeypatch.setitem(sys.modules, "ember.cmd_fail", module)
+    monkeypatch.setitem(sys.modules, "ember.cli.fail", module)
 
 
 def test_sdk_error(

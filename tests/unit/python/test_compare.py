@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from ember import compare
-from ember.cases import Tensor, Value
-from ember.tensors import DType
+from ember.cases import Tensor, Value, compare
+from ember.files.tensors import DType
 
 
 def tensor(values: object, dtype: DType = DType.FLOAT32) -> Tensor:

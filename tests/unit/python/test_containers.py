@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import bundle, program, tensor_data, tensors
-from ember.bundle import Bundle, Case, Suite
+from ember import program
+from ember.cases import bundle
+from ember.cases.bundle import Bundle, Case, Suite
 from ember.errors import SdkError
+from ember.files import tensor_data, tensors
+from ember.files.tensor_data import Entry, TensorData, TensorLayout
+from ember.files.tensors import DType
 from ember.program import Bool, Double, Int
-from ember.tensor_data import Entry, TensorData, TensorLayout
-from ember.tensors import DType
 
 
 def test_bundle_files_round_trip(bundle_file: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import exporting
 import pytest
 
-from ember import bundle, program
+from ember import program
+from ember.cases import bundle
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"

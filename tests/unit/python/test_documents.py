@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import arrays, cli, documents, project
+from ember import cli
+from ember.build import project
 from ember.errors import SdkError
+from ember.files import arrays, documents
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, elf, emulator, linker, paths, tools
+from ember import boards, paths
 from ember.errors import SdkError
+from ember.toolchain import elf, emulator, linker, tools
 
 PROBE = Path(__file__).parents[2] / "qemu" / "probe"
 TARGETS = [

@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from ember import answers, boards, build, cli, linker, refusal, tools
-from ember.build import Options
-from ember.refusal import TooSmallError
+from ember import boards, build, cli
+from ember.build import Options, answers, refusal
+from ember.build.refusal import TooSmallError
+from ember.toolchain import linker, tools
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"
@@ -100,7 +101,7 @@ def lacking(shortages: Any) -> dict[str, int]:
 @pytest.fixture(autouse=True)
 def _only_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what would help, which test_what_helps_does_fit tries."""
-    monkeypatch.setattr("ember.helps.tried", lambda *_, **__: [])
+    monkeypatch.setattr("ember.build.helps.tried", lambda *_, **__: [])
 
 
 @rows
@@ -182,7 +183,7 @@ def test_a_plan_without_a_compiler_says_so(
     def missing(*_: object, **__: object) -> None:
         tools.path("clang-99")
 
-    monkeypatch.setattr("ember.jobs.libraries_of", missing)
+    monkeypatch.setattr("ember.build.jobs.libraries_of", missing)
     found = answers.of([DIGITS], boards.load("qemu-a64"), Options())
     assert (found["linked"], found["resolved"]) == (False, True)
     assert found["assumed"]["stack"] == linker.DEFAULT_STACK

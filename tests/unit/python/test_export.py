@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import bundle, cli, inputs, program
+from ember import cli, program
+from ember.cases import bundle, inputs
 
 NETWORK = """
 import torch

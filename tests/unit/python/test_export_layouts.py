@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import bundle, cli, program
+from ember import cli, program
+from ember.cases import bundle
 
 pytestmark = [pytest.mark.export, pytest.mark.slow]
 HEAD = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"

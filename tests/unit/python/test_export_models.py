@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ember import bundle, cli, program
+from ember import cli, program
+from ember.cases import bundle
 from ember.export import blame
 
 HEAD = """import torch

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from ember import boards, cli, elf, image
+from ember import boards, cli
 from ember.errors import SdkError, UsageError
 from ember.flash import (
     blocks,
@@ -21,7 +21,8 @@ from ember.flash import (
 from ember.flash.blocks import Image
 from ember.flash.plans import Order, Plan, Read, Step
 from ember.hil.wire import WireGoneError
-from ember.image import Segment
+from ember.toolchain import elf, image
+from ember.toolchain.image import Segment
 
 RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from ember import boards
+from ember.boards.flash_facts import Gdb
 from ember.errors import SdkError, UsageError
 from ember.flash import flashers, perform, programs
 from ember.flash.blocks import Image
 from ember.flash.plans import Order
-from ember.flash_facts import Gdb
-from ember.image import Segment
+from ember.toolchain.image import Segment
 
 GOLDEN = Path(__file__).parent / "flash_plans.json"
 FLASHED = [name for name in boards.names() if boards.load(name).flashers]

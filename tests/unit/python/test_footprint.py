@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ember import build, cli, footprint, linkmap
-from ember.footprint import flash
+from ember import build, cli
+from ember.toolchain import footprint, linkmap
+from ember.toolchain.footprint import flash
 
 BOARDS = ("host", "mps2-an386", "mps3-an547")
 

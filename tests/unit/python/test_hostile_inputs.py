@@ -323,8 +323,9 @@ def test_permissions(tmp_path: Path, data: Path) -> None:
 
 def test_a_firmware_that_is_damaged(tmp_path: Path, data: Path) -> None:
     """Any bytes of it: what is to be flashed, or one sentence."""
-    from ember import build, elf, image
+    from ember import build
     from ember.errors import SdkError
+    from ember.toolchain import elf, image
 
     whole = build.build(data / "add.pte", "mps2-an386", out=tmp_path / "o").firmware
     right = whole.read_bytes()

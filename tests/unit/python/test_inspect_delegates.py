@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from ember import boards, cli, model, prepack, program, selection
+from ember import boards, cli, model, program
+from ember.select import prepack, selection
 
 CASES = Path(__file__).parents[2] / "cases"
 STATIC = "xnnpack_mlp_static"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ember import isa, kernels, paths
+from ember import kernels, paths
+from ember.boards import isa
 
 DTYPES = {"f32", "f64", "f16", "bf16", "s4", "s8", "u8", "s16", "u16", "s32", "u32"}
 DTYPES |= {"s64", "u64", "b1"}

@@ -8,13 +8,18 @@ from typing import Any
 
 import pytest
 
-from ember import boards, jobs, lending, linker, plan_check, program, selection
+from ember import boards, program
 from ember import model as models
+from ember.build import jobs
+from ember.build.jobs import Options
 from ember.errors import SdkError
-from ember.jobs import Options
 from ember.model import Model
+from ember.model.steering import Steering
+from ember.plan import check as plan_check
+from ember.plan import lending
 from ember.program import Delegate, NamedData
-from ember.steering import Steering
+from ember.select import selection
+from ember.toolchain import linker
 
 CASES = Path(__file__).parents[2] / "cases"
 A64 = boards.load("qemu-a64")

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build_tree, isa, kernels, libraries, paths
+from ember import boards, kernels, paths
+from ember.boards import isa
 from ember.errors import SdkError
+from ember.toolchain import build_tree, libraries
 
 KERNEL = """\
 #include "ember/node.h"

@@ -11,23 +11,17 @@ import numpy as np
 import pace
 import pytest
 
-from ember import (
-    boards,
-    cases,
-    kernel_library,
-    kernels,
-    lifetimes,
-    offsets,
-    program,
-    testing,
-)
+from ember import boards, cases, kernels, program
 from ember import model as models
+from ember.build.repack import repack
 from ember.errors import SdkError
-from ember.lifetimes import Storage
+from ember.files.tensors import DType
+from ember.kernels import library as kernel_library
+from ember.plan import lifetimes, offsets
+from ember.plan.lifetimes import Storage
+from ember.plan.replan import replan
 from ember.program import Method, types
-from ember.repack import repack
-from ember.replan import replan
-from ember.tensors import DType
+from ember.run import testing
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"

@@ -6,8 +6,10 @@ import re
 import pytest
 import yaml
 
-from ember import board_layers, boards, cli, linker, paths
+from ember import boards, cli, paths
+from ember.boards import layers as board_layers
 from ember.errors import SdkError
+from ember.toolchain import linker
 
 CHIPS = sorted(path.stem for path in (paths.boards() / "chips").glob("*.yaml"))
 CORES = sorted(path.stem for path in (paths.boards() / "cores").glob("*.yaml"))

@@ -1,6 +1,7 @@
 import pytest
 
-from ember import boards, linker
+from ember import boards
+from ember.toolchain import linker
 
 BARE = [name for name in boards.names() if not name.startswith("host")]
 

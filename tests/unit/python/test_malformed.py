@@ -12,8 +12,10 @@ import flatbuffers
 import pace
 import pytest
 
-from ember import bundle, files, program, tensor_data
+from ember import files, program
+from ember.cases import bundle
 from ember.errors import SdkError
+from ember.files import tensor_data
 
 PARSERS: dict[str, Callable[[bytes], object]] = {
     "mlp.pte": program.parse,

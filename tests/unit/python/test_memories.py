@@ -12,15 +12,19 @@ from typing import Any
 import pytest
 import yaml
 
-from ember import boards, cli, jobs, memories, plan, plan_check, program, repack
+from ember import boards, cli, program
 from ember import model as models
-from ember import project as projects
 from ember.boards import Board
+from ember.build import jobs, repack
+from ember.build import project as projects
 from ember.errors import SdkError
 from ember.kernels import KernelList
-from ember.memories import Spread
-from ember.rules import Rules
-from ember.steering import Steering
+from ember.kernels.rules import Rules
+from ember.model.steering import Steering
+from ember.plan import check as plan_check
+from ember.plan import memories
+from ember.plan import regions as plan
+from ember.plan.memories import Spread
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 RESNET = CASES / "model_resnet8_small"
@@ -265,7 +269,7 @@ def test_a_kernel_that_wants_constants_gets_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """When a kernel refuses a copy, the constant stays."""
-    from ember import selection
+    from ember.select import selection
 
     real = selection.examine
     calls: list[int] = []
@@ -442,7 +446,7 @@ def test_a_wrong_rule_is_one_sentence(tmp_path: Path, text: str, says: str) -> N
 
 def test_rules_for_accesses_name_arguments_of_their_operators() -> None:
     known: KernelList = Rules().known
-    from ember import kernel_library
+    from ember.kernels import library as kernel_library
 
     listed = {
         kernel: kernel_library.names(one.schema)

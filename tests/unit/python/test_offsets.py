@@ -10,9 +10,10 @@ from pathlib import Path
 import pace
 import pytest
 
-from ember import cli, offsets
+from ember import cli
 from ember.errors import SdkError
-from ember.offsets import Buffer, csv_file, placement
+from ember.plan import offsets
+from ember.plan.offsets import Buffer, csv_file, placement
 
 
 def alive(size: int, first: int, end: int, **more: int) -> Buffer:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import __version__, boards, build, cli, sources
+from ember import __version__, boards, build, cli
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.packaging import manifests, new, platformio
+from ember.packaging import manifests, new, platformio, sources
 
 DATA = Path(__file__).parent / "data"
 ROOT = Path(__file__).parents[3]

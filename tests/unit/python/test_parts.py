@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, firmware, libraries, parts, paths, resolve
-from ember.libraries import Libraries
-from ember.stack.objects import Archive
+from ember import boards, build, paths
+from ember.build import firmware, parts
+from ember.build.stack.objects import Archive
+from ember.select import resolve
+from ember.toolchain import libraries
+from ember.toolchain.libraries import Libraries
 
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
 

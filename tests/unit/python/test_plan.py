@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 from lending import unplanned
 
-from ember import boards, model, pack, plan, selection
+from ember import boards, model
+from ember.build import pack
+from ember.build.pack import code, image
 from ember.errors import SdkError
-from ember.pack import code, image
-from ember.resolve import MethodNeeds
+from ember.plan import regions as plan
+from ember.select import selection
+from ember.select.resolve import MethodNeeds
 
 K = 1024
 

@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cases, kernels, plan_check, program, repack, testing
+from ember import boards, cases, kernels, program
 from ember import model as models
+from ember.build import repack
 from ember.errors import SdkError
+from ember.files.tensors import DType
+from ember.plan import check as plan_check
+from ember.plan.replan import Replanned
 from ember.program import Method, Program, types
-from ember.replan import Replanned
-from ember.tensors import DType
+from ember.run import testing
 
 # Mutants are made of the programs here.
 COMMITTED = Path(__file__).resolve().parents[2] / "cases"

@@ -57,7 +57,7 @@ def test_every_tensor_is_drawn_once_for_each_of_its_lives(
 
 
 def test_names_are_only_text() -> None:
-    from ember import plan_page
+    from ember.cli.reports import plan_page
 
     facts = {"board": "b<b>", "fits": True, "resolved": True, "methods": []}
     page = plan_page.of(facts, '<img src="x">\u202e')

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cases, cli, filters, kernels, passes, poison, testing
-from ember.batch import Dead, Poison
-from ember.cases import Case
+from ember import boards, cases, cli, kernels
+from ember.cases import Case, filters
+from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
+from ember.plan import passes
 from ember.program import JumpFalseCall
+from ember.run import poison, testing
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
 HOST = boards.load("host")

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cli, model, prepack, program, selection
+from ember import boards, cli, model, program
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.model import Model
 from ember.program import NamedData
-from ember.selection import Selection
+from ember.select import prepack, selection
+from ember.select.selection import Selection
 
 CASES = Path(__file__).parents[2] / "cases"
 SME = boards.load("qemu-a64-sme")

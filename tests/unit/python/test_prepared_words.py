@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from ember import kernels, paths
-from ember.prepared import Names, Word
+from ember.build.prepared import Names, Word
 
 RUN = re.compile(r"(run|##NAME|ember_run_fn\))\(void \*")
 

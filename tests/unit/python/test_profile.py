@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import cli, profile
+from ember import cli
+from ember.run import profile
 
 pytestmark = pytest.mark.qemu
 

@@ -10,6 +10,7 @@ import pytest
 
 from ember import program
 from ember.errors import SdkError
+from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     Bool,
@@ -40,7 +41,6 @@ from ember.program import (
     Tensor,
     TensorList,
 )
-from ember.tensors import DType
 
 F32 = DType.FLOAT32
 

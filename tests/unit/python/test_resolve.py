@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, gaps, isa, kernels, model, program, resolve, selection
+from ember import boards, kernels, model, program
+from ember.boards import isa
 from ember.errors import SdkError
+from ember.select import gaps, resolve, selection
 
 
 def choose(path: Path, board: str) -> selection.Selection:

@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import cli, inputs, macs, model, program, values
-from ember.tensors import DType
+from ember import cli, model, program
+from ember.cases import inputs, values
+from ember.files.tensors import DType
+from ember.plan import macs
 
 
 @pytest.fixture(autouse=True)

@@ -15,11 +15,13 @@ import pace
 import pytest
 import yaml
 
-from ember import boards, cli, model, opinfo, program, resolve, selection
-from ember import project as projects
+from ember import boards, cli, model, program
+from ember.build import project as projects
 from ember.errors import SdkError
-from ember.rules import Rules
-from ember.tensors import DType
+from ember.files.tensors import DType
+from ember.kernels import opinfo
+from ember.kernels.rules import Rules
+from ember.select import resolve, selection
 
 CASES = Path(__file__).parents[2] / "cases"
 GRU = CASES / "model_gru_small" / "model.pte"

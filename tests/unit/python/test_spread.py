@@ -10,9 +10,9 @@ from typing import Any
 import pace
 import pytest
 
-from ember import offsets
-from ember.offsets import Buffer
-from ember.offsets.spread import Item, Spread, spread
+from ember.plan import offsets
+from ember.plan.offsets import Buffer
+from ember.plan.offsets.spread import Item, Spread, spread
 
 PROBLEMS = json.loads((Path(__file__).parent / "data" / "placement.json").read_text())
 PAIRS = [

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from ember import paths
-from ember.stack import a64, image, objects
-from ember.stack.bound import Bound, Graph, StackError
-from ember.stack.code import Objects, machine
-from ember.stack.members import Members, Place
-from ember.stack.walk import UnknownStackError
+from ember.build.stack import a64, image, objects
+from ember.build.stack.bound import Bound, Graph, StackError
+from ember.build.stack.code import Objects, machine
+from ember.build.stack.members import Members, Place
+from ember.build.stack.walk import UnknownStackError
 
 GCC, CLANG = "arm-none-eabi-gcc", "clang-19"
 CORES = {

@@ -13,9 +13,11 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from ember import boards, cases, cli, filters, paths, runner
+from ember import boards, cases, cli, paths
+from ember.build import runner
+from ember.cases import filters
 from ember.errors import UsageError
-from ember.rules import Rules
+from ember.kernels.rules import Rules
 
 # Speaks the protocol of runtime_c/app/batch.h; does with each case what the next word
 # of plan.json says.

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import boards, cli, paths, project
+from ember import boards, cli, paths
+from ember.build import project
 from ember.errors import SdkError
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import build_folder, cli, paths, writing
+from ember import cli, paths, writing
+from ember.build import folder as build_folder
 from ember.errors import SdkError
 
 EMBER = [sys.executable, "-m", "ember"]
@@ -305,7 +306,8 @@ def test_a_full_disk_while_libraries_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says so; the next build starts with a new tree."""
-    from ember import boards, build_tree
+    from ember import boards
+    from ember.toolchain import build_tree
 
     monkeypatch.setenv("EMBER_CACHE", str(tmp_path))
     tools = tmp_path / "bin"

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, cli, kernels, model, program, project, selection, xnnpack
+from ember import boards, cli, kernels, model, program
+from ember.build import project
 from ember.errors import SdkError
+from ember.files import xnnpack
+from ember.select import selection
 
 CASES = Path(__file__).parents[2] / "cases"
 MODELS = sorted(CASES.glob("xnnpack_*/model.pte"))

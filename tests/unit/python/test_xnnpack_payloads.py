@@ -11,8 +11,10 @@ import crafted_payloads
 import payloads
 import pytest
 
-from ember import boards, cli, program, selection, tensor_data
+from ember import boards, cli, program
 from ember.errors import SdkError
+from ember.files import tensor_data
+from ember.select import selection
 
 CRAFTED = list(crafted_payloads.crafted())
 

@@ -19,12 +19,12 @@ from small_programs import (
     tensor,
 )
 
-from ember import boards, kernels, passes
+from ember import kernels
+from ember.build.repack import repack
 from ember.model import Model
-from ember.passes import edit, fold
-from ember.passes.execute import Computer
+from ember.plan import passes
+from ember.plan.passes import edit, fold
 from ember.program import types
-from ember.repack import repack
 
 
 def test_a_transposed_weight_is_folded() -> None:
@@ -110,7 +110,7 @@ def test_kernels_of_the_user_are_not_folded(tmp_path: Path) -> None:
     (tmp_path / "my_permute.c").write_text(source)
     known = kernels.load((tmp_path,))
     draft = edit.draft(linear().program)
-    assert fold.exact(draft, Computer(boards.load("host"), known), frozenset()) == []
+    assert fold.exact(draft, here(known), frozenset()) == []
 
 
 def test_kept_memories_stay() -> None:

@@ -12,13 +12,16 @@ import numpy as np
 import pytest
 from small_programs import CASES, KNOWN, here, linear
 
-from ember import batch, boards, cases, passes, program, testing
+from ember import boards, cases, program
 from ember import model as models
+from ember.build.repack import repack
+from ember.cases import batch
 from ember.errors import UsageError
-from ember.passes import edit, execute, fold, improve
-from ember.passes.execute import Computer
-from ember.repack import repack
-from ember.tensors import DType
+from ember.files.tensors import DType
+from ember.plan import passes
+from ember.plan.passes import edit, execute, fold, improve
+from ember.plan.passes.execute import Computer
+from ember.run import testing
 
 
 def test_no_pass_changes_nothing() -> None:

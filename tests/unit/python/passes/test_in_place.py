@@ -8,12 +8,13 @@ from pathlib import Path
 
 from small_programs import CASES, KNOWN, call, here, one_method, tensor
 
-from ember import batch, boards, cases, passes
+from ember import cases
+from ember.build.repack import repack
+from ember.cases import batch
 from ember.model import Model
-from ember.passes import edit, in_place
-from ember.passes.execute import Computer
+from ember.plan import passes
+from ember.plan.passes import edit, in_place
 from ember.program import types
-from ember.repack import repack
 
 
 def chain(*, wide: bool = False, again: bool = False) -> Model:
@@ -66,7 +67,7 @@ def test_an_argument_that_is_needed_again_stays() -> None:
 
 def test_kernels_that_say_nothing_are_not_in_place() -> None:
     silent = replace(KNOWN, in_place=frozenset())
-    computer = Computer(boards.load("host"), silent)
+    computer = here(silent)
     assert in_place.apply(edit.draft(chain().program), computer, frozenset()) == []
 
 

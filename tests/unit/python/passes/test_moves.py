@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from small_programs import KNOWN, NUMBERS, call, names_of, one_method, tensor
 
-from ember import passes
+from ember.build.repack import repack
 from ember.model import Model
+from ember.plan import passes
 from ember.program import types
-from ember.repack import repack
 
 ROWS = types.Int(0), types.Int(1), types.Int(2), types.Int(4)  # values 0 to 3
 

@@ -7,10 +7,10 @@ import pytest
 from small_programs import CASES, KNOWN, call, linear, one_method, tensor
 
 from ember import model as models
+from ember.build.repack import repack
 from ember.model import Model
-from ember.passes import order
+from ember.plan.passes import order
 from ember.program import types
-from ember.repack import repack
 
 
 def branches() -> Model:

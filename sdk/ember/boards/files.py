@@ -1,0 +1,200 @@
+"""A board's YAML and those that it names (its core, its chip, the board that it is
+`like:`) become one table of fields, with the file that gave each.
+
+boards/cores/<cpu>.yaml    what a core executes, and how it is compiled for
+boards/chips/<chip>.yaml   memories, registers, serial ports, tools that program it
+boards/<board>.yaml        what is soldered around the chip
+
+What is nearer to the board goes before. Folders `cores` and `chips` beside a board's
+file are looked at first.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from ember import paths
+from ember.boards.boot_facts import Boot
+from ember.boards.flash_facts import Flasher, Identity
+from ember.boards.memory import Memory
+from ember.boards.steps import Step
+from ember.boards.strict import Strict
+from ember.boards.uart import Line
+from ember.errors import SdkError, problem_list
+from ember.files import documents
+
+Table = dict[str, Any]
+Port = Literal["cortexm", "a64", "linux_user", "host", "library"]
+Console = Literal["semihosting", "stderr", "uart"]
+
+
+class Core(Strict):
+    """What the SDK asks of a core."""
+
+    arch: Literal[
+        "armv6-m",
+        "armv7-m",
+        "armv8-m",
+        "armv7-a",
+        "armv8-a",
+        "armv9-a",
+        "hexagon",
+        "native",
+    ]
+    flags: str = ""  # of the compilers; toolchains that know one core need none
+
+
+class CoreFile(Core):
+    title: str
+    port: Port
+    isa: tuple[str, ...]
+    toolchains: tuple[str, ...] = Field(min_length=1)
+    console: Console
+
+    @model_validator(mode="after")
+    def _cortex_m_has_flags(self) -> CoreFile:
+        if self.port == "cortexm" and not self.flags:
+            raise ValueError("flags: what compilers are told, -mcpu=.. and the FPU")
+        return self
+
+
+class ChipFile(Strict):
+    title: str
+    cpu: str
+    isa: tuple[str, ...] | None = None
+    toolchains: tuple[str, ...] | None = None
+    memories: tuple[Memory, ...] = ()
+    start: tuple[Step, ...] = ()  # what every board does first
+    boot: Boot | None = None
+    uarts: dict[str, Line] = Field(default_factory=dict)
+    identity: Identity | None = None
+    flashers: tuple[Flasher, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One file's keys."""
+
+    path: Path
+    table: Table
+
+    @property
+    def chip(self) -> str:
+        """A board whose file names no chip is described whole: the name is its own."""
+        return str(self.table.get("chip") or self.table.get("name") or self.path.stem)
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def layer_of(path: Path) -> Layer:
+    """The keys of the file, in today's spelling, with files by their whole path."""
+    table = _today(content(path))
+    boot = table.get("boot")
+    for one in _with_files(boot) if isinstance(boot, dict) else ():
+        one["file"] = str(path.parent.absolute() / one["file"])
+    return Layer(path, table)
+
+
+def content(path: Path) -> Table:
+    data = documents.read_yaml(path)
+    if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
+        raise SdkError(
+            f"{path}: it is not a table of keys, such as `name: my-board`",
+            hint="see docs/boards.md",
+        )
+    return data
+
+
+def _today(table: Table) -> Table:
+    """Keys as they were once called, as they are called now."""
+    made = dict(table)
+    if isinstance(made.get("chip"), dict):
+        made.setdefault("identity", made.pop("chip"))
+    boot: Table = {}
+    if "boot_words" in made:
+        boot["words"] = made.pop("boot_words")
+    if made.get("boot_stage") is not None:
+        stage = made["boot_stage"]
+        part = {"what": f"the second stage of {stage}", "at": 0, "size": 256}
+        boot |= {"code": 256, "parts": {"second_stage": {**part, "made": stage}}}
+    made.pop("boot_stage", None)
+    if boot and isinstance(made.get("boot", {}), dict):
+        made["boot"] = {**boot, **made.get("boot", {})}
+    return made
+
+
+def _with_files(boot: Table) -> Iterator[Table]:
+    parts = boot.get("parts")
+    named = [boot, *(parts.values() if isinstance(parts, dict) else ())]
+    for one in named:
+        if isinstance(one, dict) and isinstance(one.get("file"), str):
+            yield one
+
+
+def is_name(text: str) -> bool:
+    """Whether it can be that of a file, and of nothing outside of the folder."""
+    return re.fullmatch(r"[\w.-]+", text) is not None
+
+
+def name_of(layer: Layer, key: str) -> str | None:
+    """A key whose value names a file; an SdkError when it can be none."""
+    value = layer.table.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not is_name(value):
+        raise SdkError(f"{layer.path}: {key}: '{value}' is not a name")
+    return value
+
+
+def find(layer: Layer, folder: str, name: str) -> Path | None:
+    """The file called `name` in the `folder` beside the board, or in Ember's."""
+    places = [layer.path.parent / folder, paths.boards() / folder]
+    return next((p for one in places if (p := one / f"{name}.yaml").is_file()), None)
+
+
+def known(layer: Layer, folder: str) -> list[str]:
+    places = {layer.path.parent / folder, paths.boards() / folder}
+    return sorted({one.stem for place in places for one in place.glob("*.yaml")})
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]}? " if near else ""
+
+
+def check(layer: Layer, model: type[BaseModel]) -> None:
+    try:
+        model.model_validate(layer.table)
+    except ValidationError as error:
+        raise problems(layer.path, error, {}, {}) from error
+
+
+def problems(
+    path: Path, error: ValidationError, places: dict[str, Path], shifts: dict[str, int]
+) -> SdkError:
+    """Every mistake with its key, and its file where that is not `path`."""
+    found = []
+    for item in error.errors():
+        keys = list(item["loc"])
+        message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            message = "there is no such key"
+        if len(keys) > 1 and isinstance(keys[1], int):
+            keys[1] -= shifts.get(str(keys[0]), 0)
+        place = places.get(str(keys[0]), path) if keys else path
+        words = [] if place == path else [str(place)]
+        words += [".".join(map(str, keys))] if keys else []
+        found.append(": ".join([*words, message]))
+    return SdkError(
+        problem_list(str(path), found),
+        hint="compare with the boards that `ember boards` lists",
+    )

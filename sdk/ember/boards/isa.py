@@ -1,0 +1,72 @@
+"""kernels/isa.yaml becomes the instruction sets that kernels have variants for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ember import paths
+from ember.errors import SdkError
+from ember.files import documents
+
+# Toolchains that compile variants with models in C of the instructions.
+MODELLED = ("host", "arm-user-llvm")
+
+
+@dataclass(frozen=True)
+class Isa:
+    """One entry of the list."""
+
+    title: str
+    width: int = 1  # bytes that one access of a variant moves
+    options: Mapping[str, str] = field(default_factory=dict)  # by toolchain
+
+    @property
+    def needs_target_options(self) -> bool:
+        """Whether the options of the core do not allow its instructions."""
+        given = " ".join(self.options.values()).split()
+        return any(word.startswith(("-mcpu", "-march")) for word in given)
+
+
+@functools.cache
+def load() -> dict[str, Isa]:
+    """Every instruction set, by the name that ends its variants."""
+    path = paths.kernels() / "isa.yaml"
+    try:
+        data = documents.read_yaml(path)
+        return {name: Isa(**entry) for name, entry in data.items()}
+    except (TypeError, AttributeError) as error:
+        raise SdkError(f"cannot read the instruction sets {path}: {error}") from error
+
+
+def of(kernel: str) -> str | None:
+    """The instruction set that `kernel` is a variant for; None: it is portable."""
+    last = kernel.rpartition("_")[2]
+    return last if last in load() else None
+
+
+def width(kernel: str) -> int:
+    """Bytes that one access of `kernel` moves, if its elements are no larger."""
+    name = of(kernel)
+    return load()[name].width if name else 1
+
+
+def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:
+    """The portable ones of `candidates` and the variants for one of `isa`, in order."""
+    allowed = {None, *isa}
+    return tuple(kernel for kernel in candidates if of(kernel) in allowed)
+
+
+def cmake_options(isa: Iterable[str], toolchain: str, cpu: str) -> dict[str, str]:
+    """What CMakeLists.txt is told about variants.
+
+    Boards whose kernels run on models of instructions compile all, and share them.
+    """
+    wanted = load() if toolchain in MODELLED else isa
+    options = {"EMBER_ISA": ";".join(wanted), "EMBER_ALL_ISA": ";".join(load())}
+    for name, one in load().items():
+        if toolchain in one.options:
+            given = one.options[toolchain].format(cpu=cpu)
+            options[f"EMBER_VARIANT_FLAGS_{name}"] = ";".join(given.split())
+    return options

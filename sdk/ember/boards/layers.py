@@ -1,0 +1,298 @@
+"""What a board's file says, over what those say that it names: the board that it is
+`like:`, its chip and its core.
+
+A chip's facts go to boards that name this chip; to others, what its core is and no
+more, and their users are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ember import paths
+from ember.boards import files as board_files
+from ember.boards.files import ChipFile, Core, CoreFile, Layer, Table
+from ember.errors import SdkError
+
+Note = tuple[str, str]  # what, and the remedy
+
+# What another chip with the same core shares, and nothing else.
+_OF_CORES = ("cpu", "isa", "toolchains", "port", "svl")
+# A board that gives one of them itself may have another chip than the board it is like.
+_OF_CHIPS = ("cpu", "memories", "identity", "boot")
+# What a memory says that is described whole.
+_WHOLE = {"name", "base", "size", "access", "kind", "holds"}
+# What a core decides unless a chip or board does.
+_BY_CORE = ("port", "isa", "toolchains", "console")
+# Lists that a board adds to those of its chip.
+_JOINED = ("start", "sources")
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A board's table, and what its user should be told."""
+
+    table: Table
+    places: dict[str, Path]  # the file that gave each key
+    shifts: dict[str, int]  # items of the chip in front of a list
+    notes: tuple[Note, ...] = ()
+
+    def refusal(self, path: Path, error: ValidationError) -> SdkError:
+        return board_files.problems(path, error, self.places, self.shifts)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a board has of the one that it is like, and the name of its chip."""
+
+    table: Table
+    chip: str | None
+    notes: tuple[Note, ...] = ()
+
+
+def read(path: Path) -> Fields:
+    """What the board's file says, over what those that it names say."""
+    own = board_files.layer_of(path)
+    like = own.table.pop("like", None)
+    base = None if like is None else _like(own, like)
+    taken = _taken(own, base) if base else Taken({}, board_files.name_of(own, "chip"))
+    others = [one for one in (base,) if one]
+    chip = _chip(own, taken.chip, others)
+    notes = [*taken.notes, *_unknown(own, taken.chip, chip, others)]
+    lower = Layer(base.path if base else path, taken.table)
+    cpu = {**(chip.table if chip else {}), **lower.table, **own.table}.get("cpu")
+    given = {**lower.table, **own.table}
+    core = _core(own, cpu, given)
+    made = _merged(core, chip, lower, own)
+    named = {"chip": taken.chip} if taken.chip else {}
+    return Fields({**made.table, **named}, made.places, made.shifts, tuple(notes))
+
+
+# ---- the board that it is like -------------------------------------------------------
+
+
+def _like(own: Layer, like: Any) -> Layer:
+    name = str(like)
+    places = [own.path.parent, paths.boards()] if board_files.is_name(name) else []
+    files = [one / f"{name}.yaml" for one in places]
+    found = next((one for one in files if one.is_file()), None)
+    if found is None:
+        known = [one.stem for one in paths.boards().glob("*.yaml")]
+        raise SdkError(
+            f"{own.path}: like: there is no board '{name}'",
+            hint=f"{board_files.near(name, known)}see `ember boards`",
+        )
+    base = board_files.layer_of(found)
+    if "like" in base.table:
+        raise SdkError(
+            f"{own.path}: like: {name} is itself like another board",
+            hint=f"name the one that {found} is like",
+        )
+    return base
+
+
+def _taken(own: Layer, base: Layer) -> Taken:
+    """All that `base` says for a board with its chip, else what its core is."""
+    chip = board_files.name_of(own, "chip")
+    named = board_files.name_of(base, "chip")
+    described = _chip(base, named, [base])
+    table = {key: value for key, value in base.table.items() if key != "name"}
+    whole = {**(described.table if described else {}), **table}
+    if chip is None and not any(key in own.table for key in _OF_CHIPS):
+        return Taken(table, named, (_same_chip(own, base),))
+    if chip == base.chip:
+        if own.table.get("cpu") not in (None, whole.get("cpu")):
+            table = {key: table[key] for key in table if key not in _OF_CORES}
+        return Taken(table, chip)
+    return _of_core(own, base, chip, whole)
+
+
+def _of_core(own: Layer, base: Layer, chip: str | None, whole: Table) -> Taken:
+    """What a board with another chip has of `base`, which says `whole`."""
+    known = chip is not None and board_files.find(own, "chips", chip)
+    mine = _chip(own, chip, []) if known else None
+    given = {**(mine.table if mine else {}), **own.table}
+    _need_memories(own, base, given)
+    kept = {key: whole[key] for key in _OF_CORES if key in whole}
+    if given.get("cpu") not in (None, kept.get("cpu")):
+        kept = {}
+    skipped = (*_OF_CORES, "title", "chip", "uarts", *given)
+    lost = [key for key, value in whole.items() if value and key not in skipped]
+    notes = (_other_chip(own, base, kept, lost),) if lost else ()
+    kept |= {} if "title" in given else {"title": own.path.stem}
+    return Taken(kept, chip, notes)
+
+
+def _need_memories(own: Layer, base: Layer, given: Table) -> None:
+    if "memories" in given:
+        return
+    chip = own.table.get("chip")
+    unknown = f"; Ember knows no chip '{chip}'" if chip else ""
+    raise SdkError(
+        f"{own.path}: memories: none are given, and those of {base.path.stem} are of"
+        f" its chip, {base.chip}",
+        hint=f"give `memories:`, or `chip: {base.chip}` if the board has that chip"
+        f"{unknown}",
+    )
+
+
+def _same_chip(own: Layer, base: Layer) -> tuple[str, str]:
+    return (
+        f"{own.path} names no chip and is taken to have that of {base.path.stem},"
+        " with all that is said of it",
+        f"say so: `chip: {base.chip}`; or give its own `chip:` or `memories:`",
+    )
+
+
+def _other_chip(
+    own: Layer, base: Layer, kept: Table, lost: list[str]
+) -> tuple[str, str]:
+    shared = [key for key in _OF_CORES if key in kept]
+    taken = f"only {', '.join(shared)} is taken" if shared else "nothing is taken"
+    chip = own.table.get("chip")
+    return (
+        f"{own.path} {f'has the chip {chip}' if chip else 'names no chip'}, and"
+        f" {base.path.stem} has {base.chip}: {taken} from there, and not"
+        f" {', '.join(lost)}",
+        "give those that the board has; if it is the same chip, say"
+        f" `chip: {base.chip}`, and all of them are taken",
+    )
+
+
+# ---- chips and cores -----------------------------------------------------------------
+
+
+def _chip(own: Layer, name: str | None, others: Iterable[Layer]) -> Layer | None:
+    """The file of the chip; None where the board's own file describes it."""
+    if name is None:
+        return None
+    path = board_files.find(own, "chips", name)
+    if path is not None:
+        chip = board_files.layer_of(path)
+        board_files.check(chip, ChipFile)
+        return chip
+    if any(name == one.chip for one in others) or "memories" in own.table:
+        return None
+    known = board_files.known(own, "chips")
+    raise SdkError(
+        f"{own.path}: chip: there is no chip '{name}'",
+        hint=f"{board_files.near(name, known)}chips are {', '.join(known)}; describe"
+        f" another in {own.path.parent / 'chips' / name}.yaml, or give `cpu` and"
+        " `memories`",
+    )
+
+
+def _unknown(
+    own: Layer, name: str | None, chip: Layer | None, others: Iterable[Layer]
+) -> list[Note]:
+    """A name that is nearly one of a chip that Ember knows may be misspelt."""
+    if name is None or chip or any(name == one.chip for one in others):
+        return []
+    near = board_files.near(name, board_files.known(own, "chips"))
+    if not near:
+        return []
+    told = f"{own.path}: Ember knows no chip '{name}': it has what this file says alone"
+    return [(told, f"{near}(as `chip:`)")]
+
+
+def _core(own: Layer, cpu: Any, given: Table) -> Layer | None:
+    """The file of the core; None where the board says all that is needed of it."""
+    if cpu is None:
+        return None  # Board says that it is missing
+    name = board_files.name_of(Layer(own.path, {"cpu": cpu}), "cpu")
+    assert name is not None
+    path = board_files.find(own, "cores", name)
+    if path is None:
+        if {"isa", "toolchains"} <= set(given) and given.get("port") != "cortexm":
+            return None
+        known = board_files.known(own, "cores")
+        raise SdkError(
+            f"{own.path}: cpu: there is no core '{name}'",
+            hint=f"{board_files.near(name, known)}cores are {', '.join(known)};"
+            f" describe another in {own.path.parent / 'cores' / name}.yaml",
+        )
+    core = board_files.layer_of(path)
+    board_files.check(core, CoreFile)
+    table = {key: core.table[key] for key in _BY_CORE}
+    facts = {key: core.table[key] for key in Core.model_fields if key in core.table}
+    return Layer(path, {**table, "core": facts})
+
+
+# ---- one over the other --------------------------------------------------------------
+
+
+def _merged(core: Layer | None, chip: Layer | None, lower: Layer, own: Layer) -> Fields:
+    """The layers, the lowest first, as one table."""
+    places: dict[str, Path] = {}
+    for layer in (core, chip, lower, own):
+        places |= dict.fromkeys(layer.table, layer.path) if layer else {}
+    board = _over(lower.table, own.table)
+    below = chip.table if chip else {}
+    table = _over(_over(core.table if core else {}, below), board)
+    shifts = {}
+    for key in _JOINED:
+        ours, theirs = board.get(key), below.get(key)
+        if isinstance(ours, list) and theirs:
+            table[key] = [*theirs, *ours]
+            shifts[key] = len(theirs)
+    table |= _memories(board.get("memories"), below.get("memories") or [])
+    table |= _uart(board.get("uart"), below.get("uarts") or {}, own)
+    if "flashers" not in board and "flashers" in below:
+        table["flashers"] = list(_flashers(below["flashers"], board.get("probe")))
+    if "uarts" not in board:
+        table.pop("uarts", None)
+    if not {"runner", "verified"} & set(table):
+        table["verified"] = "nobody"
+    return Fields(table, places, shifts)
+
+
+def _over(base: Table, data: Table) -> Table:
+    """`base` with the fields of `data`; those that are mappings field by field."""
+    found = dict(base)
+    for key, value in data.items():
+        both = isinstance(value, dict) and isinstance(base.get(key), dict)
+        found[key] = _over(base[key], value) if both else value
+    return found
+
+
+def _memories(ours: Any, theirs: list[Table]) -> Table:
+    """Memories that the board does not describe whole have the rest of the chip's."""
+    if not isinstance(ours, list):
+        return {}
+    known = {one["name"]: one for one in theirs}
+    found = []
+    for one in ours:
+        partial = isinstance(one, dict) and not set(one) >= _WHOLE
+        below = known.get(str(one.get("name"))) if partial else None
+        found.append({**below, **one} if below else one)
+    return {"memories": found}
+
+
+def _uart(ours: Any, theirs: dict[str, Table], own: Layer) -> Table:
+    """The serial port that `line` names, with what the board adds to it."""
+    if not isinstance(ours, dict) or "line" not in ours:
+        return {}
+    name = str(ours["line"])
+    if name not in theirs:
+        raise SdkError(
+            f"{own.path}: uart.line: the chip has no '{name}' that Ember knows",
+            hint=f"it has {', '.join(theirs)}" if theirs else "give `kind` and `base`",
+        )
+    rest = {key: value for key, value in ours.items() if key != "line"}
+    return {"uart": {**theirs[name], **rest}}
+
+
+def _flashers(theirs: list[Table], probe: Any) -> Iterator[Table]:
+    """The chip's tools; OpenOCD needs to know the probe before."""
+    for one in theirs:
+        if one["tool"] != "openocd":
+            yield one
+        elif isinstance(probe, dict) and "openocd" in probe:
+            config = [probe["openocd"], *one["config"]]
+            more = {key: probe[key] for key in ("transport",) if key in probe}
+            yield {**one, "config": config, **more}

@@ -1,0 +1,138 @@
+"""Models and a board become an answer: does it fit, what is largest, what would help.
+
+The figures are those of firmware that is linked as `ember build` does (estimate.py).
+Where it cannot be, `linked` is false: they are without code and with a stack that is
+assumed. Where kernels are missing or cannot be asked for their needs, the plan covers
+what the program itself says, and `resolved` is false.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ember.build import estimate
+from ember.build import jobs
+from ember.plan import occupancy
+from ember.plan import offsets
+from ember import progress
+from ember.build import refusal
+from ember import model as models
+from ember.boards import Board
+from ember.errors import SdkError, UsageError
+from ember.build.estimate import Estimate
+from ember.build.jobs import Job, Options
+from ember.model import Model
+from ember.program import types
+from ember.build.repack import repack
+from ember.plan.replan import Replanned
+from ember.select.resolve import MethodNeeds
+from ember.select.selection import Selection
+from ember.files.tensors import DType
+from ember.toolchain.tools import MissingToolError
+from ember.plan.improved import Chosen, Improved
+
+
+_SHRINKS = 4  # int8 instead of float32
+
+
+def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
+    """The answer, as JSON."""
+    found = [models.read(path) for path in files]  # what cannot be read is no answer
+    job = jobs.make(found, board, options, jobs.app_of(options.app))
+    began = time.process_time()
+    pairs, missing = _chosen(job)
+    seconds = time.process_time() - began
+    with progress.doing(f"planning {', '.join(model.name for model in found)}"):
+        planned = _estimate(job, pairs, missing)
+    spent = sum(model.pass_seconds for model, _ in pairs)
+    answer = planned.to_json() | {
+        "resolved": missing is None,
+        "seconds": seconds - spent + planned.planned.seconds,
+        "pass_seconds": spent,
+    }
+    if missing is not None:
+        answer |= {"reason": missing.what, "hint": missing.hint}
+    known = options.rules.known
+    shown = planned.planned.selected.pairs if planned.fits else pairs
+    methods = ((model, one) for model, chosen in shown for one in chosen.methods)
+    answer["methods"] = occupancy.of_all(methods, known)
+    if not planned.fits:
+        answer |= refusal.of(planned, pairs)
+    if not planned.fits or missing is not None:
+        answer["int8"] = _as_int8([model for model, _ in pairs])
+    return answer
+
+
+def _chosen(job: Job) -> tuple[Sequence[Chosen], SdkError | None]:
+    """Packed models with their kernels; with none, and why, where some are missing."""
+    try:
+        return jobs.choose(job), None
+    except UsageError:
+        raise
+    except SdkError as error:
+        return [_without_kernels(model, job) for model in job.models], error
+
+
+def _without_kernels(model: Model, job: Job) -> Chosen:
+    """What a program says by itself: no method arena, no scratch."""
+    known, passes = job.options.rules.known, job.options.passes
+    packed = repack(model, known, passes, job.board)
+    methods = packed.program.methods
+    needs = [
+        MethodNeeds(index, (), (), arena=0, temp=0, slots=0, changing=False)
+        for index in range(len(methods))
+    ]
+    return Chosen(packed, Selection(methods, tuple(needs), {}, (), {}, known))
+
+
+def _estimate(job: Job, pairs: Sequence[Chosen], missing: SdkError | None) -> Estimate:
+    """As linked; with what is assumed, where the tools for that are missing."""
+    if missing is not None:  # nor is anything spread: that needs the kernels' accesses
+        return estimate.assumed(job, pairs, "kernels are missing", spread=False)
+    try:
+        made = jobs.libraries_of(job.board, job.options)
+        return estimate.alone(job, pairs, made)
+    except MissingToolError as error:
+        return estimate.assumed(job, pairs, error.what)
+
+
+def _as_int8(packed: Sequence[Improved]) -> dict[str, int]:
+    """Activations and constants if all that is float32 were int8, as far as the plan
+    can tell: the instructions stay."""
+    plans = [one for model in packed for one in model.replanned.values()]
+    constants = 0
+    for model in packed:
+        sizes = {
+            value.data_index: value.nbytes // _shrinks(value)
+            for method in model.program.methods
+            for _, value in method.tensors
+            if value.is_constant
+        }
+        constants += sum(sizes.values())
+    return {
+        "activations": sum(map(_planned_as_int8, plans)),
+        "constants": constants,
+    }
+
+
+def _planned_as_int8(plan: Replanned) -> int:
+    total = sum(plan.method.planned_sizes)
+    for number in plan.packed:
+        buffers = []
+        for one in plan.placed:
+            if one.memory_id == number:
+                values = (plan.method.values[value] for value in one.storage.values)
+                least = min(map(_shrinks, values))
+                buffer = one.storage.buffer()
+                buffers.append(replace(buffer, size=-(-buffer.size // least)))
+        total += offsets.place(buffers).height - plan.method.planned_sizes[number]
+    return total
+
+
+def _shrinks(value: types.Value) -> int:
+    is_float = isinstance(value, types.Tensor) and value.dtype is DType.FLOAT32
+    return _SHRINKS if is_float else 1

@@ -1,0 +1,40 @@
+"""A YAML file becomes ceilings for the size of a firmware, in bytes.
+
+total: 20K                    # code, constants and initial values
+ram: 64K                      # data, bss, arena and stack
+libraries: {core: 9K, kernels: 6000}
+operators: {"aten::add.out": 300}
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from ember.files import documents
+from ember.errors import SdkError, problem_list
+from ember.boards.strict import Size, Strict
+
+Ceilings = Annotated[dict[str, Size], Field(default_factory=dict)]
+
+
+class Budget(Strict):
+    """Ceilings; what is not named is free."""
+
+    total: Size | None = None
+    ram: Size | None = None
+    libraries: Ceilings
+    operators: Ceilings
+
+
+def read(path: Path) -> Budget:
+    data = documents.read_yaml(path, "the budget")
+    try:
+        return Budget.model_validate(data or {})
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        ]
+        raise SdkError(problem_list(f"{path} is wrong", problems)) from None

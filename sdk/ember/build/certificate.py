@@ -1,0 +1,249 @@
+"""What a firmware needs of each memory: planned before it is linked, then compared.
+
+The rows of a certificate are purposes: activations, scratch, method arenas, inputs and
+outputs, the stack, variables. Their bytes come from the plan and from the objects,
+which are placed as the linker will place them. The linked image must agree byte for
+byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ember.toolchain import elf
+from ember.toolchain import linker
+from ember.build import pack
+from ember.boards import Board, Role
+from ember.toolchain.elf import Elf
+from ember.errors import SdkError, problem_list
+from ember.toolchain.libraries import Libraries
+from ember.plan.regions import Plan
+from ember.build.stack import image, ports
+from ember.build.stack.bound import Bound, Graph, StackError
+from ember.build.stack.members import Members
+
+_PURPOSES: Mapping[Role, str] = {
+    "planned": "activations",
+    "weights": "copies of constants",
+    "temp": "scratch",
+    "method": "method arena",
+    "io": "inputs and outputs",
+}
+_ALIGN = 16  # bytes
+# Output sections of variables: their purpose, the input sections that the script
+# collects there (! is the exception), and what their ends are aligned to.
+_VARIABLES: Mapping[str, tuple[str, str, int]] = {
+    ".data": ("data", ".data .data.* .sdata .sdata.* .got .got.plt", _ALIGN),
+    ".ember_marks": ("bss", ".bss.ember_marks", 1),
+    ".bss": ("bss", "!.bss.ember_marks .bss .bss.* .sbss .sbss.* .scommon*", _ALIGN),
+}
+FILE = "certificate.json"
+
+
+@dataclass(frozen=True)
+class Row:
+    """Bytes for one purpose; `place` is the section or the symbol that has them."""
+
+    memory: str
+    purpose: str
+    place: str
+    planned: int
+    linked: int | None = None
+    lent: bool = False  # the model has them too: payloads that nobody reads any more
+
+
+@dataclass(frozen=True)
+class Certificate:
+    board: Board
+    rows: tuple[Row, ...]
+    stack: int  # bytes reserved
+    bound: Bound | None  # None: the port has none
+
+    def to_json(self) -> dict[str, Any]:
+        bound = self.bound.to_json() if self.bound else {"bound": None}
+        return {
+            "board": self.board.name,
+            "rows": [asdict(row) for row in self.rows],
+            "stack": {"reserved": self.stack, **bound},
+        }
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(self.to_json(), indent=2)
+        (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+
+
+def first_stack(board: Board) -> int:
+    """Bytes to plan with before any code is there to look at."""
+    return linker.LEAST_STACK if ports.is_bounded(board) else linker.DEFAULT_STACK
+
+
+def stack_size(
+    made: Libraries, graph: Graph | None, wanted: int | None
+) -> tuple[int, Bound | None]:
+    """Bytes to reserve for the stack, and its bound.
+
+    `wanted` is the user's wish. StackError when that is less than the bound.
+    """
+    if graph is None:
+        return wanted or linker.DEFAULT_STACK, None
+    found = ports.bound(made, graph)
+    least = found.total + ports.floor(made)
+    if wanted is not None and wanted < least:
+        raise StackError(
+            f"--stack {wanted} is {least - wanted} bytes less than the stack may need",
+            hint=f"the deepest calls, in bytes: {found.path_text()}; an exception:"
+            f" {found.exception}. Without --stack it has {ports.size(made, found)}",
+        )
+    return wanted or ports.size(made, found), found
+
+
+# ---- planned -------------------------------------------------------------------------
+
+
+def planned(
+    plans: Sequence[Plan], members: Members | None, bound: Bound | None
+) -> Certificate:
+    """The certificate before the link; `members` are what will be linked, if known."""
+    board, stack = plans[0].board, plans[0].stack
+    rows = [*_regions(plans)]
+    if members is not None:
+        where = linker.place(board, {"stack": stack})
+        size = linker.stack_bytes(stack)
+        rows += _arena_gaps(board, members, rows)
+        rows.append(Row(plans[0].stack_memory, "stack", ".ember_stack", size))
+        for place, (purpose, patterns, end) in _VARIABLES.items():
+            total = _placed(members, patterns, end)
+            rows.append(Row(where["data"], purpose, place, total))
+    return Certificate(board, tuple(rows), stack, bound)
+
+
+def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
+    regions = {region.name: region for one in plans for region in one.regions}
+    for region in regions.values():
+        purpose, place = _PURPOSES[region.role], region.name
+        if region.lent:
+            what = f"{purpose} in place of payloads"
+            yield Row(region.memory, what, place, region.lent, lent=True)
+            place = pack.rest_of(region.name)
+        if region.added:
+            yield Row(region.memory, purpose, place, region.added)
+
+
+def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator[Row]:
+    """What alignment adds to the regions of each memory."""
+    if board.port == "linux_user":
+        return  # the section has all that is left of the memory
+    for memory in board.memories:
+        if memory.writable:
+            place = f".ember_arena.{memory.name}"
+            total = _placed(members, f"{place} {place}.*", _ALIGN)
+            used = sum(
+                row.planned
+                for row in rows
+                if row.memory == memory.name and not row.lent
+            )
+            yield Row(memory.name, "alignment", place, total - used)
+
+
+def _placed(members: Members, patterns: str, end: int) -> int:
+    """Bytes of an output section that collects the sections with such names."""
+    at = 0
+    for one, index in members.in_order(members.kept):
+        section = one.section(index)
+        if _matches(section.name, patterns):
+            at = _up(at, max(section.alignment, 1)) + section.size
+    return _up(at, end)
+
+
+def _matches(name: str, patterns: str) -> bool:
+    words = patterns.split()
+    return f"!{name}" not in words and any(fnmatchcase(name, one) for one in words)
+
+
+def _up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+# ---- linked --------------------------------------------------------------------------
+
+
+def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certificate:
+    """The certificate with what the firmware has; SdkError when it is not the same."""
+    found = _Linked(planned.board, elf.read(firmware))
+    rows = tuple(replace(row, linked=found.bytes_of(row)) for row in planned.rows)
+    problems = [
+        f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
+        f" {row.planned:,} were planned"
+        for row in rows
+        if row.linked != row.planned
+    ]
+    if planned.board.port != "host":
+        problems += found.unplanned(rows)
+    if graph is not None:
+        problems += image.differences(graph, firmware)
+    if problems:
+        raise SdkError(
+            problem_list(f"{firmware.name} is not what was planned", problems, shown=5)
+        )
+    return replace(planned, rows=rows)
+
+
+class _Linked:
+    """Sections and symbols of a firmware by memory."""
+
+    def __init__(self, board: Board, file: Elf) -> None:
+        self.board = board
+        self.file = file
+        self._sections = {one.name: one for one in file.sections if one.in_memory}
+
+    def bytes_of(self, row: Row) -> int | None:
+        section = self._sections.get(row.place)
+        if row.purpose == "alignment":
+            inside = self._regions_in(row.place)
+            return (section.size if section else 0) - inside
+        if section is not None:
+            return section.size if self._is_in(section.address, row.memory) else None
+        symbol = self.file.symbol(row.place)
+        if symbol is None:
+            return 0 if row.place.startswith(".") else None
+        return symbol.size if self._is_in(symbol.address, row.memory) else None
+
+    def _regions_in(self, name: str) -> int:
+        """Bytes of the objects in a section."""
+        return sum(
+            symbol.size
+            for symbol in self.file.symbols
+            if symbol.kind == elf.STT_OBJECT
+            and self.file.sections[symbol.section].name == name
+        )
+
+    def _is_in(self, address: int, memory: str) -> bool:
+        if self.board.port == "host":
+            return True
+        found = self.board.memory(memory)
+        return found.base <= address < found.end or address == found.end
+
+    def unplanned(self, rows: Iterable[Row]) -> Iterator[str]:
+        """Sections in memory that is written, which the rows do not have."""
+        known = {row.place for row in rows}
+        for section in self._sections.values():
+            memory = self._memory_of(section.address)
+            if not section.size or section.name in known or memory is None:
+                continue
+            writes = section.flags & elf.SHF_WRITE
+            if writes and not section.name.startswith((".ember_arena", ".ember_model")):
+                yield (
+                    f"{section.name} takes {section.size:,} bytes of {memory},"
+                    " and none were planned"
+                )
+
+    def _memory_of(self, address: int) -> str | None:
+        for memory in self.board.memories:
+            if memory.writable and memory.base <= address < memory.end:
+                return memory.name
+        return None

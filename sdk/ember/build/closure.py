@@ -1,0 +1,92 @@
+"""Generated C tables become the files of Ember's sources that a project must compile.
+
+What calls what is read from the libraries of this computer: the objects there are the
+files, whatever they are compiled for later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ember import paths
+from ember.errors import SdkError
+from ember.toolchain.libraries import Libraries
+from ember.build.stack.objects import Archive
+
+_NAME = re.compile(r"\bember_\w+")
+_INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
+
+
+def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
+    """The files of kernels, engines and backends that the C texts `tables` need."""
+    return defining(made, (name for text in tables for name in _NAME.findall(text)))
+
+
+def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
+    """The files of kernels, engines and backends that define `symbols`, and those that
+    these need; `made` are all libraries of this computer."""
+    libraries = [
+        (Archive(path), made.sources[path.stem])
+        for path in made.archives
+        if path.stem not in ("libember_core", "libember_libc")
+    ]
+    offered = {
+        name: (number, place)
+        for number, (archive, _) in reversed(list(enumerate(libraries)))
+        for name, place in archive.index
+    }
+    waiting = sorted(set(symbols))
+    taken: set[tuple[int, int]] = set()
+    while waiting:
+        key = offered.get(waiting.pop())
+        if key is not None and key not in taken:
+            taken.add(key)
+            waiting += libraries[key[0]][0].member(key[1]).needed()
+    found = set()
+    for number, place in taken:
+        archive, files = libraries[number]
+        found |= _files(files[archive.places.index(place)])
+    return sorted(found)
+
+
+def _files(source: Path) -> set[Path]:
+    """The file, or what lies above `model` where this computer compiled a model."""
+    if source.parent.name != "model":
+        return {source}
+    above = source.parent.parent
+    return {path for path in above.iterdir() if path.suffix in (".c", ".S")}
+
+
+def headers(files: Iterable[Path]) -> list[Path]:
+    """Every header of Ember that `files` include, at any depth."""
+    waiting = list(files)
+    found: set[Path] = set()
+    while waiting:
+        for header in _included(waiting.pop()):
+            if header not in found:
+                found.add(header)
+                waiting.append(header)
+    return sorted(found)
+
+
+def _included(file: Path) -> Iterator[Path]:
+    try:
+        text = file.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise SdkError(f"cannot read {file}: {error.strerror}") from error
+    for name in _INCLUDE.findall(text):
+        for folder in (file.parent, *include_folders()):
+            if (folder / name).is_file():
+                yield (folder / name).resolve()
+                break
+
+
+def include_folders() -> tuple[Path, ...]:
+    """Where headers are searched for."""
+    return (
+        paths.runtime() / "include",
+        paths.root(),
+        paths.kernels() / "intrinsics",
+    )

@@ -1,0 +1,97 @@
+"""A package of generated C becomes objects, and these a linked firmware."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.toolchain import linker
+from ember.build import pack
+from ember.build import parts
+from ember import paths
+from ember.toolchain.libraries import Libraries
+from ember.program import Method, Tensor
+from ember.build.stack import ports
+from ember.build.stack.bound import Graph
+from ember.build.stack.members import Members
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What is compiled for one firmware, beside libraries."""
+
+    package: Path
+    methods: tuple[Method, ...]
+    app: Path | None  # a main() of the user's own
+    traced: bool = False
+    prepared: bool = False
+
+    @property
+    def paths(self) -> list[Path]:
+        folder = paths.runtime() / "app"
+        names = ["model.c"] if self.prepared else ["model.c", "model_loaded.c"]
+        if self.app is None:
+            names += ["run_main.c", "values.c", _values_of(self.methods)]
+            names.append("trace_on.c" if self.traced else "trace_off.c")
+        found = [folder / name for name in names]
+        found += pack.sources(self.package)
+        return [*found, self.app] if self.app else found
+
+    def digest(self) -> bytes:
+        """A hash of what the package gives to the compiler."""
+        found = hashlib.sha256()
+        for path in sorted(self.package.rglob("*.[chS]")):
+            found.update(path.name.encode() + b"\0" + path.read_bytes())
+        return found.digest()
+
+    def compile(self, made: Libraries, folder: Path) -> list[Path]:
+        options = [f"-I{self.package}"]
+        options += [f"-I{self.app.parent}"] if self.app else []
+        given = [self.app] if self.app else []
+        return made.compile(self.paths, folder, options, given=given)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Everything that a linker is given, and what it will take of it."""
+
+    made: Libraries
+    files: tuple[Path, ...]  # compiled now, and of the user's kernels
+    members: Members | None  # None: on this computer
+    graph: Graph | None  # calls; None: the port has no bound of its stack
+
+    def link(
+        self, firmware: Path, script: Path | None, *, overlap: bool = False
+    ) -> None:
+        """Link `firmware`, beside it its map; SdkError when it does not fit."""
+        self.made.link(
+            list(self.files),
+            firmware,
+            script=script,
+            map_file=firmware.with_suffix(".map"),
+            overlap=overlap,
+        )
+
+
+def objects(made: Libraries, files: Sequence[Path]) -> Objects:
+    """What is linked of `files` and of the parts of the libraries that they call."""
+    made = parts.of(made, files)
+    members = ports.members(made, files)
+    return Objects(made, tuple(files), members, ports.graph(made, members))
+
+
+def script_with_stack(package: Path, size: int) -> Path:
+    """The package's linker script with another size of the stack, in a file beside."""
+    made = package / "linker-traced.ld"
+    text = (package / "linker.ld").read_text(encoding="utf-8")
+    made.write_text(linker.with_stack(text, size), encoding="utf-8")
+    return made
+
+
+def _values_of(methods: Iterable[Method]) -> str:
+    """The file of the application that reads inputs of the methods' kinds."""
+    values = [one.values[index] for one in methods for index in one.inputs]
+    fixed = all(isinstance(one, Tensor) and not one.is_dynamic for one in values)
+    return "values_fixed.c" if fixed else "values_any.c"

@@ -1,0 +1,52 @@
+"""An estimate that fits becomes the last artefact: firmware, certificate, sizes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from ember.build import folder as build_folder
+from ember.build import certificate
+from ember.toolchain import footprint
+from ember.toolchain import image
+from ember.plan import regions as plan
+from ember.build.estimate import Estimate
+from ember.toolchain.libraries import Libraries
+
+
+def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
+    """Of the firmware that was `linked`, into the folder `target`, which is made.
+
+    SdkError when it is not what was planned.
+    """
+    assert found.objects is not None
+    plans = found.planned.plans
+    planned = certificate.planned(plans, found.objects.members, found.bound)
+    certified = certificate.linked(planned, linked, found.objects.graph)
+    target.mkdir()
+    for one in (linked, linked.with_suffix(".map")):
+        shutil.move(one, target / one.name)
+    certified.write(target)
+    _write_sizes(target / linked.name, found, made)
+
+
+def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
+    assert found.packed is not None
+    plans, job = found.planned.plans, found.job
+    images = image.write_images(elf_file, job.board)
+    sizes = image.sizes(elf_file, job.board, *plan.totals(plans))
+    build_folder.write_json(
+        elf_file.with_name("size.json"),
+        {
+            "size": sizes.to_json(),
+            "memory": found.memories_json(),
+            "footprint": footprint.of_map(
+                elf_file.with_suffix(".map"),
+                found.packed.chosen,
+                made.objects,
+                job.app,
+            ),
+            "method_arena": plan.to_json(plans)["method_arena"],
+            "images": [path.name for path in images],
+        },
+    )

@@ -1,0 +1,276 @@
+"""An estimate that does not fit becomes what would: options, tried one after the other,
+other boards, and the largest tensors and constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ember import boards
+from ember.build import estimate
+from ember.build import jobs
+from ember.toolchain import linker
+from ember.plan import occupancy
+from ember.plan import passes
+from ember.plan import regions as plan
+from ember import progress
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.build.estimate import Estimate
+from ember.build.jobs import Options
+from ember.plan.regions import room, wanted
+from ember.model.steering import Steering
+from ember.plan.improved import Chosen
+
+
+_TOP = 3  # tensors, and constants
+# Other boards have other instructions: code, stack and what kernels need there is taken
+# to be less than so many times as much, and these bytes.
+_FACTOR, _MORE = 3, 16 * 1024
+_NEEDS_FACTOR, _NEEDS_MORE = 4, 4 * 1024
+
+
+@dataclass(frozen=True)
+class Help:
+    """A change that was tried, and what it brought; sizes are bytes."""
+
+    change: str  # as a command line or ember.yaml has it
+    fits: bool
+    over: int
+    less: Mapping[str, int]  # by memory; below 0 it takes more
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "change": self.change,
+            "fits": self.fits,
+            "over": self.over,
+            "less": dict(self.less),
+        }
+
+    def __str__(self) -> str:
+        less = [
+            f"{abs(size):,} bytes {'less' if size > 0 else 'more'} of {name}"
+            for name, size in self.less.items()
+            if size
+        ]
+        end = "it fits" if self.fits else f"still {self.over:,} bytes too many"
+        return f"with {self.change}: {', '.join([*less, end])}"
+
+
+def tried(
+    before: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
+) -> list[Help]:
+    """Those that help a job with its kernels; `prepared` says whether nodes may be
+    prepared now."""
+    trials = _Trials(before, pairs)
+    for change, options in _of_build(before.job.options, prepared=prepared):
+        trials.add(change, options)
+    if len(trials.helps) > 1 and not any(one.fits for one in trials.helps):
+        both = replace(before.job.options, optimize="size", prepared=True)
+        trials.add(f"{_PREPARED} {_SIZE}", both)
+    for change, options in _others(before.job.options):
+        trials.add(change, options)
+    return trials.helps
+
+
+_PREPARED, _SIZE = "--prepared", "--optimize size"
+
+
+class _Trials:
+    """Changes of a job, one after the other."""
+
+    def __init__(self, before: Estimate, pairs: Sequence[Chosen]) -> None:
+        self.before = before
+        self.known = [_content(before.job.options, pairs)]
+        self.helps: list[Help] = []
+
+    def add(self, change: str, options: Options) -> None:
+        with progress.doing(f"trying {change}"):
+            after = self._after(options)
+        if after is None or after.over >= self.before.over:
+            return
+        old = {one.memory: one.used for one in self.before.memories}
+        less = {one.memory: old[one.memory] - one.used for one in after.memories}
+        self.helps.append(Help(change, after.fits, after.over, less))
+
+    def _after(self, options: Options) -> Estimate | None:
+        """None, where it cannot be, or makes what was there before."""
+        job = self.before.job
+        after = jobs.make(job.models, job.board, options, job.app)
+        try:
+            pairs = jobs.choose(after)
+            content = _content(after.options, pairs)
+            if content in self.known:
+                return None
+            self.known.append(content)
+            if self.before.reason:
+                return estimate.assumed(after, pairs, self.before.reason)
+            made = jobs.libraries_of(job.board, options)
+            return estimate.alone(after, pairs, made)
+        except SdkError:
+            return None
+
+
+def _content(options: Options, pairs: Sequence[Chosen]) -> list[Any]:
+    """What the firmware of a board follows from."""
+    return [
+        options.prepared,
+        options.optimize == "speed",  # the compiler is told so
+        options.steering.key(),
+        options.caller_io and any(map(_has_caller_io, pairs)),
+        [(model.content, chosen.kernels, chosen.nodes) for model, chosen in pairs],
+    ]
+
+
+def _of_build(options: Options, *, prepared: bool) -> Iterator[tuple[str, Options]]:
+    if prepared and not options.prepared:
+        yield _PREPARED, replace(options, prepared=True)
+    if options.optimize != "size":
+        yield _SIZE, replace(options, optimize="size")
+
+
+def _others(options: Options) -> Iterator[tuple[str, Options]]:
+    """What else can be asked for on a command line or in ember.yaml."""
+    left_out = [name for name in passes.DEFAULT if name not in options.passes]
+    if len(left_out) > 1:
+        every = passes.wanted((*options.passes, *left_out))
+        yield f"the passes {', '.join(left_out)}", replace(options, passes=every)
+    for name in passes.NAMES:
+        if name not in options.passes:
+            more = passes.wanted((*options.passes, name))
+            yield f"the pass {name}", replace(options, passes=more)
+    if options.steering:
+        rules = "the memory part of ember.yaml left out"
+        yield rules, replace(options, steering=Steering())
+    if not options.caller_io:
+        yield "--caller-io", replace(options, caller_io=True)
+
+
+def _has_caller_io(pair: Chosen) -> bool:
+    """Whether a method has inputs or outputs that the program does not plan."""
+    return any(
+        one is not None
+        for method in pair[1].methods
+        for one in (
+            *wanted.unbound_inputs(method, caller_io=False),
+            *wanted.unbound_outputs(method, caller_io=False),
+        )
+    )
+
+
+# ---- other boards --------------------------------------------------------------------
+
+
+def boards_that_fit(before: Estimate, pairs: Sequence[Chosen]) -> list[str]:
+    """Other boards that have the room for sure, those with the least memory first.
+
+    Nothing is compiled for them.
+    """
+    job = before.job
+    fitting = []
+    for name in boards.names():
+        board = job.options.rules.narrowed(boards.load(name))
+        another = board.name != job.board.name and board.port != "host"
+        if another and _fits_surely(before, pairs, board):
+            fitting.append((sum(one.size for one in board.memories), name))
+    return [name for _, name in sorted(fitting)]
+
+
+def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> bool:
+    job, same = before.job, _is_alike(before.job.board, board)
+    options = replace(job.options, toolchain=None)
+    other = [pair if same else _larger(*pair) for pair in pairs]
+    try:
+        options.rules.allowed(board)
+        found, shortages = plan.placed(
+            other,
+            board,
+            stack=_FACTOR * before.stack,
+            caller_io=options.caller_io,
+            linked=_linked_there(before, board),
+        )
+        if options.steering:
+            options.steering.check(board, job.models)
+            jobs.planned(replace(job, board=board), other, before.stack).check()
+    except SdkError:
+        return False
+    used = plan.to_json(found)["memories"]
+    free = room.of(board, linked=_linked_there(before, board))
+    return not shortages and all(one["used"] <= free[one["name"]] for one in used)
+
+
+def _is_alike(one: Board, other: Board) -> bool:
+    """Whether kernels need the same there."""
+    facts = ("isa", "svl", "pointer_bytes")
+    return all(getattr(one, name) == getattr(other, name) for name in facts)
+
+
+def _larger(model: Any, chosen: Any) -> Chosen:
+    """The pair with arena and scratch that other kernels may need, and constants that
+    other kernels pack."""
+    needs = tuple(
+        replace(
+            one,
+            arena=2 * one.arena,
+            temp=_NEEDS_FACTOR * one.temp + _NEEDS_MORE,
+        )
+        for one in chosen.needs
+    )
+    if any(method.delegates for method in model.program.methods):
+        model = replace(model, data=(*model.data, bytes(len(model.content))))
+    return Chosen(model, replace(chosen, needs=needs))
+
+
+def _linked_there(before: Estimate, board: Board) -> dict[str, int]:
+    """Code and variables as they may be on another board, by memory."""
+    if before.reason:
+        return room.guessed(board)
+    where = linker.place(board)
+    found: dict[str, int] = {}
+    writable = [one.name for one in before.job.board.memories if one.writable]
+    for name, size in before.linked.items():
+        for role in ("data", "code") if name in writable else ("code",):
+            memory = where[role]
+            found[memory] = found.get(memory, 0) + _FACTOR * size
+    found[where["code"]] = found.get(where["code"], 0) + _MORE
+    return found
+
+
+# ---- what is largest -----------------------------------------------------------------
+
+
+Named = dict[str, int]  # bytes
+
+
+def largest(pairs: Sequence[Chosen]) -> dict[str, Named]:
+    """The tensors that are alive at the highest peak, and the constants."""
+    return {"tensors": _largest_tensors(pairs), "constants": _largest_constants(pairs)}
+
+
+def _largest_tensors(pairs: Sequence[Chosen]) -> Named:
+    known = pairs[0][1].known
+    methods = ((model, method) for model, one in pairs for method in one.methods)
+    peaks = [
+        memory["peak"]
+        for one in occupancy.of_all(methods, known)
+        for memory in one["memories"]
+    ]
+    most = max(peaks, key=lambda one: one["bytes"], default=None)
+    tensors = most["tensors"][:_TOP] if most else []
+    return {one["name"]: one["bytes"] for one in tensors}
+
+
+def _largest_constants(pairs: Sequence[Chosen]) -> Named:
+    sizes: dict[tuple[int, int], tuple[str, int]] = {}
+    rows: list[tuple[str, int]] = []
+    for number, (model, _) in enumerate(pairs):
+        rows += [(one.key, len(one.data)) for one in model.program.named_data]
+        for method in model.program.methods:
+            for index, value in method.tensors:
+                if value.is_constant:
+                    name = value.name or f"value {index} of {method.name}"
+                    sizes[number, value.data_index] = (name, value.nbytes)
+    rows += sizes.values()
+    return dict(sorted(rows, key=lambda one: -one[1])[:_TOP])

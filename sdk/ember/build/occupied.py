@@ -1,0 +1,98 @@
+"""A linked firmware becomes the bytes that it takes of each memory, piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.toolchain import elf
+from ember.toolchain import linker
+from ember.boards import Board, Role
+from ember.toolchain.elf import Elf, Section
+
+# Output sections of linker scripts, by the role that places them; and what they are.
+_ROLES: Mapping[str, tuple[Role, str]] = {
+    ".ember_stack": ("stack", "the stack"),
+    ".ember_vectors": ("vectors", "code"),
+    ".text": ("code", "code"),
+    ".rodata": ("rodata", "constants of code"),
+    ".data": ("data", "variables"),
+    ".ember_marks": ("data", "variables"),
+    ".bss": ("data", "variables"),
+}
+REGIONS = "regions"
+_BOOT, _MODEL, _ARENA = ".ember_boot", ".ember_model.", ".ember_arena."
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """One memory: bytes from its start up to the end of what lies there."""
+
+    memory: str
+    capacity: int
+    used: int
+    pieces: Mapping[str, int]  # bytes by what they are; alignment is in none
+
+
+def of(firmware: Path, board: Board, stack_memory: str) -> tuple[Occupied, ...]:
+    """Of each memory of a board with a linker script; memories may overlap in
+    `firmware`, and hold more than they can."""
+    return _Sections(elf.read(firmware), board, stack_memory).memories()
+
+
+class _Sections:
+    def __init__(self, file: Elf, board: Board, stack_memory: str) -> None:
+        self.file = file
+        self.board = board
+        self.where = {**linker.place(board), "stack": stack_memory}
+
+    def memories(self) -> tuple[Occupied, ...]:
+        ends = {one.name: one.base for one in self.board.memories}
+        pieces: dict[str, dict[str, int]] = {name: {} for name in ends}
+        for memory, what, start, size in self._pieces():
+            if size:
+                ends[memory] = max(ends[memory], start + size)
+                pieces[memory][what] = pieces[memory].get(what, 0) + size
+        return tuple(
+            Occupied(one.name, one.size, ends[one.name] - one.base, pieces[one.name])
+            for one in self.board.memories
+        )
+
+    def _pieces(self) -> Iterator[tuple[str, str, int, int]]:
+        """Memory, what it is, address, bytes: of sections and of initial values."""
+        for one in self.file.sections:
+            if not one.in_memory:
+                continue
+            memory, what = self._place(one)
+            yield memory, what, one.address, self._size(one, memory)
+            if one.name == ".data":
+                yield from self._initial(one, memory)
+
+    def _place(self, one: Section) -> tuple[str, str]:
+        if one.name in _ROLES:
+            role, what = _ROLES[one.name]
+            return self.where[role], what
+        if one.name.startswith(_BOOT):
+            return self.where["vectors"], "boot header"
+        if one.name.startswith(_MODEL):
+            return one.name.removeprefix(_MODEL), "the model"
+        if one.name.startswith(_ARENA):
+            return one.name.removeprefix(_ARENA), REGIONS
+        writes = one.flags & elf.SHF_WRITE
+        role = "data" if writes else "rodata"
+        return self.where[role], "variables" if writes else "constants of code"
+
+    def _size(self, one: Section, memory: str) -> int:
+        """Without what a process adds to its arena: the rest of the memory."""
+        if self.board.port == "linux_user" and one.name.startswith(_ARENA):
+            return self.file.address(f"__ember_arena_{memory}_end") - one.address
+        return one.size
+
+    def _initial(
+        self, data: Section, memory: str
+    ) -> Iterator[tuple[str, str, int, int]]:
+        load = self.file.symbol("__ember_data_load")
+        rodata = self.where["rodata"]
+        if load is not None and rodata != memory and load.address != data.address:
+            yield rodata, "initial values", load.address, data.size

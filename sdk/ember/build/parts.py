@@ -1,0 +1,79 @@
+"""Objects of a firmware become archives of the kernels and backends that they call.
+
+All kernels take a compiler half a minute, those of one model a few seconds. What calls
+what is read from the libraries of this computer, which has them all (closure.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ember.toolchain import build_tree
+from ember.build import closure
+from ember.toolchain import libraries
+from ember.select import resolve
+from ember.toolchain.libraries import Libraries
+from ember.build.stack import objects
+
+
+def of(made: Libraries, files: Sequence[Path]) -> Libraries:
+    """The libraries whose archives have all that the objects `files` call.
+
+    The same, when they are whole; else compiled now, unless the cache has them.
+    """
+    if all(path.is_file() for path in made.archives):
+        return made
+    computer = libraries.build(resolve.computer(made.board), messages=True)
+    given = (objects.read(path) for path in (*files, *made.objects))
+    symbols = {name for one in given for name in one.needed()}
+    wanted = set(closure.defining(computer, symbols))
+    places = {
+        path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]
+        for path in made.archives
+        if not path.is_file()
+    }
+    folder = _folder(made, places)
+    if not folder.is_dir():
+        _make(made, places, folder)
+    kept = (_kept(path, folder, places) for path in made.archives)
+    return replace(made, archives=tuple(path for path in kept if path is not None))
+
+
+def _folder(made: Libraries, places: Mapping[str, Sequence[int]]) -> Path:
+    digest = hashlib.sha256(repr(sorted(places.items())).encode()).hexdigest()
+    return made.folder / f"parts-{digest[:16]}"
+
+
+def _kept(
+    archive: Path, folder: Path, places: Mapping[str, Sequence[int]]
+) -> Path | None:
+    """Where the archive is; None, where nothing of it is wanted."""
+    if archive.stem not in places:
+        return archive
+    return folder / archive.name if places[archive.stem] else None
+
+
+def _make(made: Libraries, places: Mapping[str, Sequence[int]], folder: Path) -> None:
+    wanted = {
+        name: [made.members[name][place] for place in chosen]
+        for name, chosen in places.items()
+        if chosen
+    }
+    with libraries.locked(made.config):
+        tree = made.config.build
+        targets = [
+            str(Path(one).relative_to(tree)) for o in wanted.values() for one in o
+        ]
+        libraries.compile_targets(made.config, targets)
+        with tempfile.TemporaryDirectory(dir=made.folder) as temporary:
+            place = Path(temporary) / "made"
+            place.mkdir()
+            for name, members in wanted.items():
+                words = [made.ar, "qcsD", str(place / f"{name}.a"), *members]
+                build_tree.run(words, f"cannot make {name}.a")
+            if not folder.is_dir():
+                place.rename(folder)

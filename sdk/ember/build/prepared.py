@@ -1,0 +1,322 @@
+"""A packed program becomes the states of its nodes, as constants of a firmware.
+
+The loader of this computer prepares the program twice, with every region of memory, and
+itself, at other addresses. A word of a state that is the same both times is a number. A
+word that moved is an address, and how far it moved tells of which region. So states are
+known without knowing their types, and no address is taken for a number or the other way
+around: what moved by no region's distance is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ember.toolchain import elf
+from ember.select import resolve
+from ember.boards import Board
+from ember.toolchain.elf import Elf
+from ember.errors import SdkError
+from ember.kernels import KernelList
+from ember.program import Method, Tensor
+
+_WORD = 1 << 32
+_POINTER_BYTES = 4
+_HINT = "build without --prepared"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A number, or an address: `value` bytes into what `place` names."""
+
+    value: int
+    place: tuple[str, int | str] | None = None
+    # ("program" | "temp" | "planned" | "state" | "symbol" | "function", which)
+
+
+@dataclass(frozen=True)
+class Step:
+    kernel: str
+    state: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A method as constants."""
+
+    method: Method
+    steps: tuple[Step, ...]
+    inputs: tuple[Word, ...]  # where the tensors lie
+    outputs: tuple[Word, ...]
+
+    @property
+    def words(self) -> Iterator[Word]:
+        for step in self.steps:
+            yield from step.state
+        yield from (*self.inputs, *self.outputs)
+
+    def program_offsets(self) -> Iterator[int]:
+        """Where in the program the words point."""
+        for word in self.words:
+            if word.place and word.place[0] == "program":
+                yield word.value
+
+
+def prepare(
+    content: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[tuple[int, Method]],
+    known: KernelList,
+    chosen: Mapping[str, Sequence[str]],
+) -> tuple[Prepared, ...]:
+    """Methods (index and method) of the program `content`, with `chosen` kernels."""
+    if board.pointer_bytes != _POINTER_BYTES:
+        raise SdkError(
+            f"--prepared is for boards with pointers of 4 bytes, not {board.name}",
+            hint=_HINT,
+        )
+    if data:
+        raise SdkError("weights in data files cannot be prepared", hint=_HINT)
+    for _, method in methods:
+        _check(method, chosen, known)
+    indices = [index for index, _ in methods]
+    first, second = resolve.twice(content, data, board, indices, known, chosen)
+    images = elf.read(first.tool), elf.read(second.tool)
+    return tuple(
+        _Reader(method, one, other, images).method()
+        for (_, method), one, other in zip(
+            methods, first.methods, second.methods, strict=True
+        )
+    )
+
+
+def _check(
+    method: Method, chosen: Mapping[str, Sequence[str]], known: KernelList
+) -> None:
+    used = {op for _, op, _ in method.kernel_calls()}
+    writing = sorted(
+        {name for op in used for name in chosen.get(op, ())} & known.writes_state
+    )
+    if writing:
+        names = ", ".join(writing)
+        raise SdkError(
+            f"{method.name} cannot be prepared: {names} changes its state when it runs",
+            hint=_HINT,
+        )
+    for index in (*method.inputs, *method.outputs):
+        value = method.values[index]
+        if not isinstance(value, Tensor):
+            raise SdkError(
+                f"{method.name} cannot be prepared: an input or output is no tensor",
+                hint=_HINT,
+            )
+
+
+# ---- words ---------------------------------------------------------------------------
+
+_Region = tuple[str, int, int, int]  # what, number, address, bytes
+
+
+class _Reader:
+    """Compares two loadings of a method."""
+
+    def __init__(
+        self,
+        method: Method,
+        one: Mapping[str, Any],
+        other: Mapping[str, Any],
+        images: tuple[Elf, Elf],
+    ) -> None:
+        self._method, self._one, self._other = method, one, other
+        self._image = images[0]
+        self._regions: dict[int, _Region] = {
+            images[1].address("main") - images[0].address("main"): ("code", 0, 0, 0)
+        }
+        for mine, moved in zip(one["regions"], other["regions"], strict=True):
+            if mine[3] == 0:
+                continue
+            if moved[2] - mine[2] in self._regions:
+                raise self._error("two regions of memory moved by one distance")
+            self._regions[moved[2] - mine[2]] = tuple(mine)
+
+    def method(self) -> Prepared:
+        steps = zip(self._one["steps"], self._other["steps"], strict=True)
+        calls = sum(1 for _ in self._method.kernel_calls())
+        if len(self._one["steps"]) != calls:
+            raise self._error("not every instruction is a kernel's call")
+        found = []
+        for index, (mine, moved) in enumerate(steps):
+            pairs = zip(mine["words"], moved["words"], strict=True)
+            where = f"the state of {mine['kernel']} at instruction {index}"
+            words = tuple(self._word(*pair, where) for pair in pairs)
+            found.append(Step(mine["kernel"], words))
+        return Prepared(
+            self._method,
+            tuple(found),
+            self._addresses("inputs"),
+            self._addresses("outputs"),
+        )
+
+    def _addresses(self, key: str) -> tuple[Word, ...]:
+        pairs = zip(self._one[key], self._other[key], strict=True)
+        found = tuple(self._word(*pair, key) for pair in pairs)
+        if any(word.place is None for word in found):
+            raise self._error(f"{key} have no memory of their own")
+        return found
+
+    def _word(self, mine: int, moved: int, where: str) -> Word:
+        distance = (moved - mine) % _WORD
+        if distance == 0:
+            return Word(mine)
+        region = self._regions.get(distance)
+        if region is None:
+            raise self._error(f"{where} has a word that is neither number nor address")
+        what, number, address, size = region
+        if what == "code":
+            return self._symbol(mine, where)
+        if what == "arena":
+            return self._state(mine, where)
+        offset = _signed(mine - address)
+        if what == "program" and not 0 <= offset <= size:
+            raise self._error(f"{where} points past the program")
+        return Word(offset, (what, number))
+
+    def _state(self, address: int, where: str) -> Word:
+        for index, step in enumerate(self._one["steps"]):
+            size = len(step["words"]) * _POINTER_BYTES
+            if step["state"] <= address < step["state"] + size:
+                return Word(address - step["state"], ("state", index))
+        raise self._error(f"{where} points into the arena, to no state")
+
+    def _symbol(self, address: int, where: str) -> Word:
+        """A function or a constant that other files see, by its name."""
+        for one in self._image.symbols:
+            if one.binding == elf.STB_LOCAL or one.section == 0:
+                continue
+            if one.kind == elf.STT_FUNC and one.address | 1 == address | 1:
+                return Word(0, ("function", one.name))
+            inside = one.address <= address < one.address + one.size
+            if one.kind == elf.STT_OBJECT and inside and self._is_constant(one):
+                return Word(address - one.address, ("symbol", one.name))
+        name = self._local_name(address)
+        raise SdkError(
+            f"{self._method.name} cannot be prepared: {where} points to {name}, which"
+            " only its file can name",
+            hint=f"EMBER_STATE_MAY_POINT_TO({name}, ember_<kernel>_{name}); in that"
+            f" file (ember/node.h); or {_HINT}",
+        )
+
+    def _local_name(self, address: int) -> str:
+        """What the file calls it that has the static function or constant."""
+        for one in self._image.symbols:
+            start = one.address & ~1 if one.kind == elf.STT_FUNC else one.address
+            named = one.kind in (elf.STT_FUNC, elf.STT_OBJECT)
+            if named and start <= address < start + max(one.size, 1):
+                return one.name
+        return hex(address)
+
+    def _is_constant(self, one: elf.Symbol) -> bool:
+        return not self._image.sections[one.section].flags & elf.SHF_WRITE
+
+    def _error(self, why: str) -> SdkError:
+        return SdkError(f"{self._method.name} cannot be prepared: {why}", hint=_HINT)
+
+
+def _signed(value: int) -> int:
+    return (value + _WORD // 2) % _WORD - _WORD // 2
+
+
+# ---- C -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Names:
+    """What regions of memory are called in C."""
+
+    image: str
+    skipped: int  # bytes of the program that the firmware does not have
+    temp: str | None
+    planned: Sequence[str | None]
+
+    def text(self, word: Word, number: int) -> str:
+        """The C expression of a word of method `number`."""
+        if word.place is None:
+            return f"{word.value:#x}" if word.value > 9 else str(word.value)
+        what, which = word.place
+        name, offset = f"state_{number}_{which}", word.value
+        if what == "program":
+            name, offset = self.image, offset - self.skipped
+        elif what == "temp":
+            name = self.temp or ""
+        elif what == "planned":
+            name = self.planned[int(which)] or ""
+        elif what in ("function", "symbol"):
+            name = str(which)
+        return f"(uintptr_t){name}{f' {offset:+d}' if offset else ''}"
+
+
+def tables(number: int, one: Prepared, names: Names) -> list[str]:
+    """C text of `prepared_<number>`."""
+    lines = [*_declarations(one), ""]
+    states = [f"state_{number}_{index}" for index in range(len(one.steps))]
+    for name, step in zip(states, one.steps, strict=True):
+        if step.state:
+            lines.append(f"static const uintptr_t {name}[{len(step.state)}];")
+    for name, step in zip(states, one.steps, strict=True):
+        if step.state:
+            words = ", ".join(names.text(word, number) for word in step.state)
+            lines.append(f"__attribute__((aligned(8))) // {step.kernel}")
+            lines.append(
+                f"static const uintptr_t {name}[{len(step.state)}] = {{{words}}};"
+            )
+    lines.append(f"static const ember_step_t ember_steps_{number}[] = {{")
+    for name, step in zip(states, one.steps, strict=True):
+        state = f"(void *)(uintptr_t){name}" if step.state else "0"
+        lines.append(f"    {{ember_run_{step.kernel}, {state}}},")
+    lines += ["    {0, 0}};", ""]
+    for key in ("inputs", "outputs"):
+        lines += _tensors(number, key, one, names)
+    lines += [
+        f"static const ember_prepared_t prepared_{number} = {{",
+        f"    ember_steps_{number}, tensors_inputs_{number}, tensors_outputs_{number},",
+        f"    {len(one.steps)}, {len(one.inputs)}, {len(one.outputs)}}};",
+        "",
+    ]
+    return lines
+
+
+def _declarations(one: Prepared) -> Iterator[str]:
+    found = {f"int32_t ember_run_{step.kernel}(void *state);" for step in one.steps}
+    for word in one.words:
+        if word.place and word.place[0] == "function":
+            found.add(f"extern void {word.place[1]}(void);")
+        elif word.place and word.place[0] == "symbol":
+            found.add(f"extern const uint8_t {word.place[1]}[];")
+    yield from sorted(found)
+
+
+def _tensors(number: int, key: str, one: Prepared, names: Names) -> Iterator[str]:
+    indices = getattr(one.method, key)
+    entries = []
+    for place, (index, word) in enumerate(zip(indices, getattr(one, key), strict=True)):
+        tensor = one.method.values[index]
+        assert isinstance(tensor, Tensor)
+        name = f"{key}_{number}_{place}"
+        yield _array("int32_t", f"sizes_{name}", tensor.sizes)
+        yield _array("uint8_t", f"order_{name}", tensor.dim_order)
+        constant = int(word.place is not None and word.place[0] == "program")
+        entries.append(
+            f"    {{(void *)({names.text(word, number)}), sizes_{name}, order_{name},"
+            f" {tensor.numel}, {tensor.dtype.value}, {len(tensor.sizes)},"
+            f" {tensor.dtype.itemsize}, {constant}}},"
+        )
+    yield f"static const ember_tensor_t tensors_{key}_{number}[] = {{"
+    yield from entries
+    yield "    {0}};"
+
+
+def _array(kind: str, name: str, items: Sequence[int]) -> str:
+    text = ", ".join(map(str, items)) or "0"
+    return f"static const {kind} {name}[] = {{{text}}};"

@@ -1,0 +1,282 @@
+"""ember.yaml becomes a project: models, a board, and rules for choosing kernels.
+
+models: [model.pte]         # what commands take that are given no model
+board: mps2-an386
+kernels: [my_kernels]       # folders with a kernels.yaml, tried before Ember's kernels
+pin:
+  aten::add.out: add        # every call of the operator
+  model/forward/3: add_f32  # the call at instruction 3 of a method of a model
+forbid: [mve]               # variants for these instruction sets are not used
+optimize: size              # or balanced, speed: what kernels are chosen for
+prepared: true              # firmware loads nothing: its nodes are prepared by build
+passes: [fold]              # only these passes of packing, not the default ones
+memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
+
+Files are relative to the folder of ember.yaml. The command line goes before it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_args
+
+from ember import boards
+from ember.files import documents
+from ember.plan import passes
+from ember.boards import strict
+from ember.errors import SdkError, UsageError, problem_list
+from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
+from ember.kernels.rules import Rules
+from ember.program.types import ALIGN
+from ember.model.steering import CLASSES, MOST_ALIGN, Steering
+
+FILE = Path("ember.yaml")
+_FIELDS = (
+    *("models", "board", "kernels", "pin", "forbid", "optimize"),
+    *("prepared", "passes", "memory"),
+)
+_CALL_PARTS = 3
+
+
+@dataclass(frozen=True)
+class Project:
+    models: tuple[Path, ...] = ()
+    board: str | None = None
+    rules: Rules = field(default_factory=Rules)
+    optimize: Optimize = DEFAULT_OPTIMIZE
+    prepared: bool = False
+    passes: tuple[str, ...] = passes.DEFAULT
+    steering: Steering = field(default_factory=Steering)
+    is_named: bool = True  # by the user; else it lay in the current folder
+
+    def models_or(self, given: Sequence[Path]) -> list[Path]:
+        """The models of a command line; without any the project's."""
+        found = list(given or self.models)
+        if not found:
+            raise UsageError(
+                "no model is given", hint="name a .pte, or see `--project`"
+            )
+        return found
+
+    def model_or(self, given: Path | None) -> Path:
+        """The one model of a command line, or of the project."""
+        found = self.models_or([given] if given else [])
+        if len(found) > 1:
+            raise UsageError(
+                f"the project has {len(found)} models, this takes one",
+                hint=f"name one of {', '.join(map(str, found))}",
+            )
+        return found[0]
+
+    def board_or(self, given: str | None) -> str:
+        """The board of a command line; without one the project's."""
+        found = given or self.board
+        if not found:
+            raise UsageError(
+                "no board is given", hint="--board NAME: see `ember boards`"
+            )
+        if not given and not self.is_named:
+            _check_runner(found)
+        return found
+
+
+def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Project:
+    """The project file `path`, or ember.yaml in the current folder if there is one.
+
+    `kernels` are folders of kernels beside the project's, tried before them.
+    """
+    more = tuple(folder.absolute() for folder in kernels or ())
+    if path is None and not FILE.is_file():
+        return Project(rules=Rules(folders=more))
+    is_named = path is not None
+    path = path or FILE
+    if not is_named:
+        _check_owner(path)
+    data = documents.read_yaml(path, "the project file")
+    project = _Reader(path, data or {}).project()
+    rules = project.rules
+    folders = tuple(dict.fromkeys(more + rules.folders))
+    rules = Rules(folders, rules.pins, rules.calls, rules.forbid)
+    return replace(project, rules=rules, is_named=is_named)
+
+
+def _check_owner(path: Path) -> None:
+    """Raise an SdkError for a file that somebody else put into the current folder: what
+    it names is compiled and run."""
+    owner, me = path.stat().st_uid, os.geteuid()
+    if owner in (me, 0) or (me == 0 and owner == Path.cwd().stat().st_uid):
+        return
+    raise SdkError(
+        f"{path} in this folder belongs to another user, and names what is run here",
+        hint=f"if you trust it: --project {path}",
+    )
+
+
+def _check_runner(name: str) -> None:
+    """Raise an SdkError for a board of a file that runs what none of Ember does."""
+    if not name.endswith(".yaml"):
+        return
+    runner = boards.load(name).runner
+    ours = [boards.load(one).runner for one in boards.names(internal=True)]
+    known = {(one.kind, one.binary, one.args) for one in ours}
+    if (runner.kind, runner.binary, runner.args) in known or runner.kind == "none":
+        return
+    words = " ".join([runner.binary or runner.kind, *runner.args])
+    raise SdkError(
+        f"the board {name} of {FILE} in this folder runs a command of its own: {words}",
+        hint=f"if you trust it, name it: --board {name}",
+    )
+
+
+class _Reader:
+    """Reads the fields of one file and keeps every problem."""
+
+    def __init__(self, path: Path, data: Any) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self.data = data if isinstance(data, dict) else {}
+        if not isinstance(data, dict):
+            self.problems.append("it is no mapping")
+
+    def project(self) -> Project:
+        models = self._paths("models")
+        folders = self._paths("kernels")
+        pins, calls = self._pins()
+        forbid = tuple(self._texts("forbid"))
+        board = self.data.pop("board", None)
+        if board is not None and not isinstance(board, str):
+            self.problems.append("board: it is no text")
+        optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
+        if optimize not in get_args(Optimize):
+            self.problems.append("optimize: it is none of size, balanced, speed")
+        prepared = self._flag("prepared", self.data.pop("prepared", False))
+        chosen = self._passes()
+        steering = self._steering()
+        self._unknown("", self.data, _FIELDS)
+        if self.problems:
+            raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
+        rules = Rules(folders, pins, calls, forbid)
+        return Project(models, board, rules, optimize, prepared, chosen, steering)
+
+    def _passes(self) -> tuple[str, ...]:
+        if "passes" not in self.data:
+            return passes.DEFAULT
+        try:
+            return passes.wanted(self._texts("passes"))
+        except UsageError as error:
+            self.problems.append(f"passes: {error.what}; {error.hint}")
+            return ()
+
+    def _unknown(self, where: str, left: Iterable[Any], known: Sequence[str]) -> None:
+        for name in left:
+            near = get_close_matches(str(name), known, n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            self.problems.append(f"{where}{name} is no field{meant}")
+
+    def _steering(self) -> Steering:
+        given = self._mapping("memory", self.data.pop("memory", None))
+        place = self._mapping("memory.place", given.pop("place", None))
+        reserve = self._mapping("memory.reserve", given.pop("reserve", None))
+        align = given.pop("align", None)
+        if not isinstance(align, dict):
+            every = ALIGN if align is None else self._align(align)
+            align = dict.fromkeys(CLASSES, every) if every != ALIGN else {}
+        found = Steering(
+            place={
+                str(word): tuple(self._list(f"memory.place: {word}", one))
+                for word, one in place.items()
+            },
+            reserve={str(name): self._size(name, one) for name, one in reserve.items()},
+            forbid=tuple(self._list("memory.forbid", given.pop("forbid", None) or [])),
+            align={str(name): self._align(one) for name, one in align.items()},
+            exclusive=self._groups(given.pop("exclusive", None) or []),
+            reload=self._flag("memory.reload", given.pop("reload", False)),
+        )
+        self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
+        known = ("place", "reserve", "forbid", "align", "exclusive", "reload")
+        self._unknown("memory: ", given, known)
+        return found
+
+    def _flag(self, where: str, given: Any) -> bool:
+        if not isinstance(given, bool):
+            self.problems.append(f"{where}: it is neither true nor false")
+        return given is True
+
+    def _mapping(self, where: str, given: Any) -> dict[Any, Any]:
+        if given is not None and not isinstance(given, dict):
+            self.problems.append(f"{where}: it is no mapping")
+        return dict(given) if isinstance(given, dict) else {}
+
+    def _list(self, where: str, given: Any) -> list[str]:
+        items = [given] if isinstance(given, str) else given
+        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+            return items
+        self.problems.append(f"{where}: name a memory, or a list of them")
+        return []
+
+    def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:
+        groups = given if isinstance(given, list) else [given]
+        for group in groups:
+            if isinstance(group, list) and all(isinstance(one, str) for one in group):
+                continue
+            self.problems.append(
+                "memory.exclusive: it is no list of groups: write [[one, other]]"
+            )
+            return ()
+        return tuple(map(tuple, groups))
+
+    def _size(self, name: Any, given: Any) -> int:
+        try:
+            size = strict.size_of(given)
+        except ValueError as error:
+            self.problems.append(f"memory.reserve: {name}: {error}")
+            return 0
+        return size
+
+    def _align(self, given: Any) -> int:
+        good = isinstance(given, int) and ALIGN <= given <= MOST_ALIGN
+        if good and given & (given - 1) == 0:
+            return int(given)
+        self.problems.append(
+            f"memory.align: {given!r} is no power of two from {ALIGN} to {MOST_ALIGN}"
+        )
+        return ALIGN
+
+    def _texts(self, name: str) -> list[str]:
+        items = self.data.pop(name, None) or []
+        items = [items] if isinstance(items, str) else items
+        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+            return items
+        self.problems.append(f"{name}: it is no list of texts")
+        return []
+
+    def _paths(self, name: str) -> tuple[Path, ...]:
+        folder = self.path.absolute().parent
+        return tuple(folder / text for text in self._texts(name))
+
+    def _pins(self) -> tuple[dict[str, str], dict[tuple[str, str, int], str]]:
+        operators: dict[str, str] = {}
+        calls: dict[tuple[str, str, int], str] = {}
+        given = self.data.pop("pin", None) or {}
+        if not isinstance(given, dict):
+            self.problems.append(
+                "pin: it is no mapping of operators or calls to kernels"
+            )
+            return operators, calls
+        for place, kernel in given.items():
+            parts = str(place).rsplit("/", 2)
+            if not isinstance(kernel, str):
+                self.problems.append(f"pin: the kernel of {place} is no text")
+            elif "/" not in str(place):
+                operators[str(place)] = kernel
+            elif len(parts) == _CALL_PARTS and parts[2].isdecimal():
+                calls[(parts[0], parts[1], int(parts[2]))] = kernel
+            else:
+                self.problems.append(
+                    f"pin: {place} is neither an operator nor MODEL/METHOD/INSTRUCTION"
+                )
+        return operators, calls

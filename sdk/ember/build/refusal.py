@@ -1,0 +1,83 @@
+"""An estimate that does not fit becomes what `ember build`, `pack` and `plan` say.
+
+That is which memory lacks how much, and what would fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ember.build import helps
+from ember.toolchain import linker
+from ember.errors import problem_list
+from ember.build.estimate import Estimate
+from ember.toolchain.linker import DoesNotFitError
+from ember.plan.improved import Chosen
+
+
+_PIECES, _BOARDS = 3, 5
+
+
+class TooSmallError(DoesNotFitError):
+    """Models do not fit a board: `shortages` say what lacks room."""
+
+    def __init__(self, facts: Mapping[str, Any], names: str) -> None:
+        super().__init__(what(facts, names), hint=hint(facts))
+        self.shortages: list[dict[str, Any]] = facts["shortages"]
+
+
+def error(
+    found: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
+) -> TooSmallError:
+    """The error of an estimate; what would help is tried now. `prepared` says whether
+    the command has that option."""
+    names = ", ".join(model.name for model, _ in pairs)
+    return TooSmallError(of(found, pairs, prepared=prepared), names)
+
+
+def of(
+    found: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
+) -> dict[str, Any]:
+    """The same as JSON."""
+    return {
+        "board": found.job.board.name,
+        "fits": False,
+        "over": found.over,
+        "shortages": [one.to_json() for one in found.shortages],
+        "helps": [
+            one.to_json() for one in helps.tried(found, pairs, prepared=prepared)
+        ],
+        "boards_that_fit": helps.boards_that_fit(found, pairs),
+        "largest": helps.largest(pairs),
+    }
+
+
+def what(facts: Mapping[str, Any], names: str) -> str:
+    problems = [_lacking(one) for one in facts["shortages"]]
+    return problem_list(f"{names} does not fit {facts['board']}", problems)
+
+
+def _lacking(one: Mapping[str, Any]) -> str:
+    rows = [f"{name} {size:,}" for name, size in one["pieces"].items()]
+    more = ", .." if len(rows) > _PIECES else ""
+    text = linker.lacking(one["memory"], one["needed"], one["capacity"])
+    return f"{text} ({', '.join(rows[:_PIECES])}{more})"
+
+
+def hint(facts: Mapping[str, Any]) -> str:
+    """What would fit: options first, then boards, then what is largest."""
+    return "\n  ".join(advice(facts))
+
+
+def advice(facts: Mapping[str, Any]) -> list[str]:
+    lines = [str(helps.Help(**one)) for one in facts["helps"]]
+    fitting = facts["boards_that_fit"]
+    more = f", and {len(fitting) - _BOARDS} more" if len(fitting) > _BOARDS else ""
+    names = ", ".join(fitting[:_BOARDS]) + more
+    lines.append(f"boards with enough memory: {names or 'none that Ember knows'}")
+    for kind, rows in facts["largest"].items():
+        if rows:
+            sizes = "; ".join(f"{name} {size:,} bytes" for name, size in rows.items())
+            lines.append(f"largest {kind}: {sizes}")
+    return lines

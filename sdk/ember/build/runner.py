@@ -1,0 +1,252 @@
+"""A board and its kernels become the test runner, firmware that `ember test` starts.
+
+A runner for a small board also carries programs in its flash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ember.build import certificate
+from ember.build import firmware
+from ember import kernels
+from ember.toolchain import libraries
+from ember.toolchain import linker
+from ember import paths
+from ember import progress
+from ember.boards import uart
+from ember.toolchain import user_kernels
+from ember.boards import Board
+from ember.cases import Case
+from ember.errors import SdkError
+from ember.kernels import KernelList
+from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
+from ember.kernels.rules import Rules
+
+_APP = (
+    "runner_main.c",
+    "runner_open.c",
+    "runner_case.c",
+    "runner_poison.c",
+    "values.c",
+    "values_any.c",
+)
+_STACK = 32 * 1024
+_SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
+_HEX = "[0-9a-f]" * 16
+_KEPT = 16  # firmware files of one board
+_ALIGN = 32  # a bundled program asks for it
+_ROOMY = 64 * 1024  # memory with which 4096 bytes of a serial line are kept, not 1024
+
+
+def memory(board: Board) -> int:
+    """Bytes of the memory that cases are loaded to."""
+    return max((one.size for one in board.memories_for("batch")), default=0)
+
+
+def is_small(board: Board) -> bool:
+    """Whether cases must be linked to the runner instead of being read by it."""
+    return memory(board) < _SMALL
+
+
+def general(
+    board: Board,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """The runner with every kernel that `rules` allow and every backend, built unless
+    it is cached.
+    """
+    rules = rules or Rules()
+    made = libraries.build(board, messages=True, optimize=optimize)
+    backends = tuple(rules.known.backends)
+    return _cached(made, rules.known, rules.allowed(board), backends, ())
+
+
+def special(
+    board: Board,
+    cases: Sequence[Case],
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> tuple[Path, list[int]]:
+    """A runner with what `cases` need, their programs in its flash.
+
+    Also the place of each case's program, for batch.record(). SdkError when they do
+    not fit together.
+    """
+    rules = rules or Rules()
+    chosen, backends = needs(cases, board, rules)
+    blobs: list[bytes] = []
+    places: list[int] = []
+    for case in cases:
+        places.append(len(blobs))
+        blobs += [case.content, *case.data]
+    made = libraries.build(board, messages=True, optimize=optimize)
+    return _cached(made, rules.known, chosen, backends, blobs), places
+
+
+def serial(
+    board: Board,
+    cases: Sequence[Case] = (),
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """A runner that is sent cases over the board's serial line, with every kernel, or
+    what `cases` need.
+    """
+    if board.uart is None:
+        raise SdkError(
+            f"board {board.name} has no serial port that the test runner knows",
+            hint="add `uart:` to its YAML: docs/boards.md",
+        )
+    rules = rules or Rules()
+    chosen, backends = rules.allowed(board), tuple(rules.known.backends)
+    if cases:
+        chosen, backends = needs(cases, board, rules)
+    made = libraries.build(board, messages=True, optimize=optimize, console=False)
+    return _cached(made, rules.known, chosen, backends, (), serial=True)
+
+
+def needs(
+    cases: Sequence[Case], board: Board, rules: Rules
+) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """Every candidate of the operators that `cases` call, and their backends."""
+    used: set[str] = set()
+    delegates: set[str] = set()
+    for case in cases:
+        for method in case.program.methods:
+            used.update(method.operator_names)
+            delegates.update(one.id for one in method.delegates)
+    offered = rules.allowed(board)
+    operators = {name: one for name, one in offered.items() if name in used}
+    return operators, tuple(sorted(delegates & set(rules.known.backends)))
+
+
+def _cached(
+    made: Libraries,
+    known: KernelList,
+    chosen: Mapping[str, Sequence[str]],
+    backends: Sequence[str],
+    blobs: Sequence[bytes],
+    *,
+    serial: bool = False,
+) -> Path:
+    board = made.board
+    texts = {
+        "operators.c": kernels.operator_table(chosen, known),
+        "backends.c": kernels.backend_table(backends, board.isa),
+        "linked.c": _linked_table(blobs),
+        "runner.ld": _script(board, serial),
+    }
+    if blobs:
+        texts["linked.S"] = _linked_assembly(blobs)
+    own = user_kernels.objects(made, known, chosen)
+    app = [paths.runtime() / "app" / name for name in _APP]
+    if serial and board.uart is not None:
+        app += uart.runner(board.uart, board.port)
+    kept = _place(made, texts, app, [*blobs, *(path.read_bytes() for path in own)])
+    if not kept.is_file():
+        with (
+            progress.doing(f"linking the test runner of {board.name}"),
+            tempfile.TemporaryDirectory(dir=kept.parent) as folder,
+        ):
+            built = _link(made, Path(folder), texts, app, blobs, own)
+            os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
+        _forget_old(kept.parent, board)
+    kept.touch()
+    return kept
+
+
+def _forget_old(folder: Path, board: Board) -> None:
+    made = sorted(
+        folder.glob(f"{board.name}-{_HEX}.elf"), key=lambda one: one.stat().st_mtime
+    )
+    for old in made[:-_KEPT]:
+        old.unlink(missing_ok=True)
+
+
+def _place(
+    made: Libraries,
+    texts: Mapping[str, str],
+    app: Sequence[Path],
+    blobs: Sequence[bytes],
+) -> Path:
+    """Where the firmware of exactly this content is kept."""
+    digest = hashlib.sha256(made.key.encode())
+    headers = {path.parent for path in app}
+    for path in (*app, *sorted(h for one in headers for h in one.glob("*.h"))):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    for text in texts.values():
+        digest.update(hashlib.sha256(text.encode()).digest())
+    for blob in blobs:
+        digest.update(hashlib.sha256(blob).digest())
+    folder = paths.writable_folder(paths.cache() / "runners")
+    return folder / f"{made.board.name}-{digest.hexdigest()[:16]}.elf"
+
+
+def _link(
+    made: Libraries,
+    folder: Path,
+    texts: Mapping[str, str],
+    app: Sequence[Path],
+    blobs: Sequence[bytes],
+    own: Sequence[Path],
+) -> Path:
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    for index, blob in enumerate(blobs):
+        (folder / f"{index}.bin").write_bytes(blob)
+    window = 4096 if memory(made.board) >= _ROOMY else 1024
+    options = [f"-I{folder}", f"-DEMBER_LINK_WINDOW={window}"]
+    generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
+    compiled = made.compile([*app, *generated], folder, options)
+    objects = firmware.objects(made, [*compiled, *own])
+    script = folder / "runner.ld"
+    if objects.graph is not None:
+        size, _ = certificate.stack_size(made, objects.graph, None)
+        text = linker.with_stack(texts[script.name], size)
+        script.write_text(text, encoding="utf-8")
+    objects.link(folder / "runner.elf", script if texts[script.name] else None)
+    return folder / "runner.elf"
+
+
+def _script(board: Board, serial: bool) -> str:
+    """With a stack for where it has no bound."""
+    if board.port == "host":
+        return ""
+    stack = linker.DEFAULT_STACK if is_small(board) else _STACK
+    return linker.script(board, stack_bytes=stack, serial=serial)
+
+
+# ---- programs in flash ---------------------------------------------------------------
+
+
+def _linked_table(blobs: Sequence[bytes]) -> str:
+    items = "".join(f"{{ember_linked_{i}, {len(b)}}}, " for i, b in enumerate(blobs))
+    return "\n".join(
+        [
+            "// Generated by Ember. Do not edit.",
+            '#include "runtime_c/app/runner.h"',
+            "",
+            *(f"extern const uint8_t ember_linked_{i}[];" for i in range(len(blobs))),
+            f"static const ember_bytes_t items[] = {{{items}{{0, 0}}}};",
+            f"const ember_linked_t ember_linked = {{items, {len(blobs)}}};",
+            "",
+        ]
+    )
+
+
+def _linked_assembly(blobs: Sequence[bytes]) -> str:
+    lines = ['.section .ember_model, "a", %progbits']
+    for index in range(len(blobs)):
+        lines += [
+            f".balign {_ALIGN}",
+            f".global ember_linked_{index}",
+            f"ember_linked_{index}:",
+            f'.incbin "{index}.bin"',
+        ]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,200 @@
+"""Frames and calls become the most of the stack that a firmware can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ember.errors import SdkError
+from ember.build.stack import code
+from ember.build.stack.calls import Callee, Calls
+from ember.build.stack.code import Objects
+from ember.build.stack.members import Members, Place, is_core
+from ember.build.stack.walk import Frame, UnknownStackError
+
+
+class StackError(SdkError):
+    """The stack has no bound, or too little room."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """A function on the deepest path, and its part of the stack in bytes."""
+
+    function: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Bound:
+    bytes: int  # of calls from the entry
+    exception: int  # that an exception adds to it
+    path: tuple[Link, ...]
+    functions: int  # that can be reached
+    others: dict[str, tuple[int, int]] = field(default_factory=dict)  # need, room
+
+    @property
+    def total(self) -> int:
+        return self.bytes + self.exception
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "bound": self.total,
+            "calls": self.bytes,
+            "exception": self.exception,
+            "path": [
+                {"function": one.function, "bytes": one.bytes} for one in self.path
+            ],
+            "functions": self.functions,
+            "others": [
+                {"stack": name, "bound": need, "size": room}
+                for name, (need, room) in self.others.items()
+            ],
+        }
+
+    def path_text(self) -> str:
+        return " > ".join(f"{one.function} {one.bytes}" for one in self.path)
+
+
+@dataclass(frozen=True)
+class _Need:
+    bytes: int
+    path: tuple[Link, ...]
+
+
+class Graph:
+    """The calls of a firmware from its entry and its exception handlers."""
+
+    def __init__(self, members: Members) -> None:
+        kind = code.machine(members.objects[0].file.machine)
+        assert kind is not None
+        self.members = members
+        self.code = Objects(members, kind)
+        self.calls = Calls(self.code, members.kept)
+        self.reached: dict[Place, Frame] = {}
+        self._others: dict[str, _Need] = {}
+        self._needs: dict[tuple[Place, str | None], _Need] = {}
+        self._active: list[tuple[Place, str | None]] = []
+        self._pointing: dict[Place, bool] = {}
+
+    def bound(self, handlers: Sequence[Place], exception: int, main: str) -> Bound:
+        """The bound from the entry, with one exception of `exception` bytes.
+
+        `handlers` run at exceptions. `main` names the stack that the entry changes to,
+        "" when it starts on it. StackError.
+        """
+        entry = self.members.named(self.members.entry)
+        if entry is None:
+            raise StackError(f"the firmware has no entry '{self.members.entry}'")
+        first = self._need(entry, None)
+        own = [self._need(one, None) for one in handlers]
+        need = self._others.pop(main, first) if main else first
+        extra = exception + max((one.bytes for one in own), default=0)
+        others = {
+            name: (one.bytes, self.code.stacks.get(name, 0))
+            for name, one in self._others.items()
+        }
+        for name, (used, room) in others.items():
+            if room and used > room:
+                path = Bound(0, 0, self._others[name].path, 0).path_text()
+                raise StackError(
+                    f"the stack '{name}' has {room} bytes, and its handlers need"
+                    f" {used}: {path}"
+                )
+        return Bound(need.bytes, extra, need.path, len(self.reached), others)
+
+    def add_stack(self, handler: Place, stack: str) -> None:
+        """`handler` begins on `stack`, a name of one that the entry changes to."""
+        need = self._need(handler, None)
+        known = self._others.get(stack)
+        if known is None or need.bytes > known.bytes:
+            self._others[stack] = need
+
+    # ---- one function ------------------------------------------------------------
+
+    def _need(self, place: Place, owner: str | None) -> _Need:
+        """What a call of `place` needs; `owner` is the kernel that it works for."""
+        if owner is not None and not self._has_pointers(place):
+            owner = None
+        key = place, owner
+        if key not in self._needs:
+            if key in self._active:
+                raise self._recursion(key)
+            self._active.append(key)
+            self._needs[key] = self._computed(place, owner)
+            self._active.pop()
+        return self._needs[key]
+
+    def _computed(self, place: Place, owner: str | None) -> _Need:
+        name = self.code.name(place)
+        frame = self._frame(place)
+        deepest = {
+            which: _Need(depth, (Link(name, depth),))
+            for which, depth in frame.own.items()
+        }
+        for which, depth, callee in self._callees(place, frame, owner):
+            below = self._need(callee.place, callee.owner)
+            known = deepest.get(which)
+            if known is None or depth + below.bytes > known.bytes:
+                path = (Link(name, depth), *below.path)
+                deepest[which] = _Need(depth + below.bytes, path)
+        for which, need in deepest.items():
+            known = self._others.get(which)
+            if which and (known is None or need.bytes > known.bytes):
+                self._others[which] = need
+        return deepest[""]
+
+    def _frame(self, place: Place) -> Frame:
+        try:
+            frame = self.code.frame(place)
+        except UnknownStackError as error:
+            name = self.code.name(place)
+            raise StackError(
+                f"the stack that '{name}' needs is not known: {error}",
+                hint=self._reached_by(),
+            ) from None
+        self.reached[place] = frame
+        return frame
+
+    def _callees(
+        self, place: Place, frame: Frame, owner: str | None
+    ) -> Iterable[tuple[str, int, Callee]]:
+        for (which, target), depth in frame.calls.items():
+            yield which, depth, Callee(target, owner)
+        for (which, _, field_at), depth in frame.pointers.items():
+            callees = self.calls.of(place, owner, field_at)
+            if callees is None:
+                raise StackError(
+                    f"'{self.code.name(place)}' calls a function through a pointer, and"
+                    " nothing says which",
+                    hint=self._reached_by(),
+                )
+            for callee in callees:
+                yield which, depth, callee
+
+    def _has_pointers(self, place: Place) -> bool:
+        """Whether a call by pointer, of a kernel's own, can be reached by calls."""
+        found = self._pointing.get(place)
+        if found is None:
+            self._pointing[place] = False  # for a cycle; it is reported later
+            frame = self._frame(place)
+            found = bool(frame.pointers) and not is_core(place.object)
+            for _, target in frame.calls:
+                found = found or self._has_pointers(target)
+            self._pointing[place] = found
+        return found
+
+    # ---- what is wrong -----------------------------------------------------------
+
+    def _recursion(self, key: tuple[Place, str | None]) -> StackError:
+        cycle = [*self._active[self._active.index(key) :], key]
+        names = " > ".join(self.code.name(place) for place, _ in cycle)
+        return StackError(
+            f"the stack has no bound: a function may call itself: {names}",
+            hint=self._reached_by(),
+        )
+
+    def _reached_by(self) -> str:
+        names = [self.code.name(place) for place, _ in self._active]
+        return f"it is reached by {' > '.join(names)}"

@@ -1,0 +1,298 @@
+"""Calls through pointers: which functions each may reach.
+
+The runtime's own calls are few, and of known kinds: a kernel is prepared and run, a
+backend is started. They are listed here by the function that makes them; one that is
+not listed is an error. A kernel's own pointers can only hold what the kernel and the
+engines below it take the address of, an application's what it does.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ember.toolchain import elf
+from ember.build.stack.code import Objects
+from ember.build.stack.members import Place, is_core
+from ember.build.stack.objects import Object
+
+# The words of the runtime's structures that hold functions, by what these are.
+_CHANGING = dict(
+    enumerate(
+        (
+            "load_values",
+            "load_call",
+            "load_other",
+            "source",
+            "tensor",
+            "reshape",
+            "unload",
+        )
+    )
+)
+_KERNEL = {0: "prepare", 1: "run"}
+_BACKEND = {1: "init", 2: "execute", 3: "destroy"}
+_DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
+    "ember_kernel_": _KERNEL,
+    "ember_backend_": _BACKEND,
+    "ember_changing": _CHANGING,
+}
+_STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
+_PART = "ember_xnnpack_"  # descriptors below a backend's
+# Who calls what the tables of models name.
+_MODEL = {
+    "ember_model_open_of": "ember_model_attach",
+    "ember_model_load_of": "ember_model_lend",
+    "ember_model_start": "ember_model_lend",
+}
+_WORDS: Mapping[str, int] = {
+    "step": 0,
+    "read": 0,
+    "volatile": 2,
+    **{
+        role: word
+        for words in (_CHANGING, _KERNEL, _BACKEND)
+        for word, role in words.items()
+    },
+}
+_FAR = 7  # words; what is not in the list lies further behind in its structure
+
+# What a function of the runtime calls, with all that a compiler may move into it; the
+# word of the pointer must agree.
+_LOADING = ("prepare", "load_values", "load_call", "load_other", "unload", "init")
+_CORE: Mapping[str, tuple[str, ...]] = {
+    "ember_method_execute": ("step",),
+    "ember_method_execute_traced": ("step", "callback"),
+    "run_traced": ("step", "callback"),
+    "ember_run_volatile": ("volatile", "prepare"),
+    "prepare_again": ("prepare",),
+    "ember_node_prepare": ("prepare",),
+    "ember_method_load_fixed": ("prepare",),
+    "ember_volatile_load": ("prepare",),
+    "ember_method_load": _LOADING,
+    "load": _LOADING,
+    "load_all": _LOADING,
+    "load_kernel": _LOADING,
+    "ember_method_load_step": _LOADING,
+    "ember_method_load_delegate": ("init",),
+    "load_other": ("init",),
+    "start": ("init",),
+    "ember_method_unload": ("destroy",),
+    "run_delegate": ("execute",),
+    "ember_loader_read_all": ("read",),
+    "read_all": ("read",),
+}
+# What any of them may call: how to look at a value.
+_ANYWHERE = ("source", "tensor", "reshape", "find")
+# Functions that the runtime itself takes the address of.
+_OWN = {
+    "ember_run_volatile": "step",
+    "run_delegate": "step",
+    "run_move": "step",
+    "run_jump": "step",
+    "run_nothing": "step",
+    "find_data": "find",
+    "read_memory": "read",
+    "read_file": "read",
+}
+
+
+@dataclass(frozen=True)
+class Callee:
+    place: Place
+    owner: str | None = None  # the kernel or backend whose pointers it may use
+
+
+@dataclass(frozen=True)
+class _Descriptor:
+    """A constant of functions: a kernel, a backend, a part of one."""
+
+    name: str
+    object: Object
+    section: int
+    offset: int
+
+    @property
+    def key(self) -> tuple[Object, int]:
+        return self.object, self.section
+
+
+class Calls:
+    """The functions that each call through a pointer may reach."""
+
+    def __init__(self, code: Objects, kept: Iterable[tuple[Object, int]]) -> None:
+        self.code = code
+        self.kept = list(kept)
+        self.roles: dict[str, list[Callee]] = {}
+        self._of_owner: dict[str, list[Callee]] = {}
+        # Without the tables of them.
+        self._parts = {
+            one.key: one for one in self._descriptors(_PART) if self._taken(*one.key)
+        }
+        for prefix, words in _DESCRIPTORS.items():
+            for one in self._descriptors(prefix):
+                self._add_roles(one, words)
+                if not is_core(one.object):
+                    self._add_owner(one)
+        for table in self._descriptors(_STEPS):
+            self._add_steps(table)
+        self._find_own()
+
+    def of(
+        self, caller: Place, owner: str | None, field_at: int | None
+    ) -> list[Callee] | None:
+        """What a pointer of `caller` may call; None: nothing says which.
+
+        `field_at` is the pointer's place in its structure, in bytes, if it is known.
+        """
+        if is_core(caller.object):
+            return self._of_core(self.code.name(caller).partition(".")[0], field_at)
+        if owner is not None:
+            return self._of_owner[owner]
+        # Where nobody takes an address, all the pointers are NULL.
+        model = _MODEL.get(self.code.name(caller))
+        found = self._of_application if model is None else self._of_models
+        return [one for one in found if model in (None, self.code.name(one.place))]
+
+    def _of_core(self, name: str, field_at: int | None) -> list[Callee] | None:
+        roles = _CORE.get(name, ())
+        if field_at is not None:
+            word = field_at // self.code.machine.pointer_bytes
+            roles = (*roles, *_ANYWHERE)
+            roles = tuple(role for role in roles if _is_at(role, word))
+        found = [one for role in roles for one in self._in_role(role)]
+        return found if roles else None
+
+    def _in_role(self, role: str) -> list[Callee]:
+        found = list(self.roles.get(role, []))
+        if role in ("step", "volatile"):
+            found += self.roles.get("run", [])
+        if role in ("callback", "find", "read"):
+            found += self._of_application
+        return found
+
+    # ---- what there is -----------------------------------------------------------
+
+    def _descriptors(self, prefix: str) -> Iterator[_Descriptor]:
+        for one, section in self.kept:
+            if not _is_code(one, section):
+                for at, name in one.labels.get(section, []):
+                    if name.startswith(prefix):
+                        yield _Descriptor(name, one, section, at)
+
+    def _add_roles(self, found: _Descriptor, words: Mapping[int, str]) -> None:
+        owner = None if is_core(found.object) else found.name
+        for word, role in words.items():
+            at = found.offset + word * self.code.machine.pointer_bytes
+            place = self._pointer(found.object, found.section, at)
+            if place is not None:
+                self.roles.setdefault(role, []).append(Callee(place, owner))
+
+    def _add_steps(self, table: _Descriptor) -> None:
+        """Each step as a kernel: it may use what its state names, and its run."""
+        words = table.object.relocations.get(table.section, {})
+        pointer = self.code.machine.pointer_bytes
+        for at in sorted(one for one in words if one % (2 * pointer) == 0):
+            run = self._pointer(table.object, table.section, at)
+            if run is None:
+                continue
+            name = f"{table.name}+{at}"
+            start = [(run.object, run.section)]
+            state = words.get(at + pointer)
+            if state is not None:
+                place = self.code.members.definition(table.object, state.symbol)
+                start += [(place.object, place.section)] if place else []
+            below = self.code.members.reached(start, core=False)
+            places = {place: None for key in below for place in self._taken(*key)}
+            self._of_owner[name] = [Callee(place, name) for place in places]
+            self.roles.setdefault("run", []).append(Callee(run, name))
+
+    def _add_owner(self, found: _Descriptor) -> None:
+        """Functions whose address is taken below a descriptor, not by itself.
+
+        Parts of it have pointers of their own, and may use the others.
+        """
+        below = self._taken_below(found)
+        parts = [self._parts[key] for key in below if key in self._parts]
+        own = {
+            place: None
+            for key in below
+            if key not in self._parts and key != found.key
+            for place in self._taken(*key)
+        }
+        callees = [Callee(place, found.name) for place in own]
+        for part in parts:
+            callees += [Callee(place, part.name) for place in self._taken(*part.key)]
+            self._of_owner[part.name] = [
+                Callee(place, part.name) for place in {**own, **self._below_part(part)}
+            ]
+        self._of_owner[found.name] = callees
+
+    def _taken_below(self, found: _Descriptor) -> dict[tuple[Object, int], None]:
+        return self.code.members.reached([found.key], core=False, last=self._parts)
+
+    def _below_part(self, part: _Descriptor) -> dict[Place, None]:
+        others = {key for key in self._parts if key != part.key}
+        below = self.code.members.reached([part.key], core=False, last=others)
+        return {
+            place: None
+            for key in below
+            if key not in self._parts
+            for place in self._taken(*key)
+        }
+
+    def _pointer(self, one: Object, section: int, at: int) -> Place | None:
+        return self.code.function(self.code.address(one, section, at))
+
+    def _taken(self, one: Object, section: int) -> dict[Place, None]:
+        found: dict[Place, None] = {}
+        for at in one.relocations.get(section, {}):
+            place = self._pointer(one, section, at)
+            names = place.object.functions if place else {}
+            if place and (place.section, place.offset) in names:
+                found[place] = None
+        return found
+
+    def _find_own(self) -> None:
+        for one, section in self.kept:
+            for place in self._taken(one, section) if is_core(one) else ():
+                role = _OWN.get(self.code.name(place).partition(".")[0])
+                if role is not None:
+                    self.roles.setdefault(role, []).append(Callee(place))
+
+    @functools.cached_property
+    def _of_application(self) -> list[Callee]:
+        return [one for one in self._of_objects if one not in self._of_models]
+
+    @functools.cached_property
+    def _of_models(self) -> list[Callee]:
+        """Parts of the models' code that their tables name."""
+        names = _MODEL.values()
+        return [one for one in self._of_objects if self.code.name(one.place) in names]
+
+    @functools.cached_property
+    def _of_objects(self) -> list[Callee]:
+        """What objects outside of libraries take the address of.
+
+        The vectors do not count, nor do kernels and the steps of prepared methods.
+        """
+        steps = {table.object for table in self._descriptors(_STEPS)}
+        found: dict[Place, None] = {}
+        for one, section in self.kept:
+            name = one.section(section).name
+            kernel = any(name.startswith("ember_kernel_") for name in one.defined)
+            kernel = kernel or one in steps
+            if not (one.archive or kernel or name.startswith(".ember_vectors")):
+                found |= self._taken(one, section)
+        return [Callee(place) for place in found]
+
+
+def _is_at(role: str, word: int) -> bool:
+    return (
+        word == _WORDS[role] if role in _WORDS else role == "callback" or word >= _FAR
+    )
+
+
+def _is_code(one: Object, section: int) -> bool:
+    return bool(one.section(section).flags & elf.SHF_EXECINSTR)

@@ -1,0 +1,257 @@
+"""Sections of objects, or of a linked image, as code to walk; see walk.Code."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ember.toolchain import elf
+from ember.build.stack import a64, thumb
+from ember.build.stack.members import Members, Place
+from ember.build.stack.objects import Object, Relocation
+from ember.build.stack.step import Step
+from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+
+_JUMPS_BY_TABLE = "__gnu_thumb1_case_"  # how GCC writes a switch for Armv6-M
+_CODE, _DATA = ("$t", "$x", "$a"), "$d"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One instruction set; relocations by R_*."""
+
+    name: str
+    decode: Callable[[bytes, int], Step]
+    stack_register: int
+    kept_registers: frozenset[int]
+    branches: frozenset[int]  # relocations of calls and jumps
+    addresses: frozenset[int]  # of words and instructions that hold an address
+    pointer_bytes: int
+
+
+_ARM = Machine(
+    name="Thumb",
+    decode=thumb.decode,
+    stack_register=thumb.SP,
+    kept_registers=frozenset([4, 5, 6, 7, 8, 9, 10, 11, 13]),
+    branches=frozenset([10, 30, 51, 102, 103]),  # THM_CALL, THM_JUMP24, 19, 11, 8
+    addresses=frozenset([2, 38, 47, 48]),  # ABS32, TARGET1, THM_MOVW_ABS_NC, MOVT
+    pointer_bytes=4,
+)
+_A64 = Machine(
+    name="A64",
+    decode=a64.decode,
+    stack_register=a64.SP,
+    kept_registers=frozenset(range(19, 30)) | {a64.SP},
+    branches=frozenset([279, 280, 282, 283]),  # TSTBR14, CONDBR19, JUMP26, CALL26
+    addresses=frozenset([257, 274, 275, 277]),  # ABS64, ADR, ADRP, ADD_ABS_LO12_NC
+    pointer_bytes=8,
+)
+_MACHINES = {elf.EM_ARM: _ARM, elf.EM_AARCH64: _A64}
+
+
+def machine(number: int) -> Machine | None:
+    return _MACHINES.get(number)
+
+
+class _Labels:
+    """Which bytes of a section are instructions, by the marks of the assembler."""
+
+    def __init__(self, size: int, marks: list[tuple[int, bool]]) -> None:
+        marks.sort()
+        self._size = size
+        self._places = [at for at, _ in marks]
+        self._is_code = [code for _, code in marks]
+
+    def is_code(self, at: int) -> bool:
+        index = bisect.bisect_right(self._places, at) - 1
+        inside = 0 <= at < self._size
+        return inside and (self._is_code[index] if index >= 0 else not self._places)
+
+    def next_code(self, at: int) -> int:
+        for place, code in zip(self._places, self._is_code, strict=True):
+            if code and place >= at:
+                return place
+        return self._size
+
+
+def _mark(name: str) -> bool | None:
+    """Whether code or data begins at a mark; None: the name is no mark."""
+    if name[:2] in _CODE and name[2:3] in ("", "."):
+        return True
+    return False if name[:2] == _DATA and name[2:3] in ("", ".") else None
+
+
+# ---- objects -------------------------------------------------------------------------
+
+
+class Objects:
+    """Frames of the functions of objects, each walked once."""
+
+    def __init__(self, members: Members, kind: Machine) -> None:
+        self.members = members
+        self.machine = kind
+        self.stacks: dict[str, int] = {}  # bytes of the stacks that code changes to
+        self._frames: dict[Place, Frame] = {}
+        self._busy: set[Place] = set()
+        self._codes: dict[tuple[Object, int], ObjectCode] = {}
+
+    def frame(self, place: Place) -> Frame:
+        """UnknownStackError where it is not known."""
+        found = self._frames.get(place)
+        if found is None:
+            self._busy.add(place)
+            try:
+                found = walk(self.code(place.object, place.section), place.offset)
+            finally:
+                self._busy.discard(place)
+            self._frames[place] = found
+        return found
+
+    def code(self, one: Object, section: int) -> ObjectCode:
+        found = self._codes.get((one, section))
+        if found is None:
+            found = self._codes[one, section] = ObjectCode(self, one, section)
+        return found
+
+    def returns(self, place: Place | None) -> bool:
+        """Whether a function does; one that is being walked is thought to."""
+        if place is None or place in self._busy:
+            return True
+        try:
+            return self.frame(place).returns
+        except UnknownStackError:  # it is said when it is asked for by itself
+            return True
+
+    def address(self, one: Object, section: int, at: int) -> Value:
+        """What the word or instruction at `at` refers to by a relocation."""
+        relocation = one.relocations.get(section, {}).get(at)
+        if relocation is None or relocation.kind not in self.machine.addresses:
+            return None
+        addend = relocation.addend
+        if addend is None:
+            addend = self._held(one, section, at, relocation)
+        place = self.members.definition(one, relocation.symbol)
+        return "address", place or relocation.symbol.name, addend
+
+    def _held(self, one: Object, section: int, at: int, relocation: Relocation) -> int:
+        """The addend in the bytes; it is never large in an instruction."""
+        if relocation.kind not in (2, 38):
+            return 0
+        word = int.from_bytes(one.content(section)[at : at + 4], "little")
+        return word - (1 << 32) if word >> 31 else word
+
+    def function(self, value: Value) -> Place | None:
+        """The function at an address."""
+        if value is None or value[0] != "address" or not isinstance(value[1], Place):
+            return None
+        place: Place = value[1]
+        section = place.object.section(place.section)
+        if not section.flags & elf.SHF_EXECINSTR:
+            return None
+        offset = place.offset + value[2]
+        if self.machine is _ARM:
+            offset &= ~1
+        return Place(place.object, place.section, offset)
+
+    def name(self, place: Place) -> str:
+        names = place.object.functions
+        name = names.get((place.section, place.offset))
+        if name is None:
+            labels = place.object.labels.get(place.section, [])
+            at = [n for o, n in labels if o <= place.offset and _mark(n) is None]
+            name = at[-1] if at else place.object.section(place.section).name
+        return name
+
+
+class ObjectCode:
+    def __init__(self, owner: Objects, one: Object, section: int) -> None:
+        kind = owner.machine
+        self.owner, self.object, self.section = owner, one, section
+        self.data = one.content(section)
+        self.stack_register = kind.stack_register
+        self.kept_registers = kind.kept_registers
+        marks = [
+            (at, mark)
+            for at, name in one.labels.get(section, [])
+            if (mark := _mark(name)) is not None
+        ]
+        labels = _Labels(len(self.data), marks)
+        self.is_code, self.next_code = labels.is_code, labels.next_code
+        self._relocations = one.relocations.get(section, {})
+
+    def decode(self, at: int) -> Step:
+        return self.owner.machine.decode(self.data, at)
+
+    def literal(self, at: int) -> Value:
+        found = self.owner.address(self.object, self.section, at)
+        if found is not None or at in self._relocations:
+            return found
+        return "const", int.from_bytes(self.data[at : at + 4], "little")
+
+    def immediate(self, at: int) -> Value:
+        return self.owner.address(self.object, self.section, at)
+
+    def goes_to(self, at: int, target: int) -> tuple[int | None, Place | None]:
+        relocation = self._relocations.get(at)
+        place: Place | None = Place(self.object, self.section, target)
+        if relocation is not None:
+            if relocation.kind not in self.owner.machine.branches:
+                raise UnknownStackError(f"a branch has relocation {relocation.kind}")
+            place = self._resolved(at, relocation, target)
+        if place is None:
+            return None, None
+        inside = place.object is self.object and place.section == self.section
+        inside = inside and self.is_code(place.offset)
+        return (place.offset if inside else None), place
+
+    def is_function(self, at: int) -> bool:
+        return (self.section, at) in self.object.functions
+
+    def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
+        found = self.owner.members.definition(self.object, relocation.symbol)
+        if relocation.symbol.name.startswith(_JUMPS_BY_TABLE):
+            raise UnknownStackError("it jumps by a table behind a call")
+        if found is None and relocation.symbol.binding == elf.STB_WEAK:
+            return None  # the linker makes it a call of nothing
+        if found is None:
+            name = relocation.symbol.name
+            raise UnknownStackError(f"it calls '{name}', which is not there")
+        addend = relocation.addend
+        if addend is None:  # the branch was encoded as if its symbol were at 0
+            addend = target - at
+        return Place(found.object, found.section, found.offset + addend)
+
+    def function_of(self, value: Value) -> Place | None:
+        return self.owner.function(value)
+
+    def entries(self, table: Value) -> list[int]:
+        if table is None or table[0] != "address" or not isinstance(table[1], Place):
+            return []
+        place, at = table[1], table[1].offset + table[2]
+        found: list[int] = []
+        while at in place.object.relocations.get(place.section, {}):
+            target = self.owner.address(place.object, place.section, at)
+            function = self.owner.function(target)
+            if function is None or function.object is not self.object:
+                break
+            if function.section != self.section:
+                break
+            found.append(function.offset)
+            at += 4
+        return found
+
+    def other_stack(self, value: Value) -> str:
+        if value is None or value[0] != "address":
+            raise UnknownStackError("it sets its stack pointer to a computed address")
+        place, addend = value[1], value[2]
+        if isinstance(place, str):
+            return place
+        end = place.offset + addend
+        name = f"{self.owner.name(place)}"
+        self.owner.stacks[name] = end - place.object.label_before(place.section, end)
+        return name
+
+    def returns(self, target: Place | None) -> bool:
+        return self.owner.returns(target)

@@ -1,0 +1,144 @@
+"""A linked image is walked as its objects were: are the frames the same?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ember.toolchain import elf
+from ember.toolchain import linkmap
+from ember.build.stack.bound import Graph
+from ember.build.stack.members import Members, Place
+from ember.build.stack.objects import Object
+from ember.build.stack.step import Step
+from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+
+
+def differences(graph: Graph, firmware: Path) -> list[str]:
+    """A sentence for each function whose frame is another one in the firmware."""
+    image = _Image(graph, elf.read(firmware), firmware.read_bytes())
+    return [text for place in graph.reached if (text := image.compared(place))]
+
+
+class _Image:
+    def __init__(self, graph: Graph, file: elf.Elf, data: bytes) -> None:
+        self.graph = graph
+        self.file = file
+        self.data = data
+        self._addresses = _addresses(graph.members, file.path.with_suffix(".map"))
+        self._known = {
+            address: place
+            for place in graph.reached
+            if (address := self.address(place)) is not None
+        }
+
+    def address(self, place: Place) -> int | None:
+        """Where a function lies; None: its section is not there."""
+        start = self._addresses.get((place.object, place.section))
+        return None if start is None else start + place.offset
+
+    def compared(self, place: Place) -> str | None:
+        name = self.graph.code.name(place)
+        address = self.address(place)
+        if address is None:
+            return f"{name} is not in it"
+        expected = self.graph.reached[place]
+        try:
+            found = walk(_ImageCode(self, place, address - place.offset), place.offset)
+        except UnknownStackError as error:
+            return f"{name}: {error}"
+        if sorted(found.own.values()) != sorted(expected.own.values()):
+            return f"{name} uses {max(found.own.values())} bytes, not {_most(expected)}"
+        calls = {
+            (depth, self.address(target))
+            for (_, target), depth in expected.calls.items()
+        }
+        if calls != {(depth, target) for (_, target), depth in found.calls.items()}:
+            return f"{name} calls other functions"
+        return None
+
+    def returns(self, address: int) -> bool:
+        place = self._known.get(address)
+        return place is None or self.graph.reached[place].returns
+
+    def is_function(self, address: int) -> bool:
+        return address in self._known
+
+    def content(self, address: int, size: int) -> bytes:
+        for section in self.file.sections:
+            inside = section.address <= address < section.address + section.size
+            if inside and section.in_memory and section.in_file:
+                at = section.offset + address - section.address
+                return self.data[at : at + size]
+        return b""
+
+
+def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int]:
+    """Where the linker put each section of the objects.
+
+    Its map has no more than the names of archive, member and section: sections of the
+    same names lie in the order of their objects.
+    """
+    left: dict[tuple[str | None, str, str], list[int]] = {}
+    for one in linkmap.pieces(map_file):
+        left.setdefault((one.archive, one.member, one.section), []).append(one.address)
+    found: dict[tuple[Object, int], int] = {}
+    for source, index in members.in_order(members.kept):
+        section = source.section(index)
+        same = left.get((source.archive, source.name, section.name))
+        if same and section.size > 0:
+            found[source, index] = same.pop(0)
+    return found
+
+
+def _most(frame: Frame) -> int:
+    return max(frame.own.values())
+
+
+class _ImageCode:
+    """A section of an object as it was linked; its functions are addresses."""
+
+    def __init__(self, image: _Image, place: Place, address: int) -> None:
+        objects = image.graph.code
+        source = objects.code(place.object, place.section)
+        self.stack_register = source.stack_register
+        self.kept_registers = source.kept_registers
+        self.is_code, self.next_code = source.is_code, source.next_code
+        self.is_function = source.is_function
+        self.data = image.content(address, len(source.data))
+        self._decode = objects.machine.decode
+        self._image, self._address = image, address
+
+    def decode(self, at: int) -> Step:
+        return self._decode(self.data, at)
+
+    def literal(self, at: int) -> Value:
+        return "const", int.from_bytes(self.data[at : at + 4], "little")
+
+    def immediate(self, at: int) -> Value:
+        return None
+
+    def goes_to(self, at: int, target: int) -> tuple[int | None, int]:
+        inside = target if self.is_code(target) else None
+        return inside, self._address + target
+
+    def function_of(self, value: Value) -> int | None:
+        if value is None or value[0] != "const":
+            return None
+        address: int = value[1] & ~1
+        return address if self._image.is_function(address) else None
+
+    def entries(self, table: Value) -> list[int]:
+        found: list[int] = []
+        while table is not None and table[0] == "const":
+            word = self._image.content(table[1] + 4 * len(found), 4)
+            at = (int.from_bytes(word, "little") & ~1) - self._address
+            if len(word) < 4 or not 0 <= at < len(self.data):
+                break
+            found.append(at)
+        return found
+
+    def other_stack(self, value: Value) -> str:
+        return str(value)
+
+    def returns(self, target: int) -> bool:
+        return self._image.returns(target)

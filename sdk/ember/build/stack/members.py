@@ -1,0 +1,184 @@
+"""Objects and archives become what a linker takes of them: members, then sections.
+
+It does what GNU ld and lld do with archives in a group and with --gc-sections.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.toolchain import elf
+from ember.toolchain.elf import Symbol
+from ember.build.stack import objects
+from ember.build.stack.objects import Archive, Object
+
+# Sections that linker scripts drop, whoever refers to them.
+_DROPPED = (".ARM.ex", ".eh_frame", ".note", ".comment", ".debug", ".ARM.attr")
+_KEPT = (".ember_vectors", ".bss.ember_marks")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A byte of a section of an object: a function's start, a table's entry."""
+
+    object: Object
+    section: int
+    offset: int
+
+
+@functools.lru_cache(maxsize=64)
+def _archive(path: Path, changed: int) -> Archive:
+    return Archive(path)
+
+
+class Members:
+    """Every object of a firmware, and who defines each symbol."""
+
+    def __init__(
+        self,
+        given: Sequence[Path],
+        archives: Sequence[Path],
+        entry: str,
+        *,
+        gnu: bool,
+    ) -> None:
+        self.entry = entry
+        self.objects: list[Object] = []
+        self._defined: dict[str, tuple[Object, Symbol]] = {}
+        self._needed: dict[str, None] = {entry: None}
+        self._archives = [_archive(one, one.stat().st_mtime_ns) for one in archives]
+        self._taken: set[tuple[int, int]] = set()
+        for path in given:
+            self._add(objects.read(path))
+        if gnu:
+            self._take_in_passes()
+        else:
+            self._take_at_once()
+
+    def _add(self, one: Object) -> None:
+        self.objects.append(one)
+        for name, symbol in one.defined.items():
+            known = self._defined.get(name)
+            if known is None or (
+                known[1].binding == elf.STB_WEAK and symbol.binding == elf.STB_GLOBAL
+            ):
+                self._defined[name] = (one, symbol)
+        for name in one.needed():
+            self._needed.setdefault(name)
+
+    def _take(self, archive: int, place: int) -> bool:
+        if (archive, place) in self._taken:
+            return False
+        self._taken.add((archive, place))
+        self._add(self._archives[archive].member(place))
+        return True
+
+    def _take_in_passes(self) -> None:
+        """GNU ld: each archive in turn gives all it can, until none gives more."""
+        more = True
+        while more:
+            more = False
+            for number in range(len(self._archives)):
+                while self._pass(number):
+                    more = True
+
+    def _pass(self, number: int) -> bool:
+        found = False
+        for name, place in self._archives[number].index:
+            if name in self._needed and name not in self._defined:
+                found |= self._take(number, place)
+        return found
+
+    def _take_at_once(self) -> None:
+        """lld: the first archive that has a symbol gives it."""
+        offered: dict[str, tuple[int, int]] = {}
+        for number, archive in enumerate(self._archives):
+            for name, place in archive.index:
+                offered.setdefault(name, (number, place))
+        work = list(self._needed)
+        while work:
+            name = work.pop(0)
+            if name not in self._defined and name in offered:
+                before = set(self._needed)
+                self._take(*offered[name])
+                work += [one for one in self._needed if one not in before]
+
+    # ---- what symbols mean -------------------------------------------------------
+
+    def definition(self, source: Object, symbol: Symbol) -> Place | None:
+        """Where the symbol that `source` refers to is; None: the linker script says."""
+        if symbol.section == 0 or (
+            symbol.binding == elf.STB_WEAK and symbol.name in self._defined
+        ):
+            return self.named(symbol.name)
+        if symbol.section >= elf.SHN_RESERVED:
+            return None
+        return Place(source, symbol.section, objects.offset_of(symbol, source))
+
+    def named(self, name: str) -> Place | None:
+        found = self._defined.get(name)
+        if found is None or found[1].section >= elf.SHN_RESERVED:
+            return None
+        one, symbol = found
+        return Place(one, symbol.section, objects.offset_of(symbol, one))
+
+    # ---- sections ----------------------------------------------------------------
+
+    @functools.cached_property
+    def kept(self) -> dict[tuple[Object, int], None]:
+        """Sections that are reached, as --gc-sections finds them."""
+        work = [*self._always_kept()]
+        start = self.named(self.entry)
+        if start is not None:
+            work.append((start.object, start.section))
+        return self.reached(work)
+
+    def _always_kept(self) -> Iterator[tuple[Object, int]]:
+        for one in self.objects:
+            for index, section in enumerate(one.file.sections):
+                if section.name.startswith(_KEPT) and section.in_memory:
+                    yield one, index
+
+    def reached(
+        self,
+        work: Iterable[tuple[Object, int]],
+        *,
+        core: bool = True,
+        last: Container[tuple[Object, int]] = (),
+    ) -> dict[tuple[Object, int], None]:
+        """Sections that `work` refers to, at any depth; with or without the core's.
+
+        What sections of `last` refer to does not count.
+        """
+        found = dict.fromkeys(work)
+        waiting = list(found)
+        while waiting:
+            one, index = waiting.pop()
+            if (one, index) in last:
+                continue
+            for relocation in one.relocations.get(index, {}).values():
+                place = self.definition(one, relocation.symbol)
+                if place is None or (not core and is_core(place.object)):
+                    continue
+                key = place.object, place.section
+                name = place.object.section(place.section).name
+                if key not in found and not name.startswith(_DROPPED):
+                    found[key] = None
+                    waiting.append(key)
+        return found
+
+    def in_order(
+        self, kept: dict[tuple[Object, int], None]
+    ) -> Iterator[tuple[Object, int]]:
+        """The same as a linker places them: by object, then as the object has them."""
+        for one in self.objects:
+            for index in range(len(one.file.sections)):
+                if (one, index) in kept:
+                    yield one, index
+
+
+def is_core(one: Object) -> bool:
+    return one.archive in ("libember_core", "libember_prepared")

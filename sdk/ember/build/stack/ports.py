@@ -1,0 +1,121 @@
+"""Where the firmware of each port starts, and what exceptions take of its stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.toolchain import elf
+from ember.boards import Board
+from ember.toolchain.libraries import Libraries
+from ember.build.stack.bound import Bound, Graph
+from ember.build.stack.members import Members, Place
+
+_STEP = 32  # bytes; what a stack's size is a multiple of
+
+# Cortex-M pushes r0-r3, r12, lr, pc and xpsr when an exception begins; with FPU also
+# s0-s15, FPSCR and a word. One word more may align the stack.
+_BASIC, _EXTENDED, _ALIGNED = 8 * 4, 26 * 4, 4
+
+
+@dataclass(frozen=True)
+class _Port:
+    entry: str
+    main: str = ""  # the stack that the entry changes to; "" when it starts on it
+    vectors: str | None = None  # the section with the addresses of handlers
+    handlers: tuple[str, ...] = ()  # those with a name; they run on `handler_stack`
+    handler_stack: str = ""
+    floor: int = 4  # bytes at the end of the stack that must never be written
+
+
+_PORTS = {
+    "a64": _Port(
+        "_start",
+        "__ember_stack_end",
+        handlers=("report",),
+        handler_stack="fault_stack_end",
+    ),
+    "linux_user": _Port("_start"),
+    # A guard of 64 bytes, and the word above that tells whether the stack was full.
+    "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=68),
+}
+_BOUNDED = ("cortexm", "a64")
+
+
+def is_bounded(board: Board) -> bool:
+    """Whether firmware for the board has a bound of its stack."""
+    return board.port in _BOUNDED
+
+
+def members(made: Libraries, objects: Sequence[Path]) -> Members | None:
+    """What a firmware of `objects` is linked of; None on this computer."""
+    port = _PORTS.get(made.board.port)
+    if port is None:
+        return None
+    given = [*objects, *made.objects]
+    return Members(given, made.all_archives, port.entry, gnu=not made.uses_lld)
+
+
+def graph(made: Libraries, found: Members | None) -> Graph | None:
+    """The calls of a firmware; None where nobody reads its instructions."""
+    if found is None or not is_bounded(made.board):
+        return None
+    return Graph(found)
+
+
+def bound(made: Libraries, calls: Graph) -> Bound:
+    """StackError where there is none."""
+    port = _PORTS[made.board.port]
+    for place in _labelled(calls.members, port.handlers):
+        calls.add_stack(place, port.handler_stack)
+    if port.vectors is None:
+        return calls.bound([], 0, port.main)
+    handlers = _vectors(calls.members, port.vectors)
+    return calls.bound(handlers, _exception(made), port.main)
+
+
+def _exception(made: Libraries) -> int:
+    """Bytes that the hardware pushes; handlers of the port do not nest."""
+    if any(word == "-mfloat-abi=soft" for word in made.flags):
+        return _BASIC + _ALIGNED
+    return _EXTENDED + _ALIGNED
+
+
+def size(made: Libraries, found: Bound) -> int:
+    """Bytes to reserve for a stack with this bound."""
+    return -(-(found.total + floor(made)) // _STEP) * _STEP
+
+
+def floor(made: Libraries) -> int:
+    return _PORTS[made.board.port].floor
+
+
+def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
+    """Handlers in the assembly of a port."""
+    return [
+        Place(one, section, offset)
+        for one, section in members.kept
+        if one.archive is None
+        for offset, label in one.labels.get(section, [])
+        if label in names
+    ]
+
+
+def _vectors(members: Members, section: str) -> list[Place]:
+    """The handlers in the vector table, without the entry."""
+    found: dict[Place, None] = {}
+    for one, index in members.kept:
+        if one.section(index).name != section:
+            continue
+        for relocation in one.relocations.get(index, {}).values():
+            place = members.definition(one, relocation.symbol)
+            if place is not None and _is_code(place):
+                found[place] = None
+    entry = members.named(members.entry)
+    return [place for place in found if place != entry]
+
+
+def _is_code(place: Place) -> bool:
+    section = place.object.section(place.section)
+    return bool(section.flags & elf.SHF_EXECINSTR)

@@ -1,0 +1,373 @@
+"""A function's instructions become its frame: how deep the stack is, and at each call.
+
+All paths of the function are followed, with the value of the stack pointer and of
+registers that are made from it. So frames are exact whoever compiled or wrote the
+function, and the depth is known at every call by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ember.build.stack.step import Expression, Flow, Step
+
+Target = Any  # a function, of whatever names one
+_WORD = 0xFFFFFFFF
+_MOST_CHANGES = 64  # of the depth at one instruction, before it is said to grow
+
+
+class UnknownStackError(Exception):
+    """The reason why a function's use of the stack is not known."""
+
+
+class Code(Protocol):
+    """Instructions of one section, whose functions refer to others."""
+
+    data: bytes
+    stack_register: int
+    kept_registers: frozenset[int]  # by functions, with the stack's
+
+    def decode(self, at: int) -> Step: ...
+    def is_code(self, at: int) -> bool: ...
+    def next_code(self, at: int) -> int:
+        """The first instruction behind the data at `at`."""
+
+    def literal(self, at: int) -> Value:
+        """What the word at `at` is."""
+
+    def immediate(self, at: int) -> Value:
+        """The address that the instruction at `at` loads a part of; None: a number."""
+
+    def goes_to(self, at: int, target: int) -> tuple[int | None, Target]:
+        """The place that a branch at `at` leads to, and its offset in this section."""
+
+    def is_function(self, at: int) -> bool:
+        """Whether a function begins at `at`."""
+
+    def function_of(self, value: Value) -> Target | None:
+        """The function at an address."""
+
+    def other_stack(self, value: Value) -> str:
+        """A name for the stack that ends at an address; UnknownStackError."""
+
+    def entries(self, table: Value) -> list[int]:
+        """Places in this section that the words from an address on lead to."""
+
+    def returns(self, target: Target) -> bool: ...
+
+
+# A register's value: ("stack", which, bytes), ("const", n), ("address", name, n),
+# ("loaded", offset), ("entry", address of the table), ("popped",) or ("computed",).
+# `which` is "" for the stack of the caller.
+Value = tuple[Any, ...] | None
+_COMPUTED: Value = ("computed",)
+_POPPED: Value = ("popped",)
+_UNKNOWN = ("loaded", "entry", "popped", "computed")  # nothing can be added to these
+_State = dict[int, Value]
+_Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
+
+
+@dataclass
+class Frame:
+    """What one function needs of a stack; depths in bytes."""
+
+    own: dict[str, int] = field(default_factory=lambda: {"": 0})
+    calls: dict[tuple[str, Target], int] = field(default_factory=dict)
+    # Calls by pointer: depth by the instruction's offset and that of the pointer in a
+    # structure, if it is known.
+    pointers: dict[tuple[str, int, int | None], int] = field(default_factory=dict)
+    returns: bool = False
+
+
+def walk(code: Code, start: int) -> Frame:
+    """The frame of the function at `start`; UnknownStackError."""
+    return _Walk(code, start).run()
+
+
+class _Walk:
+    def __init__(self, code: Code, start: int) -> None:
+        self.code = code
+        self.start = start
+        self.frame = Frame()
+        self.seen: dict[_Key, _State] = {}
+        self.changes: dict[_Key, int] = {}
+        self.work: list[_Key] = []
+
+    def run(self) -> Frame:
+        self._reach((self.start, ()), {self.code.stack_register: ("stack", "", 0)})
+        while self.work:
+            key = self.work.pop()
+            self._execute(key, self.seen[key])
+        return self.frame
+
+    def _reach(self, key: _Key, state: _State) -> None:
+        if not self.code.is_code(key[0]):
+            return  # behind a call that does not return
+        known = self.seen.get(key)
+        if known is None:
+            self.seen[key] = state
+            self.work.append(key)
+            return
+        merged = _merged(known, state, self.code.stack_register)
+        if merged != known:
+            self.changes[key] = self.changes.get(key, 0) + 1
+            if self.changes[key] > _MOST_CHANGES:
+                raise UnknownStackError("its stack grows in a loop")
+            self.seen[key] = merged
+            self.work.append(key)
+
+    def _execute(self, key: _Key, state: _State) -> None:
+        at, pending = key
+        step = self.code.decode(at)
+        rest = (at + step.size, pending[1:])
+        if pending and not pending[0]:
+            self._reach(rest, state)
+            return
+        if step.conditional:
+            self._reach(rest, state)
+        now = _Now(at, step, state, self._after(at, step, state), rest)
+        self._note_depth(now.after)
+        _FLOWS[step.flow](self, now)
+
+    # ---- values ------------------------------------------------------------------
+
+    def _after(self, at: int, step: Step, state: _State) -> _State:
+        if not step.sets:
+            return state
+        after = dict(state)
+        for register, expression in step.sets:
+            value = self._value(at, expression, state)
+            if value is None:
+                after.pop(register, None)
+            else:
+                after[register] = value
+        stack = self.code.stack_register
+        after[stack] = self._stack_value(after.get(stack))
+        return after
+
+    def _value(self, at: int, expression: Expression, state: _State) -> Value:
+        if expression is None or expression[0] in ("popped", "computed"):
+            return expression
+        kind, first = expression[0], expression[1]
+        if kind == "literal":
+            return self.code.literal(first)
+        address = self.code.immediate(at) if kind in ("const", "high") else None
+        if address is not None or kind == "const":
+            return address or (("const", first) if first is not None else None)
+        return _of_registers(kind, state.get(first), expression[2], state)
+
+    def _stack_value(self, value: Value) -> Value:
+        """The stack pointer must be known; at an address begins another stack."""
+        if value is None or value[0] in _UNKNOWN:
+            raise UnknownStackError("it moves its stack pointer by a computed amount")
+        if value[0] == "stack":
+            return value
+        return "stack", self.code.other_stack(value), 0
+
+    def _depth(self, state: _State) -> tuple[str, int]:
+        value = state[self.code.stack_register]
+        assert value is not None
+        return value[1], -value[2]
+
+    def _note_depth(self, state: _State) -> None:
+        which, depth = self._depth(state)
+        self.frame.own[which] = max(self.frame.own.get(which, 0), depth)
+
+    def _returned(self, state: _State) -> _State:
+        """Registers after a call: what a function keeps, it restores."""
+        kept = self.code.kept_registers
+        return {register: state[register] for register in state if register in kept}
+
+    # ---- where it goes on ----------------------------------------------------------
+
+    def _next(self, now: _Now) -> None:
+        self._reach(now.rest, now.after)
+
+    def _jump(self, now: _Now) -> None:
+        offset, target = self.code.goes_to(now.at, now.step.target)
+        if offset is None or (offset != self.start and self.code.is_function(offset)):
+            self._leave(target, now.after)
+        else:
+            self._reach((offset, ()), now.after)
+
+    def _branch(self, now: _Now) -> None:
+        self._jump(now)
+        self._reach(now.rest, now.after)
+
+    def _leave(self, target: Target, state: _State) -> None:
+        """A jump to another function: it returns for this one."""
+        self._calls(target, state)
+        self.frame.returns |= self.code.returns(target)
+
+    def _calls(self, target: Target, state: _State) -> None:
+        if target is None:
+            return
+        which, depth = self._depth(state)
+        known = self.frame.calls.get((which, target), depth)
+        self.frame.calls[which, target] = max(known, depth)
+
+    def _call(self, now: _Now) -> None:
+        _, target = self.code.goes_to(now.at, now.step.target)
+        self._calls(target, now.after)
+        if self.code.returns(target):
+            self._reach(now.rest, self._returned(now.after))
+
+    def _pointer_call(self, now: _Now) -> None:
+        if not self._known_pointer(now):
+            self._note_pointer(now)
+        self._reach(now.rest, self._returned(now.after))
+
+    def _pointer_jump(self, now: _Now) -> None:
+        returns = now.before.get(now.step.target) == _POPPED
+        if not returns and not self._known_pointer(now):
+            self._note_pointer(now)
+        self.frame.returns = True
+
+    def _known_pointer(self, now: _Now) -> bool:
+        if now.step.target is None:
+            raise UnknownStackError("it jumps by a table in memory")
+        value = now.before.get(now.step.target)
+        if value == _COMPUTED:
+            raise UnknownStackError("it jumps to a computed address")
+        target = self.code.function_of(value)
+        if target is None and value is not None and value[0] == "const":
+            raise UnknownStackError(f"it calls the address {value[1]:#x}")
+        if target is not None:
+            self._calls(target, now.after)
+        return target is not None
+
+    def _note_pointer(self, now: _Now) -> None:
+        which, depth = self._depth(now.after)
+        value = now.before.get(now.step.target)
+        field_at = value[1] if value is not None and value[0] == "loaded" else None
+        key = which, now.at, field_at
+        self.frame.pointers[key] = max(self.frame.pointers.get(key, depth), depth)
+
+    def _table(self, now: _Now) -> None:
+        begin = now.rest[0]
+        size = now.step.target
+        for place in range(begin, self.code.next_code(begin) - size + 1, size):
+            entry = int.from_bytes(self.code.data[place : place + size], "little")
+            self._reach((begin + 2 * entry, ()), now.after)
+
+    def _entry_jump(self, now: _Now) -> None:
+        value = now.before.get(now.step.target)
+        is_entry = value is not None and value[0] == "entry"
+        places = self.code.entries(value[1]) if value and is_entry else []
+        if not places:
+            raise UnknownStackError("it jumps by a table in memory")
+        for place in places:
+            self._reach((place, ()), now.after)
+
+    def _return(self, now: _Now) -> None:
+        self.frame.returns = True
+
+    def _if_then(self, now: _Now) -> None:
+        pattern = now.step.target
+        self._reach((now.rest[0], pattern), now.after)
+        self._reach((now.rest[0], tuple(not one for one in pattern)), now.after)
+
+    def _stop(self, now: _Now) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class _Now:
+    """An instruction, and the registers before and after it."""
+
+    at: int
+    step: Step
+    before: _State
+    after: _State
+    rest: _Key  # what follows it
+
+
+_FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
+    Flow.NEXT: _Walk._next,
+    Flow.JUMP: _Walk._jump,
+    Flow.BRANCH: _Walk._branch,
+    Flow.CALL: _Walk._call,
+    Flow.POINTER_CALL: _Walk._pointer_call,
+    Flow.POINTER_JUMP: _Walk._pointer_jump,
+    Flow.ENTRY_JUMP: _Walk._entry_jump,
+    Flow.TABLE: _Walk._table,
+    Flow.RETURN: _Walk._return,
+    Flow.IT: _Walk._if_then,
+    Flow.STOP: _Walk._stop,
+}
+
+
+def _merged(one: _State, other: _State, stack: int) -> _State:
+    """What holds on both paths; the deeper stack."""
+    found = {name: value for name, value in one.items() if other.get(name) == value}
+    first, second = one[stack], other[stack]
+    assert first is not None and second is not None
+    if first[1] != second[1]:
+        raise UnknownStackError("it changes to another stack on one path only")
+    found[stack] = min(first, second)
+    return found
+
+
+def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
+    if kind == "load":
+        spilled = value is not None and value[0] == "stack"
+        return None if spilled else ("loaded", second)
+    if kind in ("sum", "diff"):
+        return _computed(kind, value, state.get(second)) or _COMPUTED
+    if kind == "entry":
+        return _entry(value) or _entry(state.get(second))
+    if kind in ("add", "shift") and second == 0 and value and value[0] == "loaded":
+        return value  # a copy
+    return _computed(kind, value, second)
+
+
+def _entry(table: Value) -> Value:
+    known = table is not None and table[0] in ("address", "const")
+    return ("entry", table) if known else None
+
+
+def _computed(kind: str, value: Value, second: Any) -> Value:
+    if value is None or second is None or value[0] in _UNKNOWN:
+        return None
+    if kind in ("sum", "diff"):
+        return _sum(value, second, 1 if kind == "sum" else -1)
+    if kind == "add":
+        return _moved(value, second)
+    if kind == "align" and value[0] == "stack":
+        # The stack is aligned to 8 bytes where functions begin.
+        return _moved(value, -(second - 8 if value[2] % 8 == 0 else second - 4))
+    return _put_together(kind, value, second)
+
+
+def _put_together(kind: str, value: Value, second: int) -> Value:
+    """Numbers that are made of parts."""
+    assert value is not None
+    if kind == "high" and value[0] == "address":
+        return value  # the other half of the same address
+    if value[0] != "const":
+        return None
+    number = value[1]
+    if kind == "high":
+        return "const", number & 0xFFFF | second << 16
+    return ("const", number << second & _WORD) if kind == "shift" else None
+
+
+def _sum(one: Value, other: Value, sign: int) -> Value:
+    assert one is not None and other is not None
+    if "loaded" in (one[0], other[0]) or _COMPUTED in (one, other):
+        return None
+    if other[0] == "const":
+        number = other[1] - (1 << 32) if other[1] >> 31 else other[1]
+        return _moved(one, sign * number)
+    if one[0] == "const" and sign > 0:
+        return _sum(other, one, 1)
+    return None
+
+
+def _moved(value: Value, by: int) -> Value:
+    assert value is not None
+    if value[0] == "const":
+        return "const", value[1] + by & _WORD
+    return *value[:-1], value[-1] + by

@@ -1,0 +1,103 @@
+"""A job becomes the first artefacts of a build folder, one after the other."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ember.build import folder as build_folder
+from ember.model import describe
+from ember.build import jobs
+from ember.build import pack
+from ember.plan import regions as plan
+from ember.build import prepared
+from ember import kernels as kernel_list
+from ember.select import selection as selections
+from ember.build.jobs import Job, Planned
+from ember.plan.memories import Spread
+from ember.plan.improved import Improved
+from ember.plan.improved import Chosen
+
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Models with their place in the board's memories."""
+
+    chosen: dict[str, tuple[str, ...]]  # the kernels of all models
+    planned: Planned
+
+    @property
+    def plans(self) -> list[plan.Plan]:
+        return self.planned.plans
+
+
+def packed_models(
+    folder: Path,
+    job: Job,
+    pairs: Sequence[Chosen],
+    stack: int,
+    linked: Mapping[str, int] | None = None,
+    *,
+    spread: bool = True,
+) -> Packed:
+    """The first four artefacts, also of what has no room; `linked` are bytes by memory
+    of code and variables, a guess when None."""
+    planned = jobs.planned(job, pairs, stack, linked, spread=spread)
+    selected = planned.selected
+    build_folder.write_json(folder / "1-program.json", _program_facts(job))
+    kernels = [one.kernels for _, one in selected.pairs]
+    chosen = selections.merge(kernels, job.options.rules.allowed(job.board))
+    build_folder.write_json(
+        folder / "2-selection.json", _selection_facts(job, selected, chosen)
+    )
+    build_folder.write_json(folder / "3-plan.json", planned.facts)
+    package = folder / "4-package"
+    shutil.rmtree(package, ignore_errors=True)
+    package.mkdir()
+    parts = pack.parts(
+        [model for model, _ in selected.pairs],
+        planned.plans,
+        [one.changing for _, one in selected.pairs],
+        [_prepared(job, *pair) for pair in selected.pairs],
+    )
+    backends = sorted({name for _, one in selected.pairs for name in one.backends})
+    nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
+    table = kernel_list.backend_table(backends, job.board.isa, nodes)
+    pack.write(package, parts, chosen, table, job.options.rules.known)
+    return Packed(chosen, planned)
+
+
+def _prepared(
+    job: Job, model: Improved, chosen: selections.Selection
+) -> tuple[prepared.Prepared, ...]:
+    """The methods of a model as constants; none, where the firmware loads them."""
+    if not job.options.prepared:
+        return ()
+    names = [one.name for one in model.program.methods]
+    methods = [(names.index(one.name), one) for one in chosen.methods]
+    known = job.options.rules.known
+    return prepared.prepare(
+        model.content, model.data, job.board, methods, known, chosen.kernels
+    )
+
+
+def _program_facts(job: Job) -> Any:
+    facts = [
+        describe.program(model.program, model.program.methods) for model in job.models
+    ]
+    return facts[0] if len(facts) == 1 else facts
+
+
+def _selection_facts(
+    job: Job, selected: Spread, chosen: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    """As one selection; of several models also each by itself."""
+    pairs = selected.pairs
+    facts = [{"model": model.name, **one.to_json()} for model, one in pairs]
+    if len(facts) == 1:
+        return pairs[0][1].to_json()
+    return facts[0] | {"operators": chosen, "models": facts}

@@ -1,0 +1,436 @@
+"""Folders and .bpte files below a path become test cases: program, inputs, outputs."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ember import files, program
+from ember.cases import bundle
+from ember.errors import SdkError, UsageError
+from ember.files import arrays, documents, tensors
+from ember.files.tensors import Array, DType
+from ember.output import counted
+from ember.program import Method, Program, adopt
+
+RTOL, ATOL = 1e-4, 1e-5  # when a case says nothing
+CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"
+_CASE_KEYS = ("rtol", "atol", "runs", "dtypes")
+_RUN_KEYS = ("method", "inputs", "outputs")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A logical tensor, in PyTorch's shape; bfloat16 as uint16."""
+
+    dtype: DType
+    array: Array
+
+    def __str__(self) -> str:
+        return f"{self.dtype.label}{tensors.shape_text(self.array.shape)}"
+
+
+Value = Tensor | int | float | bool | str | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution: inputs, and the outputs to compare with, in order."""
+
+    method: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    test: int | None = None  # of a bundle: the test case of the method
+    says_outputs: bool = True  # which ones are expected, or that none are
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its data files, and its runs in order on one set of methods."""
+
+    name: str
+    path: Path
+    content: bytes  # of the .pte or .bpte
+    bundled: bool  # the runs are the bundle's own
+    program: Program
+    data: tuple[bytes, ...]
+    runs: tuple[Run, ...]
+    rtol: float
+    atol: float
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that the runs use, in order of first use."""
+        return tuple(dict.fromkeys(run.method for run in self.runs))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a case is, before it is read."""
+
+    name: str
+    path: Path  # a folder, or a .bpte
+
+
+def find(paths: Sequence[Path]) -> list[Found]:
+    """Every case folder and .bpte below `paths`, sorted; UsageError when none."""
+    found: dict[Path, Found] = {}
+    for path in paths:
+        below = list(_below(path))
+        if not below:
+            raise UsageError(
+                f"there is no case folder and no .bpte below {path}",
+                hint=f"a case folder holds {MODEL} and {CASE_FILE}, or {BUNDLE}",
+            )
+        for one in below:
+            found.setdefault(one.resolve(), Found(_name(path, one), one))
+    return _distinct(list(found.values()))
+
+
+def _below(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield _of_file(path)
+        return
+    if not path.is_dir():
+        raise UsageError(f"{path} does not exist", hint="give a folder with cases")
+    for name, folders, names in os.walk(path):
+        folders.sort()
+        folder = Path(name)
+        is_case = {CASE_FILE, MODEL, BUNDLE} & set(names)
+        if is_case:
+            yield folder
+            continue
+        yield from (folder / one for one in sorted(names) if one.endswith(".bpte"))
+
+
+def _of_file(path: Path) -> Path:
+    if path.name in (CASE_FILE, MODEL, BUNDLE):
+        return path.parent
+    if path.suffix == ".bpte":
+        return path
+    raise UsageError(
+        f"{path} is no test case",
+        hint=f"give a .bpte, or the folder of {MODEL} and {CASE_FILE}",
+    )
+
+
+def _name(top: Path, path: Path) -> str:
+    relative = path.relative_to(top) if top.is_dir() else Path()
+    return relative.as_posix() if relative.parts else path.resolve().name
+
+
+def _distinct(found: list[Found]) -> list[Found]:
+    """Whole paths where the short names of two cases are the same."""
+    names = [one.name for one in found]
+    return [
+        one if names.count(one.name) == 1 else Found(one.path.as_posix(), one.path)
+        for one in found
+    ]
+
+
+# ---- reading -----------------------------------------------------------------------
+
+
+def read(found: Found) -> Case:
+    """The case; SdkError says what is wrong with its files, in one sentence."""
+    if found.path.suffix == ".bpte" and found.path.is_file():
+        return _read_bundle(found, found.path, (), {})
+    return _read_folder(found)
+
+
+def _read_folder(found: Found) -> Case:
+    folder = found.path
+    model, bundled = folder / MODEL, folder / BUNDLE
+    if model.exists() and bundled.exists():
+        raise SdkError(f"{folder} holds both {MODEL} and {BUNDLE}")
+    data = tuple(files.read(path) for path in sorted(folder.glob("*.ptd")))
+    settings = _settings(folder, needed=not bundled.exists())
+    if bundled.exists() and "runs" not in settings:
+        return _read_bundle(found, bundled, data, settings)
+    if bundled.exists():
+        content = bundle.read(bundled).program
+    elif model.exists():
+        content = files.read(model)
+    else:
+        raise SdkError(f"{folder} holds neither {MODEL} nor {BUNDLE}")
+    reader = _Reader(folder, settings.get("dtypes", {}))
+    case = Case(
+        name=found.name,
+        path=folder,
+        content=content,
+        bundled=False,
+        program=program.parse(content, MODEL),
+        data=data,
+        runs=tuple(reader.run(i, one) for i, one in enumerate(settings["runs"])),
+        rtol=_tolerance(settings, "rtol", RTOL),
+        atol=_tolerance(settings, "atol", ATOL),
+    )
+    reader.check_names()
+    return _with_memory(_checked(case))
+
+
+def _read_bundle(
+    found: Found, path: Path, data: tuple[bytes, ...], settings: Mapping[str, Any]
+) -> Case:
+    content = files.read(path)
+    read_back = bundle.parse(content, path.name)
+    runs = [
+        Run(
+            suite.method,
+            _bundled(test.inputs),
+            _bundled(test.outputs),
+            number,
+            says_outputs=bool(test.outputs),
+        )
+        for suite in read_back.suites
+        for number, test in enumerate(suite.cases)
+    ]
+    if not runs:
+        raise SdkError(f"{path.name} holds a program but no test cases")
+    case = Case(
+        name=found.name,
+        path=found.path,
+        content=content,
+        bundled=True,
+        program=program.parse(read_back.program, f"the program in {path.name}"),
+        data=data,
+        runs=tuple(runs),
+        rtol=_tolerance(settings, "rtol", RTOL),
+        atol=_tolerance(settings, "atol", ATOL),
+    )
+    return _with_memory(_checked(case))
+
+
+def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
+    return tuple(
+        Tensor(one.dtype, one.array) if isinstance(one, bundle.Tensor) else one.value
+        for one in values
+    )
+
+
+def check_expected(case: Case) -> None:
+    """Raise an SdkError unless every run says what it shall be compared with."""
+    gives = {method.name: len(method.outputs) for method in case.program.methods}
+    silent = [run for run in case.runs if not run.says_outputs and gives[run.method]]
+    if not silent:
+        return
+    first = silent[0]
+    if not case.bundled:
+        raise SdkError(
+            f"{CASE_FILE}: run {case.runs.index(first)} has no key 'outputs': name the"
+            " expected ones, or write [] for a run without comparison"
+        )
+    some = "" if len(silent) == len(case.runs) else f"case {first.test} of "
+    raise SdkError(
+        f"the bundle has no expected outputs for {some}{first.method}: write it again"
+        " with them (expected_outputs of MethodTestCase), or make a case folder with"
+        ' "outputs": [] for runs without comparison'
+    )
+
+
+# ---- case.json ---------------------------------------------------------------------
+
+
+def _settings(folder: Path, *, needed: bool) -> dict[str, Any]:
+    path = folder / CASE_FILE
+    if not path.exists() and not needed:
+        return {}
+    if not path.exists():
+        raise SdkError(f"{CASE_FILE} is missing in {folder}")
+    data = documents.read_json(path)
+    _check_keys(data, _CASE_KEYS, CASE_FILE)
+    if needed and "runs" not in data:
+        raise SdkError(f"{CASE_FILE} has no key 'runs'")
+    if not isinstance(data.get("runs", []), list) or data.get("runs") == []:
+        raise SdkError(f"{CASE_FILE}: 'runs' must be a list of at least one run")
+    dtypes = data.get("dtypes", {})
+    if not isinstance(dtypes, dict):
+        raise SdkError(f"{CASE_FILE}: 'dtypes' must map .npy files to types")
+    settings: dict[str, Any] = data
+    return settings
+
+
+def _check_keys(data: object, known: Sequence[str], where: str) -> None:
+    """Others' keys are ignored, but not those that look like a slip of the pen."""
+    if not isinstance(data, dict):
+        raise SdkError(f"{where} must be an object {{...}}")
+    for key in data:
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.7)
+        if key not in known and near:
+            raise SdkError(f"{where}: unknown key '{key}', did you mean '{near[0]}'?")
+
+
+def _tolerance(settings: Mapping[str, Any], key: str, default: float) -> float:
+    value = settings.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise SdkError(f"{CASE_FILE}: '{key}' must be a number that is not negative")
+    return float(value)
+
+
+class _Reader:
+    """Runs of one case.json; each .npy is read once."""
+
+    def __init__(self, folder: Path, dtypes: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.dtypes = dtypes
+        self.read: dict[str, Tensor] = {}
+
+    def run(self, index: int, data: Any) -> Run:
+        where = f"{CASE_FILE}: run {index}"
+        _check_keys(data, _RUN_KEYS, where)
+        method = data.get("method", "forward")
+        if not isinstance(method, str):
+            raise SdkError(f"{where}: 'method' must be a name")
+        return Run(
+            method,
+            self._values(data, "inputs", where),
+            self._values(data, "outputs", where),
+            says_outputs="outputs" in data,
+        )
+
+    def _values(
+        self, data: Mapping[str, Any], key: str, where: str
+    ) -> tuple[Value, ...]:
+        values = data.get(key, [])
+        if not isinstance(values, list):
+            raise SdkError(f"{where}: '{key}' must be a list")
+        return tuple(self._value(one, f"{where}, {key}") for one in values)
+
+    def _value(self, value: Any, where: str) -> Value:
+        if isinstance(value, str) and value.endswith(".npy"):
+            if value not in self.read:
+                self.read[value] = self._tensor(value)
+            return self.read[value]
+        if value is None or isinstance(value, bool | float | str):
+            return value
+        if isinstance(value, int):
+            if not -(2**63) <= value < 2**63:
+                raise SdkError(f"{where}: {value} does not fit 64 bits")
+            return value
+        raise SdkError(f"{where}: {json.dumps(value)[:40]} is no value")
+
+    def _tensor(self, name: str) -> Tensor:
+        path = self.folder / name
+        if not path.exists():
+            raise SdkError(f"{name} is missing in {self.folder}")
+        array = arrays.read(path)
+        return Tensor(self._dtype(name, array), array)
+
+    def _dtype(self, name: str, array: Array) -> DType:
+        label = self.dtypes.get(name, array.dtype.name)
+        dtype = DType.named(label) if isinstance(label, str) else None
+        if dtype is None:
+            raise SdkError(f"{name}: ExecuTorch has no type '{label}'")
+        if dtype.numpy != array.dtype:
+            raise SdkError(
+                f"{name}: {label} is stored as {dtype.numpy.name},"
+                f" the file holds {array.dtype.name}"
+            )
+        return dtype
+
+    def check_names(self) -> None:
+        """After all runs: dtypes that name no file of theirs are mistakes."""
+        for name in self.dtypes:
+            if name not in self.read:
+                raise SdkError(f"{CASE_FILE}: 'dtypes' names {name}, no run uses it")
+
+
+# ---- against the program -----------------------------------------------------------
+
+
+def _with_memory(case: Case) -> Case:
+    """The test runner lends inputs and outputs; buffers have memory in the program."""
+    made = adopt.adopted(case.program)
+    if made is case.program:
+        return case
+    content = program.write(made)
+    if case.bundled:
+        whole = bundle.parse(case.content)
+        content = bundle.write(replace(whole, program=content))
+    return replace(case, content=content, program=made)
+
+
+def _checked(case: Case) -> Case:
+    methods = {method.name: method for method in case.program.methods}
+    for index, run in enumerate(case.runs):
+        if run.method not in methods:
+            known = ", ".join(methods)
+            raise SdkError(f"run {index}: no method '{run.method}', there is {known}")
+        _check_run(methods[run.method], index, run)
+    return case
+
+
+def _check_run(method: Method, index: int, run: Run) -> None:
+    takes, gives = len(method.inputs), len(method.outputs)
+    if len(run.inputs) != takes:
+        raise SdkError(
+            f"run {index}: method {method.name} takes {counted(takes, 'input')},"
+            f" {len(run.inputs)} given"
+        )
+    if len(run.outputs) > gives:
+        raise SdkError(
+            f"run {index}: method {method.name} gives {counted(gives, 'output')},"
+            f" {len(run.outputs)} expected"
+        )
+    for place, (declared, given) in enumerate(
+        zip(method.input_values, run.inputs, strict=True)
+    ):
+        problem = _input_problem(declared, given)
+        if problem is not None:
+            raise SdkError(f"run {index}, input {place} of {method.name}: {problem}")
+
+
+def _input_problem(declared: program.Value, given: Value) -> str | None:
+    if isinstance(declared, program.Tensor):
+        return _tensor_problem(declared, given)
+    takes = {
+        program.Int: int,
+        program.Bool: bool,
+        program.Double: float,
+        program.String: str,
+        program.Null: type(None),
+    }.get(type(declared))
+    name = type(declared).__name__
+    if takes is None:
+        return f"a value of kind {name} cannot be given"
+    widened = takes is float and type(given) is int
+    if type(given) is not takes and not widened:
+        return f"the program takes {_article(name)}, the case gives {describe(given)}"
+    if isinstance(declared, program.String) and given != declared.value:
+        return f"the program was exported for {declared.value!r} alone"
+    return None
+
+
+def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
+    takes = f"{declared}{' at most' if declared.is_dynamic else ''}"
+    wrong = f"the program takes {takes}, the case gives {describe(given)}"
+    if not isinstance(given, Tensor) or given.dtype is not declared.dtype:
+        return wrong
+    shape, bound = given.array.shape, declared.sizes
+    if len(shape) != len(bound):
+        return wrong
+    fits = (
+        all(one <= most for one, most in zip(shape, bound, strict=True))
+        if declared.is_dynamic
+        else shape == tuple(bound)
+    )
+    return None if fits else wrong
+
+
+def describe(value: object) -> str:
+    """A value in a sentence: float32[2, 3], 7, none."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _article(kind: str) -> str:
+    words = {"Int": "an int", "Bool": "a bool", "Double": "a float", "Null": "null"}
+    return words.get(kind, f"a {kind.lower()}")

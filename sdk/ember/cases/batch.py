@@ -1,0 +1,260 @@
+"""Cases become the stream of bytes that the test runner reads, its answers results.
+
+The protocol is described in runtime_c/app/batch.h.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ember import program
+from ember.cases import Case, Run, Tensor, Value, values
+from ember.errors import SdkError
+from ember.files import tensors
+from ember.program import Method
+
+VERSION = 2
+BUDGET = 10_000_000  # instructions of one execution
+_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD = range(1, 8)
+_BUNDLED, _LINKED, _POISON = 1, 2, 4
+_HEAD = struct.Struct("<II")  # kind, length
+_HELLO_BODY = struct.Struct("<IIQ")
+_CASE_BODY = struct.Struct("<8IQ")
+_RUN_BODY = struct.Struct("<IIdd")
+_DEAD_HEAD = struct.Struct("<II")
+_DEAD_BODY = struct.Struct("<5I")
+_OUTPUT_BODY = struct.Struct("<IIiI")
+_RESULT_BODY = struct.Struct("<IiIIII5Q")
+_END_BODY = struct.Struct("<QQ")
+_LEAST = {  # bytes of what the runner writes
+    _HELLO: _HELLO_BODY.size,
+    _OUTPUT: _OUTPUT_BODY.size,
+    _RESULT: _RESULT_BODY.size,
+    _END: _END_BODY.size,
+}
+_ALIGN = 16
+_NOWHERE = 0xFFFFFFFF
+_UNKNOWN = 2**64 - 1
+
+OK, UNSUPPORTED, NO_MEMORY = 0, -2, -3  # ember_status_t
+READ, OPEN, LOAD, INPUTS, EXECUTE, CHECK, DONE = range(7)  # stages
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one run gave, and the runtime's own verdict about a bundle's test."""
+
+    run: int
+    verdict: int
+    first_wrong: int
+    values: tuple[values.Value, ...]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How one case ended on the board. Sizes are bytes."""
+
+    index: int
+    status: int
+    stage: int
+    which: int  # method when loading, else run
+    instruction: int | None
+    message: str
+    needed: int | None  # with NO_MEMORY: at least so much; None: not known
+    method: int
+    planned: int
+    scratch: int
+    used: int
+    outputs: tuple[Output, ...]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the runner wrote, as far as it came."""
+
+    memory: int | None  # bytes for cases; None: the runner did not even start
+    results: tuple[Result, ...]
+    finished: bool
+    stack_size: int = 0
+    stack_used: int = 0
+
+
+@dataclass(frozen=True)
+class Dead:
+    """Bytes [start, end) of a planned memory, just before the instructions from
+    `first` to `last`; the number of instructions is the exit."""
+
+    memory_id: int
+    start: int
+    end: int
+    first: int
+    last: int
+
+
+Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
+
+
+# ---- to the runner -----------------------------------------------------------------
+
+
+def stream(records: Sequence[bytes]) -> bytes:
+    """The whole stream of cases, from the record() of each."""
+    hello = _HEAD.pack(_HELLO, _HELLO_BODY.size) + _HELLO_BODY.pack(VERSION, 0, 0)
+    return b"".join([hello, *records, _HEAD.pack(_END, 0)])
+
+
+def record(
+    case: Case,
+    index: int,
+    *,
+    linked: int | None = None,
+    budget: int = BUDGET,
+    poison: Poison | None = None,
+    fill: int = 0,
+) -> bytes:
+    """A case and its runs; `linked` is the place of a program inside the runner.
+
+    With `poison` the byte `fill` overwrites what is dead.
+    """
+    methods = case.methods
+    names = b"".join(name.encode() + b"\0" for name in methods)
+    names += bytes(-len(names) % 4)
+    contents = [] if linked is not None else [case.content, *case.data]
+    flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
+    flags += _POISON * (poison is not None)
+    counts = (len(case.data), len(methods), len(case.runs), len(names))
+    head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
+    sizes = struct.pack(f"<{len(contents)}I", *(len(one) for one in contents))
+    body = head + sizes + names
+    if contents:
+        body = b"".join([_padded(body), *(_padded(one) for one in contents)])
+    by_name = {method.name: method for method in case.program.methods}
+    runs = [
+        _run(case, run, methods.index(run.method), by_name[run.method])
+        for run in case.runs
+    ]
+    dead = [_dead(ranges, fill) for ranges in poison or ()]
+    return b"".join([_HEAD.pack(_CASE, len(body)), body, *dead, *runs])
+
+
+def records(stream: bytes) -> list[bytes]:
+    """The stream in its records: between two of them a board may compute."""
+    found = []
+    at = 0
+    while at < len(stream):
+        end = at + _HEAD.size + _HEAD.unpack_from(stream, at)[1]
+        found.append(stream[at:end])
+        at = end
+    return found
+
+
+def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
+    rows = (
+        _DEAD_BODY.pack(one.memory_id, one.start, one.end, one.first, one.last)
+        for one in ranges
+    )
+    body = b"".join([_DEAD_HEAD.pack(len(ranges), fill), *rows])
+    return _HEAD.pack(_DEAD, len(body)) + body
+
+
+def _padded(content: bytes) -> bytes:
+    return content + bytes(-len(content) % _ALIGN)
+
+
+def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
+    body = _RUN_BODY.pack(index, run.test or 0, case.rtol, case.atol)
+    if not case.bundled:
+        pairs = zip(method.input_values, run.inputs, strict=True)
+        body += values.to_bytes([lay_out(declared, given) for declared, given in pairs])
+    return _HEAD.pack(_RUN, len(body)) + body
+
+
+def lay_out(declared: program.Value, given: Value) -> values.Value:
+    """A value as the method wants it in memory: tensors in the declared dim order."""
+    if isinstance(given, Tensor):
+        assert isinstance(declared, program.Tensor)
+        data = tensors.to_bytes(given.array, given.dtype, declared.dim_order)
+        return values.TensorValue(given.dtype, given.array.shape, data)
+    if isinstance(declared, program.Double) and isinstance(given, int):
+        return float(given)
+    return given
+
+
+# ---- from the runner ---------------------------------------------------------------
+
+
+def answer(data: bytes) -> Answer:
+    """The results of every case that ended; the rest of a torn stream is ignored."""
+    memory: int | None = None
+    results: list[Result] = []
+    outputs: list[Output] = []
+    for kind, body in _records(data):
+        if kind == _HELLO:
+            version, _, memory = _HELLO_BODY.unpack_from(body.data)
+            if version != VERSION:
+                raise SdkError(f"the test runner speaks version {version} of the batch")
+        elif kind == _OUTPUT:
+            _, run, verdict, wrong = _OUTPUT_BODY.unpack_from(body.data)
+            outputs.append(Output(run, verdict, wrong, body.values))
+        elif kind == _RESULT:
+            results.append(_result(body.data, tuple(outputs)))
+            outputs = []
+        elif kind == _END:
+            size, used = _END_BODY.unpack_from(body.data)
+            return Answer(memory, tuple(results), True, size, used)
+    return Answer(memory, tuple(results), False)
+
+
+@dataclass(frozen=True)
+class _Body:
+    data: bytes
+    values: tuple[values.Value, ...] = ()
+
+
+def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
+    """Whole records, in order."""
+    at = 0
+    while at + _HEAD.size <= len(data):
+        kind, length = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        body = data[at : at + length]
+        at += length
+        if len(body) < length:
+            return
+        if length < _LEAST.get(kind, 0):
+            raise SdkError(
+                f"the test runner wrote a record of kind {kind} with {length} bytes,"
+                f" not {_LEAST[kind]}"
+            )
+        if kind != _OUTPUT:
+            yield kind, _Body(body)
+            continue
+        try:
+            found, at = values.from_bytes(data, at)
+        except values.TornError:
+            return
+        yield kind, _Body(body, tuple(found))
+
+
+def _result(body: bytes, outputs: tuple[Output, ...]) -> Result:
+    index, status, stage, which, instruction, length, needed, *sizes = (
+        _RESULT_BODY.unpack_from(body)
+    )
+    method, planned, scratch, used = sizes
+    text = body[_RESULT_BODY.size : _RESULT_BODY.size + length]
+    return Result(
+        index,
+        status,
+        stage,
+        which,
+        None if instruction == _NOWHERE else instruction,
+        text.decode("utf-8", "replace"),
+        None if needed == _UNKNOWN else needed,
+        method,
+        planned,
+        scratch,
+        used,
+        outputs,
+    )

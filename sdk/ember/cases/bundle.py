@@ -1,0 +1,190 @@
+"""A bundled program (.bpte) -> program and tests as numpy, and back to bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import files
+from ember.errors import SdkError, problem_list
+from ember.files import flat, schema, tensors
+from ember.files.flat import Record
+from ember.files.tensors import Array, DType
+from ember.program.types import Bool, Double, Int
+
+VERSION = 2
+_MOST_DIMENSIONS = 255
+_DAMAGED = "the file is damaged or truncated: export or copy it again"
+
+
+@dataclass(frozen=True)
+class Tensor:
+    dtype: DType
+    sizes: tuple[int, ...]
+    dim_order: tuple[int, ...]
+    data: bytes
+
+    @property
+    def array(self) -> Array:
+        """In PyTorch's shape; bfloat16 as uint16."""
+        return tensors.from_bytes(self.data, self.dtype, self.sizes, self.dim_order)
+
+    @staticmethod
+    def of(
+        array: Array, dtype: DType, dim_order: tuple[int, ...] | None = None
+    ) -> Tensor:
+        """From a logical array, laid out in `dim_order` (contiguous by default)."""
+        order = tensors.contiguous(array.ndim) if dim_order is None else dim_order
+        return Tensor(
+            dtype, tuple(array.shape), order, tensors.to_bytes(array, dtype, order)
+        )
+
+
+Value = Tensor | Int | Bool | Double
+
+
+@dataclass(frozen=True)
+class Case:
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]  # expected
+
+
+@dataclass(frozen=True)
+class Suite:
+    method: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    program: bytes  # of a .pte
+    suites: tuple[Suite, ...]
+    version: int = VERSION
+
+    def suite(self, method: str) -> Suite | None:
+        return next((one for one in self.suites if one.method == method), None)
+
+
+def read(path: Path) -> Bundle:
+    return parse(files.read(path), str(path))
+
+
+def parse(data: bytes, what: str = "the bundled program") -> Bundle:
+    """The bundle in the bytes of a .bpte; SdkError when they are damaged."""
+    files.expect(data, files.Kind.BUNDLE, what)
+    record = flat.read(data, schema.BUNDLED_PROGRAM, what)
+    problems: list[str] = []
+    if not record["program"]:
+        problems.append("it holds no program")
+    suites = tuple(
+        _suite(index, one, problems)
+        for index, one in enumerate(record["method_test_suites"] or ())
+    )
+    if problems:
+        raise SdkError(problem_list(f"{what} contradicts itself", problems), _DAMAGED)
+    return Bundle(record["program"], suites, record["version"])
+
+
+def write(bundle: Bundle) -> bytes:
+    record = {
+        "version": bundle.version,
+        "method_test_suites": [
+            {
+                "method_name": suite.method,
+                "test_cases": [
+                    {
+                        "inputs": [{"val": _value_record(v)} for v in case.inputs],
+                        "expected_outputs": [
+                            {"val": _value_record(v)} for v in case.outputs
+                        ],
+                    }
+                    for case in suite.cases
+                ],
+            }
+            for suite in bundle.suites
+        ],
+        "program": bundle.program,
+    }
+    return flat.write(record, schema.BUNDLED_PROGRAM, schema.BUNDLE_ID).data
+
+
+def _suite(index: int, record: Record, problems: list[str]) -> Suite:
+    name = record["method_name"]
+    if not name:
+        problems.append(f"test suite {index} names no method")
+    cases = []
+    for number, one in enumerate(record["test_cases"] or ()):
+        where = f"suite {name!r}, case {number}"
+        cases.append(
+            Case(
+                _values(f"{where}, input", one["inputs"], problems),
+                _values(f"{where}, output", one["expected_outputs"], problems),
+            )
+        )
+    return Suite(name or "", tuple(cases))
+
+
+def _values(
+    where: str, records: tuple[Record, ...] | None, problems: list[str]
+) -> tuple[Value, ...]:
+    found: list[Value] = []
+    for index, record in enumerate(records or ()):
+        tagged = record["val"]
+        if tagged is None:
+            problems.append(f"{where} {index} has no kind")
+            continue
+        kind, content = tagged
+        if kind == "Tensor":
+            problem = _tensor_problem(content)
+            if problem:
+                problems.append(f"{where} {index} {problem}")
+                continue
+        found.append(_VALUES[kind](content))
+    return tuple(found)
+
+
+def _tensor_problem(record: Record) -> str | None:
+    sizes, dim_order = record["sizes"] or (), tuple(record["dim_order"] or b"")
+    if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
+        return "has an impossible shape"
+    if not tensors.is_dim_order(dim_order, len(sizes)):
+        return "has a dim order that does not fit its shape"
+    needed = tensors.nbytes(DType(record["scalar_type"]), sizes)
+    if needed != len(record["data"] or b""):
+        return f"needs {needed} bytes, it has {len(record['data'] or b'')}"
+    return None
+
+
+def _tensor(record: Record) -> Tensor:
+    return Tensor(
+        dtype=DType(record["scalar_type"]),
+        sizes=record["sizes"] or (),
+        dim_order=tuple(record["dim_order"] or b""),
+        data=record["data"] or b"",
+    )
+
+
+_VALUES: dict[str, Callable[[Record], Value]] = {
+    "Tensor": _tensor,
+    "Int": lambda record: Int(record["int_val"]),
+    "Bool": lambda record: Bool(record["bool_val"]),
+    "Double": lambda record: Double(record["double_val"]),
+}
+
+
+def _value_record(value: Value) -> tuple[str, Record]:
+    match value:
+        case Int(number):
+            return "Int", {"int_val": number}
+        case Bool(flag):
+            return "Bool", {"bool_val": flag}
+        case Double():
+            return "Double", {"double_val": value.value}
+        case Tensor():
+            return "Tensor", {
+                "scalar_type": int(value.dtype),
+                "sizes": value.sizes,
+                "data": value.data,
+                "dim_order": bytes(value.dim_order),
+            }

@@ -1,0 +1,206 @@
+"""The command `ember`: finds the verb's module, runs it, prints every error."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import io
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+import typer
+
+from ember import __version__, writing
+from ember.errors import SdkError, UsageError
+
+# One line a verb, in the order of work. Its module is ember/cli/<verb>.py with a
+# function `command` whose annotated parameters are the command line; it returns None or
+# an exit status. The module is imported only when its verb is used.
+VERBS = {
+    "doctor": "Show which tools are installed and how to get the missing ones.",
+    "boards": "List the boards and their memories.",
+    "export": "Turn a PyTorch model into an ExecuTorch program for a board.",
+    "inspect": "Show what a .pte, .bpte or .ptd file contains.",
+    "select": "List the kernels that models need, and what is missing.",
+    "plan": "Show where a model's memory lies on a board, and whether it fits.",
+    "build": "Make firmware of a model for a board.",
+    "run": "Execute a model once on a board or its emulator.",
+    "test": "Run test cases on boards and compare with the expected outputs.",
+    "profile": "Show what each node and operator of a model costs on a board.",
+    "compare": "Show what changed between two builds, or two profiles.",
+    "flash": "Write firmware to a board, read it back, start it.",
+    "probes": "List the probes, boot loaders and ports that are connected.",
+    "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",
+    "pack": "Make what a project of one's own links with its main().",
+    "package": "Make a library of models for PlatformIO, Zephyr, Arduino and others.",
+    "platformio": "Make PlatformIO's platform `ember`, for work without network.",
+    "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",
+    "cmake-dir": "Print the folder of Ember's CMake package.",
+}
+
+_STREAMS = 3
+# Errors of files that are no fault of Ember's.
+_SURROUNDINGS = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+        *(errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+        *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EISDIR),
+        *(errno.ETXTBSY, errno.EBUSY, errno.EXDEV, errno.ESTALE, errno.ENXIO),
+        *(errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOEXEC),
+    }
+)
+
+SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit status."""
+    _prepare_streams()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    verb = next((word for word in words if not word.startswith("-")), None)
+    name = f"ember {verb}" if verb in VERBS else "ember"
+    try:
+        status = _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
+        sys.stdout.flush()  # what fails here would fail without a sentence later
+        if status == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+            _complain(name, "interrupted", None)
+        return status
+    except BrokenPipeError:
+        _silence(
+            sys.stdout
+        )  # the reader (`head`, `less`) has gone: leave without a word
+        return FAILED
+    except (Exception, KeyboardInterrupt) as error:
+        status, what, hint = _outcome(name, error)
+        _complain(name, what, hint)
+        return status
+
+
+def _outcome(name: str, error: BaseException) -> tuple[int, str, str | None]:
+    """Exit status, what went wrong, and the remedy."""
+    if isinstance(error, SdkError):
+        status = WRONG_USAGE if isinstance(error, UsageError) else FAILED
+        return status, error.what, error.hint
+    if isinstance(error, typer.TyperException):
+        said = error.format_message().rstrip(".")
+        return WRONG_USAGE, said, f"see `{name} --help`"
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return INTERRUPTED, "interrupted", None
+    if isinstance(error, MemoryError):
+        return FAILED, "this computer has too little memory for it", None
+    if isinstance(error, OSError) and _is_of_surroundings(error):
+        return FAILED, *_of_surroundings(error)
+    return FAILED, f"this is a bug in Ember: {_describe(error)}", _keep(error)
+
+
+def _is_of_surroundings(error: OSError) -> bool:
+    return error.errno in _SURROUNDINGS or not _has_current_folder()
+
+
+def _has_current_folder() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109 - which asks the system alone
+    except OSError:
+        return False
+    return True
+
+
+def _of_surroundings(error: OSError) -> tuple[str, str | None]:
+    """What is wrong with the computer, not with Ember; and the remedy."""
+    if not _has_current_folder():
+        return "the current folder was removed", "change to one that exists"
+    where = os.fsdecode(error.filename) if error.filename else "a file"
+    if not writing.is_full(error):
+        return f"cannot use {where}: {writing.reason(error)}", None
+    if not error.filename:
+        _silence(sys.stdout)
+        where = "the standard output or a temporary file"
+    hint = "free some space; TMPDIR and EMBER_CACHE name other places for what is kept"
+    return f"cannot write {where}: {writing.reason(error)}", hint
+
+
+def _silence(stream: TextIO) -> None:
+    """Nothing is written any more, not at the end of the process either."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _prepare_streams() -> None:
+    """Names of files may be no text; a stream that was closed before the start must not
+    become another file."""
+    while (number := os.open(os.devnull, os.O_RDWR)) < _STREAMS:
+        pass
+    os.close(number)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _app(verb: str | None) -> typer.Typer:
+    """All verbs for the help text; only `verb` is imported."""
+    app = typer.Typer(
+        name="ember",
+        help="Turn ExecuTorch programs into firmware, run it, check it.",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_start)
+    for name, line in VERBS.items():
+        function = _load(name) if name == verb else _not_loaded
+        app.command(name, help=line)(function)
+    return app
+
+
+def _start(
+    context: typer.Context,
+    version: bool = typer.Option(False, "--version", help="Show the version."),
+) -> None:
+    if version:
+        typer.echo(f"ember {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _load(verb: str) -> Callable[..., Any]:
+    module = importlib.import_module(f"ember.cli.{verb.replace('-', '_')}")
+    command: Callable[..., Any] = module.command
+    return command
+
+
+def _not_loaded() -> None:
+    raise AssertionError("only the verb on the command line is ever called")
+
+
+def _status(result: object) -> int:
+    return result if isinstance(result, int) else SUCCESS
+
+
+def _complain(name: str, what: str, hint: str | None) -> None:
+    text = f"{name}: {what}" + (f"\n  hint: {hint}" if hint else "")
+    # Names of files may be no text.
+    print(text.encode(errors="backslashreplace").decode(), file=sys.stderr)  # noqa: T201
+
+
+def _describe(error: BaseException) -> str:
+    text = str(error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _keep(error: BaseException) -> str:
+    """Write the traceback to a file; where it is."""
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="ember-traceback-", suffix=".txt", delete=False
+        ) as file:
+            file.write(text)
+    except OSError:
+        return "its traceback could not be written to the temporary folder"
+    return f"please report it with the traceback in {file.name}"

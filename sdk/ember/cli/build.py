@@ -1,0 +1,148 @@
+"""`ember build`: make firmware of a model for a board."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import build, output
+from ember.build import budget as budgets
+from ember.build import project as projects
+from ember.build.jobs import options_of
+from ember.cli.options import (
+    CallerIoOption,
+    KernelsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+)
+from ember.cli.reports import report
+from ember.toolchain import footprint, libraries
+
+_SIZES = ("size", "memory", "footprint", "method_arena")
+ModelArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="MODEL", help=".pte, .bpte, or a case folder.", show_default=False
+    ),
+]
+BoardOption = Annotated[
+    str | None, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Build folder, not build/BOARD/MODEL."),
+]
+DataOption = Annotated[
+    list[Path] | None,
+    typer.Option("--data", metavar="FILE.ptd", help="External data; repeatable."),
+]
+MessagesOption = Annotated[
+    bool, typer.Option("--messages", help="Keep the runtime's error sentences.")
+]
+StackOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="BYTES",
+        min=256,
+        max=2**31 - 1,
+        help="Size of the stack; else what code may need.",
+    ),
+]
+PreparedOption = Annotated[
+    bool,
+    typer.Option(
+        "--prepared",
+        help="Prepare nodes now: firmware that loads nothing, and is smaller.",
+    ),
+]
+OptimizeOption = Annotated[
+    libraries.Optimize | None,
+    typer.Option(metavar="size|balanced|speed", help="What kernels are chosen for."),
+]
+ToolchainOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Not the board's default.")
+]
+
+
+def command(
+    model: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="MODEL...",
+            help=".pte, .bpte, or case folders; several share one firmware.",
+            show_default=False,
+        ),
+    ] = None,
+    board: BoardOption = None,
+    out: OutOption = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Method to build for; repeatable. Of several models all.",
+        ),
+    ] = None,
+    data: DataOption = None,
+    app: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.c", help="Your main() instead of the usual one."),
+    ] = None,
+    caller_io: CallerIoOption = False,
+    messages: MessagesOption = False,
+    prepared: PreparedOption = False,
+    stack: StackOption = None,
+    optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
+    toolchain: ToolchainOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    budget: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Fail above the ceilings in this YAML file."),
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> None:
+    ceilings = budgets.read(budget) if budget else None
+    plans = projects.load(project, kernels)
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
+        methods=tuple(method or ()),
+        app=app,
+        messages=messages,
+        prepared=prepared or plans.prepared,
+        caller_io=caller_io,
+        stack=stack,
+        toolchain=toolchain,
+    )
+    paths = plans.models_or(model or [])
+    target = plans.board_or(board)
+    built = build.build(paths, target, out=out, data=data or (), options=options)
+    for told in (built.board.header_missing, built.board.header_unsaid):
+        if told:
+            output.note(*told)
+    if json_to != "-":
+        console = output.console()
+        report.show_build(console, built)
+        for path in (built.firmware, *built.images):
+            console.print(f"  {output.plain(str(path))}", soft_wrap=True)
+    output.write_json(
+        {
+            "board": built.board.name,
+            "model": built.name,
+            "models": [one.name for one in built.models],
+            "methods": [one.name for chosen in built.chosen for one in chosen],
+            "firmware": str(built.firmware),
+            "images": [str(path) for path in built.images],
+            **{key: built.sizes[key] for key in _SIZES},
+            "certificate": built.certificate,
+        },
+        json_to,
+    )
+    if budget and ceilings:
+        facts = ceilings.model_dump(exclude_none=True)
+        footprint.check(budget, facts, built.sizes)

@@ -1,0 +1,112 @@
+"""`ember export`: a PyTorch model becomes an ExecuTorch program for a board."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import boards, output, progress, writing
+from ember.build import project as projects
+from ember.cli.options import KernelsOption, ProjectOption
+from ember.errors import UsageError
+from ember.export import job
+from ember.export.flows import Backend, Quantize
+
+_SUFFIXES = (".bpte", ".pte")
+
+
+def command(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODULE.py|FILE.pt2",
+            help="Defines `model` and `example_inputs`; or a saved torch.export.",
+        ),
+    ],
+    board: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="What to export for; see `ember boards`."),
+    ] = None,
+    quantize: Annotated[
+        Quantize | None,
+        typer.Option(metavar="int8|int8-dynamic|int4", help="Else floating point."),
+    ] = None,
+    calibrate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA", help="Samples: .npy, .npz, or a folder; for int8."
+        ),
+    ] = None,
+    backend: Annotated[
+        Backend | None,
+        typer.Option(
+            metavar="portable|cortex_m|xnnpack", help="Not what suits the board."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE",
+            help=".bpte has test inputs and outputs, .pte only the program.",
+        ),
+    ] = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    json_to: output.JsonOption = None,
+) -> None:
+    target = out or Path(f"{source.stem}.bpte")
+    if target.suffix not in _SUFFIXES:
+        raise UsageError(f"-o {target}: write a .bpte or a .pte file")
+    if calibrate is not None and quantize is None:
+        raise UsageError("--calibrate goes with --quantize int8")
+    claim = writing.Claim(target)
+    plans = projects.load(project, kernels)
+    name = board or plans.board
+    order = job.Order(
+        path=source,
+        board=boards.load(name) if name else None,
+        quantize=quantize,
+        backend=backend,
+        calibrate=calibrate,
+        bundled=target.suffix == ".bpte",
+        rules=plans.rules,
+    )
+    with progress.doing(f"exporting {source}"):
+        made = job.run(order)
+    claim.write(made.content)
+    if json_to != "-":
+        _show(target, made)
+    output.write_json(
+        {
+            "file": str(target),
+            "bytes": len(made.content),
+            "backend": made.backend,
+            "quantize": quantize,
+            "calibration": made.calibration,
+            "tests": made.tests,
+            "distance": made.distance,
+            "notes": made.notes,
+        },
+        json_to,
+    )
+
+
+def _show(target: Path, made: job.Made) -> None:
+    console = output.console()
+    name = output.plain(str(target))
+    console.print(f"{name}: {len(made.content):,} bytes, {made.backend}")
+    if made.calibration == 0:
+        console.print(
+            "calibrated with the example inputs alone: give --calibrate real samples"
+        )
+    elif made.calibration:
+        console.print(f"calibrated with {made.calibration:,} samples")
+    for note in made.notes:
+        console.print(output.plain(note))
+    if made.tests:
+        console.print(f"tests inside: {made.tests}, for `ember test {name}`")
+    console.print(f"largest difference from the model in PyTorch: {made.distance:.3g}")

@@ -1,0 +1,54 @@
+"""Options that several commands have, as Typer reads them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember.plan import passes
+
+ModelsArgument = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="MODEL...", help=".pte, .bpte, or case folders."),
+]
+MethodsOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Method to pack; repeatable."),
+]
+CallerIoOption = Annotated[
+    bool,
+    typer.Option(
+        "--caller-io", help="The application lends memory for unplanned tensors."
+    ),
+]
+FolderOption = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+]
+KernelsOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--kernels",
+        metavar="FOLDER",
+        help="Kernels of your own: a folder with a kernels.yaml; repeatable.",
+    ),
+]
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project", metavar="FILE", help="Not ember.yaml of the current folder."
+    ),
+]
+PassesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--passes",
+        metavar="NAME,...",
+        help=f"Only these of {', '.join(passes.NAMES)}; '' for none.",
+    ),
+]
+NoPassOption = Annotated[
+    list[str] | None,
+    typer.Option("--no-pass", metavar="NAME", help="Not this pass; repeatable."),
+]

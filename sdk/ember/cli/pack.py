@@ -1,0 +1,64 @@
+"""`ember pack`: models for a board, ready to be linked by a project of one's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ember import build, output
+from ember.build import project as projects
+from ember.build.jobs import options_of
+from ember.cli.build import (
+    BoardOption,
+    MessagesOption,
+    OptimizeOption,
+    StackOption,
+    ToolchainOption,
+)
+from ember.cli.options import (
+    CallerIoOption,
+    FolderOption,
+    KernelsOption,
+    MethodsOption,
+    ModelsArgument,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+)
+from ember.packaging import cmake_files
+
+
+def command(
+    out: FolderOption,
+    model: ModelsArgument = None,
+    board: BoardOption = None,
+    method: MethodsOption = None,
+    caller_io: CallerIoOption = False,
+    messages: MessagesOption = False,
+    stack: StackOption = None,
+    optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
+    toolchain: ToolchainOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+) -> None:
+    plans = projects.load(project, kernels)
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
+        methods=tuple(method or ()),
+        caller_io=caller_io,
+        messages=messages,
+        stack=stack,
+        toolchain=toolchain,
+    )
+    models = plans.models_or(model or [])
+    target = plans.board_or(board)
+    found = build.package(models, target, out.absolute(), options)
+    text = cmake_files.link(
+        found.made,
+        objects=found.objects,
+        script=found.script,
+        includes=[found.folder],
+    )
+    output.write_text(text, out / "package.cmake")
+    output.console().print(output.plain(str(out / "package.cmake")), soft_wrap=True)

@@ -1,0 +1,64 @@
+"""`ember package`: models as sources, with the manifests of build systems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from ember import boards, output, progress, writing
+from ember.build import project as projects
+from ember.build.jobs import options_of
+from ember.cli.build import BoardOption, MessagesOption, OptimizeOption
+from ember.cli.options import (
+    FolderOption,
+    KernelsOption,
+    MethodsOption,
+    ModelsArgument,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+)
+from ember.packaging import manifests, sources
+
+
+def command(
+    out: FolderOption,
+    model: ModelsArgument = None,
+    board: BoardOption = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--for",
+            metavar="KIND",
+            help=f"{', '.join(manifests.KINDS)}; repeatable. All when not said.",
+        ),
+    ] = None,
+    method: MethodsOption = None,
+    messages: MessagesOption = False,
+    optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+) -> None:
+    plans = projects.load(project, kernels)
+    models = list(model or plans.models)
+    wanted = manifests.kinds(kind or (), models=bool(models))
+    options = replace(
+        options_of(plans, optimize, only_passes, no_pass),
+        methods=tuple(method or ()),
+        messages=messages,
+    )
+    with writing.folder(out, whole=["src"]) as place:
+        if models:
+            target = plans.rules.narrowed(boards.load(plans.board_or(board)))
+            with progress.doing(f"packaging for {target.name}"):
+                files = sources.write(models, target, place, options)
+        else:
+            files = sources.write_headers(place)
+        made = manifests.write(place, wanted, files)
+    for path in made or [place / sources.RECORD]:
+        name = str(out / path.relative_to(place))
+        output.console().print(output.plain(name), soft_wrap=True)

@@ -1,0 +1,175 @@
+"""`ember plan`: where a model's memory lies on a board, or a table of buffers."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ember import boards, output
+from ember.build import answers
+from ember.build import project as projects
+from ember.build.jobs import Options, options_of
+from ember.cli.build import (
+    BoardOption,
+    MessagesOption,
+    ModelArgument,
+    OptimizeOption,
+    PreparedOption,
+    StackOption,
+    ToolchainOption,
+)
+from ember.cli.options import (
+    CallerIoOption,
+    KernelsOption,
+    MethodsOption,
+    NoPassOption,
+    PassesOption,
+    ProjectOption,
+)
+from ember.cli.reports import plan_page, plan_report, report
+from ember.errors import SdkError, UsageError
+from ember.output import counted, plain
+from ember.plan import copies, offsets
+from ember.plan.offsets import csv_file
+from ember.plan.offsets.placement import MANY_STEPS
+
+
+def command(
+    model: ModelArgument = None,
+    board: BoardOption = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Buffers instead of a model: id,lower,upper,size."
+        ),
+    ] = None,
+    capacity: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", min=0, help="What the buffers must fit into."),
+    ] = None,
+    method: MethodsOption = None,
+    caller_io: CallerIoOption = False,
+    messages: MessagesOption = False,
+    prepared: PreparedOption = False,
+    stack: StackOption = None,
+    optimize: OptimizeOption = None,
+    only_passes: PassesOption = None,
+    no_pass: NoPassOption = None,
+    toolchain: ToolchainOption = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also draw it: a page with tensors by time and address.",
+        ),
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> int:
+    if csv is not None:
+        if model is not None or board is not None:
+            raise UsageError("--csv stands for a model: give one of them")
+        if html is not None:
+            raise UsageError("--html is for a model")
+        facts = _table(csv, capacity)
+    elif capacity is not None:
+        raise UsageError("--capacity is for --csv; a board has memories of its own")
+    else:
+        plans = projects.load(project, kernels)
+        paths = plans.models_or([model] if model else [])
+        options = replace(
+            options_of(plans, optimize, only_passes, no_pass),
+            methods=tuple(method or ()),
+            caller_io=caller_io,
+            messages=messages,
+            prepared=prepared or plans.prepared,
+            stack=stack,
+            toolchain=toolchain,
+        )
+        facts = _model(paths, plans.board_or(board), options)
+        if html is not None:
+            names = ", ".join(path.stem for path in paths)
+            output.write_text(plan_page.of(facts, names), html)
+    if json_to != "-":
+        _show(output.console(), facts)
+    output.write_json(facts, json_to)
+    return 0 if facts["fits"] and facts.get("resolved", True) else 1
+
+
+def _model(paths: list[Path], board_name: str, options: Options) -> dict[str, Any]:
+    board = options.rules.narrowed(boards.load(board_name))
+    facts = answers.of(paths, board, options)
+    times = {name: round(facts[name], 3) for name in ("seconds", "pass_seconds")}
+    return facts | times
+
+
+def _table(path: Path, capacity: int | None) -> dict[str, Any]:
+    table = csv_file.read(path)
+    buffers = list(table.values())
+    started = time.process_time()
+    placed = offsets.place(buffers, capacity, MANY_STEPS)
+    seconds = time.process_time() - started
+    if offsets.overlap(buffers, placed.offsets) is not None:
+        raise SdkError(f"the plan for {path} overlaps itself: this is a bug in Ember")
+    return {
+        "fits": capacity is None or placed.height <= capacity,
+        "capacity": capacity,
+        "planned": placed.height,
+        "lower_bound": placed.lower_bound,
+        "proved": placed.proved,
+        "offsets": dict(zip(table, placed.offsets, strict=True)),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _show(console: Console, facts: dict[str, Any]) -> None:
+    if "offsets" in facts:
+        _show_table(console, facts)
+        return
+    plan_report.show_doubts(console, facts)
+    if not facts["fits"]:
+        plan_report.show_refusal(console, facts)
+        return
+    console.print(report.memory_table(facts["memories"]))
+    console.print()
+    plan_report.show_pieces(console, facts)
+    console.print()
+    used, constants = facts["activations"], facts["constants"]
+    console.print(
+        f"activations {counted(used['planned'], 'byte')}: at least"
+        f" {used['lower_bound']:,}, the program's own plan takes {used['stock']:,}"
+    )
+    console.print(
+        f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
+        " more that nothing uses are left out"
+    )
+    copies.show(console, facts.get("copies", ()))
+    plan_report.show_delegates(console, facts)
+    report.show_passes(console, facts.get("passes", ()))
+    plan_report.show_peaks(console, facts)
+    for text in facts.get("kept_apart", ()):
+        console.print(plain(text))
+    for text in facts.get("conflicts", ()):
+        console.print(f"[yellow]repaired:[/] {plain(text)}")
+
+
+def _show_table(console: Console, facts: dict[str, Any]) -> None:
+    made = output.table("buffer", ">offset")
+    for name, offset in facts["offsets"].items():
+        made.add_row(plain(name), f"{offset:,}")
+    console.print(made)
+    console.print()
+    end = "nothing is lower" if facts["proved"] else "a lower plan may exist"
+    console.print(
+        f"{counted(facts['planned'], 'byte')}, lower bound {facts['lower_bound']:,}:"
+        f" {end} ({facts['seconds']:.2f} s)"
+    )
+    if not facts["fits"]:
+        over = facts["planned"] - facts["capacity"]
+        console.print(f"[red]{counted(over, 'byte')} over the capacity[/]")

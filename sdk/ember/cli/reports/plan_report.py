@@ -1,0 +1,98 @@
+"""An answer of `ember plan` becomes what a person reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+
+from ember import output
+from ember.build import refusal
+from ember.output import counted, plain
+
+
+def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
+    """Of each planned memory the moment when most is alive, and what that is."""
+    for method in facts["methods"]:
+        for memory in method["memories"]:
+            peak = memory["peak"]
+            if not peak["tensors"]:
+                continue
+            made = output.table("at the peak", "type", ">bytes", ">offset")
+            for one in peak["tensors"]:
+                row = (plain(one["name"]), plain(one["type"]))
+                made.add_row(*row, f"{one['bytes']:,}", f"{one['offset']:,}")
+            console.print()
+            console.print(
+                f"{plain(method['method'])}, planned memory {memory['id']}: most is"
+                f" alive at {_moment(peak)}: {counted(peak['bytes'], 'byte')}"
+            )
+            console.print(made)
+            if peak["more"]:
+                console.print(f"and {peak['more']} smaller ones")
+
+
+def _moment(peak: Mapping[str, Any]) -> str:
+    if peak["operator"] in ("entry", "exit"):
+        return f"the {peak['operator']}"
+    return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
+
+
+def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
+    """What delegates take of the scratch, one at a time, and how well it is used."""
+    for one in facts.get("delegates", ()):
+        console.print(
+            f"delegate {one['index']} of {plain(one['method'])}: scratch"
+            f" {counted(one['values'] + one['work'], 'byte')}, of them"
+            f" {one['values']:,} for values (at least {one['bound']:,})"
+        )
+    if facts.get("packed"):
+        console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
+    if payloads := facts.get("payloads", {}).get("spare"):
+        reused, reason = facts["payloads"]["reused"], facts["payloads"]["reason"]
+        console.print(
+            f"payloads {counted(payloads, 'byte')}, not read once loaded: "
+            + (
+                f"they stay, {reason}"
+                if reason
+                else f"scratch takes {reused:,} of them"
+            )
+        )
+
+
+def show_pieces(console: Console, facts: Mapping[str, Any]) -> None:
+    """What lies in each memory: what was linked, then regions by their C names."""
+    made = output.table("memory", "what", ">bytes")
+    for one in (*facts["sections"], *facts["regions"]):
+        made.add_row(one["memory"], plain(one["name"]), f"{one['bytes']:,}")
+    console.print(made)
+
+
+def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
+    """What the figures do not know."""
+    if not facts["resolved"]:
+        lines = map(plain, facts["reason"].splitlines())
+        console.print("[red]not all is known:[/] " + "\n".join(lines))
+        console.print("the plan covers planned memory, constants and the stack alone")
+    if not facts["linked"]:
+        stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
+        console.print(
+            f"[yellow]without code, and with an assumed stack of {stack:,} bytes:[/]"
+            f" {plain(reason)}"
+        )
+
+
+def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
+    """Why a plan is not one, and what would help: as `ember build` says it."""
+    names = ", ".join(dict.fromkeys(one["model"] for one in facts["methods"]))
+    console.print(f"[red]{plain(refusal.what(facts, names or 'the model'))}[/]")
+    for line in refusal.advice(facts):
+        console.print(plain(line))
+    show_peaks(console, facts)
+    console.print()
+    small = facts["int8"]
+    console.print(
+        f"as int8 instead of float32, as far as the plan can tell: activations"
+        f" {small['activations']:,}, constants {counted(small['constants'], 'byte')}"
+    )

@@ -1,0 +1,212 @@
+"""`ember select`: which operators and kernels programs need, and what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from ember import boards, output, progress
+from ember import model as models
+from ember import paths as places
+from ember.boards import Board
+from ember.build import project as projects
+from ember.cli.options import KernelsOption, ProjectOption
+from ember.kernels import opinfo
+from ember.kernels.opinfo import OpInfo
+from ember.kernels.rules import Rules
+from ember.model import Model
+from ember.output import plain
+from ember.select import gaps, selection
+from ember.select.gaps import Gap
+from ember.select.resolve import Call
+from ember.select.selection import Examined, Selection
+
+
+def command(
+    programs: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="PROGRAM...", help=".pte, .bpte or case folders."),
+    ] = None,
+    ops: Annotated[
+        str | None,
+        typer.Option(metavar="LIST", help="Also these operators: add.out,mm.out"),
+    ] = None,
+    ops_yaml: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also those of a selected_operators.yaml; repeatable.",
+        ),
+    ] = None,
+    all_ops: Annotated[
+        bool, typer.Option("--all-ops", help="Every operator there is.")
+    ] = False,
+    board: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="See `ember boards`; this computer without."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="FILE.ptd", help="External data; repeatable."),
+    ] = None,
+    kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    info_only: Annotated[
+        bool,
+        typer.Option("--info-only", help="List operators without looking for kernels."),
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show every call, its kernel, and why.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write selected_operators.yaml."
+        ),
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> None:
+    plans = projects.load(project, kernels)
+    paths = list(programs or ())
+    if not (paths or ops or ops_yaml or all_ops):
+        paths = plans.models_or(paths)
+    target = plans.rules.narrowed(boards.load(board or plans.board or "host"))
+    asked = _asked(plans.rules, ops, ops_yaml or (), all_ops, checked=not info_only)
+    found = [models.read(path, data or ()) for path in paths]
+    if info_only:
+        _write(asked, found, out or Path("selected_operators.yaml"))
+        return
+    methods = [method for one in found for method in one.program.methods]
+    opinfo.check_schemas(asked, plans.rules.known.operators, methods)
+    with progress.doing(f"choosing kernels for {target.name}") as step:
+        results = []
+        for number, one in enumerate(found):
+            step.of(number, len(found))
+            results.append(_examine(one, target, plans.rules))
+    missing = [gap for one in results for gap in one.gaps]
+    missing += gaps.of_names(asked.sources, plans.rules.known)
+    allowed = plans.rules.allowed(target)
+    chosen = selection.merge(
+        [
+            *(one.selection.kernels for one in results if one.selection),
+            selection.of_operators(asked, allowed),
+        ],
+        allowed,
+    )
+    if json_to != "-":
+        _show(output.console(), found, results, chosen, explain=explain)
+    output.write_json(_facts(found, results, chosen, missing), json_to)
+    if missing:
+        raise selection.missing(missing)
+    if out is not None:
+        _write(asked, found, out)
+
+
+def _write(asked: OpInfo, found: Sequence[Model], out: Path) -> None:
+    of_programs = (
+        opinfo.of_program(one.program, places.text(one.path)) for one in found
+    )
+    output.write_text(opinfo.union([asked, *of_programs]).to_yaml(), out)
+
+
+def _asked(
+    rules: Rules,
+    ops: str | None,
+    files: Sequence[Path],
+    all_ops: bool,
+    *,
+    checked: bool,
+) -> OpInfo:
+    """The operators that are wanted beside those of programs."""
+    known = rules.known.operators
+    found = opinfo.union(opinfo.read(path) for path in files)
+    found |= opinfo.of_names(ops or "", known if checked else None)
+    if not (all_ops or found.everything):
+        return found
+    return found | OpInfo({op: frozenset({opinfo.DEFAULT}) for op in known}, {}, True)
+
+
+def _examine(model: Model, board: Board, rules: Rules) -> Examined:
+    return selection.examine(
+        model.program,
+        model.content,
+        model.data,
+        board,
+        model.program.methods,
+        model.name,
+        rules,
+    )
+
+
+# ---- what is shown -----------------------------------------------------------------
+
+
+def _facts(
+    found: Sequence[Model],
+    results: Sequence[Examined],
+    chosen: Mapping[str, Sequence[str]],
+    missing: Sequence[Gap],
+) -> dict[str, Any]:
+    models_facts = []
+    backends: set[str] = set()
+    for model, result in zip(found, results, strict=True):
+        facts = result.selection.to_json() if result.selection else {"methods": []}
+        models_facts.append({"model": model.name, "methods": facts["methods"]})
+        backends.update(facts.get("backends", ()))
+    return {
+        "operators": {op: list(items) for op, items in chosen.items()},
+        "backends": sorted(backends),
+        "models": models_facts,
+        "missing": [gap.to_json() for gap in missing],
+    }
+
+
+def _show(
+    console: Console,
+    found: Sequence[Model],
+    results: Sequence[Examined],
+    chosen: Mapping[str, Sequence[str]],
+    *,
+    explain: bool,
+) -> None:
+    if explain:
+        for model, result in zip(found, results, strict=True):
+            if result.selection:
+                _explain(console, model, result.selection)
+        return
+    table = output.table("operator", "kernels")
+    for op, items in chosen.items():
+        table.add_row(plain(op), ", ".join(items))
+    if table.row_count:
+        console.print(table)
+
+
+def _explain(console: Console, model: Model, chosen: Selection) -> None:
+    for method, needs in zip(chosen.methods, chosen.needs, strict=True):
+        console.print(f"[bold]{plain(model.name)}[/], method {plain(method.name)}")
+        table = output.table(">instruction", "operator", "kernel", "why")
+        names = selection.call_names(method)
+        for call in needs.calls:
+            op = plain(names[call.instruction])
+            table.add_row(str(call.instruction), op, call.kernel or "-", _why(call))
+        console.print(table)
+
+
+def _why(call: Call) -> str:
+    """What speaks for the kernel of a call, and why the others are not it."""
+    reasons = []
+    if call.volatile:
+        reasons.append("decided at run time: its arguments can change")
+    before = call.kernel is not None
+    for one in call.candidates:
+        if one.kernel == call.kernel:
+            before = False
+        elif one.status != 0:
+            reasons.append(f"not {one.kernel}: {one.message or 'it refuses'}")
+        elif not before:
+            reasons.append(f"before {one.kernel}, which takes it, too")
+    return plain("; ".join(reasons) or "the only one")

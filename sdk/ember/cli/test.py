@@ -1,0 +1,168 @@
+"""`ember test`: run test cases on boards and compare with the expected outputs."""
+
+from __future__ import annotations
+
+import enum
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import boards, cases, output, writing
+from ember.build import project as projects
+from ember.cases import filters
+from ember.cli.build import OptimizeOption
+from ember.cli.options import KernelsOption, ProjectOption
+from ember.cli.reports import junit
+from ember.errors import UsageError
+from ember.hil import emulated
+from ember.hil.line import Emulated, Line, Port
+from ember.output import counted, plain
+from ember.run import testing
+from ember.run.testing import Outcome
+from ember.toolchain import emulator
+
+PortOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="A board with the runner: /dev/ttyACM0, socket://host:port, rfc2217://..",
+    ),
+]
+BaudOption = Annotated[
+    int | None, typer.Option(metavar="RATE", min=1, help="Not the board's.")
+]
+
+
+class Transport(enum.StrEnum):
+    files = "files"
+    uart = "uart"
+
+
+_COLORS = {"passed": "green", "failed": "red", "error": "red"}
+
+
+def _byte(text: str) -> int:
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 0xFF:
+        raise UsageError(f"--poison is a byte such as 0xA5, not '{text}'")
+    return value
+
+
+def _line(
+    port: str | None, baud: int | None, transport: Transport, count: int
+) -> Line | None:
+    if port is None:
+        if baud is not None:
+            raise UsageError("--baud is of a port: give --port, too")
+        return Emulated() if transport is Transport.uart else None
+    if transport is Transport.uart:
+        raise UsageError("--port is a board, --transport uart its emulator: give one")
+    if count != 1:
+        raise UsageError("--port is one board: give one --board")
+    return Port(port, baud)
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Case folders, .bpte, or above them."),
+    ],
+    board: Annotated[
+        list[str],
+        typer.Option("--board", metavar="NAME", help="See `ember boards`; repeatable."),
+    ],
+    expression: Annotated[
+        str,
+        typer.Option("-k", metavar="EXPR", help="Such as 'add and not bf16'."),
+    ] = "",
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Boards to run at a time.")
+    ] = os.cpu_count() or 1,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
+    ] = None,
+    optimize: OptimizeOption = None,
+    port: PortOption = None,
+    baud: BaudOption = None,
+    transport: Annotated[
+        Transport,
+        typer.Option(help="uart: the emulator is fed through its serial port."),
+    ] = Transport.files,
+    poison: Annotated[
+        int | None,
+        typer.Option(
+            metavar="BYTE",
+            parser=_byte,
+            help="Pack programs; overwrite memory that is dead with it, such as 0xA5.",
+        ),
+    ] = None,
+    junit_to: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
+    ] = None,
+    own_kernels: KernelsOption = None,
+    project: ProjectOption = None,
+    json_to: output.JsonOption = None,
+) -> int:
+    clock = testing.Clock()
+    plans = projects.load(project, own_kernels)
+    names = dict.fromkeys(board)
+    chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
+    line = _line(port, baud, transport, len(chosen))
+    for target in chosen:
+        if line is None:
+            emulator.need(target)
+        elif line.needs_firmware:
+            emulated.need(target)
+    found = cases.find(paths)
+    wanted = filters.parse(expression)
+    kept = [one for one in found if wanted(one.name)]
+    if not kept:
+        raise UsageError(f"-k '{expression}' leaves none of {len(found)} cases")
+    console = output.console(json_to)
+    if plans.rules.calls:
+        console.print("pins of single calls are not followed: pin their operators")
+
+    def show(tested: Outcome) -> None:
+        color = _COLORS[tested.status]
+        line = f"[{color}]{tested.status:6}[/] {tested.board} {plain(tested.name)}"
+        if tested.message:
+            line += f": {plain(tested.message)}"
+        console.print(line, soft_wrap=True)
+
+    if junit_to is not None:
+        writing.need_file(junit_to)
+    results = testing.test(
+        kept,
+        chosen,
+        jobs=jobs,
+        settings=testing.Settings(
+            timeout_s=timeout,
+            optimize=optimize or plans.optimize,
+            rules=plans.rules,
+            poison=poison,
+            passes=plans.passes,
+            line=line,
+        ),
+        on_result=show,
+    )
+    seconds = clock.seconds
+    counts = testing.summary(results)
+    wrong = [one for one in results if one.status != "passed"]
+    if wrong:
+        console.print("\nto run a case again:")
+        for one in wrong:
+            console.print(f"  {plain(one.again)}", soft_wrap=True)
+    console.print(
+        f"\n{counts['passed']} passed, {counts['failed']} failed,"
+        f" {counted(counts['error'], 'error')} in {seconds:.1f} s"
+    )
+    if junit_to is not None:
+        junit.write(results, seconds, junit_to)
+    output.write_json(testing.to_json(results, seconds), json_to)
+    return 1 if wrong else 0

@@ -1,0 +1,150 @@
+"""File path -> bytes, and bytes -> which of ExecuTorch's kinds of file they are."""
+
+from __future__ import annotations
+
+import enum
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from ember.errors import SdkError
+from ember.files import schema
+
+
+class Kind(enum.Enum):
+    PROGRAM = "program"
+    BUNDLE = "bundled program"
+    DATA = "tensor data"
+
+
+@dataclass(frozen=True)
+class _Format:
+    identifier: bytes
+    suffix: str
+    hint: str
+
+
+_FORMATS = {
+    Kind.PROGRAM: _Format(
+        schema.PROGRAM_ID, ".pte", "give the .pte that to_executorch() wrote"
+    ),
+    Kind.BUNDLE: _Format(
+        schema.BUNDLE_ID, ".bpte", "give the .bpte that holds the program and its tests"
+    ),
+    Kind.DATA: _Format(
+        schema.DATA_ID, ".ptd", "give the .ptd that was exported beside the program"
+    ),
+}
+_SHORTEST = 8  # root offset and identifier
+
+
+def read(path: Path, most: int | None = None, what: str = "") -> bytes:
+    """The bytes of a file, `most` at most; an SdkError when it cannot be read."""
+    with opened(path, what=what) as file:
+        size = path.stat().st_size
+        if most is not None and size > most:
+            raise SdkError(f"{what} {path}".strip() + f" has more than {most:,} bytes")
+        try:
+            return file.read()
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+
+def opened(
+    path: Path, wanted: str = "a .pte, .bpte or .ptd file", what: str = ""
+) -> IO[bytes]:
+    """The file for reading. No folder, and no pipe or device: they may never end."""
+    name = f"{what} {path}".strip()
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise SdkError(f"{name} is a folder", hint=f"give {what or wanted}")
+        if not stat.S_ISREG(mode):
+            raise SdkError(
+                f"{name} is a pipe or device, not a file", hint=f"give {what or wanted}"
+            )
+        return path.open("rb")
+    except FileNotFoundError:
+        raise SdkError(
+            f"{name} does not exist", hint="check the path; relative ones start here"
+        ) from None
+    except ValueError as error:  # a zero byte in the path
+        raise SdkError(f"{str(path)!r} is no path: {error}") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> SdkError:
+    return SdkError(
+        f"cannot read {path}: {error.strerror or error}",
+        hint="check the permissions of the file"
+        if isinstance(error, PermissionError)
+        else None,
+    )
+
+
+def kind_of(data: bytes) -> Kind | None:
+    """What the identifier says the bytes are."""
+    for kind, form in _FORMATS.items():
+        if data[4:8] == form.identifier:
+            return kind
+    return None
+
+
+def expect(data: bytes, kind: Kind, what: str) -> None:
+    """Raise an SdkError unless the bytes are of that kind and version."""
+    form = _FORMATS[kind]
+    found = kind_of(data)
+    if found is kind:
+        return
+    if len(data) < _SHORTEST:
+        raise SdkError(
+            f"{what} is not an ExecuTorch {kind.value}: it has only {len(data)} bytes",
+            hint="the file is empty or truncated: export or copy it again",
+        )
+    if found is not None:
+        other = _FORMATS[found].suffix
+        raise SdkError(
+            f"{what} is {_article(found)} ({other}), not {_article(kind)} "
+            f"({form.suffix})",
+            hint=form.hint,
+        )
+    _expect_version(data, form, what)
+    raise SdkError(
+        f"{what} is not an ExecuTorch {kind.value}: its bytes 4 to 8 are "
+        f"{data[4:8]!r}, not {form.identifier!r}",
+        hint=form.hint,
+    )
+
+
+def expect_known(data: bytes, what: str) -> Kind:
+    """The kind of the bytes; an SdkError when they are none of them."""
+    found = kind_of(data)
+    if found is not None:
+        return found
+    for form in _FORMATS.values():
+        _expect_version(data, form, what)
+    raise SdkError(
+        f"{what} is none of ExecuTorch's files (.pte, .bpte, .ptd)",
+        hint="give the .pte that to_executorch() wrote",
+    )
+
+
+def _expect_version(data: bytes, form: _Format, what: str) -> None:
+    """Raise an SdkError when only the version in the identifier is another one."""
+    mine, theirs = form.identifier, data[4:8]
+    if len(theirs) < 4 or theirs[:2] != mine[:2] or not theirs[2:].isalnum():
+        return
+    newer = theirs > mine
+    raise SdkError(
+        f"{what} has the {'newer' if newer else 'older'} format {theirs.decode()}; "
+        f"this Ember reads {mine.decode()}",
+        hint="update Ember or export with executorch 1.4"
+        if newer
+        else "export the model again with executorch 1.4",
+    )
+
+
+def _article(kind: Kind) -> str:
+    return f"{'' if kind is Kind.DATA else 'a '}{kind.value}"

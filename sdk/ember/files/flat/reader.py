@@ -1,0 +1,210 @@
+"""FlatBuffer bytes become records; every byte is checked before it is used."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from ember.errors import SdkError
+from ember.files.flat.tables import (
+    U8,
+    Enum,
+    Field,
+    FlatError,
+    Record,
+    Scalar,
+    Table,
+    Text,
+    Type,
+    Union,
+    Vector,
+)
+
+_U16 = struct.Struct("<H")
+_U32 = struct.Struct("<I")
+_I32 = struct.Struct("<i")
+_HEAD = 4  # of a table: the way to its vtable
+_MIN_VTABLE = 4
+_SLOT = 2
+
+
+def read(data: bytes | memoryview, root: Table, what: str) -> Record:
+    """The root table of a FlatBuffer; `what` names the input in an SdkError."""
+    reader = _Reader(memoryview(data))
+    try:
+        return reader.root(root)
+    except FlatError as error:
+        error.inside(root.name)
+        if error.remedy:
+            raise SdkError(
+                f"{what}: {error.where}: {error.problem}", hint=error.remedy
+            ) from error
+        raise SdkError(
+            f"{what} is malformed: {error.where}: {error.problem}",
+            hint="the file is damaged or truncated: export or copy it again",
+        ) from error
+
+
+class _Reader:
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self._size = len(data)
+        # Parts that overlap or are used twice are read again and again, which could
+        # blow a small file up. Honest files read each byte once.
+        self._budget = 2 * self._size + 1024
+
+    def root(self, table: Table) -> Record:
+        if self._size < 8:
+            raise FlatError(f"{self._size} bytes are too few for a FlatBuffer")
+        return self._table(table, self._follow(0))
+
+    def _follow(self, at: int) -> int:
+        """The place that the offset stored at `at` points to."""
+        self._need(at, 4, 4, "an offset")
+        target: int = at + _U32.unpack_from(self._data, at)[0]
+        if target == at or target + 4 > self._size:
+            raise FlatError(f"an offset at byte {at} leaves the buffer")
+        if target % 4:
+            raise FlatError(f"an offset at byte {at} is not aligned")
+        return target
+
+    def _need(self, at: int, size: int, align: int, what: str) -> None:
+        if at < 0 or size > self._size or at > self._size - size:
+            raise FlatError(f"{what} at byte {at} leaves the buffer")
+        if at % align:
+            raise FlatError(f"{what} at byte {at} is not aligned")
+
+    def _spend(self, size: int) -> None:
+        self._budget -= size
+        if self._budget < 0:
+            raise FlatError("its parts overlap")
+
+    def _table(self, table: Table, at: int) -> Record:
+        vtable, vtable_size = self._vtable(at)
+        self._spend(_HEAD)
+        record: Record = {}
+        for one, slot in zip(table.fields, table.slots, strict=True):
+            try:
+                place = self._place(at, vtable, vtable_size, slot)
+                if isinstance(one.type, Union):
+                    tag = self._place(at, vtable, vtable_size, slot - 1)
+                    record[one.name] = self._union(one.type, tag, place)
+                elif place == 0:
+                    record[one.name] = _absent(one)
+                else:
+                    record[one.name] = self._field(one.type, place)
+            except FlatError as error:
+                raise error.inside(one.name) from None
+        return record
+
+    def _vtable(self, at: int) -> tuple[int, int]:
+        """Where the vtable of the table at `at` is, and its size.
+
+        The size of the table that it also states is not looked at: writers share a
+        vtable between tables of different sizes.
+        """
+        self._need(at, _HEAD, 4, "a table")
+        vtable = at - _I32.unpack_from(self._data, at)[0]
+        self._need(vtable, _MIN_VTABLE, 2, "a vtable")
+        vtable_size = _U16.unpack_from(self._data, vtable)[0]
+        if vtable_size < _MIN_VTABLE or vtable_size % 2:
+            raise FlatError(f"a vtable at byte {vtable} has a wrong size")
+        self._need(vtable, vtable_size, 2, "a vtable")
+        return vtable, vtable_size
+
+    def _place(self, at: int, vtable: int, vtable_size: int, slot: int) -> int:
+        """Where a field of the table at `at` starts; 0 when it is absent."""
+        entry = _MIN_VTABLE + _SLOT * slot
+        if entry + _SLOT > vtable_size:
+            return 0
+        offset: int = _U16.unpack_from(self._data, vtable + entry)[0]
+        return at + offset if offset != 0 else 0
+
+    def _field(self, kind: Type | Table, at: int) -> Any:
+        if isinstance(kind, Scalar | Enum):
+            base = kind.base if isinstance(kind, Enum) else kind
+            value = self._scalar(base, at)
+            if isinstance(kind, Enum) and value not in kind.members:
+                name = kind.unsupported.get(int(value))
+                if name is not None:
+                    raise FlatError(f"{name} is not supported", kind.remedy)
+                raise FlatError(f"{value} is not a {kind.name}")
+            return value
+        self._spend(4)
+        target = self._follow(at)
+        if isinstance(kind, Table):
+            return self._table(kind, target)
+        if isinstance(kind, Text):
+            return self._text(target)
+        if isinstance(kind, Vector):
+            return self._vector(kind, target)
+        raise AssertionError(f"{kind} is read with its tag")
+
+    def _scalar(self, kind: Scalar, at: int) -> int | float | bool:
+        self._spend(kind.width)
+        self._need(at, kind.width, kind.width, f"a {kind.name}")
+        value: int | float | bool = kind.packer.unpack_from(self._data, at)[0]
+        return value
+
+    def _union(self, kind: Union, tag_at: int, at: int) -> Any:
+        tag = int(self._scalar(U8, tag_at)) if tag_at else 0
+        if tag == 0:
+            if at:
+                raise FlatError("it has a value but no kind")
+            return None
+        if tag > len(kind.tables):
+            raise FlatError(f"{tag} is not a kind of {kind.name}")
+        if at == 0:
+            raise FlatError("it has a kind but no value")
+        table = kind.tables[tag - 1]
+        try:
+            return table.name, self._table(table, self._follow(at))
+        except FlatError as error:
+            raise error.inside(f"({table.name})") from None
+
+    def _length(self, at: int, width: int) -> int:
+        """The length of the vector at `at`, whose items lie inside the buffer."""
+        self._need(at, 4, 4, "a vector")
+        count: int = _U32.unpack_from(self._data, at)[0]
+        if count * width > self._size - at - 4:
+            raise FlatError(f"a vector at byte {at} leaves the buffer ({count} items)")
+        self._spend(4 + count * width)
+        return count
+
+    def _text(self, at: int) -> str:
+        count = self._length(at, 1)
+        end = at + 4 + count
+        if end >= self._size or self._data[end] != 0:
+            raise FlatError(f"a string at byte {at} has no end")
+        try:
+            return str(self._data[at + 4 : end], "utf-8")
+        except UnicodeDecodeError:
+            raise FlatError(f"a string at byte {at} is not UTF-8") from None
+
+    def _vector(self, kind: Vector, at: int) -> Any:
+        of = kind.of
+        if of is U8:
+            count = self._length(at, 1)
+            return bytes(self._data[at + 4 : at + 4 + count])
+        if isinstance(of, Scalar):
+            count = self._length(at, of.width)
+            if count and (at + 4) % of.width:
+                raise FlatError(f"a vector at byte {at} is not aligned")
+            return struct.unpack_from(f"<{count}{of.code}", self._data, at + 4)
+        count = self._length(at, 4)
+        items: list[Any] = []
+        try:
+            for place in range(at + 4, at + 4 + 4 * count, 4):
+                target = self._follow(place)
+                items.append(
+                    self._text(target)
+                    if isinstance(of, Text)
+                    else self._table(of, target)
+                )
+        except FlatError as error:
+            raise error.inside(f"[{len(items)}]") from None
+        return tuple(items)
+
+
+def _absent(one: Field) -> Any:
+    return one.default if isinstance(one.type, Scalar | Enum) else None

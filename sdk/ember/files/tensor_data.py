@@ -1,0 +1,208 @@
+"""External tensor data (.ptd) -> `TensorData`, and back to bytes.
+
+4   "FT01"     8   "FH01", u32 header length, u64 FlatBuffer offset, u64 its size,
+                   u64 base of the segments, u64 their size
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ember import files
+from ember.errors import SdkError, problem_list
+from ember.files import flat, schema, segments, tensors
+from ember.files.flat import Record
+from ember.files.tensors import Array, DType
+
+_HEADER_AT = 8
+_HEADER = struct.Struct("<4sIQQQQ")
+_FLAT_AT = 48  # behind the padded header
+_MAGIC = b"FH01"
+_MOST_DIMENSIONS = 255
+_DAMAGED = "the file is damaged or truncated: export or copy it again"
+
+
+@dataclass(frozen=True)
+class TensorLayout:
+    dtype: DType
+    sizes: tuple[int, ...]
+    dim_order: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return tensors.nbytes(self.dtype, self.sizes)
+
+
+@dataclass(frozen=True)
+class Entry:
+    key: str  # the fully qualified name in the program, or a delegate's own key
+    data: bytes
+    tensor: TensorLayout | None = None  # delegates' blobs have none
+
+    @property
+    def array(self) -> Array | None:
+        """The tensor in PyTorch's shape."""
+        if self.tensor is None:
+            return None
+        one = self.tensor
+        return tensors.from_bytes(self.data, one.dtype, one.sizes, one.dim_order)
+
+
+@dataclass(frozen=True)
+class TensorData:
+    entries: tuple[Entry, ...]
+    version: int = 0
+    file_size: int = field(default=0, compare=False)
+    segment_alignment: int = field(default=128, compare=False)
+
+    def entry(self, key: str) -> Entry | None:
+        return next((one for one in self.entries if one.key == key), None)
+
+
+def read(path: Path) -> TensorData:
+    return parse(files.read(path), str(path))
+
+
+def parse(data: bytes, what: str = "the tensor data") -> TensorData:
+    """The entries in the bytes of a .ptd; SdkError when they are damaged."""
+    files.expect(data, files.Kind.DATA, what)
+    flat_size, base = _header(data, what)
+    record = flat.read(memoryview(data)[:flat_size], schema.FLAT_TENSOR, what)
+    places = record["segments"] or ()
+    problems = _segment_problems(places, len(data) - base)
+    if not problems:
+        blobs = [data[base + s["offset"] :][: s["size"]] for s in places]
+        problems = _entry_problems(record, blobs)
+    if problems:
+        raise SdkError(problem_list(f"{what} contradicts itself", problems), _DAMAGED)
+    entries = tuple(_entry(one, blobs) for one in record["named_data"] or ())
+    return TensorData(
+        entries, record["version"], len(data), _alignment(places, flat_size, base)
+    )
+
+
+def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes:
+    """The bytes of a .ptd; equal data is stored once."""
+    alignment = segment_alignment or content.segment_alignment
+    blobs: dict[bytes, int] = {}
+    for entry in content.entries:
+        blobs.setdefault(entry.data, len(blobs))
+    placed = segments.place(blobs, alignment)
+    record: Record = {
+        "version": content.version,
+        "segments": [
+            {"offset": offset, "size": len(blob)}
+            for offset, blob in zip(placed.offsets, blobs, strict=True)
+        ],
+        "named_data": [
+            {
+                "key": one.key,
+                "segment_index": blobs[one.data],
+                "tensor_layout": _layout_record(one.tensor),
+            }
+            for one in content.entries
+        ],
+    }
+    written = flat.write(record, schema.FLAT_TENSOR, schema.DATA_ID)
+    inserted = _FLAT_AT
+    flat_size = len(written.data)
+    base = segments.align_up(flat_size + inserted, alignment)
+    header = _HEADER.pack(
+        _MAGIC, _HEADER.size, inserted, flat_size, base, len(placed.data)
+    )
+    root = struct.unpack_from("<I", written.data)[0] + inserted
+    head = struct.pack("<I", root) + written.data[4:8] + header.ljust(inserted, b"\0")
+    return (head + written.data[8:]).ljust(base, b"\0") + placed.data
+
+
+def _header(data: bytes, what: str) -> tuple[int, int]:
+    """Where the FlatBuffer ends and where the segments begin."""
+    if len(data) < _HEADER_AT + _HEADER.size:
+        raise SdkError(f"{what} ends inside its header", _DAMAGED)
+    magic, length, offset, size, base, segment_size = _HEADER.unpack_from(
+        data, _HEADER_AT
+    )
+    if magic != _MAGIC or length < _HEADER.size:
+        raise SdkError(f"{what} has no valid FH01 header", _DAMAGED)
+    end = max(offset + size, base + segment_size)
+    if end > len(data):
+        raise SdkError(
+            f"{what} is truncated: its header states {end} bytes, it has {len(data)}",
+            _DAMAGED,
+        )
+    if base and base < offset + size:
+        raise SdkError(f"{what} is malformed: segments inside its FlatBuffer", _DAMAGED)
+    return offset + size, base or len(data)
+
+
+def _segment_problems(places: tuple[Record, ...], room: int) -> list[str]:
+    found = [
+        f"segment {index} ends at byte {one['offset'] + one['size']} of {room}"
+        for index, one in enumerate(places)
+        if one["offset"] + one["size"] > room
+    ]
+    if sum(one["size"] for one in places) > room:
+        found.append("its segments overlap")
+    return found
+
+
+def _entry_problems(record: Record, blobs: list[bytes]) -> list[str]:
+    found: list[str] = []
+    keys: set[str] = set()
+    for index, one in enumerate(record["named_data"] or ()):
+        key = one["key"]
+        if not key:
+            found.append(f"entry {index} has no key")
+        elif key in keys:
+            found.append(f"two entries have the key {key!r}")
+        keys.add(key or "")
+        if one["segment_index"] >= len(blobs):
+            found.append(f"{key!r} is in the missing segment {one['segment_index']}")
+        elif one["tensor_layout"] is not None:
+            size = len(blobs[one["segment_index"]])
+            found += _layout_problems(f"{key!r}", one["tensor_layout"], size)
+    return found
+
+
+def _layout_problems(who: str, record: Record, size: int) -> list[str]:
+    sizes, dim_order = record["sizes"] or (), tuple(record["dim_order"] or b"")
+    if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
+        return [f"{who} has an impossible shape"]
+    if not tensors.is_dim_order(dim_order, len(sizes)):
+        return [f"{who} has a dim order that does not fit its shape"]
+    needed = tensors.nbytes(DType(record["scalar_type"]), sizes)
+    if needed > size:
+        return [f"{who} needs {needed} bytes, its segment has {size}"]
+    return []
+
+
+def _entry(record: Record, blobs: list[bytes]) -> Entry:
+    layout = record["tensor_layout"]
+    tensor = None
+    if layout is not None:
+        tensor = TensorLayout(
+            DType(layout["scalar_type"]),
+            layout["sizes"] or (),
+            tuple(layout["dim_order"] or b""),
+        )
+    return Entry(record["key"], blobs[record["segment_index"]], tensor)
+
+
+def _layout_record(tensor: TensorLayout | None) -> Record | None:
+    if tensor is None:
+        return None
+    return {
+        "scalar_type": int(tensor.dtype),
+        "sizes": tensor.sizes,
+        "dim_order": bytes(tensor.dim_order),
+    }
+
+
+def _alignment(places: tuple[Record, ...], flat_size: int, base: int) -> int:
+    edges, end = [(flat_size, base)], 0
+    for one in places:
+        edges.append((end, one["offset"]))
+        end = one["offset"] + one["size"]
+    return segments.alignment_of(edges if places else [], 128)

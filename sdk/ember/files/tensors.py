@@ -1,0 +1,148 @@
+"""Tensor bytes <-> numpy arrays: element types, shapes, dim orders."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ember.files import schema
+
+if TYPE_CHECKING:  # many commands need no arrays
+    import numpy as np
+    import numpy.typing as npt
+
+    Array: TypeAlias = npt.NDArray[Any]
+else:
+    Array = Any
+
+
+class DType(enum.IntEnum):
+    """Element types, numbered as in ExecuTorch; `label` is the name in PyTorch."""
+
+    UINT8 = 0
+    INT8 = 1
+    INT16 = 2
+    INT32 = 3
+    INT64 = 4
+    FLOAT16 = 5
+    FLOAT32 = 6
+    FLOAT64 = 7
+    BOOL = 11
+    QINT8 = 12
+    QUINT8 = 13
+    QINT32 = 14
+    BFLOAT16 = 15
+    QUINT4X2 = 16
+    QUINT2X4 = 17
+    BITS16 = 22
+    FLOAT8_E5M2 = 23
+    FLOAT8_E4M3FN = 24
+    FLOAT8_E5M2FNUZ = 25
+    FLOAT8_E4M3FNUZ = 26
+    UINT16 = 27
+    UINT32 = 28
+    UINT64 = 29
+
+    @property
+    def label(self) -> str:
+        """PyTorch's name, such as float32."""
+        return schema.SCALAR_TYPE.members[self.value]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element as ExecuTorch counts them."""
+        bits = _numpy_name(self).lstrip("abcdefghijklmnopqrstuvwxyz")
+        return int(bits) // 8 if bits else 1
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The numpy type of the same bits; bfloat16 is uint16, float8 is uint8."""
+        import numpy as np
+
+        return np.dtype(_numpy_name(self)).newbyteorder("<")
+
+    @property
+    def is_float(self) -> bool:
+        return self.label.startswith(("float", "bfloat"))
+
+    @staticmethod
+    def named(label: str) -> DType | None:
+        """The type of that label, or None."""
+        return next((one for one in DType if one.label == label), None)
+
+
+_NUMPY = {
+    DType.QINT8: "int8",
+    DType.QUINT8: "uint8",
+    DType.QINT32: "int32",
+    DType.BFLOAT16: "uint16",
+    DType.QUINT4X2: "uint8",
+    DType.QUINT2X4: "uint8",
+    DType.BITS16: "uint16",
+    DType.FLOAT8_E5M2: "uint8",
+    DType.FLOAT8_E4M3FN: "uint8",
+    DType.FLOAT8_E5M2FNUZ: "uint8",
+    DType.FLOAT8_E4M3FNUZ: "uint8",
+}
+
+
+def _numpy_name(dtype: DType) -> str:
+    return _NUMPY.get(dtype, dtype.label)
+
+
+def nbytes(dtype: DType, sizes: Sequence[int]) -> int:
+    return math.prod(sizes) * dtype.itemsize
+
+
+def strides(sizes: Sequence[int], dim_order: Sequence[int]) -> tuple[int, ...]:
+    """Steps in elements per dimension; `dim_order` lists dimensions outermost first."""
+    steps = [0] * len(sizes)
+    step = 1
+    for dim in reversed(dim_order):
+        steps[dim] = step
+        step *= max(sizes[dim], 1)
+    return tuple(steps)
+
+
+def contiguous(rank: int) -> tuple[int, ...]:
+    """The dim order of a contiguous tensor."""
+    return tuple(range(rank))
+
+
+def is_dim_order(dim_order: Sequence[int], rank: int) -> bool:
+    return sorted(dim_order) == list(range(rank))
+
+
+def same_order(sizes: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two dim orders lay a tensor of these sizes out alike: dimensions of size
+    1 may stand anywhere, and all where there are no elements."""
+    orders = ([dim for dim in order if sizes[dim] != 1] for order in (one, other))
+    return 0 in sizes or next(orders) == next(orders)
+
+
+def from_bytes(
+    data: bytes, dtype: DType, sizes: Sequence[int], dim_order: Sequence[int]
+) -> Array:
+    """The logical array, in PyTorch's shape, of a tensor stored in `dim_order`."""
+    import numpy as np
+
+    stored = np.frombuffer(data, dtype.numpy, count=math.prod(sizes))
+    in_order = stored.reshape([sizes[dim] for dim in dim_order])
+    return in_order.transpose(np.argsort(dim_order)) if len(sizes) else in_order
+
+
+def to_bytes(
+    array: Array, dtype: DType, dim_order: Sequence[int] | None = None
+) -> bytes:
+    """The bytes of a logical array, laid out in `dim_order` (contiguous by default)."""
+    import numpy as np
+
+    if dim_order is not None and array.ndim:
+        array = array.transpose(tuple(dim_order))
+    return np.ascontiguousarray(array, dtype.numpy).tobytes()
+
+
+def shape_text(sizes: Sequence[int]) -> str:
+    return "[" + ", ".join(str(size) for size in sizes) + "]"

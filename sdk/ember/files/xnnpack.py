@@ -1,0 +1,149 @@
+"""The payload of an XNNPACK delegate -> its graph: values, and nodes in order.
+
+The device reads the same bytes by runtime_c/backends/xnnpack; what that accepts is what
+runs. Here they are read to be shown.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ember.errors import SdkError
+from ember.files import flat
+from ember.files.flat import Record
+from ember.files.xnnpack_schema import DATATYPE, GRAPH, IDS
+
+BACKEND = "XnnpackBackend"
+NO_VALUE = 0xFFFFFFFF
+_MAGIC, _HEADER_SIZE = b"XH00", 30
+
+
+@dataclass(frozen=True)
+class Value:
+    id: int
+    datatype: str  # "float32", "qint8", ...
+    shape: tuple[int, ...]  # in memory order; upper bounds when dynamic
+    constant: bool
+    external: int | None  # argument of the call
+    quantisation: Record | None  # of one of the Per* tables
+    key: str | None = None  # of the program's named data that holds it
+    scales_key: str | None = None
+    dynamic: bool = False  # nodes read it quantised while it runs: an old form
+
+    @property
+    def text(self) -> str:
+        return f"{self.datatype}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Node:
+    kind: str  # "FullyConnected", ...
+    inputs: tuple[Value, ...]  # absent ones left out
+    outputs: tuple[Value, ...]
+    parameters: Record  # the rest of its table
+    range: tuple[float, float] | None  # of its outputs
+
+
+@dataclass(frozen=True)
+class Graph:
+    values: tuple[Value, ...]
+    nodes: tuple[Node, ...]
+
+
+def flatbuffer(payload: bytes) -> tuple[int, int]:
+    """Offset and size of the FlatBuffer in a payload."""
+    if payload[4:8] != _MAGIC:
+        return 0, len(payload)
+    if len(payload) < _HEADER_SIZE:
+        raise SdkError("an XNNPACK payload is shorter than its header")
+    offset, size = struct.unpack_from("<II", payload, 10)
+    if offset + size > len(payload):
+        raise SdkError("an XNNPACK payload is truncated")
+    return offset, size
+
+
+def parse(payload: bytes) -> Graph:
+    """The graph of a payload; SdkError when it is malformed."""
+    offset, size = flatbuffer(payload)
+    data = payload[offset : offset + size]
+    if data[4:8] not in IDS:
+        raise SdkError("an XNNPACK payload is of no known schema")
+    record = flat.read(data, GRAPH, "an XNNPACK payload")
+    keys = [one["named_key"] or None for one in record["constant_data"] or ()]
+    read = [_value(one["value"], keys) for one in record["xvalues"] or ()]
+    converts = tuple(_convert(one) for one in read if one.dynamic)
+    made = {node.outputs[0].id: node.outputs[0] for node in converts}
+    values = tuple(made.get(one.id, one) for one in read)
+    by_id = {one.id: one for one in values}
+    nodes = tuple(_node(one, by_id) for one in record["xnodes"] or ())
+    arguments = tuple(node.inputs[0] for node in converts)
+    return Graph((*values, *arguments), (*converts, *nodes))
+
+
+def _convert(value: Value) -> Node:
+    """What the backend makes of an input that an older exporter marked: a node that
+    quantises it, which nodes read under the input's own id."""
+    argument = replace(value, id=NO_VALUE, dynamic=False)
+    stored = replace(value, datatype="qdint8", external=None, dynamic=False)
+    return Node("Convert", (argument,), (stored,), {}, None)
+
+
+def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Value:
+    if union is None:
+        raise SdkError("an XNNPACK payload has a value of no kind")
+    name, record = union
+    quantised = name == "XNNQuantizedTensorValue"
+    tensor = record["tensor_value"] if quantised else record
+    if tensor is None:
+        raise SdkError("an XNNPACK payload has a value without a tensor")
+    params = record["quant_params"] if quantised else None
+    scales = params[1].get("scale_buffer_idx", 0) if params else 0
+
+    def key(index: int) -> str | None:
+        return keys[index] if 0 < index < len(keys) else None
+
+    return Value(
+        id=tensor["id_out"],
+        datatype=DATATYPE.members[tensor["datatype"]],
+        shape=tuple(tensor["dims"] or ()),
+        constant=tensor["constant_buffer_idx"] != 0,
+        external=tensor["external_id"] if tensor["flags"] & 3 else None,
+        quantisation=params[1] if params else None,
+        key=key(tensor["constant_buffer_idx"]),
+        scales_key=key(scales),
+        dynamic=tensor["dq_datatype"] != 0,
+    )
+
+
+def _node(record: Record, values: dict[int, Value]) -> Node:
+    if record["node"] is None:
+        raise SdkError("an XNNPACK payload has a node of no kind")
+    kind, fields = record["node"]
+    inputs: list[Value] = []
+    outputs: list[Value] = []
+    parameters: dict[str, Any] = {}
+    for name, item in fields.items():
+        if not name.endswith("_id"):
+            parameters[name] = item
+        elif kind.startswith("Concatenate") and not _is_part(name, kind):
+            continue
+        elif item in values:
+            (outputs if name.startswith("output") else inputs).append(values[item])
+        elif item != NO_VALUE:
+            raise SdkError(f"an XNNPACK payload's {kind} has no value {item}")
+    limits = record["output_min_max"]
+    return Node(
+        kind,
+        tuple(inputs),
+        tuple(outputs),
+        parameters,
+        (limits["output_min"], limits["output_max"]) if limits else None,
+    )
+
+
+def _is_part(name: str, kind: str) -> bool:
+    """Whether a concatenation of this kind has the input of this name."""
+    return not name.startswith("input") or name[5] <= kind[-1]

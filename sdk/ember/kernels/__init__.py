@@ -1,0 +1,322 @@
+"""kernels.yaml files become the list of operators, and C tables of kernels."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ember import paths
+from ember.boards import isa
+from ember.errors import SdkError, problem_list
+from ember.kernels import library as kernel_library
+from ember.kernels.library import Entry, Library
+
+# <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
+NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+NAME_LENGTH = 40
+# dtypes as names of kernels and kernels.yaml have them, and as PyTorch calls them.
+DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16"}
+DTYPES |= {f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)}
+DTYPES |= {f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)} | {"b1": "bool"}
+FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator and its kernels, of all libraries."""
+
+    name: str  # aten::add.out
+    schema: str
+    kernels: tuple[str, ...]  # candidates, tried in this order; variants of all ISAs
+    sources: tuple[Path, ...]  # their files
+    dtypes: tuple[str, ...]
+    tolerance: Any
+    flags: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def arguments(self) -> int:
+        """Arguments of a call by the schema, the trailing return value not counted."""
+        return len(kernel_library.arguments(self.schema))
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its results depend on the index of a call and on how often it ran."""
+        return any(one.parent.name == "random" for one in self.sources)
+
+    def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
+        """The candidates for a core with the instruction sets of these names."""
+        return isa.usable(self.kernels, sets)
+
+    def source(self, kernel: str) -> Path:
+        return self.sources[self.kernels.index(kernel)]
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A delegate's backend: its id in programs, and its file in runtime_c/backends."""
+
+    id: str
+    source: str  # without .c; it defines ember_backend_<source>
+    # Of nodes, tried in this order; each is a file <source>/<kernel>.c.
+    kernels: tuple[str, ...] = ()
+
+    def reasons(
+        self,
+        kernel: str,
+        sets: Sequence[str],
+        forbidden: Sequence[str] = (),
+        refused: Sequence[str] = (),
+    ) -> list[str]:
+        """Why a core with these instruction sets runs a node by `kernel`: what became
+        of the variants that are tried before it. A project has `forbidden` some sets;
+        `refused` is what variants had against the node.
+        """
+        own = isa.of(kernel)
+        base = kernel.removesuffix(f"_{own}") if own else kernel
+        before = self.kernels[: self.kernels.index(kernel)]
+        found = []
+        for name in (f"{base}_{one}" for one in isa.load()):
+            if name in before:
+                one = isa.of(name)
+                if one in sets:
+                    why = " and ".join(refused) or "not for such a node"
+                    found.append(f"not {name}: {why}")
+                elif one in forbidden:
+                    found.append(f"the project forbids {one}")
+                else:
+                    found.append(f"the board has no {one}")
+        if own:
+            found.append(f"the board has {own}")
+        return found or ["portable"]
+
+
+@dataclass(frozen=True, eq=False)  # a key of caches by identity
+class KernelList:
+    operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
+    backends: Mapping[str, Backend]
+    libraries: tuple[Library, ...] = ()  # of the user
+    fast: frozenset[str] = frozenset()  # kernels that only buy speed
+    accesses: Mapping[str, Mapping[str, kernel_library.Times]] = field(
+        default_factory=dict
+    )
+    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
+    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
+
+    def writes_in_place(self, op: str) -> bool:
+        """Whether each kernel of an operator may write over an argument like out."""
+        return self.in_place.issuperset(self.operators[op].kernels)
+
+    def all(
+        self, sets: Sequence[str] = (), *, smallest: bool = False
+    ) -> dict[str, tuple[str, ...]]:
+        """Every candidate of every operator, for a core with instruction `sets`.
+
+        The `smallest` ones only: no variants, nothing that only buys speed.
+        """
+        if not smallest:
+            return {name: one.usable(sets) for name, one in self.operators.items()}
+        return {
+            name: tuple(kernel for kernel in one.usable(()) if kernel not in self.fast)
+            for name, one in self.operators.items()
+        }
+
+    def of_all_sets(self) -> dict[str, tuple[str, ...]]:
+        """The same with the variants for every instruction set."""
+        return {name: one.kernels for name, one in self.operators.items()}
+
+    def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
+        """The user's C files that `chosen` kernels need, sorted."""
+        own = paths.kernels()
+        found: set[Path] = set()
+        for name, items in chosen.items():
+            found.update(map(self.operators[name].source, items))
+        found = {path for path in found if own not in path.parents}
+        for library in self.libraries:
+            if any(library.folder in path.parents for path in found):
+                found.update(library.sources)
+        return sorted(found)
+
+
+@functools.cache
+def load(folders: tuple[Path, ...] = ()) -> KernelList:
+    """Ember's kernels and those of the user's `folders`, which are tried first.
+
+    Ember's without kernels and backends whose files do not exist.
+    """
+    own = kernel_library.read(paths.kernels())
+    libraries = tuple(kernel_library.read(folder.absolute()) for folder in folders)
+    found: dict[str, Operator] = {}
+    for entry in own.entries:
+        there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
+        found[entry.op] = _operator(replace(entry, kernels=tuple(there)))
+    kernel_names = {kernel for one in found.values() for kernel in one.kernels}
+    for library in libraries:
+        _check(library, kernel_names)
+        kernel_names.update(name for one in library.entries for name in one.kernels)
+    backends = {one.id: one for one in _backends(own.backends)}
+    accesses = dict(own.accesses)
+    for library in libraries:
+        accesses.update(library.accesses)
+    in_place = own.in_place.union(*(one.in_place for one in libraries))
+    writing = own.writes_state.union(*(one.writes_state for one in libraries))
+    made = KernelList(found, backends, libraries, own.fast, accesses, in_place, writing)
+    return extended(made, libraries)
+
+
+def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
+    """The list with the kernels of `libraries` before those it has."""
+    found = dict(known.operators)
+    for library in libraries:
+        for entry in library.entries:
+            found[entry.op] = _merged(library, entry, found.get(entry.op))
+    ordered = {name: found[name] for name in sorted(found, key=str.encode)}
+    return replace(known, operators=ordered)
+
+
+def _operator(entry: Entry) -> Operator:
+    return Operator(
+        name=entry.op,
+        schema=entry.schema,
+        kernels=entry.kernels,
+        sources=tuple(map(entry.source, entry.kernels)),
+        dtypes=entry.dtypes,
+        tolerance=entry.tolerance,
+        flags=entry.flags,
+    )
+
+
+def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
+    """The operator with the candidates of `entry` before those it has already."""
+    made = _operator(entry)
+    if known is None and entry.schema:
+        return made
+    if known is None:
+        raise SdkError(f"{library.path}: the entry {entry.op} has no schema")
+    if not entry.schema:
+        made = replace(made, schema=known.schema)
+    if made.arguments != known.arguments:
+        raise SdkError(
+            f"{library.path}: the schema of {entry.op} has {made.arguments} arguments,"
+            f" that of Ember's kernels has {known.arguments}",
+            hint=f"its schema is {known.schema}",
+        )
+    return replace(
+        known,
+        kernels=made.kernels + known.kernels,
+        sources=made.sources + known.sources,
+        dtypes=tuple(dict.fromkeys(made.dtypes + known.dtypes)),
+    )
+
+
+def _check(library: Library, taken: set[str]) -> None:
+    """Each kernel of the user's has a name of its own and a file."""
+    problems = []
+    for entry in library.entries:
+        for kernel in entry.kernels:
+            if kernel in taken:
+                problems.append(f"another kernel is called {kernel}: rename this one")
+            elif not NAME.fullmatch(kernel) or len(kernel) > NAME_LENGTH:
+                problems.append(
+                    f"{kernel!r} is no name for a kernel: see docs/kernels.md"
+                )
+            elif isa.of(kernel):
+                problems.append(f"{kernel} has the name of a variant: only Ember's do")
+            elif not entry.source(kernel).is_file():
+                problems.append(
+                    f"{entry.op} needs {entry.source(kernel)}: no such file"
+                )
+    problems += [f"no such file: {one}" for one in library.sources if not one.is_file()]
+    if problems:
+        raise SdkError(problem_list(f"cannot use {library.path}", problems))
+
+
+def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
+    found = [
+        Backend(entry["id"], entry["source"], tuple(entry.get("kernels", ())))
+        for entry in entries
+    ]
+    folder = paths.runtime() / "backends"
+    return [one for one in found if (folder / f"{one.source}.c").is_file()]
+
+
+# ---- generated C -------------------------------------------------------------------
+
+_HEAD = "// Generated by Ember. Do not edit.\n"
+
+
+def operator_table(
+    chosen: Mapping[str, Sequence[str]], listed: KernelList | None = None
+) -> str:
+    """C text of `ember_operators`: for each operator its kernels, in order."""
+    known = (listed or load()).operators
+    names = [name for name in known if chosen.get(name)]
+    used = sorted({kernel for name in names for kernel in chosen[name]})
+    lines = [_HEAD, '#include "ember/kernels.h"\n']
+    lines += [f"extern const ember_kernel_t ember_kernel_{kernel};" for kernel in used]
+    for index, name in enumerate(names):
+        items = "".join(f"&ember_kernel_{kernel}, " for kernel in chosen[name])
+        lines.append(
+            f"static const ember_kernel_t *const candidates_{index}[] = {{{items}0}};"
+        )
+    lines.append(f"\nstatic const ember_operator_t items[{max(len(names), 1)}] = {{")
+    for index, name in enumerate(names):
+        count = known[name].arguments
+        flags = " | ".join(FLAGS[flag] for flag in known[name].flags) or "0"
+        lines.append(
+            f'    {{"{name}", candidates_{index}, {count}, {count + 1}, {flags}}},'
+        )
+    if not names:
+        lines.append("    {0, 0, 0, 0, 0},")
+    lines += [
+        "};",
+        "extern const ember_operators_t ember_operators;",
+        f"const ember_operators_t ember_operators = {{items, {len(names)}}};",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def backend_table(
+    ids: Iterable[str], sets: Sequence[str] = (), nodes: Container[str] | None = None
+) -> str:
+    """C text of `ember_backends` with the backends called `ids`, and of the tables of
+    their kernels for a core with the instruction `sets`: of `nodes` only, unless None.
+    """
+    chosen = [load().backends[name] for name in sorted(ids)]
+    sources = [one.source for one in chosen]
+    items = "".join(f"&ember_backend_{source}, " for source in sources)
+    return "\n".join(
+        [
+            _HEAD,
+            '#include "ember/backend.h"\n',
+            *(f"extern const ember_backend_t ember_backend_{s};" for s in sources),
+            f"static const ember_backend_t *const items[] = {{{items}0}};",
+            "extern const ember_backends_t ember_backends;",
+            f"const ember_backends_t ember_backends = {{items, {len(sources)}}};",
+            *(line for one in chosen for line in _node_kernels(one, sets, nodes)),
+            "",
+        ]
+    )
+
+
+def _node_kernels(
+    backend: Backend, sets: Sequence[str], nodes: Container[str] | None
+) -> list[str]:
+    """The table ember_<source>_kernels of a backend that has kernels for nodes."""
+    if not backend.kernels:
+        return []
+    prefix = f"ember_{backend.source}"
+    kind = f"const struct {prefix}_kernel"
+    usable = isa.usable(backend.kernels, sets)
+    names = [f"{prefix}_{one}" for one in usable if nodes is None or one in nodes]
+    return [
+        *(f"extern {kind} {name};" for name in names),
+        f"extern {kind} *const {prefix}_kernels[];",
+        f"{kind} *const {prefix}_kernels[] = {{",
+        *(f"    &{name}," for name in names),
+        "    0,",
+        "};",
+    ]

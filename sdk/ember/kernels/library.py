@@ -1,0 +1,225 @@
+"""A folder's kernels.yaml becomes a library: operators, their kernels, the C files.
+
+A list of entries, or a mapping with `operators:`, and `sources:`, C files that its
+kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
+
+- {op: "my_ops::mul3.out", schema: "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+   kernels: [mul3]}
+- {func: "my_ops::mul3.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+   kernels: [{arg_meta: null, kernel_name: "my_ops::mul3"}]}
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ember.errors import SdkError
+from ember.files import documents
+
+FILE = "kernels.yaml"
+
+
+@dataclass(frozen=True)
+class Times:
+    """How often a kernel accesses an argument: every element, or of every `macs`."""
+
+    times: float = 1
+    macs: bool = False  # per multiply-accumulate of the call, not per element
+    single: bool = False  # element by element, also in a variant for vectors
+    copied: bool = False  # of a copy in scratch, in calls that have scratch
+    constant: bool = False  # read at prepare too: it must stay a constant
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One operator of one library."""
+
+    op: str
+    schema: str
+    folder: Path
+    kernels: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    tolerance: Any
+    flags: tuple[str, ...]
+
+    def source(self, kernel: str) -> Path:
+        return self.folder / f"{kernel}.c"
+
+
+@dataclass(frozen=True)
+class Library:
+    folder: Path
+    path: Path
+    entries: tuple[Entry, ...]
+    sources: tuple[Path, ...]
+    backends: tuple[Mapping[str, Any], ...]
+    fast: frozenset[str] = frozenset()  # kernels that only buy speed
+    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
+    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
+    # By kernel and argument, where it is not once for every element.
+    accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
+
+    def files(self) -> list[Path]:
+        """All that its kernels may be made of, sorted."""
+        found = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
+        return sorted([*found, self.path])
+
+
+def read(folder: Path) -> Library:
+    """The library in `folder`, or the one of that kernels.yaml."""
+    path = folder if folder.suffix in (".yaml", ".yml") else folder / FILE
+    return of(path, documents.read_yaml(path, "the list of kernels") or [])
+
+
+def of(path: Path, data: Any) -> Library:
+    """The library that the content of the file `path` describes."""
+    top = data if isinstance(data, dict) else {"operators": data}
+    entries = top.get("operators", [])
+    if not isinstance(entries, list):
+        raise SdkError(f"{path}: `operators` is no list", hint="see docs/kernels.md")
+    return Library(
+        folder=path.parent,
+        path=path,
+        entries=tuple(entry_of(path, one) for one in entries),
+        sources=tuple(path.parent / one for one in top.get("sources", ())),
+        backends=tuple(top.get("backends", ())),
+        fast=frozenset(top.get("fast", ())),
+        in_place=frozenset(top.get("in_place", ())),
+        writes_state=frozenset(top.get("writes_state", ())),
+        accesses=_accesses(path, top.get("accesses") or {}),
+    )
+
+
+_TIMES = re.compile(r"(?:macs(?:/(\d+))?|(\d+(?:\.\d+)?))( single| copied)?")
+
+
+def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
+    found: dict[str, dict[str, Times]] = {}
+    for kernel, arguments_of in listed.items():
+        own = found.setdefault(str(kernel), {})
+        for name, text in arguments_of.items():
+            if text == "constant":
+                own[str(name)] = Times(constant=True)
+                continue
+            match = _TIMES.fullmatch(str(text))
+            if match is None or match[1] == "0":
+                raise SdkError(
+                    f"{path}: accesses of {name} by {kernel} are '{text}'",
+                    hint="write 3, macs, macs/8 (single, copied) or constant",
+                )
+            by_macs = match[2] is None
+            times = 1 / int(match[1] or 1) if by_macs else float(match[2])
+            own[str(name)] = Times(
+                times, by_macs, match[3] == " single", match[3] == " copied"
+            )
+    return found
+
+
+def entry_of(path: Path, fields: Any) -> Entry:
+    """The entry of the file `path` that has these fields."""
+    try:
+        op, schema = _named(fields)
+        if schema:
+            arguments(schema)
+        return Entry(
+            op=op,
+            schema=schema,
+            folder=(path.parent / fields.get("in", ".")).resolve(),
+            kernels=tuple(map(_kernel, fields.get("kernels", ()))),
+            dtypes=tuple(fields.get("dtypes", ())),
+            tolerance=fields.get("tolerance", "exact"),
+            flags=tuple(fields.get("flags", ())),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        name = (
+            fields.get("op") or fields.get("func") if isinstance(fields, dict) else ""
+        )
+        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise SdkError(
+            f"{path}: the entry {name or fields!r} is wrong: {reason}",
+            hint="an entry has op, schema and kernels, or func and kernels",
+        ) from error
+
+
+def _named(fields: Mapping[str, Any]) -> tuple[str, str]:
+    """Operator and schema; ExecuTorch leaves the schemas of ATen's operators out."""
+    if "func" in fields:
+        op, _, rest = fields["func"].partition("(")
+        op, schema = op.strip(), f"({rest}"
+    else:
+        op, schema = fields["op"], fields.get("schema", "")
+    return (op if "::" in op else f"aten::{op}"), schema
+
+
+def _kernel(one: Any) -> str:
+    """A kernel's name; ExecuTorch writes a C++ function of a namespace."""
+    name = one["kernel_name"] if isinstance(one, dict) else one
+    return str(name).rpartition("::")[2]
+
+
+# ---- schemas -----------------------------------------------------------------------
+
+
+@functools.cache
+def arguments(schema: str) -> tuple[str, ...]:
+    """The arguments of "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"."""
+    parts = (part.strip() for part in _split(_inside(schema)))
+    return tuple(part for part in parts if part and part != "*")
+
+
+def names(schema: str) -> tuple[str, ...]:
+    """The names of the arguments."""
+    parts = (part.partition("=")[0] for part in arguments(schema))
+    return tuple(part.split()[-1] for part in parts)
+
+
+def roles(schema: str) -> tuple[str, ...]:
+    """Of each argument: "reads", or of a tensor that is annotated as written, as in
+    `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another. A tensor
+    called `scratch`, or `output_scratch`, is memory that a kernel may overwrite:
+    "writes"."""
+    found = []
+    keyword = False
+    for part in map(str.strip, _split(_inside(schema))):
+        keyword = keyword or part == "*"
+        if part and part != "*":
+            found.append(_role(part, keyword))
+    return tuple(found)
+
+
+def _role(argument: str, keyword: bool) -> str:
+    kind, _, name = argument.partition(" ")
+    if name.rpartition("_")[2] == "scratch":
+        return "writes"
+    if "!)" in kind:
+        return "writes" if keyword else "updates"
+    return "reads"
+
+
+def _inside(schema: str) -> str:
+    """The text between the first parenthesis and its partner."""
+    depth = 0
+    for found in re.finditer("[()]", schema):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return schema[schema.index("(") + 1 : found.start()]
+    raise ValueError(f"the schema '{schema}' has parentheses without partners")
+
+
+def _split(text: str) -> Iterable[str]:
+    """Parts between commas outside of brackets."""
+    start = depth = 0
+    for found in re.finditer(r"[][(),]", text):
+        if found[0] in "([":
+            depth += 1
+        elif found[0] in ")]":
+            depth -= 1
+        elif depth == 0:
+            yield text[start : found.start()]
+            start = found.end()
+    yield text[start:]

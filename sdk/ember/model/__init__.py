@@ -1,0 +1,84 @@
+"""What a user names on the command line becomes a model: program, data, methods."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from ember import files, paths, program
+from ember.cases import bundle
+from ember.errors import SdkError
+from ember.files import tensor_data
+from ember.program import Method, Program
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program with the files it needs, before anything is decided about a board."""
+
+    name: str
+    path: Path
+    content: bytes  # the .pte
+    data: tuple[bytes, ...]  # the .ptd files
+    program: Program
+
+    @property
+    def identifier(self) -> str:
+        """The name as a C identifier."""
+        text = re.sub(r"\W", "_", self.name, flags=re.ASCII).lower()
+        return text if text[:1].isalpha() else f"model_{text}"
+
+    def method(self, name: str | None) -> Method:
+        """The method of that name; without one `forward`, or the only one."""
+        methods = self.program.methods
+        names = [method.name for method in methods]
+        if name is None:
+            name = names[0] if len(names) == 1 else "forward"
+        found = self.program.method(name)
+        if found is not None:
+            return found
+        near = get_close_matches(name, names, n=1)
+        raise SdkError(
+            f"{self.path} has no method '{name}'",
+            hint=f"did you mean '{near[0]}'?" if near else f"it has {', '.join(names)}",
+        )
+
+
+def read(path: Path, data: Sequence[Path] = ()) -> Model:
+    """The model in `path`: a .pte, a .bpte, or a folder (a case) with one of them.
+
+    `data` are .ptd files; those of a folder are found by themselves.
+    """
+    if path.is_dir():
+        data = [*data, *sorted(path.glob("*.ptd"))]
+        file, name = _program_in(path), path.resolve().name
+    else:
+        file, name = path, path.stem
+    content = files.read(file)
+    if files.expect_known(content, str(file)) is files.Kind.BUNDLE:
+        content = bundle.parse(content, str(file)).program
+    parsed = program.parse(content, str(file))
+    if not parsed.methods:
+        raise SdkError(f"{file} has no methods", hint="export the program again")
+    blobs = []
+    for one in data:
+        blob = files.read(one)
+        tensor_data.parse(blob, str(one))
+        blobs.append(blob)
+    return Model(paths.text(name), path, content, tuple(blobs), parsed)
+
+
+def _program_in(folder: Path) -> Path:
+    for name in ("model.pte", "model.bpte"):
+        if (folder / name).is_file():
+            return folder / name
+    found = sorted([*folder.glob("*.pte"), *folder.glob("*.bpte")])
+    if len(found) == 1:
+        return found[0]
+    raise SdkError(
+        f"{folder} holds {len(found) or 'no'} programs, not one",
+        hint="give a .pte, a .bpte or a case folder with model.pte in it",
+    )

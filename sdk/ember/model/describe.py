@@ -1,0 +1,339 @@
+"""A program, bundle or tensor data -> plain dicts that say what is in it.
+
+The dicts are what `ember inspect --json` writes; inspect_tables.py shows them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from ember import program as programs
+from ember.cases import bundle as bundles
+from ember.cases.bundle import Bundle
+from ember.errors import SdkError
+from ember.files import xnnpack
+from ember.files.tensor_data import TensorData
+from ember.program import Method, Program, Tensor
+
+Facts = dict[str, Any]
+
+# ---- programs ----------------------------------------------------------------------
+
+
+def program(
+    one: Program, methods: Iterable[Method] | None = None, *, values: bool = False
+) -> Facts:
+    """Everything about a program, and of its methods (all by default).
+
+    Each value and instruction only on request.
+    """
+    shown = one.methods if methods is None else methods
+    layout = one.layout
+    return {
+        "kind": "program",
+        "version": one.version,
+        "bytes": layout.file_size,
+        "flatbuffer_bytes": layout.flatbuffer_size,
+        "extended_header": layout.has_header,
+        "segment_alignment": layout.segment_alignment,
+        "constant_alignment": layout.constant_alignment,
+        "methods": [method(each, values=values) for each in shown],
+        "constants": constants(one),
+        "initial_states": _initial_states(one),
+        "external_constants": _external(one),
+        "segments": [
+            {"offset": each.offset, "bytes": each.size, "use": each.use}
+            for each in layout.segments
+        ],
+        "named_data": [
+            {"key": each.key, "bytes": len(each.data)} for each in one.named_data
+        ],
+    }
+
+
+def method(one: Method, *, values: bool = False) -> Facts:
+    facts: Facts = {
+        "name": one.name,
+        "inputs": [_value(one, index) for index in one.inputs],
+        "outputs": [_value(one, index) for index in one.outputs],
+        "value_count": len(one.values),
+        "value_kinds": _counts(type(value).__name__ for value in one.values),
+        "instruction_count": len(one.instructions),
+        "instruction_kinds": _counts(type(each).__name__ for each in one.instructions),
+        "operators": operators(one),
+        "delegates": _delegates(one),
+        "planned": _planned(one),
+        "planned_bytes": one.planned_bytes,
+    }
+    if values:
+        facts["values"] = [_value(one, index) for index in range(len(one.values))]
+        facts["instructions"] = [
+            _instruction(one, index) for index in range(len(one.instructions))
+        ]
+    return facts
+
+
+def operators(one: Method) -> list[Facts]:
+    """One entry an operator: its calls and the tensor types they work on."""
+    calls: Counter[str] = Counter(dict.fromkeys(one.operator_names, 0))
+    kinds: dict[str, dict[str, None]] = {name: {} for name in one.operator_names}
+    for _, name, call in one.kernel_calls():
+        calls[name] += 1
+        kinds[name].update(dict.fromkeys(_dtypes(one, call.args)))
+    return [
+        {"name": name, "calls": calls[name], "dtypes": list(kinds[name])}
+        for name in sorted(kinds)
+    ]
+
+
+def constants(one: Program) -> Facts:
+    """The constants, with the ones that no instruction uses marked."""
+    used = one.used_constants()
+    owners = _owners(one)
+    items = [
+        {
+            "index": index,
+            "bytes": len(data),
+            "used": index in used,
+            **_tensor_facts(owners.get(index)),
+        }
+        for index, data in enumerate(one.constants)
+        if index > 0
+    ]
+    unused = [item for item in items if not item["used"]]
+    return {
+        "count": len(items),
+        "bytes": sum(item["bytes"] for item in items),
+        "unused_count": len(unused),
+        "unused_bytes": sum(item["bytes"] for item in unused),
+        "inline": one.layout.inline_constants,
+        "items": items,
+    }
+
+
+def _owners(one: Program) -> dict[int, Tensor]:
+    """For each constant the largest tensor over it."""
+    owners: dict[int, Tensor] = {}
+    for each in one.methods:
+        for _, tensor in each.tensors:
+            known = owners.get(tensor.data_index)
+            if tensor.is_constant and (known is None or known.nbytes < tensor.nbytes):
+                owners[tensor.data_index] = tensor
+    return owners
+
+
+def _tensor_facts(tensor: Tensor | None) -> Facts:
+    if tensor is None:
+        return {"dtype": None, "shape": None, "dim_order": None, "name": None}
+    return {
+        "dtype": tensor.dtype.label,
+        "shape": list(tensor.sizes),
+        "dim_order": list(tensor.dim_order),
+        "name": tensor.name,
+    }
+
+
+def _initial_states(one: Program) -> list[Facts]:
+    return [
+        {"segment": number, "index": index, "bytes": len(data)}
+        for number, pieces in enumerate(one.mutable_data)
+        for index, data in enumerate(pieces)
+        if index > 0
+    ]
+
+
+def _external(one: Program) -> list[Facts]:
+    found: dict[str | None, Tensor] = {}
+    for each in one.methods:
+        for _, tensor in each.tensors:
+            if tensor.is_external:
+                found.setdefault(tensor.name, tensor)
+    return [
+        {**_tensor_facts(tensor), "bytes": tensor.nbytes} for tensor in found.values()
+    ]
+
+
+def _delegates(one: Method) -> list[Facts]:
+    calls = Counter(
+        each.delegate_index
+        for each in one.instructions
+        if isinstance(each, programs.DelegateCall)
+    )
+    return [
+        {
+            "index": index,
+            "id": each.id,
+            "bytes": len(each.data),
+            "location": "inline" if each.inline else "segment",
+            "calls": calls[index],
+            "compile_specs": [
+                {"key": spec.key, "bytes": len(spec.value)}
+                for spec in each.compile_specs
+            ],
+        }
+        | ({"nodes": _nodes(each.data)} if each.id == xnnpack.BACKEND else {})
+        for index, each in enumerate(one.delegates)
+    ]
+
+
+def _nodes(payload: bytes) -> list[Facts]:
+    """The nodes of an XNNPACK delegate; none when its payload is malformed."""
+    try:
+        graph = xnnpack.parse(payload)
+    except SdkError:
+        return []
+    return [
+        {
+            "kind": node.kind,
+            "inputs": [value.text for value in node.inputs],
+            "outputs": [value.text for value in node.outputs],
+            "range": node.range,
+        }
+        for node in graph.nodes
+    ]
+
+
+def _planned(one: Method) -> list[Facts]:
+    tensors: Counter[int] = Counter(
+        tensor.allocation.memory_id
+        for _, tensor in one.tensors
+        if tensor.allocation is not None
+    )
+    return [
+        {"id": index, "bytes": size, "tensors": tensors[index]}
+        for index, size in enumerate(one.planned_sizes)
+        if index > 0
+    ]
+
+
+def _counts(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _dtypes(one: Method, args: Iterable[int]) -> list[str]:
+    """Types of the tensors among arguments, lists included, each once, in order."""
+    found: dict[str, None] = {}
+    for index in args:
+        value = one.values[index]
+        items: tuple[int, ...] = (index,)
+        if isinstance(value, programs.TensorList | programs.OptionalTensorList):
+            items = tuple(item for item in value.items if item >= 0)
+        for item in items:
+            tensor = one.values[item]
+            if isinstance(tensor, Tensor):
+                found[tensor.dtype.label] = None
+    return list(found)
+
+
+# ---- values ------------------------------------------------------------------------
+
+
+def _value(one: Method, index: int) -> Facts:
+    value = one.values[index]
+    facts: Facts = {"value": index, "kind": type(value).__name__}
+    if isinstance(value, Tensor):
+        facts |= _tensor_facts(value)
+        facts |= {
+            "bytes": value.nbytes,
+            "dynamism": value.dynamism,
+            "role": value.role,
+            "data_index": value.data_index,
+            "memory_id": value.allocation.memory_id if value.allocation else None,
+            "offset": value.allocation.offset if value.allocation else None,
+        }
+    elif not isinstance(value, programs.Null):
+        facts["content"] = _content(one, value)
+    return facts
+
+
+def _content(one: Method, value: programs.Value) -> Any:
+    match value:
+        case programs.IntList():
+            numbers = one.int_list(value)
+            return list(value.items if numbers is None else numbers)
+        case programs.Tensor() | programs.Null():
+            return None
+        case (
+            programs.DoubleList(items)
+            | programs.BoolList(items)
+            | programs.TensorList(items)
+            | programs.OptionalTensorList(items)
+        ):
+            return list(items)
+        case _:
+            return value.value
+
+
+def _instruction(one: Method, index: int) -> Facts:
+    each = one.instructions[index]
+    facts: Facts = {"index": index, "kind": type(each).__name__}
+    match each:
+        case programs.KernelCall(operator, args):
+            name = one.operators[operator].full_name
+            facts |= {"name": name, "args": list(args)}
+        case programs.DelegateCall(delegate, args):
+            facts |= {"name": one.delegates[delegate].id, "args": list(args)}
+        case programs.MoveCall(source, target):
+            facts |= {"args": [source, target]}
+        case programs.JumpFalseCall(condition, target):
+            facts |= {"args": [condition], "target": target}
+        case programs.FreeCall(value):
+            facts |= {"args": [value]}
+    return facts
+
+
+# ---- bundles and tensor data -------------------------------------------------------
+
+
+def bundle(one: Bundle) -> Facts:
+    """The tests of a bundle; its program is described by `program`."""
+    return {
+        "kind": "bundled program",
+        "version": one.version,
+        "suites": [
+            {
+                "method": suite.method,
+                "cases": [
+                    {
+                        "inputs": [_bundled(value) for value in case.inputs],
+                        "outputs": [_bundled(value) for value in case.outputs],
+                    }
+                    for case in suite.cases
+                ],
+            }
+            for suite in one.suites
+        ],
+    }
+
+
+def _bundled(value: bundles.Value) -> Facts:
+    if isinstance(value, bundles.Tensor):
+        return {
+            "kind": "Tensor",
+            "dtype": value.dtype.label,
+            "shape": list(value.sizes),
+            "dim_order": list(value.dim_order),
+            "bytes": len(value.data),
+        }
+    return {"kind": type(value).__name__, "content": value.value}
+
+
+def tensor_data(one: TensorData) -> Facts:
+    return {
+        "kind": "tensor data",
+        "version": one.version,
+        "bytes": one.file_size,
+        "segment_alignment": one.segment_alignment,
+        "entries": [
+            {
+                "key": each.key,
+                "bytes": len(each.data),
+                "dtype": each.tensor.dtype.label if each.tensor else None,
+                "shape": list(each.tensor.sizes) if each.tensor else None,
+                "dim_order": list(each.tensor.dim_order) if each.tensor else None,
+            }
+            for each in one.entries
+        ],
+    }

@@ -1,6 +1,0 @@
-"""Buffers with lifetimes become offsets in one memory, with a lower bound."""
-
-from ember.offsets.buffers import Buffer, lower_bound, overlap
-from ember.offsets.placement import Placement, place
-
-__all__ = ["Buffer", "Placement", "lower_bound", "overlap", "place"]

@@ -1,0 +1,151 @@
+"""Models and a board become a folder of C that any project compiles with its compiler.
+
+ember.json            version, board, models, and every file below src/
+src/Ember.h           includes all that an application needs; from C or C++
+src/ember/            the headers of the runtime
+src/ember_models.h    the names of the models
+src/model/            the models, their memory, the tables of their kernels
+src/runtime_c/, src/kernels/    the runtime, and the kernels that the models need
+
+`src` is the only include folder. There is no start-up code and no linker script;
+functions of ember/port.h are weak, for a project to define those that it likes.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ember import __version__, paths
+from ember import model as models
+from ember.boards import Board, Role, isa
+from ember.build import closure, jobs, stages
+from ember.build.jobs import Options
+from ember.errors import SdkError
+from ember.select import resolve
+from ember.toolchain import libraries, linker
+
+RECORD = "ember.json"
+_READ_ONLY: tuple[Role, ...] = ("vectors", "code", "rodata", "weights")
+_WRITTEN: tuple[Role, ...] = ("data", "stack", "method", "planned", "temp", "io")
+_STRINGS = "#define EMBER_ERROR_STRINGS 1"
+
+
+def write(
+    files: Sequence[Path], board: Board, folder: Path, options: Options
+) -> list[str]:
+    """Fill an empty folder; the sources in it."""
+    found = tuple(models.read(path) for path in files)
+    job = jobs.make(found, library_board(board), options, None)
+    pairs = jobs.choose(job)
+    made = libraries.build(resolve.computer(job.board), messages=True)
+    paths.writable_folder(folder)
+    with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
+        place = Path(temporary)
+        stack = options.stack or linker.DEFAULT_STACK
+        packed = stages.packed_models(place, job, pairs, stack)
+        packed.planned.check()
+        texts = _generated(place / "4-package")
+        core = sorted((paths.runtime() / "src").glob("*.c"))
+        app = paths.runtime() / "app"
+        core += [app / "model.c", app / "model_loaded.c"]
+        core += [paths.runtime() / "port" / "weak.c"]
+        ours = [*core, *closure.sources(made, texts.values())]
+        for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
+            texts[_place(one)] = one.read_text(encoding="utf-8")
+        for one in options.rules.known.user_sources(packed.chosen):
+            texts[f"user/{one.name}"] = one.read_text("utf-8", "surrogateescape")
+    if not options.messages:
+        assert _STRINGS in texts["ember/config.h"]
+        zero = _STRINGS.removesuffix("1") + "0"
+        texts["ember/config.h"] = texts["ember/config.h"].replace(_STRINGS, zero)
+    texts["Ember.h"] = _main_header()
+    _write_all(folder / "src", texts)
+    sources = sorted(name for name in texts if name.endswith(".c"))
+    facts = {
+        "version": __version__,
+        "board": board.name,
+        "models": [one.name for one in found],
+        "include": "src",
+        "sources": [f"src/{name}" for name in sources],
+    }
+    (folder / RECORD).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    return sources
+
+
+def write_headers(folder: Path) -> list[str]:
+    """Write the headers of the runtime alone, for projects that pack later."""
+    files = _public_headers()
+    texts = {_place(one): one.read_text(encoding="utf-8") for one in files}
+    paths.writable_folder(folder)
+    _write_all(folder / "src", texts)
+    return []
+
+
+def library_board(board: Board) -> Board:
+    """The board as a project with a linker script of its own sees it: a memory for
+    constants, one for data, and the instructions that all its files may have."""
+    if board.pointer_bytes != 4 or (not board.has_script and board.port != "library"):
+        raise SdkError(
+            f"sources are for cores of 32 bits, {board.name} is none",
+            hint="use `ember build`, or `ember pack` with CMake",
+        )
+    where = linker.place(board)
+    memories = {
+        name: board.memory(name).model_copy(update={"holds": ()})
+        for name in (where["rodata"], where["data"])
+    }
+    for name, roles in ((where["rodata"], _READ_ONLY), (where["data"], _WRITTEN)):
+        holds = (*memories[name].holds, *roles)
+        memories[name] = memories[name].model_copy(update={"holds": holds})
+    known = isa.load()
+    sets = tuple(name for name in board.isa if not known[name].needs_target_options)
+    update = {"port": "library", "isa": sets, "memories": tuple(memories.values())}
+    return board.model_copy(update=update)
+
+
+def _generated(package: Path) -> dict[str, str]:
+    """The texts of the package, by their names below src/."""
+    found = {}
+    for path in sorted(package.rglob("*.[ch]")):
+        name = path.relative_to(package).as_posix()
+        place = name if name == "ember_models.h" else f"model/{name}"
+        found[place] = path.read_text(encoding="utf-8")
+    return found
+
+
+def _public_headers() -> list[Path]:
+    return sorted((paths.runtime() / "include" / "ember").glob("*.h"))
+
+
+def _place(file: Path) -> str:
+    for folder in closure.include_folders():
+        if folder != paths.root() and folder in file.parents:
+            return file.relative_to(folder).as_posix()
+    return file.relative_to(paths.root()).as_posix()
+
+
+def _main_header() -> str:
+    return f"""\
+// SPDX-License-Identifier: Apache-2.0
+// Generated by Ember. All that an application includes.
+#ifndef EMBER_ALL_H
+#define EMBER_ALL_H
+
+#define EMBER_VERSION "{__version__}"
+
+#include "ember/model.h"
+#include "ember/port.h"
+#include "ember_models.h"
+
+#endif // EMBER_ALL_H
+"""
+
+
+def _write_all(folder: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")

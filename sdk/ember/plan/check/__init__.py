@@ -1,0 +1,103 @@
+"""Two programs that should compute the same become what is wrong in the second's plan.
+
+Under both plans each method is executed with definitions in place of numbers. Then
+every instruction must find in each of its arguments, byte by byte, what it found under
+the first plan, constants included. Lifetimes are not looked at, and no code of those
+that make plans is used: the schemas of operators are all they have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ember.errors import SdkError, problem_list
+from ember.kernels import KernelList
+from ember.plan.check.execution import Execution, Moves
+from ember.plan.check.lent import check_lent, lent_problems
+from ember.program import KernelCall, Method, Program
+
+__all__ = ["check", "check_lent", "lent_problems", "problems"]
+
+
+def check(before: Program, after: Program, known: KernelList) -> None:
+    """SdkError when the plan of `after` is wrong."""
+    found = problems(before, after, known)
+    if found:
+        raise SdkError(
+            problem_list("the memory plan is wrong", found),
+            hint="this is a bug in Ember: please report it with the model",
+        )
+
+
+def problems(before: Program, after: Program, known: KernelList) -> list[str]:
+    """What is wrong with the plans of `after`; empty when nothing is.
+
+    In `before` a move copies, as in Ember; `after` must serve a move of the handle as
+    well, as in ExecuTorch. Where a plan of `before` destroys a value that has a
+    definition under its own name, that definition counts. SdkError for an operator that
+    is not known.
+    """
+    names = [one.name for one in before.methods]
+    if names != [one.name for one in after.methods]:
+        return ["the methods are not the same"]
+    pairs = zip(before.methods, after.methods, strict=True)
+    return [
+        problem
+        for one, other in pairs
+        for problem in _of_method(before, one, after, other, known)
+    ]
+
+
+def _of_method(
+    before: Program, one: Method, after: Program, other: Method, known: KernelList
+) -> list[str]:
+    if _skeleton(one) != _skeleton(other):
+        return [f"{one.name}: the instructions are not the same"]
+    outside = list(_outside(other))
+    if outside:
+        return outside
+    first = Execution(before, one, known, "copy")
+    hows: tuple[Moves, ...] = ("copy", "handle") if first.has_moves else ("copy",)
+    found: dict[str, None] = {}
+    for how in hows:
+        second = Execution(after, other, known, how)
+        found.update(dict.fromkeys(_differences(first, second)))
+        found.update(dict.fromkeys(_overlaps(first, second)))
+    return list(found)
+
+
+def _skeleton(method: Method) -> object:
+    calls = {index: (name, call.args) for index, name, call in method.kernel_calls()}
+    others = [one for one in method.instructions if not isinstance(one, KernelCall)]
+    return calls, others, method.inputs, method.outputs
+
+
+def _outside(method: Method) -> Iterator[str]:
+    for value, tensor in method.tensors:
+        place = tensor.allocation
+        if place is None:
+            continue
+        known = 0 < place.memory_id < len(method.planned_sizes)
+        end = place.offset + tensor.nbytes
+        if not known or end > method.planned_sizes[place.memory_id]:
+            yield f"{method.name}: value {value} lies outside of its memory"
+        if place.offset % tensor.dtype.itemsize:
+            yield f"{method.name}: value {value} is not aligned"
+
+
+def _differences(first: Execution, second: Execution) -> Iterator[str]:
+    for (index, value), found in first.reads.items():
+        if first.is_delegate(index) and not first.is_whole(found):
+            continue  # an output: nothing is read there
+        wanted = first.expected(index, value)
+        if second.reads.get((index, value)) != wanted:
+            yield f"{first.where(index)}: value {value} is not what was written for it"
+
+
+def _overlaps(first: Execution, second: Execution) -> Iterator[str]:
+    for (index, written, other), bytes_ in second.overlaps.items():
+        if not bytes_ <= first.overlaps.get((index, written, other), frozenset()):
+            yield (
+                f"{first.where(index)}: value {written} is written over value {other},"
+                " which the same instruction uses"
+            )

@@ -1,0 +1,369 @@
+"""A method becomes what each instruction finds in memory, over every path.
+
+It is executed with definitions in place of numbers: a byte holds the write that it came
+from, and the sets of such writes are joined where paths meet, until nothing changes,
+from run to run. Beside the memory of the plan stands one in which every value has bytes
+of its own, by its name.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ember.errors import SdkError
+from ember.kernels import KernelList
+from ember.kernels import library as kernel_library
+from ember.plan.check.byte_map import ByteMap, Content, Definition, union
+from ember.program import Method, Program, types
+
+Role = Literal["reads", "writes", "updates"]
+Moves = Literal["copy", "handle"]
+_VIEW = "executorch_prim::et_view.default"
+_COPY_INDEX = "executorch_prim::et_copy_index.tensor"
+_OWN, _NAMES = -1, 0  # memories of what is not planned, and of values by their names
+_ENTRY = -1  # of a run
+
+
+@dataclass(frozen=True)
+class _Place:
+    memory: int
+    start: int
+    name: int  # where the same bytes stand in the memory of names
+
+
+@dataclass
+class _State:
+    """What may be in memory, and where handles may lead."""
+
+    memory: dict[int, ByteMap] = field(default_factory=dict)
+    handles: dict[int, frozenset[_Place]] = field(default_factory=dict)
+    lists: dict[int, frozenset[int]] = field(default_factory=dict)
+
+    def copy(self) -> _State:
+        memory = {key: one.copy() for key, one in self.memory.items()}
+        return _State(memory, dict(self.handles), dict(self.lists))
+
+    def bytes(self, memory: int) -> ByteMap:
+        return self.memory.setdefault(memory, ByteMap())
+
+
+class Execution:
+    """`moves` says what a MoveCall does: Ember copies the tensor, ExecuTorch makes the
+    target stand for the source. SdkError for an operator that is not known."""
+
+    def __init__(
+        self, program: Program, method: Method, known: KernelList, moves: Moves
+    ) -> None:
+        self.program = program
+        self.method = method
+        self.known = known
+        self.moves = moves
+        self.instructions = method.instructions
+        self.end = len(self.instructions)
+        self.has_moves = any(isinstance(i, types.MoveCall) for i in self.instructions)
+        self.homes = self._homes()
+        self.sizes: dict[Definition, int] = {}  # bytes of each definition
+        self.fresh: set[int] = set()  # values that an instruction writes as a whole
+        # By instruction (their number is the exit) and value.
+        self.reads: dict[tuple[int, int], Content] = {}
+        self.named: dict[tuple[int, int], Content] = {}  # by the names of values
+        # By instruction, written value and another one of its arguments: by how many
+        # bytes the other starts later.
+        self.overlaps: dict[tuple[int, int, int], frozenset[int]] = {}
+        self.changing = self._changing()
+        self.leaders = self._leaders()
+        self._run()
+
+    def where(self, index: int) -> str:
+        place = "the outputs" if index == self.end else f"instruction {index}"
+        return f"{self.method.name}, {place}"
+
+    def is_delegate(self, index: int) -> bool:
+        return index < self.end and isinstance(
+            self.instructions[index], types.DelegateCall
+        )
+
+    def is_whole(self, content: Content) -> bool:
+        """Whether it is one definition from its first byte to its last, or none."""
+        if len(content) != 1:
+            return not content
+        _, end, tokens = content[0]
+        return all(start == 0 and self.sizes.get(w) == end for w, start in tokens)
+
+    def expected(self, index: int, value: int) -> Content:
+        """What is to be read; by name where the definition of another value lies there
+        and the value has one of its own."""
+        found, named = self.reads[index, value], self.named[index, value]
+        if value not in self.fresh or named == found:
+            return found
+        own = {what for _, _, tokens in named for what, _ in tokens}
+        other = {what for _, _, tokens in found for what, _ in tokens} - own
+        return named if any(what[0] == "writes" for what in other) else found
+
+    # ---- values ------------------------------------------------------------------
+
+    def tensor(self, value: int) -> types.Tensor:
+        found = self.method.values[value]
+        assert isinstance(found, types.Tensor)
+        return found
+
+    def size(self, value: int) -> int:
+        return self.tensor(value).nbytes
+
+    def _homes(self) -> dict[int, _Place]:
+        """Where each tensor lies if no handle was moved."""
+        homes: dict[int, _Place] = {}
+        name = 0
+        for value, tensor in self.method.tensors:
+            own = _Place(_OWN, name, name)
+            place = tensor.allocation
+            if place is not None:
+                own = _Place(place.memory_id, place.offset, name)
+            homes[value] = own
+            name += -(-max(tensor.nbytes, 1) // 16) * 16
+        return homes
+
+    def places(self, state: _State, value: int) -> frozenset[_Place]:
+        return state.handles.get(value, frozenset({self.homes[value]}))
+
+    def tensors(self, state: _State, value: int) -> Iterator[int]:
+        one = self.method.values[value]
+        if isinstance(one, types.Tensor):
+            yield value
+        elif isinstance(one, types.TensorList | types.OptionalTensorList):
+            for lists in sorted(state.lists.get(value, frozenset({value}))):
+                found = self.method.values[lists]
+                assert isinstance(found, types.TensorList | types.OptionalTensorList)
+                yield from (item for item in found.items if item >= 0)
+
+    def arguments(self, state: _State, index: int) -> Iterator[tuple[int, Role]]:
+        """Tensors that an instruction touches, each with every role it has."""
+        one = self.instructions[index]
+        if isinstance(one, types.KernelCall):
+            for role, value in zip(self.roles(index, one), one.args, strict=False):
+                yield from ((item, role) for item in self.tensors(state, value))
+        elif isinstance(one, types.DelegateCall):
+            for value in dict.fromkeys(one.args):
+                yield from ((item, "updates") for item in self.tensors(state, value))
+        elif isinstance(one, types.JumpFalseCall):
+            yield from ((v, "reads") for v in self.tensors(state, one.condition))
+
+    def operator(self, call: types.KernelCall) -> str:
+        return self.method.operators[call.op_index].full_name
+
+    def roles(self, index: int, call: types.KernelCall) -> tuple[Role, ...]:
+        name = self.operator(call)
+        if name not in self.known.operators:
+            raise SdkError(f"{self.method.name}, instruction {index}: unknown {name}")
+        return _roles(name, self.known.operators[name].schema)
+
+    # ---- flow --------------------------------------------------------------------
+
+    def _changing(self) -> frozenset[int]:
+        """Values that are not for ever what the program states."""
+        found = set(self.method.inputs)
+        for one in self.instructions:
+            match one:
+                case types.KernelCall(args=args) if args:
+                    found.add(args[-1])
+                case types.DelegateCall(args=args):
+                    found.update(args)
+                case types.MoveCall(move_to=target):
+                    found.add(target)
+        return frozenset(found)
+
+    def _leaders(self) -> frozenset[int]:
+        jumps = [
+            (index, one.target)
+            for index, one in enumerate(self.instructions)
+            if isinstance(one, types.JumpFalseCall)
+        ]
+        found = {0, self.end}
+        for index, target in jumps:
+            found |= {index + 1, target}
+        return frozenset(found)
+
+    def _after(self, index: int) -> tuple[int, ...]:
+        one = self.instructions[index]
+        if not isinstance(one, types.JumpFalseCall):
+            return (index + 1,)
+        stated = self.method.values[one.condition]
+        if isinstance(stated, types.Bool) and one.condition not in self.changing:
+            return (index + 1,) if stated.value else (one.target,)
+        return (index + 1, one.target)
+
+    def _run(self) -> None:
+        """To the fixed point; a run starts with what the one before left."""
+        at_leader = {_ENTRY: self._loaded()}
+        waiting = [_ENTRY]
+        while waiting:
+            start = waiting.pop()
+            state = at_leader[start].copy()
+            for leader in self._block(start, state):
+                if leader not in at_leader:
+                    at_leader[leader] = state.copy()
+                elif not self._join(at_leader[leader], state):
+                    continue
+                if leader not in waiting:
+                    waiting.append(leader)
+
+    def _block(self, start: int, state: _State) -> tuple[int, ...]:
+        """Execute from a leader up to the next ones; these."""
+        if start == _ENTRY:
+            self._give_inputs(state)
+            return (0,)
+        index = start
+        while index < self.end:
+            self._execute(index, state)
+            after = self._after(index)
+            if len(after) > 1 or after[0] in self.leaders:
+                return after
+            index = after[0]
+        outputs = (self.tensors(state, value) for value in self.method.outputs)
+        self._note(self.end, itertools.chain(*outputs), state)
+        return (_ENTRY,)
+
+    def _join(self, state: _State, other: _State) -> bool:
+        """Let `state` also be what `other` is; whether that is more."""
+        grown = False
+        for memory, one in other.memory.items():
+            grown = state.bytes(memory).join(one) or grown
+        for value in {*state.handles, *other.handles}:
+            mine = self.places(state, value)
+            both = mine | self.places(other, value)
+            grown = grown or both != mine
+            state.handles[value] = both
+        for value in {*state.lists, *other.lists}:
+            own = frozenset({value})
+            either = state.lists.get(value, own) | other.lists.get(value, own)
+            grown = grown or either != state.lists.get(value, own)
+            state.lists[value] = either
+        return grown
+
+    # ---- memory ------------------------------------------------------------------
+
+    def _loaded(self) -> _State:
+        state = _State()
+        for value, tensor in self.method.tensors:
+            if tensor.data_index > 0 or tensor.is_external:
+                self._define(state, value, ("loaded", self._data(tensor)))
+        return state
+
+    def _data(self, tensor: types.Tensor) -> str:
+        """A name for the bytes that a tensor has when the method is loaded."""
+        data = self.program.data_of(tensor)
+        return (
+            hashlib.sha256(data).hexdigest() if data is not None else str(tensor.name)
+        )
+
+    def _give_inputs(self, state: _State) -> None:
+        for value in self.method.inputs:
+            if isinstance(self.method.values[value], types.Tensor):
+                self._define(state, value, ("input", value))
+
+    def _execute(self, index: int, state: _State) -> None:
+        one = self.instructions[index]
+        if isinstance(one, types.MoveCall):
+            self._move(index, one, state)
+        elif isinstance(one, types.KernelCall) and self.operator(one) == _VIEW:
+            state.handles[one.args[2]] = self.places(state, one.args[0])
+        else:
+            self._call(index, state)
+
+    def _call(self, index: int, state: _State) -> None:
+        roles: dict[int, set[Role]] = {}
+        for value, role in self.arguments(state, index):
+            roles.setdefault(value, set()).add(role)
+        self._note(index, (v for v, own in roles.items() if own != {"writes"}), state)
+        written = [value for value, own in roles.items() if own != {"reads"}]
+        for value in written:
+            self._note_overlaps(index, value, roles, state)
+        for value in written:
+            how = "writes" if roles[value] == {"writes"} else "updates"
+            self._define(state, value, (how, index, value))
+
+    def _move(self, index: int, one: types.MoveCall, state: _State) -> None:
+        source, target = one.move_from, one.move_to
+        if not isinstance(self.method.values[source], types.Tensor):
+            state.lists[target] = state.lists.get(source, frozenset({source}))
+            return
+        self._note(index, [source], state)
+        moved = self.method.values[target]
+        planned = isinstance(moved, types.Tensor) and moved.allocation is not None
+        if self.moves == "handle" or not planned:
+            state.handles[target] = self.places(state, source)
+            return
+        self._note_overlaps(index, target, [source], state)
+        if self.overlaps.get((index, target, source)) == frozenset({0}):
+            del self.overlaps[index, target, source]  # in one place nothing moves
+        self.fresh.add(target)
+        size = min(self.size(source), self.size(target))
+        content = self._read(state, source, size)
+        named = self._read(state, source, size, by_name=True)
+        self._write(state, target, content, named)
+
+    def _note(self, index: int, values: Iterable[int], state: _State) -> None:
+        for value in values:
+            size = self.size(value)
+            self.reads[index, value] = self._read(state, value, size)
+            self.named[index, value] = self._read(state, value, size, by_name=True)
+
+    def _note_overlaps(
+        self, index: int, written: int, others: Iterable[int], state: _State
+    ) -> None:
+        end = self.size(written)
+        for other in others:
+            size = self.size(other)
+            deltas = frozenset(
+                two.start - one.start
+                for one in self.places(state, written)
+                for two in self.places(state, other)
+                if one.memory == two.memory and -size < two.start - one.start < end
+            )
+            if deltas and other != written and size > 0:
+                self.overlaps[index, written, other] = deltas
+
+    def _read(
+        self, state: _State, value: int, size: int, *, by_name: bool = False
+    ) -> Content:
+        contents = [
+            state.bytes(_NAMES).read(place.name, place.name + size)
+            if by_name
+            else state.bytes(place.memory).read(place.start, place.start + size)
+            for place in self.places(state, value)
+        ]
+        return functools.reduce(union, contents)
+
+    def _define(self, state: _State, value: int, what: Definition) -> None:
+        size = self.size(value)
+        self.sizes[what] = size
+        if what[0] == "writes":
+            self.fresh.add(value)
+        if size > 0:
+            content = ((0, size, frozenset({(what, 0)})),)
+            self._write(state, value, content, content)
+
+    def _write(
+        self, state: _State, value: int, content: Content, named: Content
+    ) -> None:
+        places = self.places(state, value)
+        for place in places:
+            planned, names = state.bytes(place.memory), state.bytes(_NAMES)
+            if len(places) == 1:
+                planned.write(place.start, content)
+                names.write(place.name, named)
+            else:
+                planned.add(place.start, content)
+                names.add(place.name, named)
+
+
+@functools.cache
+def _roles(name: str, schema: str) -> tuple[Role, ...]:
+    if name == _COPY_INDEX:  # (to, from, index): one part of `to`
+        return ("updates", "reads", "reads")
+    return kernel_library.roles(schema)  # type: ignore[return-value]

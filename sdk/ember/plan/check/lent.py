@@ -1,0 +1,62 @@
+"""An image and the place from which scratch lies over it become what is wrong there.
+
+Every byte from there on is changed. What the file then says must be what it said, but
+for payloads that hold no constants, which a delegate's graph is made of when it is
+loaded. Neither the loader nor what chose the place is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ember import program
+from ember.errors import SdkError, problem_list
+from ember.files import xnnpack
+from ember.program import Delegate, Method
+
+_ALL_BITS = 0xFF
+
+
+def check_lent(content: bytes, method: str, start: int) -> None:
+    """SdkError when `method`, once loaded, reads a byte from `start` on."""
+    found = list(lent_problems(content, method, start))
+    if found:
+        raise SdkError(
+            problem_list("scratch would lie over what is needed", found),
+            hint="this is a bug in Ember: please report it with the model",
+        )
+
+
+def lent_problems(content: bytes, method: str, start: int) -> Iterator[str]:
+    changed = content[:start] + bytes(one ^ _ALL_BITS for one in content[start:])
+    before = program.parse(content)
+    try:
+        after = program.parse(changed)
+    except SdkError as error:
+        yield str(error)
+        return
+    for name in ("constants", "mutable_data", "named_data"):
+        if getattr(before, name) != getattr(after, name):
+            yield f"{name.replace('_', ' ')} of the program"
+    for one, other in zip(before.methods, after.methods, strict=True):
+        yield from _of_method(one, other, loaded=one.name == method)
+
+
+def _of_method(before: Method, after: Method, *, loaded: bool) -> Iterator[str]:
+    pairs = zip(before.delegates, after.delegates, strict=True)
+    for number, (one, other) in enumerate(pairs):
+        if one != other and not (loaded and _is_copied(one)):
+            yield f"delegate {number} of {before.name}"
+
+
+def _is_copied(delegate: Delegate) -> bool:
+    """Whether loading copies all that it needs of the payload."""
+    if delegate.id != xnnpack.BACKEND:
+        return False
+    return not any(_is_inside(one) for one in xnnpack.parse(delegate.data).values)
+
+
+def _is_inside(value: xnnpack.Value) -> bool:
+    """Whether a constant, or the scales of one, lie in the payload."""
+    scaled = "scale_buffer_idx" in (value.quantisation or {})
+    return (value.constant and not value.key) or (scaled and not value.scales_key)

@@ -1,0 +1,42 @@
+"""The records of a model on its way: improved by passes, then chosen kernels for.
+
+Each holds the one before: a Model (as read) becomes an Improved, that a Chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import NamedTuple, Self
+
+from ember.model import Model
+from ember.plan.passes.outcome import Outcome
+from ember.plan.replan import Replanned
+from ember.program import Program
+from ember.select.selection import Selection
+
+
+@dataclass(frozen=True)
+class Improved(Model):
+    """A model after passes, with its memory planned anew and nothing unused."""
+
+    stock: Program | None = None  # as it was read; None: nothing was planned anew
+    replanned: Mapping[str, Replanned] = field(default_factory=dict)  # by method
+    # By method: the index that each instruction had in the program as it was read.
+    origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    passes: tuple[Outcome, ...] = ()
+    pass_seconds: float = 0.0  # what they took of this process
+    # Weights that lie in the image as kernels read them: bytes, by name.
+    packed: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Model) -> Self:
+        """The model as it was read, with the plan of whoever exported it."""
+        return cls(**{one.name: getattr(model, one.name) for one in fields(Model)})
+
+
+class Chosen(NamedTuple):
+    """An improved model with a kernel for each call."""
+
+    model: Improved
+    selection: Selection

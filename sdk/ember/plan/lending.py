@@ -1,0 +1,97 @@
+"""A packed model becomes one whose payloads lie last, and the bytes that scratch takes.
+
+Of delegates whose payloads nothing reads once the method is loaded. Where the whole
+image lies in RAM, scratch begins at the first of them: decision 0024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ember import program
+from ember.boards import Board
+from ember.plan import check as plan_check
+from ember.plan.improved import Chosen, Improved
+from ember.plan.regions import Plan
+from ember.select.selection import Selection
+from ember.toolchain import linker
+
+_NO_SCRATCH = "no scratch lies in the memory of the image"
+
+
+@dataclass(frozen=True)
+class Lending:
+    spare: int = 0  # bytes of payloads that nothing reads any more
+    start: int = 0  # in the program: what lies from there on
+    size: int = 0  # bytes up to its end; 0: the payloads stay
+    reason: str = ""  # why they stay
+
+    def to_json(self, plans: Sequence[Plan]) -> dict[str, Any]:
+        """Bytes that are spare, and those that scratch has; else the reason."""
+        temp = plans[0].temp
+        used = temp.lent if temp else 0
+        reason = self.reason or ("" if used or not self.spare else _NO_SCRATCH)
+        return {"spare": self.spare, "reused": used, "reason": reason}
+
+
+def may_lend(board: Board, methods: int, *, reload: bool) -> str:
+    """Why the payloads of a firmware must stay; empty where they need not."""
+    if not linker.is_loaded_whole(board):
+        return "the image does not lie in RAM"
+    if reload:
+        return "methods may be loaded again (`reload:` of the project)"
+    if methods > 1:
+        return f"{methods} methods share scratch, and may be loaded after one has run"
+    return ""
+
+
+def payloads_last(model: Improved, method: str) -> Improved:
+    """The model with a file that ends with the payloads of the method's delegates."""
+    if all(one.inline for one in model.method(method).delegates):
+        return model
+    layout = replace(model.program.layout, payloads_last=(method,))
+    made = replace(model.program, layout=layout)
+    return replace(model, program=made, content=program.write(made))
+
+
+def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
+    """What the payloads of a firmware's models are good for."""
+    spare = [_spare(*pair) for pair in pairs]
+    total = sum(len(payload) for one in spare for payload in one)
+    if not total:
+        return Lending()
+    methods = sum(len(chosen.methods) for _, chosen in pairs)
+    reason = may_lend(board, methods, reload=reload)
+    if reason:
+        return Lending(total, reason=reason)
+    content = pairs[0][0].content
+    start = _start(content, spare[0])
+    if start == len(content):
+        return Lending(total, reason="other data of the program lies behind them")
+    plan_check.check_lent(content, pairs[0][1].methods[0].name, start)
+    return Lending(total, start, len(content) - start)
+
+
+def _spare(model: Improved, chosen: Selection) -> set[bytes]:
+    """The payloads that nothing reads, and no method has that is not built."""
+    built = [one.name for one in chosen.methods]
+    others = [one for one in model.program.methods if one.name not in built]
+    return {
+        method.delegates[index].data
+        for method, needs in zip(chosen.methods, chosen.needs, strict=True)
+        for index in needs.spare
+    } - {one.data for method in others for one in method.delegates}
+
+
+def _start(content: bytes, spare: set[bytes]) -> int:
+    """Where the payloads begin that lie at the end."""
+    layout = program.parse(content).layout
+    start = len(content)
+    for one in sorted(layout.segments, key=lambda one: -one.offset):
+        at = layout.segment_base + one.offset
+        if content[at : at + one.size] not in spare:
+            break
+        start = at
+    return start

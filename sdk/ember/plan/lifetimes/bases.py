@@ -1,0 +1,208 @@
+"""Values become storages: of every value the one whose bytes it lies in, its base."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ember.errors import SdkError
+from ember.plan.effects import Effects
+from ember.plan.lifetimes.flow import Flow
+from ember.program import types
+
+Place = tuple[int, int, int]  # a memory, the first byte in it, and the end
+Spans = tuple[tuple[int, int], ...]  # bytes from the first to the second
+
+
+class Bases:
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.method = flow.method
+        self.places = {value: _place(tensor) for value, tensor in self.method.tensors}
+        self.given = self._given()
+        self._split_delegates()
+        self.of = self._bases()
+        self.extent = self._extents()
+
+    def _given(self) -> frozenset[int]:
+        """Tensors that have content before the first instruction."""
+        inputs = [
+            index
+            for index in self.method.inputs
+            if isinstance(self.method.values[index], types.Tensor)
+        ]
+        state = [n for n, one in self.method.tensors if one.data_index > 0]
+        external = [n for n, one in self.method.tensors if one.is_external]
+        return frozenset([*inputs, *state, *external])
+
+    def meet(self, one: int, other: int) -> bool:
+        """Whether two values share a byte of planned memory."""
+        a, b = self.places[one], self.places[other]
+        if a is None or b is None:
+            return one == other
+        return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+
+    def contains(self, outer: int, inner: int) -> bool:
+        a, b = self.places[outer], self.places[inner]
+        assert a is not None and b is not None
+        return a[0] == b[0] and a[1] <= b[1] and b[2] <= a[2]
+
+    def inside(self, value: int) -> tuple[int, int]:
+        """Where a value starts and ends in its storage."""
+        place = self.places[value]
+        if place is None:
+            return 0, 1
+        first = self.extent[self.of[value]][1]
+        return place[1] - first, place[2] - first
+
+    # ---- who wrote what ----------------------------------------------------------
+
+    def _last_writers(self, value: int, index: int) -> frozenset[int]:
+        """Values whose bytes those of a planned `value` may be just before instruction
+        `index`; what was given counts as written at the entry."""
+        place = self.places[value]
+        assert place is not None
+        memory, start, end = place
+        found: set[int] = set()
+        whole: Spans = ((start, end),)
+        waiting = [(at, whole) for at in self.flow.before(index)]
+        seen = set(waiting)
+        while waiting:
+            at, left = waiting.pop()
+            own = self.flow.effects[at] if at >= 0 else Effects(writes=self.given)
+            for writer in own.writes | own.updates:
+                other = self.places[writer]
+                if other is not None and other[0] == memory:
+                    rest = _without(left, other[1], other[2])
+                    if rest != left:
+                        found.add(writer)
+                        left = rest
+            if left and at >= 0:
+                new = {(one, left) for one in self.flow.before(at)} - seen
+                waiting += new
+                seen |= new
+        return frozenset(found)
+
+    def _split_delegates(self) -> None:
+        """An argument of a delegate that nothing has written yet is an output, or state
+        where a kernel writes that value."""
+        state = self._written_by_kernels()
+        for index, one in enumerate(self.flow.instructions):
+            if isinstance(one, types.DelegateCall):
+                new = frozenset(
+                    value
+                    for value in self.flow.effects[index].updates - state
+                    if not self._is_written_before(value, index)
+                )
+                old = self.flow.effects[index].updates - new
+                self.flow.effects[index] = Effects(writes=new, updates=old)
+
+    def _written_by_kernels(self) -> frozenset[int]:
+        kernels = (
+            own.writes | own.updates
+            for own, one in zip(self.flow.effects, self.flow.instructions, strict=True)
+            if isinstance(one, types.KernelCall)
+        )
+        return frozenset().union(*kernels)
+
+    def _is_written_before(self, value: int, index: int) -> bool:
+        if value in self.given or self.places[value] is None:
+            return True
+        places = {self.places[one] for one in self._last_writers(value, index)}
+        return places == {self.places[value]}
+
+    # ---- what lies where ---------------------------------------------------------
+
+    def _bases(self) -> dict[int, int]:
+        """Of every value the one whose storage it lies in: itself, or what it views."""
+        base: dict[int, int] = {}
+
+        def root(value: int) -> int:
+            while base.get(value, value) != value:
+                value = base[value]
+            return value
+
+        moves = (pair for own in self.flow.effects for pair in own.handles)
+        for target, source in moves:
+            if self._start_together(target, source):
+                base[root(source)] = root(target)
+        for own in self.flow.effects:
+            for target, source in itertools.product(own.writes, own.reads):
+                here = self.places[target]
+                if here == self.places[source] and here and here[1] < here[2]:
+                    base[root(source)] = root(target)  # written in place
+        for value, index in self._unwritten():
+            writers = self._last_writers(value, index) - {value}
+            wide = self._widest(value, writers, index)
+            for one in {value, *writers} - {wide}:
+                outer, inner = root(wide), root(one)
+                if outer != inner:
+                    base[inner] = outer
+        return {value: root(value) for value, _ in self.method.tensors}
+
+    def _widest(self, value: int, writers: frozenset[int], index: int) -> int:
+        """What has the bytes of `value` and of all `writers`: one of these where the
+        value is a view, the value itself where they write its parts."""
+        if all(self.contains(writer, value) for writer in writers):
+            return min(writers, default=value)
+        size = self._size(value)
+        whole = sum(map(self._size, writers)) == size  # so none is over another
+        if not whole or not all(self.contains(value, one) for one in writers):
+            part = next(one for one in writers if not self.contains(one, value))
+            raise SdkError(
+                f"{self.method.name}, instruction {index}: value {value} is"
+                f" read, but value {part} has overwritten a part of it"
+            )
+        return value
+
+    def _size(self, value: int) -> int:
+        place = self.places[value]
+        assert place is not None
+        return place[2] - place[1]
+
+    def _start_together(self, one: int, other: int) -> bool:
+        """Whether a moved handle finds itself where it was: nothing moves then."""
+        a, b = self.places[one], self.places[other]
+        return a is not None and b is not None and a[:2] == b[:2]
+
+    def _unwritten(self) -> Iterator[tuple[int, int]]:
+        """Reads (value, instruction) of planned values that nothing fills."""
+        filled = set(self.given)
+        for own in self.flow.effects:
+            filled |= own.writes | {target for target, _ in own.handles}
+        for index, own in enumerate(self.flow.effects):
+            sources = {source for _, source in own.handles}
+            for value in sorted(own.reads | own.updates | sources):
+                if value not in filled and self.places[value] is not None:
+                    yield value, index
+        for value in self.method.outputs:
+            planned = isinstance(self.method.values[value], types.Tensor)
+            if planned and value not in filled and self.places[value] is not None:
+                yield value, self.flow.count
+
+    def _extents(self) -> dict[int, Place]:
+        """Memory, first byte and end of everything that lies in a base."""
+        found: dict[int, Place] = {}
+        for value, base in self.of.items():
+            place = self.places[value]
+            if place is not None:
+                memory, start, end = found.get(base, place)
+                found[base] = (memory, min(start, place[1]), max(end, place[2]))
+        return found
+
+
+def _place(tensor: types.Tensor) -> Place | None:
+    """Memory, first byte and end of what is planned; None when nothing is."""
+    if tensor.allocation is None:
+        return None
+    start = tensor.allocation.offset
+    return tensor.allocation.memory_id, start, start + tensor.nbytes
+
+
+def _without(left: Spans, start: int, end: int) -> Spans:
+    """Spans without [start, end)."""
+    parts = ((a, min(b, start), max(a, end), b) for a, b in left)
+    both = (
+        (one for one in ((a, b), (c, d)) if one[0] < one[1]) for a, b, c, d in parts
+    )
+    return tuple(one for pair in both for one in pair)

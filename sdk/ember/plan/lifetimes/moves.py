@@ -1,0 +1,48 @@
+"""Both sides of a move get one storage, where their lives allow it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ember.plan.lifetimes.bases import Bases
+from ember.plan.lifetimes.lives import Lives
+
+
+def shared(bases: Bases) -> Mapping[int, int]:
+    """The base of each value, after moves were joined."""
+    copies = _Copies(bases)
+    for index, own in enumerate(bases.flow.effects):
+        for target, source in own.handles:
+            copies.join(index, target, source)
+    return copies.base
+
+
+class _Copies:
+    """Bases that moves may join, by their lives when every move is a copy."""
+
+    def __init__(self, bases: Bases) -> None:
+        self.base = dict(bases.of)
+        self.moves: dict[int, set[int]] = {}  # base -> moves inside its group
+        self.extent = bases.extent
+        self.points, at_entry = Lives(bases, bases.of, copies=True).points()
+        self.fixed = at_entry.union(bases.of[value] for value in bases.given)
+
+    def join(self, index: int, target: int, source: int) -> None:
+        one, other = self.base[target], self.base[source]
+        if one == other or not self._are_alike(one, other):
+            return
+        inside = self.moves.get(one, set()) | self.moves.get(other, set()) | {index}
+        if self.points[one] & self.points[other] - inside:
+            return
+        self.moves[one] = inside
+        self.points[one] |= self.points[other]
+        for value, base in self.base.items():
+            if base == other:
+                self.base[value] = one
+
+    def _are_alike(self, one: int, other: int) -> bool:
+        """Both planned in one memory, of one size, and neither given nor state."""
+        a, b = self.extent.get(one), self.extent.get(other)
+        if a is None or b is None or {one, other} & self.fixed:
+            return False
+        return a[0] == b[0] and a[2] - a[1] == b[2] - b[1]

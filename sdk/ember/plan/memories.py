@@ -1,0 +1,392 @@
+"""Packed models and a board become models that are spread over its memories.
+
+Every storage, constant and block of working memory goes where its accesses cost least,
+as far as there is room: how often it is accessed (traffic.py) times what the board says
+of an access. Constants are used where the model lies unless a copy, made when a method
+is loaded, pays. Of several methods the one with most traffic comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ember.boards import Board, Memory, Role
+from ember.errors import SdkError, problem_list
+from ember.kernels.rules import Rules
+from ember.model.steering import Steering
+from ember.plan import copies
+from ember.plan.copies import Copy
+from ember.plan.improved import Chosen, Improved
+from ember.plan.offsets import Buffer
+from ember.plan.offsets import spread as search
+from ember.plan.regions import Home, Homes, room, wanted
+from ember.plan.relocate import Ids
+from ember.plan.replan import Placed
+from ember.plan.traffic import Traffic
+from ember.plan.uses import RefusedError, Region, Use
+
+_STACK_PART = 8  # reads of tensors for three of the stack, and one write of it
+_EVEN = 64  # costs are kept in whole numbers, above ties
+_SLACK = 1024  # bytes that a file may grow by when constants become states
+_FREE_PART = 4  # copies leave a quarter of the application's memory alone
+
+
+class NoRoomByRulesError(SdkError):
+    """The rules of a project leave a piece no memory with room."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Models and their selections, with the memory of each of their regions."""
+
+    pairs: list[Chosen]
+    homes: Homes = field(default_factory=Homes)
+    facts: dict[str, Any] = field(default_factory=dict)  # for the plan's JSON
+    copies: tuple[Copy, ...] = ()  # of constants
+
+
+def spread(
+    pairs: Sequence[Chosen],
+    board: Board,
+    rules: Rules,
+    steering: Steering,
+    *,
+    stack: int,
+    caller_io: bool,
+    linked: Mapping[str, int] | None = None,
+) -> Spread:
+    """`pairs` over the memories of `board`; as they are where there is no choice.
+
+    `linked` are bytes by memory of code and variables, a guess when None. SdkError when
+    `steering` names what the board or a model does not have.
+    """
+    steering.check(board, [model for model, _ in pairs])
+    choice = [one for one in board.memories if one.writable]
+    if len(choice) < 2 and not steering and len(board.memories) < 2:
+        return Spread(list(pairs))
+    refused = frozenset[tuple[int, int]]()
+    while True:
+        spreader = _Spreader(
+            list(pairs), board, rules, steering, stack, caller_io, linked
+        )
+        spreader.refused = refused
+        try:
+            return spreader.made()
+        except RefusedError as error:
+            refused |= error.constants
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is to be placed: a block, a storage of a method, or a constant of one."""
+
+    name: str  # for people
+    buffer: Buffer
+    traffic: Traffic
+    allowed: frozenset[str]  # memories
+    home: Region | None = None  # of a block
+    storage: Placed | None = None
+    constant: int | None = None  # its data
+
+
+class _Spreader:
+    def __init__(
+        self,
+        pairs: list[Chosen],
+        board: Board,
+        rules: Rules,
+        steering: Steering,
+        stack: int,
+        caller_io: bool,
+        linked: Mapping[str, int] | None,
+    ) -> None:
+        self.pairs = pairs
+        self.board = board
+        self.rules = rules
+        self.steering = steering
+        self.stack = stack
+        self.caller_io = caller_io
+        self.memories = board.memories
+        self.refused = frozenset[tuple[int, int]]()  # constants that stay
+        self.room = room.of(board, steering.reserve, linked)
+        self.homes: dict[Region, Home] = {}
+        self.costs: dict[str, dict[str, int]] = {
+            one.name: {"accessed": 0, "cycles": 0} for one in self.memories
+        }
+        self.accessed: dict[str, int] = {}  # bytes, by class
+        self.copies: list[Copy] = []
+        self.groups = steering.groups([model for model, _ in pairs])
+        # Bytes by memory that each group has.
+        self.common: list[dict[str, int]] = [{} for _ in self.groups]
+
+    def made(self) -> Spread:
+        for number, (model, _) in enumerate(self.pairs):
+            self._home_of_model(number, model)
+        found = [
+            Use(model, chosen, number, self.rules)
+            for number, (model, chosen) in enumerate(self.pairs)
+        ]
+        methods = [(use, name) for use in found for name in use.traffic]
+        methods.sort(key=lambda one: -one[0].total(one[1]))
+        blocks = self._blocks(found)
+        for use, name in methods:
+            self._method(use, name, blocks)
+            blocks = []
+        pairs = [use.pair(self.board, self.rules) for use in found]
+        asked = self.steering
+        homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
+        facts = {"memories": self.costs, "classes": self.accessed}
+        return Spread(pairs, homes, facts, tuple(self.copies))
+
+    # ---- what there is -----------------------------------------------------------
+
+    def _allowed(self, role: Role, wishes: Iterable[str]) -> frozenset[str]:
+        """Memories for a role that are neither forbidden nor excluded by a wish."""
+        holds = self.board.memories_for(role) or self.board.memories_for("data")
+        found = {one.name for one in holds} - set(self.steering.forbid)
+        for wish in wishes:
+            found &= set(self.steering.place.get(wish, found))
+        return frozenset(found)
+
+    def _home_of_model(self, number: int, model: Improved) -> None:
+        size = wanted.model_bytes(model) + _SLACK
+        allowed = self._allowed("weights", ())
+        wish = self.steering.place.get("constants", ())
+        preferred = [one for one in wish if one in allowed]
+        able = [one for one in self.memories if one.name in (preferred or allowed)]
+        for memory in sorted(able, key=lambda one: one.cycles(4)):
+            if self.room[memory.name] >= size:
+                self.room[memory.name] -= size
+                self.homes[number, "weights"] = Home(memory.name)
+                return
+
+    def _blocks(self, uses: Sequence[Use]) -> list[Part]:
+        """Stack, scratch, arenas, and what the program leaves to the caller."""
+        total = sum(use.total(name) for use in uses for name in use.traffic)
+        share = total // _STACK_PART
+        of_stack = Traffic({4: 3 * share}, {4: share})
+        parts = [self._block("stack", "stack", (0, "stack"), self.stack, of_stack)]
+        scratch = max(chosen.scratch for _, chosen in self.pairs)
+        used = Traffic()
+        for use in uses:
+            used.add(use.scratch)
+        parts.append(self._block("temp", "scratch", (0, "ember_temp"), scratch, used))
+        for use in uses:
+            for name, role, wish, size, accesses in use.blocks(self.caller_io):
+                parts.append(self._block(role, wish, name, size, accesses))
+        return [one for one in parts if one.buffer.size > 0]
+
+    def _block(
+        self,
+        role: Role,
+        wish: str,
+        home: Region,
+        size: int,
+        accesses: Traffic,
+    ) -> Part:
+        align = self.steering.align_of(wish)
+        buffer = Buffer(-(-size // align) * align, frozenset({0}), align)
+        allowed = self._allowed(role, (wish,))
+        return Part(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
+
+    def _storages(self, use: Use, name: str) -> list[Part]:
+        replanned = use.replanned(name)
+        method = replanned.method
+        found = []
+        for one in replanned.placed:
+            wishes = self.steering.wishes(use.model, method, one.storage.values)
+            align = max(self.steering.align_of(wish) for wish in wishes[:1])
+            size = -(-one.storage.size // align) * align
+            buffer = Buffer(size, one.storage.points, align)
+            accesses = Traffic()
+            for value in one.storage.values:
+                accesses.add(use.traffic[name].get(value, Traffic()))
+            allowed = self._allowed("planned", wishes)
+            title = f"{wishes[0]} (value {min(one.storage.values)} of {name})"
+            found.append(Part(title, buffer, accesses, allowed, storage=one))
+        return found
+
+    def _constants(self, use: Use, name: str, points: frozenset[int]) -> list[Part]:
+        """Constants that may be copied: those that only kernels of this method read."""
+        if self._memory_of(use) is None:
+            return []
+        align = self.steering.align_of("constants")
+        found = []
+        for index, accesses in use.constants(name).items():
+            if (use.number, index) in self.refused:
+                continue
+            size = len(use.model.program.constants[index])
+            buffer = Buffer(-(-size // align) * align, points, align)
+            allowed = self._allowed("planned", ("constants",))
+            title = f"constants (number {index})"
+            found.append(Part(title, buffer, accesses, allowed, constant=index))
+        return found
+
+    def _memory_of(self, use: Use) -> str | None:
+        """Of the model's bytes."""
+        home = self.homes.get((use.number, "weights"))
+        return home.memory if home else None
+
+    def _wished(self, wish: str) -> frozenset[str]:
+        return frozenset(self.steering.place.get(wish, (m.name for m in self.memories)))
+
+    # ---- where it goes -----------------------------------------------------------
+
+    def _method(self, use: Use, name: str, blocks: list[Part]) -> None:
+        """Place one method's storages and constants, with `blocks`."""
+        storages = self._storages(use, name)
+        points = frozenset[int]().union(*(one.buffer.points for one in storages))
+        constants = self._constants(use, name, points or frozenset({0}))
+        common = self._common(use, name)
+        constants = [
+            replace(one, allowed=one.allowed - common.keys()) for one in constants
+        ]
+        blocks = [
+            replace(one, buffer=replace(one.buffer, points=points or frozenset({0})))
+            for one in blocks
+        ]
+        parts = [*blocks, *storages, *constants]
+        home = self._memory_of(use) or ""
+        found = min(
+            (
+                self._solved(parts, home, common, copies=copies)
+                for copies in (False, True)
+            ),
+            key=lambda one: (sum(m is None for m in one.where), one.cost),
+        )
+        if any(memory is None for memory in found.where):
+            if self.steering:
+                raise self._no_room(parts, found)
+            return  # the plan says what has no room, and by how much
+        self._keep(use, name, parts, found)
+
+    def _common(self, use: Use, name: str) -> dict[str, int]:
+        """Bytes by memory of methods that never run together with this one: its
+        activations may lie there, copies of constants may not."""
+        for group, common in zip(self.groups, self.common, strict=True):
+            if (use.number, name) in group and not use.replanned(name).has_state:
+                return common
+        return {}
+
+    def _no_room(
+        self, parts: Sequence[Part], found: search.Spread
+    ) -> NoRoomByRulesError:
+        problems = [
+            f"{one.name} needs {one.buffer.size} bytes, for which"
+            f" {' and '.join(sorted(one.allowed)) or 'no memory'} has no room"
+            for one, memory in zip(parts, found.where, strict=True)
+            if memory is None
+        ]
+        names = ", ".join(model.name for model, _ in self.pairs)
+        what = f"{names} does not fit {self.board.name} under the project's rules"
+        return NoRoomByRulesError(
+            problem_list(what, problems),
+            hint="in `memory:` of ember.yaml, allow more memories or reserve less",
+        )
+
+    def _solved(
+        self,
+        parts: Sequence[Part],
+        home: str,
+        common: Mapping[str, int],
+        *,
+        copies: bool,
+    ) -> search.Spread:
+        """With `copies`, constants may also lie in the application's memory, but then
+        a part of it stays free. `common` is room that the method may use again."""
+        data = self.board.memories_for("data")[0].name
+        free = {name: size + common.get(name, 0) for name, size in self.room.items()}
+        if copies:
+            free[data] -= free[data] // _FREE_PART
+        items = []
+        for one in parts:
+            allowed = one.allowed
+            costs: list[int | None]
+            if one.constant is not None and not copies:
+                allowed = allowed - {data}
+            costs = [
+                _cost(one.traffic, memory, 1 + position)
+                if memory.name in allowed
+                else None
+                for position, memory in enumerate(self.memories)
+            ]
+            stays = one.constant is not None and home in self._wished("constants")
+            costs.append(_cost(one.traffic, self.board.memory(home)) if stays else None)
+            items.append(search.Item(one.buffer, tuple(costs), one.storage is None))
+        capacities = [max(0, free[memory.name]) for memory in self.memories]
+        return search.spread(items, [*capacities, 1 << 50])
+
+    def _keep(
+        self, use: Use, name: str, parts: Sequence[Part], found: search.Spread
+    ) -> None:
+        """Note where everything goes, and move it there."""
+        storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory
+        constants: dict[int, list[Part]] = {}
+        for one, memory, offset in zip(parts, found.where, found.offsets, strict=True):
+            assert memory is not None
+            if memory == len(self.memories):  # a constant, where the model lies
+                self._note(one, self.board.memory(self._memory_of(use) or ""))
+                continue
+            self._note(one, self.memories[memory])
+            if one.storage is not None:
+                storages.setdefault(memory, []).append((one, offset))
+            elif one.constant is not None:
+                constants.setdefault(memory, []).append(one)
+                self.copies.append(self._copy(use, name, one, self.memories[memory]))
+            else:
+                assert one.home is not None
+                self._settle(one.home, memory, one.buffer.size, [one])
+        ids = Ids(use.replanned(name))
+        common = self._common(use, name)
+        for memory, group in sorted(storages.items()):
+            pairs = [(one.storage, offset) for one, offset in group if one.storage]
+            height = found.packed[memory].height
+            home = use.home_of(name, ids.add_storages(pairs, height))
+            where = self.memories[memory].name
+            self.room[where] += common.get(where, 0)
+            size = max(height, common.get(where, 0))
+            self._settle(home, memory, size, [one for one, _ in group])
+            common[where] = size
+        for memory, copied in sorted(constants.items()):
+            sizes = {n: one.buffer.size for one in copied if (n := one.constant)}
+            home = use.home_of(name, ids.add_copies(sizes))
+            self._settle(home, memory, sum(sizes.values()), copied)
+        use.move(name, ids.places())
+
+    def _copy(self, use: Use, name: str, part: Part, memory: Memory) -> Copy:
+        """What is told of a copy in `memory`."""
+        assert part.constant is not None
+        home = self.board.memory(self._memory_of(use) or "")
+        cycles = _cycles(part.traffic, home), _cycles(part.traffic, memory)
+        places = home.name, memory.name
+        method = use.model.program.method(name)
+        assert method is not None
+        return copies.of(use.model.name, method, part.constant, places, cycles)
+
+    def _settle(
+        self, home: Region, memory: int, size: int, parts: Sequence[Part]
+    ) -> None:
+        name = self.memories[memory].name
+        align = max(one.buffer.align for one in parts)
+        self.homes[home] = Home(name, align)
+        self.room[name] -= -(-size // align) * align
+
+    def _note(self, one: Part, memory: Memory) -> None:
+        table = self.costs[memory.name]
+        table["accessed"] += one.traffic.bytes
+        kind = one.name.partition(" ")[0]
+        self.accessed[kind] = self.accessed.get(kind, 0) + one.traffic.bytes
+        table["cycles"] += round(_cycles(one.traffic, memory))
+
+
+def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:
+    """What lying there costs; `position` decides where it is the same."""
+    return round(_cycles(accesses, memory) * _EVEN) * _EVEN + position
+
+
+def _cycles(accesses: Traffic, memory: Memory) -> float:
+    reads = sum(n * memory.cycles(w) for w, n in accesses.reads.items())
+    writes = sum(n * memory.cycles(w, write=True) for w, n in accesses.writes.items())
+    return reads + writes

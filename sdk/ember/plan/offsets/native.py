@@ -1,0 +1,122 @@
+"""The C half: first fit, exhaustive search, memories; compiled at first use."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+from ember.errors import SdkError
+from ember.plan.offsets.buffers import Buffer, Sections, padded
+from ember.toolchain import host_library
+
+_FOLDER = Path(__file__).parent
+_FOUND, _IMPOSSIBLE, _NO_MEMORY = 1, 0, -2
+_Bytes = ctypes.c_int64
+_Index = ctypes.c_int32
+
+
+class _Problem(ctypes.Structure):
+    """ember_offsets_t of conflicts.h."""
+
+    _fields_ = (
+        ("buffers", _Index),
+        ("sections", _Index),
+        ("size", ctypes.POINTER(_Bytes)),
+        ("align", ctypes.POINTER(_Bytes)),
+        ("first", ctypes.POINTER(_Index)),
+        ("section", ctypes.POINTER(_Index)),
+    )
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    sources = sorted(_FOLDER.glob("*.c"))
+    headers = sorted(_FOLDER.glob("*.h"))
+    library = ctypes.CDLL(str(host_library.build("offsets", sources, headers)))
+    library.ember_offsets_search.argtypes = (
+        *(ctypes.POINTER(_Problem), ctypes.POINTER(_Index)),
+        *(_Bytes, _Bytes, ctypes.POINTER(_Bytes)),
+    )
+    library.ember_offsets_first_fit.argtypes = (
+        *(ctypes.POINTER(_Problem), ctypes.POINTER(_Index)),
+        *(ctypes.c_int, ctypes.POINTER(_Bytes)),
+    )
+    library.ember_offsets_spread.argtypes = (
+        *(ctypes.POINTER(_Problem), ctypes.POINTER(_Index), _Index),
+        *(ctypes.POINTER(_Bytes), ctypes.POINTER(_Bytes), _Bytes),
+        ctypes.POINTER(_Index),
+    )
+    return library
+
+
+def _indices(numbers: Sequence[int]) -> ctypes.Array[_Index]:
+    return (_Index * (len(numbers) + 1))(*numbers)
+
+
+def _bytes(numbers: Sequence[int]) -> ctypes.Array[_Bytes]:
+    return (_Bytes * (len(numbers) + 1))(*numbers)
+
+
+class Problem:
+    """Buffers that all have a section, in the form that the C code takes."""
+
+    def __init__(self, buffers: Sequence[Buffer], where: Sections) -> None:
+        self.buffers = buffers
+        self.where = where
+        first = [0]
+        for own in where.of:
+            first.append(first[-1] + len(own))
+        self._c = _Problem(
+            len(buffers),
+            where.count,
+            _bytes([padded(buffer) for buffer in buffers]),
+            _bytes([buffer.align for buffer in buffers]),
+            _indices(first),
+            _indices([section for own in where.of for section in own]),
+        )
+
+    def first_fit(self, order: Sequence[int], *, best: bool) -> list[int]:
+        """Offsets, each buffer of `order` in the lowest (or smallest) gap."""
+        offsets = _bytes([-1 if b.fixed is None else b.fixed for b in self.buffers])
+        made = _library().ember_offsets_first_fit(
+            ctypes.byref(self._c), _indices(order), best, offsets
+        )
+        if not made:
+            raise SdkError("no memory for placing buffers")
+        return list(offsets)[:-1]
+
+    def search(self, capacity: int, most_steps: int) -> list[int] | bool:
+        """Offsets below `capacity`; False: there are none; True: it gave up."""
+        offsets = _bytes([0] * len(self.buffers))
+        order = sorted(range(len(self.buffers)), key=lambda one: self.where.of[one][0])
+        result = _library().ember_offsets_search(
+            ctypes.byref(self._c), _indices(order), capacity, most_steps, offsets
+        )
+        if result == _NO_MEMORY:
+            raise SdkError("no memory for placing buffers")
+        if result == _FOUND:
+            return list(offsets)[:-1]
+        return bool(result != _IMPOSSIBLE)
+
+    def spread(
+        self,
+        order: Sequence[int],
+        capacities: Sequence[int],
+        costs: Sequence[Sequence[int | None]],
+        steps: int,
+    ) -> list[int]:
+        """A memory for each buffer, by what it costs there; None: it may not.
+
+        The last memory takes all that may lie there.
+        """
+        where = _indices([0] * len(self.buffers))
+        cells = [-1 if cost is None else cost for row in costs for cost in row]
+        made = _library().ember_offsets_spread(
+            *(ctypes.byref(self._c), _indices(order), len(capacities)),
+            *(_bytes(capacities), _bytes(cells), steps, where),
+        )
+        if made != _FOUND:
+            raise SdkError("no memory for placing buffers")
+        return list(where)[:-1]

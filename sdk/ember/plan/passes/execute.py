@@ -1,0 +1,186 @@
+"""Programs run on this computer, with the kernels that devices have.
+
+The runner is the one of `ember test`, for the computer that kernels are chosen on; so
+nothing is compiled for it that choosing kernels does not need.
+"""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from ember import cases, program
+from ember.boards import Board
+from ember.cases import Case, Run, batch, inputs
+from ember.errors import SdkError
+from ember.files.tensors import DType
+from ember.kernels import KernelList
+from ember.kernels.rules import Rules
+from ember.model import Model
+from ember.plan import macs
+from ember.program import Method, Program
+from ember.toolchain import emulator
+
+Scenario = Sequence[Run]  # one after the other on loaded methods
+FirmwareOf = Callable[[Board, Rules], Path]  # that runs cases, with all kernels
+Verdict = Literal["same", "different", "unknown"]
+_TIMEOUT_S = 120.0
+_RUNS = 3
+_MOST_MACS = 100_000_000  # of a method that runs more than once
+_SMALL = 16  # bits from which integers may be indices
+
+
+@dataclass(frozen=True)
+class Computer:
+    """Where programs run, all with the same .ptd files."""
+
+    board: Board
+    known: KernelList
+    firmware_of: FirmwareOf
+    data: tuple[bytes, ...] = ()
+
+    @functools.cached_property
+    def firmware(self) -> Path:
+        folders = tuple(one.path for one in self.known.libraries)
+        return self.firmware_of(self.board, Rules(folders=folders))
+
+    def records(self, pairs: Sequence[tuple[Program, Scenario]]) -> list[bytes]:
+        programs = {id(one): one for one, _ in pairs}
+        contents = {key: program.write(one) for key, one in programs.items()}
+        return [
+            batch.record(self._case(one, contents[id(one)], runs), index)
+            for index, (one, runs) in enumerate(pairs)
+        ]
+
+    def run(
+        self, pairs: Sequence[tuple[Program, Scenario]]
+    ) -> list[batch.Result | None]:
+        """The result of each program; None where the runner did not come to it."""
+        with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
+            folder = Path(temporary)
+            (folder / "cases.bin").write_bytes(batch.stream(self.records(pairs)))
+            results = folder / "results.bin"
+            results.touch()
+            emulator.run(
+                self.board,
+                self.firmware,
+                ["cases.bin", "results.bin"],
+                cwd=folder,
+                timeout_s=_TIMEOUT_S,
+                count=False,
+                progress=lambda: results.stat().st_size,
+            )
+            found = batch.answer(results.read_bytes()).results
+        return [*found, *(None for _ in range(len(pairs) - len(found)))]
+
+    def _case(self, one: Program, content: bytes, runs: Scenario) -> Case:
+        return Case(
+            name="passes",
+            path=Path(),
+            content=content,
+            bundled=False,
+            program=one,
+            data=self.data,
+            runs=tuple(runs),
+            rtol=0,
+            atol=0,
+        )
+
+
+def compare(
+    here: Computer, old: Program, new: Program, scenarios: Sequence[Scenario]
+) -> Verdict:
+    """Whether two programs give the same bits in all scenarios."""
+    pairs = [(one, runs) for one in (old, new) for runs in scenarios]
+    results = here.run(pairs)
+    ran = False
+    for before, after in zip(
+        results[: len(scenarios)], results[len(scenarios) :], strict=True
+    ):
+        if before is None or before.stage < batch.INPUTS:
+            return "unknown"
+        if after is None or _facts(before) != _facts(after):
+            return "different"
+        ran = ran or before.status == batch.OK
+    return "same" if ran else "unknown"
+
+
+def _facts(one: batch.Result) -> object:
+    return one.status, one.stage, one.which, one.outputs
+
+
+# ---- inputs ------------------------------------------------------------------------
+
+
+def scenarios(model: Model) -> list[Scenario]:
+    """Runs to compare by: random inputs, zeros, and those that come with the model."""
+    methods = model.program.methods
+    numbers = np.random.default_rng(20)
+    drawn = [
+        Run(one.name, tuple(_random(one, numbers)), ())
+        for one in methods
+        for _ in range(_RUNS if _macs(one) < _MOST_MACS else 1)
+    ]
+    zeros = [
+        Run(one.name, tuple(_zero(value) for value in one.input_values), ())
+        for one in methods
+    ]
+    own = _own(model)
+    return [tuple(drawn), tuple(zeros), *([own] if own else [])]
+
+
+def _macs(method: Method) -> int:
+    return sum(
+        macs.of_call(method, op, call) or 0 for _, op, call in method.kernel_calls()
+    )
+
+
+def _own(model: Model) -> tuple[Run, ...]:
+    try:
+        if not inputs.is_case(model.path):
+            return ()
+        runs = cases.read(cases.Found(model.name, model.path)).runs
+    except SdkError:  # a case that is broken is no reason against its model
+        return ()
+    return tuple(Run(one.method, one.inputs, ()) for one in runs)
+
+
+def _zero(value: program.Value) -> cases.Value:
+    if isinstance(value, program.Tensor):
+        return cases.Tensor(value.dtype, np.zeros(value.sizes, value.dtype.numpy))
+    return _scalar(value)
+
+
+def _random(method: Method, numbers: np.random.Generator) -> Iterator[cases.Value]:
+    for value in method.input_values:
+        if isinstance(value, program.Tensor):
+            array = random(value.dtype, value.sizes, numbers)
+            yield cases.Tensor(value.dtype, array)
+        else:
+            yield _scalar(value)
+
+
+def _scalar(value: program.Value) -> cases.Value:
+    scalars = program.Int | program.Bool | program.Double | program.String
+    return value.value if isinstance(value, scalars) else None
+
+
+def random(
+    dtype: DType, sizes: Sequence[int], numbers: np.random.Generator
+) -> np.ndarray:
+    """Floats around zero, every byte, and of larger integers those that are good
+    indices of nearly everything."""
+    if dtype is DType.BFLOAT16:
+        floats = numbers.standard_normal(sizes, np.float32)
+        return (floats.view(np.uint32) >> 16).astype(dtype.numpy)
+    if dtype.is_float and dtype.numpy.kind == "f":
+        return numbers.standard_normal(sizes).astype(dtype.numpy)
+    if dtype is DType.BOOL or dtype.itemsize * 8 >= _SMALL:
+        return numbers.integers(0, 2, sizes).astype(dtype.numpy)
+    return numbers.integers(0, 256, sizes).astype(np.uint8).view(dtype.numpy)

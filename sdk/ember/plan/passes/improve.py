@@ -1,0 +1,148 @@
+"""A packed model becomes a smaller one, by the passes that pay and change no result.
+
+A pass proposes programs. One is taken when it needs no more memory, grows the constants
+by no more than the memory that it saves, and gives the same bits as the program before,
+run on this computer. What was found is kept in the cache folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ember.boards import Board
+from ember.kernels import KernelList
+from ember.model import Model
+from ember.plan import trim
+from ember.plan.passes import cache, execute, fold, in_place, join, order
+from ember.plan.passes.edit import Draft, draft
+from ember.plan.passes.execute import Computer, FirmwareOf
+from ember.plan.passes.outcome import Outcome
+from ember.plan.replan import replan
+from ember.program import Method, Program
+from ember.select import resolve
+
+Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
+ALL: Mapping[str, Propose] = {
+    "fold": fold.exact,
+    "fold_inexact": fold.inexact,
+    "view": join.views,
+    "concat": join.concat,
+    "order": order.apply,
+    "in_place": in_place.apply,
+}
+_REASONS = {
+    "different": "the results are not the same",
+    "unknown": "this computer cannot run the program to compare results",
+}
+
+
+@dataclass(frozen=True)
+class Passed:
+    draft: Draft
+    outcomes: tuple[Outcome, ...]
+
+
+def improve(
+    model: Model,
+    known: KernelList,
+    names: Sequence[str],
+    board: Board | None,
+    keep: frozenset[int],
+    firmware_of: FirmwareOf,
+) -> Passed:
+    """A packed model after the passes `names`, by the kernels of this computer with
+    pointers as wide as the board's,
+    on what `firmware_of` makes. Planned memories with the ids of `keep` stay.
+    """
+    start = draft(model.program)
+    if not names or not all(_is_free(one, known) for one in model.program.methods):
+        return Passed(start, ())
+    here = Computer(resolve.computer(board), known, firmware_of, model.data)
+    work = _Work(start, here, keep, execute.scenarios(model))
+    entry = cache.Entry.of(here, start, work.runs, names, keep)
+    found = entry.read()
+    if found is None:
+        found = work.improve(names)
+        entry.write(*found)
+    return Passed(*found)
+
+
+def _is_free(method: Method, known: KernelList) -> bool:
+    """Whether calls may get other indices: random numbers depend on them."""
+    random = any(known.operators[one].is_random for one in method.operator_names)
+    return len(method.chains) == 1 and not random
+
+
+Found = tuple[Draft, tuple[Outcome, ...]]
+
+
+@dataclass(frozen=True)
+class _Work:
+    start: Draft
+    here: Computer
+    keep: frozenset[int]
+    runs: Sequence[execute.Scenario]
+
+    def improve(self, names: Sequence[str]) -> Found:
+        """All passes in a row, compared once; one by one if that shows a fault."""
+        now, outcomes = self.start, list[Outcome]()
+        for name in names:
+            now, outcome = self._apply(name, now)
+            outcomes.append(outcome)
+        if now is self.start or self._verdict(self.start, now) == "same":
+            return now, tuple(outcomes)
+        return self._one_by_one(names)
+
+    def _one_by_one(self, names: Sequence[str]) -> Found:
+        now, outcomes = self.start, list[Outcome]()
+        for name in names:
+            better, outcome = self._apply(name, now)
+            verdict = "same" if better is now else self._verdict(now, better)
+            if verdict == "same":
+                now = better
+            else:
+                outcome = Outcome(name, "dropped", reason=_REASONS[verdict])
+            outcomes.append(outcome)
+        return now, tuple(outcomes)
+
+    def _verdict(self, old: Draft, new: Draft) -> execute.Verdict:
+        return execute.compare(self.here, old.program, new.program, self.runs)
+
+    def _apply(self, name: str, now: Draft) -> tuple[Draft, Outcome]:
+        """The draft after a pass; the same one when no proposal pays."""
+        before = _sizes(now.program)
+        for one in ALL[name](now, self.here, self.keep):
+            packed = self._packed(one)
+            after = _sizes(packed.program)
+            saved = before.planned - after.planned
+            shrunk = before.constants - after.constants
+            gone = before.instructions - after.instructions
+            gains = saved > 0 or shrunk > 0 or gone > 0
+            if gains and saved >= 0 and saved + shrunk >= 0:
+                return packed, Outcome(name, "used", saved, shrunk, gone)
+        return now, Outcome(name, "idle")
+
+    def _packed(self, one: Draft) -> Draft:
+        """The draft as it would be written."""
+        plans = [
+            replan(method, self.here.known, self.keep, check=False)
+            for method in one.program.methods
+        ]
+        made = replace(one.program, methods=tuple(plan.method for plan in plans))
+        return replace(one, program=trim.trimmed(made))
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    planned: int
+    constants: int
+    instructions: int
+
+
+def _sizes(one: Program) -> _Sizes:
+    return _Sizes(
+        planned=sum(method.planned_bytes for method in one.methods),
+        constants=sum(map(len, one.constants)),
+        instructions=sum(len(method.instructions) for method in one.methods),
+    )

@@ -1,0 +1,235 @@
+"""order: the calls in another order, where that lowers the peak.
+
+A beam search over orders that keep every dependence: on bytes, on state, among
+delegates and calls of the user's kernels. Effort is bounded, and counted in steps; the
+program's own order stays where nothing lower is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ember import paths
+from ember.kernels import KernelList
+from ember.plan import effects, lifetimes
+from ember.plan.effects import Effects
+from ember.plan.lifetimes import Storage
+from ember.plan.passes.edit import Draft, reordered, with_values
+from ember.plan.passes.execute import Computer
+from ember.program import Method, types
+from ember.program.types import ALIGN
+
+_STEPS = 60_000  # of the search
+_WIDEST = 64  # orders that are followed at once
+
+
+def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+    after = draft
+    for index, method in enumerate(draft.program.methods):
+        if keep or not _is_straight(method, here.known):
+            continue  # what is kept is planned for one order
+        order = Orders(method, here.known).best()
+        if order is not None:
+            moved = reordered(_apart(method, here.known), order)
+            after = after.with_method(index, moved, order)
+    return [] if after is draft else [after]
+
+
+def _is_straight(method: Method, known: KernelList) -> bool:
+    """Whether calls depend on each other by tensors alone."""
+    return all(
+        isinstance(one, types.KernelCall | types.DelegateCall)
+        and not own.handles
+        and bool(own.writes | own.updates)
+        for one, own in zip(method.instructions, effects.of(method, known), strict=True)
+    )
+
+
+def _apart(method: Method, known: KernelList) -> Method:
+    """The method with each storage in a place of its own, so any order is right."""
+    sizes = [0] * len(method.planned_sizes)
+    changed: dict[int, types.Value] = {}
+    for store in lifetimes.of(method, known, check=False).storages:
+        for value, start in store.values.items():
+            tensor = method.values[value]
+            assert isinstance(tensor, types.Tensor)
+            place = types.Allocation(store.memory_id, sizes[store.memory_id] + start)
+            changed[value] = replace(tensor, allocation=place)
+        sizes[store.memory_id] += _room(store)
+    return replace(with_values(method, changed), planned_sizes=tuple(sizes))
+
+
+def _room(store: Storage) -> int:
+    return -(-store.size // ALIGN) * ALIGN
+
+
+@dataclass(frozen=True)
+class _State:
+    """An order under way; calls and storages as bits."""
+
+    peak: int
+    size: int  # alive now
+    last: int  # the call
+    done: int
+    ready: int
+    live: int
+    before: _State | None
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        return self.peak, self.size, self.last
+
+
+class Orders:
+    def __init__(self, method: Method, known: KernelList) -> None:
+        self.method = method
+        self.known = known
+        self.effects = effects.of(method, known)
+        self.count = len(self.effects)
+        self.stores = list(lifetimes.of(method, known, check=False).storages)
+        self.of_value = {
+            value: number
+            for number, one in enumerate(self.stores)
+            for value in one.values
+        }
+        self.rooms = [_room(one) for one in self.stores]
+        self.touched = [self._bits(own) for own in self.effects]
+        self.users = [0] * len(self.stores)
+        for index, bits in enumerate(self.touched):
+            for number in _ones(bits):
+                self.users[number] |= 1 << index
+        self.needs = [0] * self.count  # calls that go before each
+        self._depend()
+        self.followers = [0] * self.count
+        for index, needs in enumerate(self.needs):
+            for one in _ones(needs):
+                self.followers[one] |= 1 << index
+        self.kept = sum(
+            1 << n for n, one in enumerate(self.stores) if self.count in one.points
+        )
+
+    def _bits(self, own: Effects) -> int:
+        numbers = {self.of_value[one] for one in own.touched if one in self.of_value}
+        return sum(1 << one for one in numbers)
+
+    # ---- dependences -----------------------------------------------------------------
+
+    def _depend(self) -> None:
+        users: dict[int, list[tuple[int, int, bool]]] = {}  # call, value, writes
+        apart: int | None = None
+        for index, own in enumerate(self.effects):
+            written = own.writes | own.updates
+            for value in sorted(own.touched):
+                here = users.setdefault(self.of_value.get(value, -1 - value), [])
+                for other, seen, wrote in here:
+                    if (wrote or value in written) and self._meet(value, seen):
+                        self._after(index, other)
+                here.append((index, value, value in written))
+            if not self._is_ours(index):
+                if apart is not None:
+                    self._after(index, apart)
+                apart = index
+
+    def _after(self, index: int, other: int) -> None:
+        if other != index:
+            self.needs[index] |= 1 << other
+
+    def _meet(self, one: int, other: int) -> bool:
+        """Whether two values of one storage share a byte."""
+        if one == other or one not in self.of_value:
+            return True
+        values = self.stores[self.of_value[one]].values
+        a, b = values[one], values[other]
+        return a < b + self._bytes(other) and b < a + self._bytes(one)
+
+    def _bytes(self, value: int) -> int:
+        tensor = self.method.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor.nbytes
+
+    def _is_ours(self, index: int) -> bool:
+        """Whether a call does nothing but what its schema says."""
+        call = self.method.instructions[index]
+        if not isinstance(call, types.KernelCall):
+            return False
+        name = self.method.operators[call.op_index].full_name
+        own = paths.kernels()
+        return all(own in one.parents for one in self.known.operators[name].sources)
+
+    # ---- search ----------------------------------------------------------------------
+
+    def best(self) -> tuple[int, ...] | None:
+        """The order with the lowest peak; None when the program's own is as good."""
+        start = self._start()
+        now = start
+        for index in range(self.count):
+            now = self._next(now, index)
+        if now.peak <= self._least(start):
+            return None
+        found = self._search(start, now.peak)
+        return tuple(_path(found)) if found and found.peak < now.peak else None
+
+    def _start(self) -> _State:
+        given = sum(1 << n for n, one in enumerate(self.stores) if -1 in one.points)
+        ready = sum(1 << n for n, needs in enumerate(self.needs) if not needs)
+        size = sum(self.rooms[number] for number in _ones(given))
+        return _State(size, size, -1, 0, ready, given, None)
+
+    def _least(self, start: _State) -> int:
+        """No order has a lower peak than this."""
+        always = sum(1 << n for n, one in enumerate(self.stores) if one.is_state)
+        needs = (bits | always for bits in self.touched)
+        sizes = (sum(self.rooms[one] for one in _ones(bits)) for bits in needs)
+        return max(start.size, *sizes) if self.count else start.size
+
+    def _next(self, state: _State, index: int) -> _State:
+        done = state.done | 1 << index
+        live, size = state.live, state.size
+        for number in _ones(self.touched[index] & ~live):
+            size += self.rooms[number]
+        live |= self.touched[index]
+        peak = max(state.peak, size)
+        for number in _ones(self.touched[index] & ~self.kept):
+            if not self.users[number] & ~done:
+                live ^= 1 << number
+                size -= self.rooms[number]
+        ready = state.ready & ~(1 << index)
+        for one in _ones(self.followers[index]):
+            if not self.needs[one] & ~done:
+                ready |= 1 << one
+        return _State(peak, size, index, done, ready, live, state)
+
+    def _search(self, start: _State, limit: int) -> _State | None:
+        """The end of the best order of a beam whose peak is below `limit`."""
+        beam, steps = [start], 0
+        for depth in range(self.count):
+            found: dict[int, _State] = {}
+            for state in beam:
+                for index in _ones(state.ready):
+                    new = self._next(state, index)
+                    steps += 1
+                    other = found.get(new.done)
+                    if new.peak < limit and (other is None or new.rank < other.rank):
+                        found[new.done] = new
+            left = (_STEPS - steps) // (self.count - depth)
+            per_state = max(1, len(found) // max(1, len(beam)))
+            width = max(1, min(_WIDEST, left // per_state))
+            beam = sorted(found.values(), key=lambda one: one.rank)[:width]
+        return beam[0] if beam else None
+
+
+def _path(state: _State) -> list[int]:
+    found: list[int] = []
+    now: _State | None = state
+    while now is not None and now.last >= 0:
+        found.append(now.last)
+        now = now.before
+    return found[::-1]
+
+
+def _ones(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

@@ -1,0 +1,64 @@
+"""Buffers that a program leaves to its caller become state in planned memory.
+
+A buffer with a name and without memory (the exporter: `alloc_mutable_buffers=False`) is
+lent by the application: in ExecuTorch through `get_attribute()`, here by
+`ember_method_set_attribute()`. Firmware that shall not have to gets memory for it from
+the plan: one memory for all, in which a name has one place, so that methods share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from ember.program import types
+from ember.program.types import ALIGN, VIEWS, Method, Program
+
+
+def adopted(one: Program) -> Program:
+    """The program whose named buffers have planned memory; itself without such."""
+    sizes: dict[str, int] = {}
+    for method in one.methods:
+        for _, tensor in _lent(method):
+            name = tensor.name or ""
+            sizes[name] = max(sizes.get(name, 0), tensor.nbytes)
+    return _planned(one, sizes) if sizes else one
+
+
+def _planned(one: Program, sizes: Mapping[str, int]) -> Program:
+    """The program with a memory for buffers, bytes by name."""
+    # Not the first: what methods share lies in another.
+    memory = max(2, *(len(method.planned_sizes) for method in one.methods))
+    places: dict[str, types.Allocation] = {}
+    end = 0
+    for name, size in sizes.items():
+        places[name] = types.Allocation(memory, end)
+        end += -(-size // ALIGN) * ALIGN
+    methods = (_with_memory(method, places, memory, end) for method in one.methods)
+    return replace(one, methods=tuple(methods))
+
+
+def _lent(method: Method) -> Iterator[tuple[int, types.Tensor]]:
+    """Values that have a name, no memory, and that no view points elsewhere."""
+    passed = {*method.inputs, *method.outputs}
+    viewed = {call.args[-1] for _, name, call in method.kernel_calls() if name in VIEWS}
+    for index, one in method.tensors:
+        if one.role == "unbound" and one.name and index not in passed | viewed:
+            yield index, one
+
+
+def _with_memory(
+    method: Method, places: Mapping[str, types.Allocation], memory: int, size: int
+) -> Method:
+    found = {index: places[one.name or ""] for index, one in _lent(method)}
+    if not found:
+        return method
+    values = tuple(
+        replace(one, allocation=found[index])
+        if index in found and isinstance(one, types.Tensor)
+        else one
+        for index, one in enumerate(method.values)
+    )
+    none = (0,) * (memory - len(method.planned_sizes))
+    sizes = (*method.planned_sizes, *none, size)
+    return replace(method, values=values, planned_sizes=sizes)

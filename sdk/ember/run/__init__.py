@@ -1,0 +1,1 @@
+"""Firmware becomes what it does: a run log, a profile, verdicts of test cases."""

@@ -1,0 +1,82 @@
+"""What a command line says about one execution becomes its run log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ember import boards, build
+from ember import model as models
+from ember.build import project as projects
+from ember.build.jobs import options_of
+from ember.cases import inputs
+from ember.run import run
+from ember.toolchain import emulator, libraries
+
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="FILE.npy",
+        help="An input, in order; a number, true, false or null for a scalar.",
+    ),
+]
+MethodOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Not forward, or the only one.")
+]
+TimeoutOption = Annotated[
+    float | None, typer.Option(metavar="SECONDS", min=0.1, help="Not the board's.")
+]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The options of commands that execute a model once."""
+
+    model: Path | None
+    board: str | None
+    given: Sequence[str] = ()  # inputs
+    method: str | None = None
+    out: Path | None = None
+    data: Sequence[Path] = ()
+    messages: bool = False
+    prepared: bool = False
+    stack: int | None = None  # bytes; None: as many as the code may need
+    optimize: libraries.Optimize | None = None
+    toolchain: str | None = None
+    timeout: float | None = None
+    kernels: list[Path] = field(default_factory=list)
+    project: Path | None = None
+
+
+def execute(order: Order) -> tuple[run.RunLog, str]:
+    """Build and run; the log, and where inputs came from: case, given or zeros."""
+    plans = projects.load(order.project, order.kernels)
+    path = plans.model_or(order.model)
+    target = plans.board_or(order.board)
+    case = None if order.given else inputs.of_case(path, order.method)
+    chosen = order.method or (case.method if case else None)
+    options = replace(
+        options_of(plans, order.optimize),
+        methods=(chosen,) if chosen else (),
+        messages=order.messages,
+        prepared=order.prepared or plans.prepared,
+        stack=order.stack,
+        toolchain=order.toolchain,
+    )
+    # Wrong inputs are told before the first compiler starts.
+    emulator.need(boards.load(target))
+    wanted = models.read(path, order.data).method(chosen)
+    if case:
+        laid_out = inputs.lay_out(wanted, case.given)
+    elif order.given:
+        laid_out = inputs.lay_out(wanted, inputs.read(list(order.given)))
+    else:
+        laid_out = inputs.zeros(wanted)
+    built = build.build(path, target, out=order.out, data=order.data, options=options)
+    log = run.run(built, laid_out, timeout_s=order.timeout)
+    return log, "case" if case else "given" if order.given else "zeros"

@@ -1,0 +1,99 @@
+"""A case becomes the packed case, and the bytes that its plan calls dead, and when.
+
+The test runner overwrites these bytes before every instruction: outputs stay right only
+if the plan is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ember.boards import Board
+from ember.build.repack import repack
+from ember.cases import Case, bundle
+from ember.cases.batch import Dead, Poison
+from ember.kernels import KernelList
+from ember.model import Model
+from ember.plan.replan import Placed, Replanned
+from ember.program import Method, types
+
+
+def poisoned(
+    case: Case, known: KernelList, passes: Sequence[str], board: Board
+) -> tuple[Case, Poison]:
+    """The case as `ember build` would pack it, and what is dead in its methods."""
+    model = Model(case.name, case.path, _program_bytes(case), case.data, case.program)
+    packed = repack(model, known, passes, board)
+    made = replace(case, content=packed.content, program=packed.program, bundled=False)
+    plans = [packed.replanned.get(name) for name in case.methods]
+    return made, tuple(tuple(_of(one)) if one else () for one in plans)
+
+
+def _program_bytes(case: Case) -> bytes:
+    return bundle.parse(case.content).program if case.bundled else case.content
+
+
+def _of(plan: Replanned) -> Iterator[Dead]:
+    sizes = plan.method.planned_sizes
+    before = _predecessors(plan.method)
+    for memory in plan.packed:
+        inside = [one for one in plan.placed if one.memory_id == memory]
+        masks = [(one, _alive(one.storage.points, before)) for one in inside]
+        for start, end, alive in _strips(masks, sizes[memory]):
+            for first, last in _gaps(alive, len(before)):
+                yield Dead(memory, start, end, first, last)
+
+
+def _predecessors(method: Method) -> list[list[int]]:
+    """Of every instruction, and of the exit, where it may be reached from; -1 is the
+    entry. Jumps are taken to go both ways."""
+    instructions = method.instructions
+    found = [[index - 1] for index in range(len(instructions) + 1)]
+    for index, one in enumerate(instructions):
+        if isinstance(one, types.JumpFalseCall):
+            found[one.target].append(index)
+    return found
+
+
+def _alive(points: frozenset[int], before: Sequence[Iterable[int]]) -> int:
+    """The instructions before which bytes matter, as bits."""
+    found = 0
+    for index, reached_from in enumerate(before):
+        if index in points and any(one in points for one in reached_from):
+            found |= 1 << index
+    return found
+
+
+def _strips(
+    masks: Sequence[tuple[Placed, int]], size: int
+) -> Iterator[tuple[int, int, int]]:
+    """Ranges of a memory, each with the instructions before which it matters."""
+    edges = {0, size}
+    for one, _ in masks:
+        edges |= {one.offset, one.offset + one.storage.size}
+    ordered = sorted(edges)
+    at = {edge: number for number, edge in enumerate(ordered)}
+    alive = [0] * len(ordered)
+    for one, mask in masks:
+        for number in range(at[one.offset], at[one.offset + one.storage.size]):
+            alive[number] |= mask
+    start = 0
+    for number in range(1, len(ordered)):
+        last = number == len(ordered) - 1
+        if last or alive[number] != alive[number - 1]:
+            if ordered[number] > start:
+                yield start, ordered[number], alive[number - 1]
+            start = ordered[number]
+
+
+def _gaps(alive: int, count: int) -> Iterator[tuple[int, int]]:
+    """First and last of every run of zeros among the lowest `count` bits."""
+    first = None
+    for index in range(count + 1):
+        dead = index < count and not alive >> index & 1
+        if dead and first is None:
+            first = index
+        elif not dead and first is not None:
+            yield first, index - 1
+            first = None

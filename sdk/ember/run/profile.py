@@ -1,0 +1,182 @@
+"""A run log becomes a profile: costs by node and by operator, the highest first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ember.errors import SdkError
+from ember.files import documents
+from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
+from ember.run.run import Node, RunLog
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a node, or all nodes of an operator, cost in one execution of the method."""
+
+    name: str  # the operator
+    kernels: tuple[str, ...]
+    nodes: tuple[int, ...]  # instruction indices
+    instructions: int
+    macs: int  # multiply-accumulates; 0 for operators that have none
+    moved: int  # bytes of the tensors that are read and written, constants included
+    share: float  # of the instructions of all nodes
+
+    @property
+    def macs_per_instruction(self) -> float | None:
+        return (
+            self.macs / self.instructions if self.macs and self.instructions else None
+        )
+
+
+@dataclass(frozen=True)
+class Profile:
+    model: str
+    board: str
+    unit: str  # instructions or packets
+    load: int
+    execute: int  # nodes, and what the runtime adds
+    nodes: tuple[Row, ...]
+    operators: tuple[Row, ...]
+
+
+def of_run(log: RunLog) -> Profile:
+    """The profile of a run whose board counts."""
+    if log.load is None or log.execute is None or log.unit is None:
+        raise SdkError(
+            f"{log.built.board.name} cannot count instructions",
+            hint="profile for a board that runs in an emulator: `ember boards`",
+        )
+    total = sum(node.instructions or 0 for node in log.nodes) or 1
+    rows = [_row(log.method, node, total) for node in log.nodes if node.executions]
+    return Profile(
+        model=log.built.model.name,
+        board=log.built.board.name,
+        unit=log.unit,
+        load=log.load,
+        execute=log.execute,
+        nodes=_sorted(rows),
+        operators=_sorted(_joined(rows)),
+    )
+
+
+def _row(method: Method, node: Node, total: int) -> Row:
+    times = node.executions or 0
+    instruction = method.instructions[node.index]
+    moved = _moved(method, instruction) if isinstance(instruction, KernelCall) else 0
+    return Row(
+        name=node.op,
+        kernels=(node.kernel,) if node.kernel else (),
+        nodes=(node.index,),
+        instructions=node.instructions or 0,
+        macs=(node.macs or 0) * times,
+        moved=moved * times,
+        share=(node.instructions or 0) / total,
+    )
+
+
+def _moved(method: Method, call: KernelCall) -> int:
+    """Bytes of the call's tensors, each once; a call names its output twice."""
+    places: set[int] = set()
+    for index in call.args:
+        value = method.values[index]
+        if isinstance(value, TensorList | OptionalTensorList):
+            places.update(item for item in value.items if item >= 0)
+        else:
+            places.add(index)
+    values = (method.values[index] for index in places)
+    return sum(value.nbytes for value in values if isinstance(value, Tensor))
+
+
+def _joined(rows: Iterable[Row]) -> Iterable[Row]:
+    """One row for each operator."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.name, []).append(row)
+    for name, group in found.items():
+        yield Row(
+            name=name,
+            kernels=tuple(dict.fromkeys(k for row in group for k in row.kernels)),
+            nodes=tuple(index for row in group for index in row.nodes),
+            instructions=sum(row.instructions for row in group),
+            macs=sum(row.macs for row in group),
+            moved=sum(row.moved for row in group),
+            share=sum(row.share for row in group),
+        )
+
+
+def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
+    return tuple(sorted(rows, key=lambda row: (-row.instructions, row.nodes)))
+
+
+# ---- JSON --------------------------------------------------------------------------
+
+
+def to_json(profile: Profile) -> dict[str, Any]:
+    made = dataclasses.asdict(profile)
+    for key in ("nodes", "operators"):
+        rows: Sequence[Row] = getattr(profile, key)
+        made[key] = [
+            dataclasses.asdict(row) | {"macs_per_instruction": row.macs_per_instruction}
+            for row in rows
+        ]
+    return made
+
+
+def read(path: Path) -> Profile:
+    """What to_json() was written to."""
+    try:
+        data = documents.read_json(path)
+        nodes, operators = (
+            tuple(_row_of(row) for row in data.pop(key))
+            for key in ("nodes", "operators")
+        )
+        return Profile(**data, nodes=nodes, operators=operators)
+    except (SdkError, ValueError, TypeError, KeyError, AttributeError):
+        raise SdkError(
+            f"{path} is no profile",
+            hint="make it with `ember profile MODEL --board NAME --json FILE`",
+        ) from None
+
+
+def _row_of(data: Mapping[str, Any]) -> Row:
+    fields = {field.name: data[field.name] for field in dataclasses.fields(Row)}
+    fields |= {"kernels": tuple(data["kernels"]), "nodes": tuple(data["nodes"])}
+    return Row(**fields)
+
+
+# ---- two of them -------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """An operator, or the whole, in two profiles; None: one lacks it."""
+
+    name: str
+    before: Row | None
+    after: Row | None
+
+    @property
+    def instructions(self) -> tuple[int, int]:
+        return (
+            self.before.instructions if self.before else 0,
+            self.after.instructions if self.after else 0,
+        )
+
+
+def changes(before: Profile, after: Profile) -> list[Change]:
+    """Every operator of two profiles, what changed most first."""
+    old = {row.name: row for row in before.operators}
+    new = {row.name: row for row in after.operators}
+    found = [
+        Change(name, old.get(name), new.get(name))
+        for name in dict.fromkeys([*old, *new])
+    ]
+    return sorted(
+        found,
+        key=lambda one: (-abs(one.instructions[1] - one.instructions[0]), one.name),
+    )

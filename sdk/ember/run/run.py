@@ -1,0 +1,323 @@
+"""Firmware and inputs become a run log: outputs, counts, memory that was used.
+
+The firmware (runtime_c/app/run_main.c) reads its inputs from a file of this computer
+and writes a report; the emulator counts the regions that it marks.
+"""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ember import build, program
+from ember.build import Built, pack
+from ember.cases import values
+from ember.cases.values import TensorValue, Value
+from ember.errors import SdkError
+from ember.files import tensors
+from ember.files.tensors import Array
+from ember.plan import macs
+from ember.program import Method
+from ember.toolchain import emulator
+from ember.toolchain.emulator import Mark
+
+_MAGIC = b"EMR1"
+_HEAD = struct.Struct("<4siIII")  # magic, status, instruction, stage, message length
+_MEMORY = struct.Struct("<6Q")
+_STAGES = ("opening the program", "loading the method", "reading the inputs", "running")
+_NOWHERE = 0xFFFFFFFF
+_LOAD, _EXECUTE, _NODE = range(3)  # EMBER_MARK_*
+# What a status means where the firmware has no sentences (ember/status.h).
+_STATUSES = {
+    -1: "the program is malformed",
+    -2: "a call has no kernel",
+    -3: "an arena is too small",
+    -4: "a precondition is broken",
+    -5: "a value read from tensor data is out of range",
+    -6: "a method, key or file is missing",
+    -7: "the instruction budget is used up",
+    -8: "a file could not be read",
+    -9: "a delegate failed",
+}
+
+
+@dataclass(frozen=True)
+class Node:
+    """An instruction of the method, and what it took in this run."""
+
+    index: int
+    origin: int  # its index in the program as it was read, before passes
+    op: str
+    kernel: str | None
+    instructions: int | None  # of all its executions
+    executions: int | None
+    macs: int | None  # multiply-accumulates of one execution
+
+
+@dataclass(frozen=True)
+class RunLog:
+    built: Built
+    method: Method
+    outputs: tuple[Value, ...]
+    load: int | None  # instructions (packets)
+    execute: int | None
+    unit: str | None
+    nodes: tuple[Node, ...]
+    stack_used: int | None
+    arena: int  # bytes of the method arena that loading took
+    scratch: int  # bytes that the largest node asked for
+    seconds: float
+
+    def arrays(self) -> list[Array | Value]:
+        """Outputs as logical arrays where they are tensors."""
+        found: list[Array | Value] = []
+        for index, value in zip(self.method.outputs, self.outputs, strict=True):
+            declared = self.method.values[index]
+            if isinstance(value, TensorValue):
+                order = (
+                    declared.dim_order if isinstance(declared, program.Tensor) else None
+                )
+                found.append(value.array(order))
+            else:
+                found.append(value)
+        return found
+
+    @property
+    def used(self) -> dict[str, int]:
+        """The most that was used of a row of the certificate, by its place."""
+        regions = self.built.plan["regions"]
+        arenas = [one["name"] for one in regions if one["role"] == "method"]
+        found = {}
+        if arenas:  # none, where methods are prepared
+            found[arenas[self.built.methods.index(self.method)]] = self.arena
+        for one in regions:
+            if one["role"] == "temp":
+                lent = min(one.get("lent", self.scratch), self.scratch)
+                found[one["name"]] = lent
+                found[pack.rest_of(one["name"])] = self.scratch - lent
+        if self.stack_used is not None:
+            found[".ember_stack"] = self.stack_used
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        sizes = self.built.sizes
+        stack = self.built.certificate["stack"]
+        return {
+            "board": self.built.board.name,
+            "model": self.built.model.name,
+            "method": self.method.name,
+            "status": "ok",
+            "outputs": [output_json(v, a) for v, a in self._pairs()],
+            "instructions": {"load": self.load, "execute": self.execute},
+            "unit": self.unit,
+            "nodes": [
+                {
+                    "index": node.index,
+                    "origin": node.origin,
+                    "op": node.op,
+                    "kernel": node.kernel,
+                    "instructions": node.instructions,
+                    "executions": node.executions,
+                    "macs": node.macs,
+                }
+                for node in self.nodes
+            ],
+            "size": sizes["size"],
+            "memory": sizes["memory"],
+            "stack": {
+                "bound": stack["bound"],
+                "reserved": stack["reserved"],
+                "used": self.stack_used,
+            },
+            "certificate": [
+                {**row, "used": self.used.get(row["place"])}
+                for row in self.built.certificate["rows"]
+            ],
+            "method_arena": sizes["method_arena"],
+            "seconds": round(self.seconds, 3),
+        }
+
+    def _pairs(self) -> Iterable[tuple[Value, Array | Value]]:
+        return zip(self.outputs, self.arrays(), strict=True)
+
+
+def output_json(value: Value, array: Array | Value) -> Any:
+    """An output: a tensor with its type, shape and numbers, or the value itself."""
+    if isinstance(value, TensorValue) and isinstance(array, np.ndarray):
+        numbers = floats(array, value.dtype) if value.dtype.is_float else array
+        return {
+            "dtype": value.dtype.label,
+            "shape": list(value.sizes),
+            "data": numbers.reshape(-1).tolist(),
+        }
+    if isinstance(value, values.OtherValue):
+        return {"kind": value.kind}
+    return value
+
+
+def floats(array: Array, dtype: tensors.DType) -> Array:
+    """Numbers of a floating type; bfloat16 is stored as the upper half of a float."""
+    if dtype is tensors.DType.BFLOAT16:
+        return (array.astype(np.uint32) << 16).view(np.float32)
+    return array
+
+
+# ---- running ---------------------------------------------------------------------
+
+
+def run(
+    built: Built,
+    inputs: Sequence[Value],
+    *,
+    method: Method | None = None,
+    trace: bool = True,
+    timeout_s: float | None = None,
+) -> RunLog:
+    """Execute a method of the firmware once, on `inputs` as lay_out() gives them.
+
+    With `trace`, a second run of its twin with marks gives the count of each node,
+    where the board counts. SdkError when the firmware fails.
+    """
+    method = method or built.methods[0]
+    content = values.to_bytes(inputs)
+    result, report = _start(built, built.firmware, method, content, False, timeout_s)
+    outputs, _ = values.from_bytes(report.rest)
+    if len(outputs) != len(method.outputs):
+        raise SdkError(
+            f"the firmware wrote {len(outputs)} outputs of {method.name},"
+            f" not {len(method.outputs)}"
+        )
+    executed: list[tuple[int, int]] | None = None
+    if trace and built.board.runner.counts is not None:
+        twin = build.trace(built)
+        traced, again = _start(built, twin, method, content, True, timeout_s)
+        executed = _executed(traced.marks, again)
+    return RunLog(
+        built=built,
+        method=method,
+        outputs=tuple(outputs),
+        load=_region(result.marks, _LOAD),
+        execute=_region(result.marks, _EXECUTE),
+        unit=built.board.runner.counts,
+        nodes=tuple(_nodes(built, built.packed(method.name), executed)),
+        stack_used=report.stack_used if report.stack_size else None,
+        arena=report.arena_peak,
+        scratch=report.temp_used,
+        seconds=result.seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Report:
+    stack_size: int
+    stack_used: int
+    arena_peak: int
+    temp_used: int
+    rest: bytes  # outputs, then the trace
+
+
+def _start(
+    built: Built,
+    firmware: Path,
+    method: Method,
+    inputs: bytes,
+    trace: bool,
+    timeout_s: float | None,
+) -> tuple[emulator.RunResult, _Report]:
+    with tempfile.TemporaryDirectory(prefix="ember-run-") as temporary:
+        folder = Path(temporary)
+        (folder / "in.bin").write_bytes(inputs)
+        words = ["in=in.bin", "out=out.bin", *(["trace=1"] if trace else [])]
+        if len(built.methods) > 1:
+            words.append(f"method={method.name}")
+        result = emulator.run(
+            built.board, firmware, words, cwd=folder, timeout_s=timeout_s
+        )
+        result.check(f"{built.model.name} on {built.board.name}")
+        out = folder / "out.bin"
+        return result, _read_report(built, out.read_bytes() if out.is_file() else b"")
+
+
+def _read_report(built: Built, data: bytes) -> _Report:
+    who = f"{built.model.name} on {built.board.name}"
+    if data[:4] != _MAGIC or len(data) < _HEAD.size:
+        raise SdkError(f"{who}: the firmware wrote no report")
+    _, status, instruction, stage, length = _HEAD.unpack_from(data)
+    at = _HEAD.size
+    if status != 0:
+        text = data[at : at + length].decode("utf-8", "replace")
+        text = text or _STATUSES.get(status, f"status {status}")
+        where = f" at instruction {instruction}" if instruction != _NOWHERE else ""
+        raise SdkError(
+            f"{who}: {_STAGES[min(stage, 3)]} failed{where}: {text}",
+            hint=None if length else "--messages keeps the runtime's sentences",
+        )
+    at += length + -length % 4
+    if len(data) < at + _MEMORY.size:
+        raise SdkError(f"{who}: the firmware's report ends early")
+    size, used, _, peak, _, scratch = _MEMORY.unpack_from(data, at)
+    bound = built.certificate["stack"]["bound"]
+    if bound is not None and used > bound:
+        raise SdkError(
+            f"{who}: the stack took {used} bytes, more than its bound {bound}"
+        )
+    return _Report(size, used, peak, scratch, data[at + _MEMORY.size :])
+
+
+def _region(marks: Sequence[Mark], word: int) -> int | None:
+    """Instructions of the first region `word`; None when nobody counted."""
+    inside = [mark for mark in marks if mark.word == word]
+    if len(inside) < 2:
+        return None
+    return inside[1].count - inside[0].count
+
+
+def _executed(marks: Sequence[Mark], report: _Report) -> list[tuple[int, int]]:
+    """(instruction index, count) of each traced step, in order."""
+    _, at = values.from_bytes(report.rest)
+    count = (len(report.rest) - at) // 4
+    indices = struct.unpack_from(f"<{count}I", report.rest, at)[:-1]
+    nodes = [mark for mark in marks if mark.word == _NODE]
+    begins, ends = nodes[0::2], nodes[1::2]
+    counts = [b.count - a.count for a, b in zip(begins, ends, strict=False)]
+    return list(zip(indices, counts, strict=False))
+
+
+def _nodes(
+    built: Built, method: Method, executed: Sequence[tuple[int, int]] | None
+) -> Iterable[Node]:
+    (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
+    kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
+    calls = {index: (op, call) for index, op, call in method.kernel_calls()}
+    totals: dict[int, list[int]] = {}
+    for index, count in executed or ():
+        totals.setdefault(index, []).append(count)
+    for index, instruction in enumerate(method.instructions):
+        op, call = calls.get(index, (_name(method, instruction), None))
+        counts = totals.get(index, [])
+        known = executed is not None
+        yield Node(
+            index=index,
+            origin=facts["origins"][index],
+            op=op,
+            kernel=kernels.get(index),
+            instructions=sum(counts) if known else None,
+            executions=len(counts) if known else None,
+            macs=macs.of_call(method, op, call) if call else None,
+        )
+
+
+def _name(method: Method, instruction: program.Instruction) -> str:
+    if isinstance(instruction, program.DelegateCall):
+        return method.delegates[instruction.delegate_index].id
+    return {
+        program.MoveCall: "move",
+        program.JumpFalseCall: "jump if false",
+        program.FreeCall: "free",
+    }.get(type(instruction), "call")

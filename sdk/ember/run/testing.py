@@ -1,0 +1,400 @@
+"""Cases and boards become results, by one emulator start a board if possible."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from ember import cases
+from ember.boards import Board
+from ember.build import runner
+from ember.cases import Case, Found, batch
+from ember.errors import SdkError
+from ember.hil.line import Line
+from ember.kernels.rules import Rules
+from ember.plan import passes
+from ember.run import poison, verdicts
+from ember.toolchain import emulator, libraries
+from ember.toolchain.emulator import Mark, RunResult
+from ember.toolchain.linker import DoesNotFitError
+
+Status = Literal["passed", "failed", "error"]
+_MOST_BYTES = 128 * 1024 * 1024  # of one stream
+_EXECUTE, _CASE = 1, 3  # EMBER_MARK_*
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One case on one board. `failed`: outputs differ; `error`: no outputs."""
+
+    name: str
+    board: str
+    status: Status
+    message: str
+    path: Path
+    max_abs_diff: float | None = None
+    instructions: int | None = None  # of all executions (packets on Hexagon)
+    options: str = ""  # of the command line, where they matter
+
+    @property
+    def again(self) -> str:
+        """The command line that runs this case alone."""
+        return f"ember test {self.path} --board {self.board}{self.options}"
+
+
+@dataclass(frozen=True)
+class Settings:
+    timeout_s: float | None = None  # of one case; the board's when None
+    count: bool = True
+    budget: int = batch.BUDGET
+    optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
+    rules: Rules = field(default_factory=Rules)
+    poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
+    passes: tuple[str, ...] = passes.DEFAULT  # of packing
+    line: Line | None = None  # the serial line of the board; None: its emulator
+
+
+Report = Callable[[Outcome], None]
+
+
+def test(
+    found: Sequence[Found],
+    boards: Sequence[Board],
+    *,
+    jobs: int,
+    settings: Settings | None = None,
+    on_result: Report = lambda tested: None,
+) -> list[Outcome]:
+    """Run all cases on all boards, `jobs` boards at a time; results in that order."""
+    chosen = settings or Settings()
+    ready: list[Case] = []
+    broken: dict[str, SdkError] = {}
+    for one in found:
+        try:
+            case = cases.read(one)
+            cases.check_expected(case)
+            ready.append(case)
+        except SdkError as error:
+            broken[one.name] = error
+
+    def on_board(board: Board) -> list[Outcome]:
+        done = {
+            one.name: Outcome(
+                one.name, board.name, "error", _line(broken[one.name]), one.path
+            )
+            for one in found
+            if one.name in broken
+        }
+        for tested in done.values():
+            on_result(tested)
+        for tested in _Session(board, chosen).run(ready):
+            on_result(tested)
+            done[tested.name] = tested
+        return [done[one.name] for one in found]
+
+    with ThreadPoolExecutor(max(1, jobs)) as pool:
+        return [one for tested in pool.map(on_board, boards) for one in tested]
+
+
+def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
+    """What each run of a case gives on a board, and the instructions of all of them."""
+    session = _Session(board, Settings())
+    firmware = runner.general(board, session.settings.optimize, session.rules)
+    result, answer = session._start(firmware, [case], None)
+    if not answer.results:
+        raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
+    if answer.results[0].status != batch.OK:
+        failure = verdicts.failure(case, answer.results[0])
+        raise SdkError(f"{case.name} on {board.name}: {failure}")
+    found = [verdicts.outputs(case, output) for output in answer.results[0].outputs]
+    return found, next(iter(_counts(result.marks)), None)
+
+
+def _line(error: SdkError) -> str:
+    return " ".join(error.what.split())
+
+
+def _answer(group: Sequence[Case], output: bytes) -> batch.Answer:
+    """What the runner wrote, if it can be of these cases."""
+    found = batch.answer(output)
+    if len(found.results) > len(group):
+        raise SdkError(
+            f"the test runner answered {len(found.results)} cases, {len(group)} given"
+        )
+    for index, (case, got) in enumerate(zip(group, found.results, strict=False)):
+        verdicts.check(case, index, got)
+    return found
+
+
+class _Session:
+    """The cases of one board."""
+
+    def __init__(self, board: Board, settings: Settings) -> None:
+        self.board = board
+        self.settings = settings
+        smallest = settings.optimize == "size"
+        self.rules = replace(settings.rules, smallest=smallest)
+        self.poison: dict[str, batch.Poison] = {}  # by name
+
+    def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
+        ready = [] if self.settings.poison is not None else list(given)
+        if self.settings.poison is not None:
+            for case in given:
+                try:
+                    packed, self.poison[case.name] = poison.poisoned(
+                        case, self.rules.known, self.settings.passes, self.board
+                    )
+                except SdkError as error:
+                    yield self._error(case, _line(error))
+                else:
+                    ready.append(packed)
+        if not ready:
+            return  # no runner is compiled for nothing
+        if runner.is_small(self.board) and self.settings.line is None:
+            yield from self._linked(ready)
+            return
+        firmware = self._general(ready)
+        for group in _groups(ready):
+            yield from self._until_done(firmware, group, None)
+
+    def _general(self, ready: Sequence[Case]) -> Path | None:
+        """The runner for all cases; None: the board has it already."""
+        line, optimize = self.settings.line, self.settings.optimize
+        if line is None:
+            return runner.general(self.board, optimize, self.rules)
+        if not line.needs_firmware:
+            return None
+        try:
+            return runner.serial(self.board, (), optimize, self.rules)
+        except DoesNotFitError:
+            return runner.serial(self.board, ready, optimize, self.rules)
+
+    def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
+        """Runners with programs in flash: halves of what does not fit together."""
+        waiting = [list(ready)] if ready else []
+        while waiting:
+            group = waiting.pop(0)
+            try:
+                firmware, places = runner.special(
+                    self.board, group, self.settings.optimize, self.rules
+                )
+            except DoesNotFitError as error:
+                if len(group) == 1:
+                    yield self._error(group[0], _line(error))
+                else:
+                    middle = len(group) // 2
+                    waiting[:0] = [group[:middle], group[middle:]]
+                continue
+            yield from self._until_done(firmware, group, places)
+
+    def _until_done(
+        self, firmware: Path | None, group: Sequence[Case], places: Sequence[int] | None
+    ) -> Iterator[Outcome]:
+        """Start again behind a case that a fault or a time-out ended, and once with a
+        case in which the board was reset.
+        """
+        at = 0
+        again: set[str] = set()
+        while at < len(group):
+            part = group[at:]
+            linked = places[at:] if places is not None else None
+            result, answer = self._start(firmware, part, linked)
+            if answer.memory is None and result.restarted and not again:
+                again.add("")  # before the first case
+                continue
+            if answer.memory is None:
+                problem = result.problem or "it wrote no results"
+                raise SdkError(f"the test runner on {self.board.name}: {problem}")
+            counts = _counts(result.marks)
+            for case, got, count in zip(part, answer.results, counts, strict=False):
+                yield self._judge(case, got, answer.memory, count)
+            at += len(answer.results)
+            if not answer.finished and at < len(group):
+                name = group[at].name
+                if result.restarted and name not in again:
+                    again.add(name)
+                    continue
+                yield self._error(group[at], self._sentence(result))
+                at += 1
+
+    def _start(
+        self, firmware: Path | None, group: Sequence[Case], places: Sequence[int] | None
+    ) -> tuple[RunResult, batch.Answer]:
+        limit = self.settings.timeout_s or self.board.runner.timeout_s
+        stream = self._stream(group, places)
+        if self.settings.line is not None:
+            result, output = self.settings.line.run(self.board, firmware, stream, limit)
+            return result, _answer(group, output)
+        assert firmware is not None
+        with tempfile.TemporaryDirectory(prefix="ember-test-") as temporary:
+            folder = Path(temporary)
+            results = folder / "results.bin"
+            results.touch()
+            (folder / "cases.bin").write_bytes(stream)
+            result = emulator.run(
+                self.board,
+                firmware,
+                ["cases.bin", "results.bin"],
+                cwd=folder,
+                timeout_s=limit,
+                count=self.settings.count,
+                progress=lambda: results.stat().st_size,
+            )
+            return result, _answer(group, results.read_bytes())
+
+    def _stream(self, group: Sequence[Case], places: Sequence[int] | None) -> bytes:
+        records = (
+            batch.record(
+                case,
+                index,
+                linked=places[index] if places is not None else None,
+                budget=self.settings.budget,
+                poison=self.poison.get(case.name),
+                fill=self.settings.poison or 0,
+            )
+            for index, case in enumerate(group)
+        )
+        return batch.stream(list(records))
+
+    def _sentence(self, result: RunResult) -> str:
+        if result.timed_out:
+            limit = self.settings.timeout_s or self.board.runner.timeout_s
+            return f"time-out: the case was still running after {limit:g} s"
+        return result.problem or "the test runner ended in the middle of the case"
+
+    # ---- verdicts --------------------------------------------------------------------
+
+    def _error(self, case: Case, message: str, count: int | None = None) -> Outcome:
+        return self._outcome(case, "error", message, None, count)
+
+    def _outcome(
+        self,
+        case: Case,
+        status: Status,
+        message: str,
+        worst: float | None,
+        count: int | None,
+    ) -> Outcome:
+        byte, line = self.settings.poison, self.settings.line
+        options = "" if byte is None else f" --poison {byte:#x}"
+        options += "" if line is None else f" {line.options}"
+        return Outcome(
+            case.name,
+            self.board.name,
+            status,
+            message,
+            case.path,
+            worst,
+            count,
+            options,
+        )
+
+    def _judge(
+        self, case: Case, got: batch.Result, memory: int, count: int | None
+    ) -> Outcome:
+        if got.status == batch.NO_MEMORY:
+            return self._error(case, self._no_room(case, got, memory))
+        if got.status != batch.OK:
+            return self._error(case, verdicts.failure(case, got), count)
+        problem: str | None = None
+        worst: float | None = None
+        for run, output in zip(case.runs, got.outputs, strict=True):
+            verdict = verdicts.compared(case, run, output)
+            if verdict.max_abs_diff is not None:
+                worst = max(worst or 0.0, verdict.max_abs_diff)
+            if problem is None and verdict.problem is not None:
+                problem = f"{verdicts.where(case, output.run)}{verdict.problem}"
+        status: Status = "passed" if problem is None else "failed"
+        return self._outcome(case, status, problem or "", worst, count)
+
+    def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
+        needed = got.needed
+        if needed is None or needed <= memory:  # the board saw a part of it
+            needed = verdicts.bytes_needed(case, self.board)
+        takes = f"{needed:,}" if needed is not None else f"more than {memory:,}"
+        return (
+            f"does not fit {self.board.name}: needs {takes} bytes of memory,"
+            f" {memory:,} are there"
+        )
+
+
+def _groups(ready: Sequence[Case]) -> Iterator[list[Case]]:
+    """Cases in order, as many as one stream should hold."""
+    group: list[Case] = []
+    size = 0
+    for case in ready:
+        bytes_ = _size(case)
+        if group and size + bytes_ > _MOST_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(case)
+        size += bytes_
+    if group:
+        yield group
+
+
+def _size(case: Case) -> int:
+    values = (one for run in case.runs for one in run.inputs)
+    arrays = sum(one.array.nbytes for one in values if isinstance(one, cases.Tensor))
+    return len(case.content) + sum(map(len, case.data)) + arrays
+
+
+def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
+    """For each case the instructions of its executions; None for ever without marks."""
+    found: list[int] = []
+    began = 0
+    for mark in marks:
+        if mark.word == _CASE and mark.kind == "w":
+            found.append(0)
+        elif mark.word == _EXECUTE and mark.kind == "w":
+            began = mark.count
+        elif mark.word == _EXECUTE and found:
+            found[-1] += mark.count - began
+    yield from found
+    while True:
+        yield None
+
+
+# ---- summary -----------------------------------------------------------------------
+
+
+def summary(results: Iterable[Outcome]) -> dict[Status, int]:
+    counts: dict[Status, int] = {"passed": 0, "failed": 0, "error": 0}
+    for one in results:
+        counts[one.status] += 1
+    return counts
+
+
+def to_json(results: Sequence[Outcome], seconds: float) -> dict[str, object]:
+    """What `ember test --json` promises."""
+    return {
+        "cases": [
+            {
+                "name": one.name,
+                "board": one.board,
+                "status": one.status,
+                "message": one.message,
+                "max_abs_diff": one.max_abs_diff,
+                "instructions": one.instructions,
+            }
+            for one in results
+        ],
+        "summary": summary(results),
+        "seconds": round(seconds, 3),
+    }
+
+
+class Clock:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self.started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.started

@@ -1,0 +1,133 @@
+"""What a board answers becomes a verdict: why a case failed, what differs."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from ember import cases, kernels, program
+from ember.boards import Board
+from ember.build import runner
+from ember.cases import Case, batch, bundle, compare, values
+from ember.errors import SdkError
+from ember.program import Method
+from ember.select import resolve
+
+
+def _method(case: Case, run: int) -> Method:
+    name = case.runs[run].method
+    return next(one for one in case.program.methods if one.name == name)
+
+
+def where(case: Case, run: int) -> str:
+    """The start of a sentence on a run, where there are several."""
+    return f"run {run}, " if len(case.runs) > 1 else ""
+
+
+def check(case: Case, index: int, got: batch.Result) -> None:
+    """Raise an SdkError when a result is not one of this case: its numbers are used."""
+    most = len(case.methods if got.stage == batch.LOAD else case.runs) - 1
+    limits = [
+        ("case", got.index, index, index),
+        ("stage", got.stage, batch.READ, batch.DONE),
+        ("method or run", got.which, 0, got.which if got.status == batch.OK else most),
+        *(("run", one.run, i, i) for i, one in enumerate(got.outputs)),
+        *(
+            ("count of outputs", len(one.values), count, count)
+            for one, count in zip(got.outputs, _counts(case), strict=False)
+        ),
+    ]
+    runs = len(case.runs)
+    done = runs if got.status == batch.OK else min(len(got.outputs), runs)
+    limits.append(("count of runs", len(got.outputs), done, done))
+    for name, value, least, highest in limits:
+        if not least <= value <= highest:
+            raise SdkError(
+                f"the test runner answered case {case.name} with the {name} {value},"
+                f" not {least}{f' to {highest}' if highest != least else ''}"
+            )
+
+
+def _counts(case: Case) -> list[int]:
+    """Outputs of each run."""
+    gives = {method.name: len(method.outputs) for method in case.program.methods}
+    return [gives[run.method] for run in case.runs]
+
+
+def failure(case: Case, got: batch.Result) -> str:
+    """Such as: loading forward, instruction 3 (aten::add.out): no kernel takes it."""
+    if got.stage == batch.LOAD:
+        name = case.methods[got.which]
+        method = next(one for one in case.program.methods if one.name == name)
+        what = f"loading {name}"
+    elif got.stage >= batch.INPUTS:
+        method = _method(case, got.which)
+        verb = {batch.INPUTS: "setting the inputs of", batch.CHECK: "checking"}
+        what = f"{verb.get(got.stage, 'executing')} {method.name}"
+        what = where(case, got.which) + what
+    else:
+        return got.message
+    if got.instruction is not None and got.instruction < len(method.instructions):
+        names = {index: op for index, op, _ in method.kernel_calls()}
+        op = names.get(got.instruction)
+        what += f", instruction {got.instruction}{f' ({op})' if op else ''}"
+    missing = _missing(method) if got.status == batch.UNSUPPORTED else ""
+    return f"{what}: {got.message}{missing}"
+
+
+def _missing(method: Method) -> str:
+    """Every operator and backend that Ember lacks, where it lacks some."""
+    known = kernels.load()
+    names = {one for one in method.operator_names if one not in known.operators}
+    names |= {one.id for one in method.delegates if one.id not in known.backends}
+    return f"; Ember lacks {', '.join(sorted(names))}" if names else ""
+
+
+def compared(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
+    """The verdict of this computer, which the board's own must agree with."""
+    got = outputs(case, output)
+    verdict = compare.outputs(got, run.outputs, rtol=case.rtol, atol=case.atol)
+    equal = output.verdict == batch.OK
+    if case.bundled and equal is not (verdict.problem is None):
+        says = "equal" if equal else f"output {output.first_wrong} differs"
+        here = verdict.problem or "all are equal"
+        return compare.Verdict(
+            f"the board's own check says {says}, this computer's: {here}",
+            verdict.max_abs_diff,
+        )
+    return verdict
+
+
+def outputs(case: Case, output: batch.Output) -> list[object]:
+    """The outputs of a run, tensors in their logical order."""
+    declared = _method(case, output.run).output_values
+    return [
+        _logical(one, value) for one, value in zip(declared, output.values, strict=True)
+    ]
+
+
+def _logical(declared: program.Value, value: object) -> object:
+    if not isinstance(value, values.TensorValue):
+        return value
+    order = declared.dim_order if isinstance(declared, program.Tensor) else None
+    return cases.Tensor(value.dtype, value.array(order))
+
+
+def bytes_needed(case: Case, board: Board) -> int | None:
+    """What the case takes in all, by the loader on this computer; None: it fails."""
+    names = [method.name for method in case.program.methods]
+    indices = [names.index(name) for name in case.methods]
+    content = case.content
+    if case.bundled:
+        content = bundle.parse(case.content).program
+    try:
+        needs = resolve.resolve(content, case.data, board, indices).methods
+    except SdkError:
+        return None
+    methods = [case.program.methods[index] for index in indices]
+    own = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
+    others = zip_longest(*(one.planned_sizes[2:] for one in methods), fillvalue=0)
+    shared: int = sum(max(sizes) for sizes in others)
+    arenas = sum(one.arena for one in needs)
+    scratch = max(one.temp for one in needs)
+    linked = 0 if runner.is_small(board) else len(content) + sum(map(len, case.data))
+    return linked + own + shared + arenas + scratch

@@ -1,0 +1,206 @@
+"""A call that nothing in Ember executes becomes a gap: where, why, and the remedy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from ember import program
+from ember.kernels import DTYPES, KernelList, Operator
+from ember.program import KernelCall, Method, Tensor
+from ember.select.resolve import Call, MethodNeeds
+
+_BAD_PROGRAM = -1  # ember/status.h
+_NEAREST = ("float32", "int32", "int64", "int8")
+_OWN = "write a kernel for it in a folder of your own, see docs/selective-build.md"
+# Where operators of other namespaces come from, and how to do without them.
+_ORIGINS = {
+    "cadence": "export without the passes for Cadence",
+    "cortex_m": "export without the passes for Cortex-M",
+    "quantized_decomposed": "export again with executorch.kernels.quantized imported",
+    "torchao": "quantise with pt2e instead of torchao",
+    "dim_order_ops": "export with EdgeCompileConfig(_skip_dim_order=True)",
+}
+
+
+@dataclass(frozen=True)
+class Gap:
+    model: str
+    method: str
+    instruction: int
+    op: str  # operator, or backend id of a delegate
+    dtypes: tuple[str, ...]
+    remedy: str
+    shapes: tuple[tuple[int, ...], ...] = ()  # of the same tensors
+    reason: str = ""  # "add_f32: want one layout; add: ..."
+
+    def __str__(self) -> str:
+        """One line; names come out of files and may hold anything."""
+        return "".join(one if one.isprintable() else "\ufffd" for one in self._line())
+
+    def _line(self) -> str:
+        if self.instruction < 0:  # no program: a list of operators
+            return f"{self.model}: {self.op}; {self.remedy}"
+        pairs = zip(self.dtypes, self.shapes or [None] * len(self.dtypes), strict=True)
+        tensors = [t if s is None else f"{t}{list(s)}" for t, s in pairs]
+        types = f" on ({', '.join(tensors)})" if tensors else ""
+        reason = f" ({self.reason})" if self.reason else ""
+        where = f"{self.model}, method {self.method}, instruction {self.instruction}"
+        return f"{where}: {self.op}{types}; {self.remedy}{reason}"
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+# ---- what needs no compiler --------------------------------------------------------
+
+
+def static(name: str, method: Method, known: KernelList) -> list[Gap]:
+    """Gaps of model `name` that show without its loader: no compiler is needed."""
+    found = []
+    for index, op, call in method.kernel_calls():
+        operator = known.operators.get(op)
+        if operator is None:
+            found.append(_gap(name, method, index, op, _remedy_unknown(op, known)))
+        elif len(call.args) - operator.arguments not in (0, 1):
+            remedy = _remedy_schema(call, operator)
+            found.append(_gap(name, method, index, op, remedy))
+    for index, each in enumerate(method.instructions):
+        if isinstance(each, program.DelegateCall):
+            backend = method.delegates[each.delegate_index].id
+            if backend not in known.backends:
+                remedy = "export without this partitioner: Ember has no such backend"
+                found.append(Gap(name, method.name, index, backend, (), remedy))
+    return sorted(found, key=lambda gap: gap.instruction)
+
+
+def of_names(sources: Mapping[str, frozenset[str]], known: KernelList) -> list[Gap]:
+    """Operators that a list names (by operator: who asks) and Ember does not have."""
+    return [
+        Gap(", ".join(sorted(who)), "", -1, op, (), _remedy_unknown(op, known))
+        for op, who in sources.items()
+        if op not in known.operators
+    ]
+
+
+def breaks_schemas(method: Method, known: KernelList) -> bool:
+    """Whether a call does not fit its operator's schema: the loader ends there."""
+    return any(
+        len(call.args) - known.operators[op].arguments not in (0, 1)
+        for _, op, call in method.kernel_calls()
+        if op in known.operators
+    )
+
+
+# ---- what the loader says ------------------------------------------------------------
+
+
+def of_loader(
+    name: str, method: Method, needs: MethodNeeds, known: KernelList
+) -> list[Gap]:
+    """Calls of operators that Ember has, which none of their kernels takes."""
+    names = {index: op for index, op, _ in method.kernel_calls()}
+    found = []
+    for call in needs.gaps:
+        op = names[call.instruction]
+        if op in known.operators:
+            gap = _gap(name, method, call.instruction, op, "")
+            remedy = _remedy_refused(gap, call, known.operators[op])
+            reason = _refusals(call)
+            found.append(Gap(**{**vars(gap), "remedy": remedy, "reason": reason}))
+    return found
+
+
+def _refusals(call: Call) -> str:
+    """What each candidate says, once where several say the same."""
+    said: dict[str, list[str]] = {}
+    for one in call.candidates:
+        said.setdefault(one.message or "no reason given", []).append(one.kernel)
+    return "; ".join(f"{', '.join(who)}: {what}" for what, who in said.items())
+
+
+# ---- remedies ----------------------------------------------------------------------
+
+
+def _remedy_unknown(op: str, known: KernelList) -> str:
+    space, _, name = op.partition("::")
+    base = name.partition(".")[0]
+    others = [one for one in known.operators if one.startswith(f"{space}::{base}.")]
+    if others:
+        return f"Ember has {', '.join(others)}: change the call to one of them"
+    near = get_close_matches(op, known.operators, n=1, cutoff=0.85)
+    if near:
+        return f"Ember has {near[0]}: is the name misspelt?"
+    if space in _ORIGINS:
+        return _ORIGINS[space]
+    if space == "aten" and base in _decomposed():
+        return (
+            "decompose it at export: exported.run_decompositions("
+            f"torch._decomp.get_decompositions([torch.ops.aten.{base}]))"
+        )
+    return f"change the model or {_OWN}" if space == "aten" else _OWN
+
+
+def _remedy_schema(call: KernelCall, operator: Operator) -> str:
+    return (
+        f"the call has {len(call.args)} arguments, the schema of its kernels has"
+        f" {operator.arguments}: {operator.schema}"
+    )
+
+
+def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
+    takes = [DTYPES.get(one, one) for one in operator.dtypes]
+    odd = sorted(set(gap.dtypes) - set(takes))
+    nearest = next((one for one in _NEAREST if one in takes), None)
+    if odd and nearest:
+        list_of_all = ", ".join(takes)
+        return f"convert {', '.join(odd)} to {nearest}: its kernels take {list_of_all}"
+    kinds = set(gap.dtypes)
+    if len(kinds) > 1 and nearest:
+        return f"convert its tensors to one dtype, such as {nearest}"
+    if any(one.status == _BAD_PROGRAM for one in call.candidates):
+        return "the call contradicts itself: export the program again"
+    return f"change the call, or {_OWN}"
+
+
+@functools.cache
+def _decomposed() -> frozenset[str]:
+    """ATen operators that PyTorch can decompose and to_edge() does not."""
+    path = Path(__file__).with_name("decompositions.txt")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
+
+# ---- the call ----------------------------------------------------------------------
+
+
+def _gap(name: str, method: Method, index: int, op: str, remedy: str) -> Gap:
+    instruction = method.instructions[index]
+    args = instruction.args if isinstance(instruction, KernelCall) else ()
+    tensors = list(_tensors(method, args[:-1]))
+    return Gap(
+        name,
+        method.name,
+        index,
+        op,
+        tuple(one.dtype.label for one in tensors),
+        remedy,
+        tuple(one.sizes for one in tensors),
+    )
+
+
+def _tensors(method: Method, args: tuple[int, ...]) -> Iterator[Tensor]:
+    """The tensors among arguments, lists included."""
+    for index in args:
+        value = method.values[index]
+        items: tuple[int, ...] = (index,)
+        if isinstance(value, program.TensorList | program.OptionalTensorList):
+            items = tuple(item for item in value.items if item >= 0)
+        for item in items:
+            one = method.values[item]
+            if isinstance(one, Tensor):
+                yield one

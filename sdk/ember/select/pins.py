@@ -1,0 +1,106 @@
+"""Pins of single calls become an order of candidates that the device arrives at, too.
+
+The device tries the candidates of an operator in one order for all its calls, so a call
+can have a kernel of its own only if another order gives it that one and leaves the
+other calls alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ember.errors import SdkError
+from ember.kernels.rules import Rules
+from ember.program import Method
+from ember.select.resolve import Call, MethodNeeds
+
+Allowed = Mapping[str, Sequence[str]]
+# By method: the index that each instruction had before passes moved it.
+Origins = Mapping[str, Sequence[int]]
+
+
+def of_calls(
+    rules: Rules,
+    model: str,
+    methods: Sequence[Method],
+    needs: Sequence[MethodNeeds],
+    allowed: Allowed,
+    origins: Origins,
+) -> dict[str, tuple[str, ...]]:
+    """`allowed` in the order that gives each pinned call of `model` its kernel."""
+    found = {op: tuple(items) for op, items in allowed.items()}
+    calls = _calls(methods, needs, origins)
+    wanted = {
+        (method, index): kernel
+        for (name, method, index), kernel in rules.calls.items()
+        if name == model and method in {one.name for one in methods}
+    }
+    for place, kernel in wanted.items():
+        op, call = _of(calls, model, place)
+        if kernel not in _takers(call):
+            raise SdkError(
+                f"{_text(model, place)} is pinned to {kernel}, which does not take it",
+                hint=f"the kernels that do: {', '.join(_takers(call)) or 'none'}",
+            )
+        first = next(one for one in found[op] if one in _takers(call))
+        if first != kernel:
+            rest = [one for one in found[op] if one != kernel]
+            rest.insert(rest.index(first), kernel)
+            found[op] = tuple(rest)
+    for place, (op, call) in calls.items():
+        _check(model, place, call, found[op], wanted.get(place, call.kernel))
+    return found
+
+
+def _calls(
+    methods: Sequence[Method], needs: Sequence[MethodNeeds], origins: Origins
+) -> dict[tuple[str, int], tuple[str, Call]]:
+    """Operator and call by method and instruction, as the user knows it."""
+    return {
+        (method.name, _origin(origins, method, call)): (op, call)
+        for method, need in zip(methods, needs, strict=True)
+        for (_, op, _), call in zip(method.kernel_calls(), need.calls, strict=True)
+    }
+
+
+def _origin(origins: Origins, method: Method, call: Call) -> int:
+    own = origins.get(method.name)
+    return call.instruction if own is None else own[call.instruction]
+
+
+def _of(
+    calls: Mapping[tuple[str, int], tuple[str, Call]],
+    model: str,
+    place: tuple[str, int],
+) -> tuple[str, Call]:
+    if place not in calls:
+        raise SdkError(
+            f"{_text(model, place)} is pinned, but is no kernel call",
+            hint="see the indices in `ember select --explain`; a pass may have removed"
+            " the call: see --no-pass",
+        )
+    return calls[place]
+
+
+def _takers(call: Call) -> list[str]:
+    return [one.kernel for one in call.candidates if one.status == 0]
+
+
+def _check(
+    model: str,
+    place: tuple[str, int],
+    call: Call,
+    order: Sequence[str],
+    kernel: str | None,
+) -> None:
+    got = next((one for one in order if one in _takers(call)), None)
+    if not call.volatile and got != kernel:
+        raise SdkError(
+            f"the pins of {model} contradict each other: with them"
+            f" {_text(model, place)} gets {got} instead of {kernel}",
+            hint="pin the operator instead: its kernel then serves all calls",
+        )
+
+
+def _text(model: str, place: tuple[str, int]) -> str:
+    return f"{model}/{place[0]}/{place[1]}"

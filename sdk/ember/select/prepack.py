@@ -1,0 +1,88 @@
+"""A model and what chose its kernels become the model with weights packed for these.
+
+Packed weights are named data of the image. The weights themselves are left out of it
+where every node that reads them reads them packed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ember.files import tensor_data, xnnpack
+from ember.model import Model
+from ember.program import NamedData, Program
+from ember.select.delegates import Packed
+from ember.select.resolve import MethodNeeds
+
+
+@dataclass
+class _Uses:
+    """Names of data that delegates read."""
+
+    packed: dict[str, Packed] = field(default_factory=dict)  # by their own name
+    kept: set[str | None] = field(default_factory=set)
+    replaced: set[str | None] = field(default_factory=set)
+
+    @property
+    def left_out(self) -> set[str]:
+        return {name for name in self.replaced - self.kept if name}
+
+
+@dataclass(frozen=True)
+class Prepacked:
+    """What a model has with packed weights instead of its own."""
+
+    program: Program
+    data: tuple[bytes, ...]  # the .ptd files
+    sizes: Mapping[str, int]  # of packed weights: bytes, by name
+
+
+def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:
+    """None where no kernel packs weights."""
+    uses = _uses(model.program, {one.index: one for one in needs})
+    if not uses.packed:
+        return None
+    gone = uses.left_out
+    kept = [one for one in model.program.named_data if one.key not in gone]
+    kept += [NamedData(name, one.data) for name, one in sorted(uses.packed.items())]
+    packed = replace(model.program, named_data=tuple(kept))
+    return Prepacked(
+        packed,
+        tuple(_without(one, gone) for one in model.data),
+        {name: len(one.data) for name, one in sorted(uses.packed.items())},
+    )
+
+
+def _uses(one: Program, needs: dict[int, MethodNeeds]) -> _Uses:
+    found = _Uses()
+    for index, method in enumerate(one.methods):
+        own = needs[index].delegates if index in needs else {}
+        for number, delegate in enumerate(method.delegates):
+            if delegate.id != xnnpack.BACKEND:  # may read what it likes
+                found.kept |= {each.key for each in one.named_data}
+                continue
+            graph = xnnpack.parse(delegate.data)
+            nodes = own[number].nodes if number in own else ()
+            packed = [node.packed for node in nodes] or [None] * len(graph.nodes)
+            for node, weights in zip(graph.nodes, packed, strict=True):
+                _add(found, node, weights)
+    return found
+
+
+def _add(found: _Uses, node: xnnpack.Node, weights: Packed | None) -> None:
+    for place, value in enumerate(node.inputs):
+        mine = weights if place == 1 else None
+        (found.replaced if mine else found.kept).add(value.key)
+        (found.replaced if mine and mine.scales else found.kept).add(value.scales_key)
+    if weights:
+        found.packed[weights.name] = weights
+
+
+def _without(data: bytes, gone: set[str]) -> bytes:
+    """A data file without what is left out; as it is when it has none of it."""
+    parsed = tensor_data.parse(data)
+    kept = tuple(one for one in parsed.entries if one.key not in gone)
+    if len(kept) == len(parsed.entries):
+        return data
+    return tensor_data.write(replace(parsed, entries=kept))

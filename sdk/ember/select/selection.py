@@ -1,0 +1,289 @@
+"""A program and a board become a selection: one kernel a call, or every gap at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ember import boards, files, kernels, program
+from ember.boards import Board
+from ember.errors import SdkError, problem_list
+from ember.files.tensors import DType
+from ember.kernels import KernelList
+from ember.kernels.opinfo import OpInfo
+from ember.kernels.rules import Rules
+from ember.program import Method, Program
+from ember.select import gaps, pins, resolve
+from ember.select.gaps import Gap
+from ember.select.pins import Origins
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The kernels and backends that methods of a program need on a board."""
+
+    methods: tuple[Method, ...]
+    needs: tuple[resolve.MethodNeeds, ...]  # of each method
+    kernels: dict[str, tuple[str, ...]]  # by operator, in the order they are tried
+    backends: tuple[str, ...]  # ids
+    sizes: dict[str, int]  # bytes of the runtime's structs
+    known: KernelList = field(default_factory=lambda: Rules().known)  # chosen from
+    # By method, where passes moved instructions: the index that each one had before.
+    origins: Origins = field(default_factory=dict)
+    prepared: bool = False  # its methods become constants (prepared.py)
+
+    @property
+    def scratch(self) -> int:
+        return max((needs.temp for needs in self.needs), default=0)
+
+    @property
+    def changing(self) -> bool:
+        """Whether something in a method can change once it is loaded."""
+        return any(needs.changing for needs in self.needs)
+
+    def _origins(self, method: Method) -> list[int]:
+        own = self.origins.get(method.name)
+        return list(range(len(method.instructions)) if own is None else own)
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Kernels of the nodes of delegates."""
+        return frozenset(
+            node.kernel
+            for needs in self.needs
+            for delegate in needs.delegates.values()
+            for node in delegate.nodes
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "operators": {name: list(items) for name, items in self.kernels.items()},
+            "backends": list(self.backends),
+            "methods": [
+                {
+                    "name": method.name,
+                    "arena": needs.arena,
+                    "scratch": needs.temp,
+                    "origins": self._origins(method),
+                    "calls": [
+                        {
+                            "index": call.instruction,
+                            "op": call_names(method)[call.instruction],
+                            "kernel": call.kernel,
+                            "state": call.state,
+                            "scratch": call.scratch,
+                            "volatile": call.volatile,
+                            "candidates": [vars(one) for one in call.candidates],
+                        }
+                        for call in needs.calls
+                    ],
+                    "delegates": [
+                        {"index": index, "nodes": [n.to_json() for n in one.nodes]}
+                        for index, one in needs.delegates.items()
+                    ],
+                }
+                for method, needs in zip(self.methods, self.needs, strict=True)
+            ],
+            "missing": [],
+        }
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What became of a program: its selection, or every gap."""
+
+    selection: Selection | None
+    gaps: tuple[Gap, ...]
+
+
+def choose(
+    model: Program,
+    content: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[Method],
+    name: str,
+    rules: Rules | None = None,
+) -> Selection:
+    """Select kernels for `methods` of `model`, whose bytes are `content`.
+
+    SdkError that lists every gap when there is one.
+    """
+    found = examine(model, content, data, board, methods, name, rules)
+    if found.selection is None:
+        raise missing(found.gaps)
+    return found.selection
+
+
+def missing(found: Sequence[Gap]) -> SdkError:
+    """The error that lists gaps, of one model or of several."""
+    names = list(dict.fromkeys(gap.model for gap in found))
+    return SdkError(
+        problem_list(
+            f"no kernel for calls of {', '.join(names)}", list(map(str, found))
+        ),
+        hint="all that Ember runs is in docs/operators.md",
+    )
+
+
+def examine(
+    model: Program,
+    content: bytes,
+    data: Sequence[bytes],
+    board: Board,
+    methods: Sequence[Method],
+    name: str,
+    rules: Rules | None = None,
+    origins: Origins | None = None,
+) -> Examined:
+    """As choose(), with gaps as a result. Where they show without the loader, and it
+    is not compiled yet, they are told before it is. Pins name calls by `origins`.
+    """
+    origins = origins or {}
+    rules = rules or Rules()
+    known = rules.known
+    allowed = rules.allowed(board)
+    found = [gap for method in methods for gap in gaps.static(name, method, known)]
+    odd = any(gaps.breaks_schemas(method, known) for method in methods)
+    if odd or (found and not resolve.is_ready(board, known)):
+        return Examined(None, tuple(found))
+    indices = [model.methods.index(method) for method in methods]
+    names = {op for method in methods for op in method.operator_names}
+
+    def resolved(allowed: Mapping[str, Sequence[str]]) -> resolve.Resolution:
+        used = {op: items for op, items in allowed.items() if op in names}
+        try:
+            return resolve.resolve(
+                content, data, board, indices, known=known, allowed=used
+            )
+        except SdkError as error:
+            raise SdkError(f"{name}: {error.what}", error.hint) from error
+
+    answer = resolved(allowed)
+    for method, needs in zip(methods, answer.methods, strict=True):
+        found += gaps.of_loader(name, method, needs, known)
+    if found:
+        order = {method.name: index for index, method in enumerate(methods)}
+        found.sort(key=lambda gap: (order[gap.method], gap.instruction))
+        return Examined(None, tuple(found))
+    if rules.calls:
+        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed, origins)
+        answer = resolved(allowed)
+    selection = Selection(
+        methods=tuple(methods),
+        needs=answer.methods,
+        kernels=_kernels(methods, answer.methods, allowed),
+        backends=tuple(sorted({d.id for m in methods for d in _called(m)})),
+        sizes=dict(answer.sizes),
+        known=known,
+        origins=origins,
+    )
+    return Examined(selection, ())
+
+
+def look(
+    model: Program, content: bytes, methods: Sequence[Method], name: str
+) -> tuple[Gap, ...]:
+    """Gaps of a program on this computer, as far as they show without a compiler."""
+    known = kernels.load()
+    host = boards.load("host")
+    try:
+        if resolve.is_ready(host, known):
+            return examine(model, content, (), host, methods, name).gaps
+    except SdkError:  # data files are missing: only the names can be looked at
+        pass
+    return tuple(gap for method in methods for gap in gaps.static(name, method, known))
+
+
+def look_at(
+    model: Program, content: bytes, methods: Sequence[Method], file: Path, board: Board
+) -> tuple[resolve.MethodNeeds, ...]:
+    """What `methods` need on a board, nothing if it lacks a kernel or a backend; .ptd
+    files beside `file` are its data."""
+    data = [files.read(path) for path in sorted(file.parent.glob("*.ptd"))]
+    found = examine(model, content, data, board, methods, file.stem).selection
+    return found.needs if found else ()
+
+
+def merge(
+    items: Sequence[Mapping[str, Sequence[str]]], allowed: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """The kernels of several selections, in an order that suits them all."""
+    found: dict[str, tuple[str, ...]] = {}
+    for op, candidates in allowed.items():
+        lists = [one[op] for one in items if one.get(op)]
+        wanted = {kernel for one in lists for kernel in one}
+        orders = [[k for k in candidates if k in wanted]]
+        orders += [[*one, *(k for k in orders[0] if k not in one)] for one in lists]
+        good = (order for order in orders if all(_keeps(order, one) for one in lists))
+        order = next(good, None)
+        if order is None:
+            raise SdkError(f"pins of calls give {op} different orders in two models")
+        if order:
+            found[op] = tuple(order)
+    return found
+
+
+def _keeps(order: Sequence[str], items: Sequence[str]) -> bool:
+    return [one for one in order if one in items] == list(items)
+
+
+def of_operators(
+    info: OpInfo, allowed: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """Kernels for operators that no call is known of; only dtypes may be."""
+    return {
+        op: tuple(one for one in allowed[op] if _may_take(one, info.dtypes(op)))
+        for op in info.operators
+        if op in allowed
+    }
+
+
+def _may_take(kernel: str, dtypes: frozenset[int] | None) -> bool:
+    """Whether a kernel is for one of `dtypes`, by its name; a generic one always is."""
+    named = {
+        kernels.DTYPES[word] for word in kernel.split("_") if word in kernels.DTYPES
+    }
+    return not named or dtypes is None or bool(named & {_label(one) for one in dtypes})
+
+
+def _label(number: int) -> str:
+    return next((one.label for one in DType if one == number), "")
+
+
+def call_names(method: Method) -> dict[int, str]:
+    """Operator of each kernel call, by instruction."""
+    return {index: op for index, op, _ in method.kernel_calls()}
+
+
+def _called(method: Method) -> list[program.Delegate]:
+    return [
+        method.delegates[instruction.delegate_index]
+        for instruction in method.instructions
+        if isinstance(instruction, program.DelegateCall)
+    ]
+
+
+def _kernels(
+    methods: Sequence[Method],
+    needs: Sequence[resolve.MethodNeeds],
+    allowed: Mapping[str, Sequence[str]],
+) -> dict[str, tuple[str, ...]]:
+    """By operator: what fixed calls chose, and all candidates of volatile ones."""
+    chosen: dict[str, set[str]] = {}
+    for method, need in zip(methods, needs, strict=True):
+        names = call_names(method)
+        for call in need.calls:
+            op = names[call.instruction]
+            found = chosen.setdefault(op, set())
+            if call.volatile:
+                found.update(allowed[op])
+            elif call.kernel is not None:
+                found.add(call.kernel)
+    return {
+        op: tuple(kernel for kernel in items if kernel in chosen[op])
+        for op, items in allowed.items()
+        if op in chosen
+    }

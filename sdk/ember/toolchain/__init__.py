@@ -1,0 +1,1 @@
+"""Programs of others: compilers, linkers, emulators, and the files that they write."""

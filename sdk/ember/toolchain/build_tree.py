@@ -1,0 +1,188 @@
+"""CMake and Ninja compile the C libraries of one kind of board, in a build tree."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember import paths, progress, writing
+from ember.boards import Board, isa
+from ember.errors import SdkError, problem_list
+from ember.toolchain import tools
+
+
+@dataclass(frozen=True)
+class Config:
+    """What boards share libraries by: all that CMake is told."""
+
+    board: Board
+    toolchain: str
+    messages: bool
+    optimize: str = "balanced"  # libraries.Optimize
+
+    @functools.cached_property
+    def arguments(self) -> list[str]:
+        told = tools.cmake_arguments(self.board, self.toolchain)
+        variants = isa.cmake_options(self.board.isa, self.toolchain, self.board.cpu)
+        return [
+            *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
+            *(f"-D{key}={value}" for key, value in variants.items()),
+            f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
+            f"-DEMBER_OPTIMIZE={'speed' if self.optimize == 'speed' else 'size'}",
+        ]
+
+    @functools.cached_property
+    def folder(self) -> Path:
+        text = "\n".join([str(paths.root()), *self.arguments])
+        tag = hashlib.sha256(text.encode()).hexdigest()[:8]
+        name = f"{self.toolchain}-{self.board.cpu}-{tag}"
+        return paths.writable_folder(paths.cache() / "libraries" / name)
+
+    @property
+    def build(self) -> Path:
+        return self.folder / "build"
+
+
+def need_tools(board: Board, toolchain: str) -> None:
+    """SdkError names what is missing, and its package."""
+    for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
+        tools.path(name)
+    if toolchain == "host":
+        tools.first("cc", "gcc", "clang")
+    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
+        raise tools.MissingToolError(
+            "newlib, the C library for Cortex-M, is missing",
+            hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
+        )
+
+
+def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
+    """Make the tree's archives and objects up to date, or some `targets` of Ninja.
+
+    SdkError with what is wrong.
+    """
+    what = f"the C libraries for {config.board.cpu}"
+    # CMake reads a toolchain file's flags, and finds the compilers, once: another file
+    # or another place, another build tree.
+    stamp = config.build / "toolchains.txt"
+    toolchains = _toolchains_digest(config.toolchain)
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
+        _configure(config, what)
+        stamp.write_text(toolchains, encoding="utf-8")
+    words = ["ninja", "-C", str(config.build), *targets]
+    with (
+        progress.doing(f"compiling {what}") as step,
+        subprocess.Popen(
+            words,
+            env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        ) as process,
+    ):
+        assert process.stdout is not None
+        output = "".join(_counted(process.stdout, step))
+    if process.returncode != 0 and writing.says_full(output):
+        # Ninja takes what was half written for finished.
+        shutil.rmtree(config.build, ignore_errors=True)
+        raise writing.full(f"cannot compile {what} in {config.folder}")
+    (config.folder / "build.log").write_text(output, encoding="utf-8")
+    if process.returncode != 0:
+        raise SdkError(
+            problem_list(f"cannot compile {what}", _errors(output), shown=5),
+            hint=f"all the compiler said: {config.folder / 'build.log'}",
+        )
+
+
+def _toolchains_digest(toolchain: str) -> str:
+    files = sorted(paths.toolchains().glob("*.cmake"))
+    digest = hashlib.sha256(b"".join(one.read_bytes() for one in files))
+    for name in compilers(toolchain):
+        digest.update(f"{shutil.which(name)}\n".encode())
+    return digest.hexdigest()
+
+
+def compilers(toolchain: str) -> tuple[str, ...]:
+    """The programs whose versions decide what is made."""
+    return tools.TOOLCHAIN_TOOLS.get(toolchain) or ("cc",)
+
+
+def _configure(config: Config, what: str) -> None:
+    shutil.rmtree(config.build, ignore_errors=True)
+    words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
+    try:
+        run([*words, *config.arguments], f"cannot configure {what}")
+    except ToolError as error:
+        if not _takes_bytes(config.build):  # CMake does not say so
+            raise writing.full(f"cannot configure {what} in {config.build}") from error
+        raise
+
+
+def _takes_bytes(folder: Path) -> bool:
+    """Whether the disk has room."""
+    try:
+        writing.write(folder / "room", bytes(1 << 16))
+        (folder / "room").unlink()
+    except (SdkError, OSError):
+        return False
+    return True
+
+
+def _counted(lines: Iterable[str], step: progress.Step) -> Iterator[str]:
+    """The same lines; the step follows Ninja's "[3/120]"."""
+    for line in lines:
+        match = re.match(r"\[(\d+)/(\d+)\]", line)
+        if match:
+            step.of(*map(int, match.groups()))
+        yield line
+
+
+# ---- tools --------------------------------------------------------------------------
+
+
+class ToolError(SdkError):
+    """A compiler or linker failed; `output` is all that it said."""
+
+    def __init__(self, what: str, output: str, hint: str | None = None) -> None:
+        super().__init__(what, hint)
+        self.output = output
+
+
+def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
+    """Run a tool, in `folder` or here; ToolError says `what` failed, and why."""
+    done = subprocess.run(
+        list(words),
+        cwd=folder,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    if done.returncode != 0 and writing.says_full(done.stdout):
+        raise writing.full(what)
+    if done.returncode != 0:
+        install = re.search(r"install it: (.*)", done.stdout)
+        raise ToolError(
+            problem_list(what, _errors(done.stdout), shown=5),
+            done.stdout,
+            hint=install[0] if install else None,
+        )
+
+
+def _errors(output: str) -> list[str]:
+    """The compiler's errors, without its repetitions of the command line."""
+    pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
+    lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
+    root = f"{paths.root()}/"
+    found = [line.replace(root, "") for line in dict.fromkeys(lines)]
+    return found or output.strip().splitlines()[-3:] or ["it said nothing"]

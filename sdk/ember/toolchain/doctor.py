@@ -1,0 +1,123 @@
+"""What this computer has of the programs that boards need, and what it lacks."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ember.boards import Board
+from ember.toolchain import tools
+
+_HEXAGON = "hexagon-llvm"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that boards need: a program, a library or a Python package."""
+
+    name: str
+    purpose: str
+    version: str | None  # None: missing
+    install: str
+    packages: str  # of Debian; empty: not from there
+    boards: tuple[str, ...]  # that cannot be built or run without it
+
+    @property
+    def missing(self) -> bool:
+        return self.version is None
+
+
+@dataclass(frozen=True)
+class Report:
+    findings: tuple[Finding, ...]
+    boards: tuple[str, ...]
+
+    def missing_for(self, board: str) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings if f.missing and board in f.boards)
+
+    @property
+    def ready(self) -> bool:
+        return not any(finding.missing for finding in self.findings)
+
+    @property
+    def install(self) -> tuple[str, ...]:
+        """The commands that install all that is missing."""
+        missing = [finding for finding in self.findings if finding.missing]
+        packages = sorted({p for f in missing for p in f.packages.split()})
+        commands = [f.install for f in missing if not f.packages]
+        if packages:
+            commands.insert(0, f"sudo apt-get install {' '.join(packages)}")
+        return tuple(commands)
+
+
+def examine(boards: Sequence[Board]) -> Report:
+    """Look for everything that `boards` need."""
+    users = _users(boards)
+    findings = [
+        _program(tool, tuple(users[tool.name]))
+        for tool in tools.TOOLS.values()
+        if tool.name in users
+    ]
+    findings += _libraries(boards, users)
+    return Report(tuple(findings), tuple(board.name for board in boards))
+
+
+def python_version() -> str:
+    return platform.python_version()
+
+
+def _users(boards: Sequence[Board]) -> dict[str, list[str]]:
+    """The boards that need each program, by its name."""
+    users: dict[str, list[str]] = {}
+    for board in boards:
+        for name in tools.needed(board):
+            users.setdefault(name, []).append(board.name)
+    return users
+
+
+def _program(tool: tools.Tool, boards: tuple[str, ...]) -> Finding:
+    return Finding(
+        name=tool.name,
+        purpose=tool.purpose,
+        version=tools.version(tool.name),
+        install=f"sudo {tool.install}",
+        packages=tool.package,
+        boards=boards,
+    )
+
+
+def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Finding]:
+    found: list[Finding] = []
+    if "arm-none-eabi-gcc" in users:
+        found.append(
+            Finding(
+                name="newlib",
+                purpose="is the C library of Cortex-M boards",
+                version="found" if tools.has_newlib() else None,
+                install=f"sudo apt-get install {tools.NEWLIB_PACKAGE}",
+                packages=tools.NEWLIB_PACKAGE,
+                boards=tuple(users["arm-none-eabi-gcc"]),
+            )
+        )
+    hexagon = tuple(board.name for board in boards if _HEXAGON in board.toolchains)
+    if hexagon:
+        found.append(
+            Finding(
+                name="ziglang",
+                purpose="holds the run-time library for Hexagon",
+                version=_package_version("ziglang"),
+                install=tools.ZIGLANG_INSTALL,
+                packages="",
+                boards=hexagon,
+            )
+        )
+    return found
+
+
+def _package_version(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

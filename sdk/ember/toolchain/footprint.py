@@ -1,0 +1,166 @@
+"""A linker's map file becomes the bytes of each library, operator and engine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ember.errors import SdkError
+from ember.toolchain import linkmap
+from ember.toolchain.linkmap import Piece
+
+KINDS = ("code", "constants", "data", "bss")
+_KERNELS = ("kernels", "variants")
+_OWN = "own kernels"  # of the user
+_APPLICATION = ("run_main", "values", "trace", "model")
+_TABLES = ("operators", "backends", "models", "model_data")
+
+Row = dict[str, int]  # by KINDS
+Footprint = dict[str, dict[str, Row]]
+
+
+def of_map(
+    map_file: Path,
+    operators: Mapping[str, Sequence[str]],
+    port: Iterable[Path],
+    app: Path | None = None,
+) -> Footprint:
+    """Bytes by library, by operator, and by shared part of the kernels.
+
+    `operators` are the kernels of each operator; a kernel's engines are shared by
+    many and stand under `engines`. `port` are the objects of the port. What a linker
+    adds between pieces is in none.
+    """
+    objects = {path.name for path in port}
+    of_kernel = {name: op for op, names in operators.items() for name in names}
+    found: Footprint = {"libraries": {}, "operators": {}, "engines": {}}
+    for piece in linkmap.pieces(map_file):
+        library = _library(piece, objects, app)
+        _add(found["libraries"], library, piece)
+        stem = _stem(piece.member)
+        if library == _OWN:  # compiled as the first, second, .. of a folder
+            stem = re.sub(r"^\d+_", "", stem)
+        if stem in of_kernel and library not in ("port", "application", "tables"):
+            _add(found["operators"], of_kernel[stem], piece)
+        elif library in _KERNELS:
+            _add(found["engines"], stem, piece)
+    return {name: _sorted(rows) for name, rows in found.items()}
+
+
+def _library(piece: Piece, port: set[str], app: Path | None) -> str:
+    if piece.archive:
+        return re.sub(r"^lib(ember_)?(?=[a-z])", "", piece.archive)
+    if piece.member == "<internal>":  # equal ones of many objects, joined by lld
+        return "strings"
+    if piece.member in port:
+        return "port"
+    stem = re.sub(r"^\d+_", "", _stem(piece.member))
+    if stem.startswith(_APPLICATION) and stem not in _TABLES:
+        return "application"
+    if app is not None and stem == app.stem:
+        return "application"
+    return "tables" if stem.startswith(_TABLES) else _OWN
+
+
+def _stem(member: str) -> str:
+    return member.partition(".")[0]
+
+
+def _add(rows: dict[str, Row], name: str, piece: Piece) -> None:
+    row = rows.setdefault(name, dict.fromkeys(KINDS, 0))
+    assert piece.kind is not None
+    row[piece.kind] += piece.size
+
+
+def _sorted(rows: dict[str, Row]) -> dict[str, Row]:
+    """Largest first."""
+    return dict(sorted(rows.items(), key=lambda one: (-flash(one[1]), one[0])))
+
+
+def flash(row: Row) -> int:
+    """Bytes in flash."""
+    return sum(row[kind] for kind in linkmap.FLASH)
+
+
+def total(sizes: Mapping[str, int]) -> int:
+    """Code with its constants and initial values, of a firmware's `size`."""
+    return sizes["code"] + sizes["rodata"] + sizes["data"]
+
+
+def ram(sizes: Mapping[str, int]) -> int:
+    return sizes["data"] + sizes["bss"] + sizes["arena"] + sizes["stack"]
+
+
+def offenders(found: Footprint, count: int = 5) -> str:
+    """The largest parts of a firmware, in words."""
+    rows = [
+        *found["operators"].items(),
+        *found["engines"].items(),
+        *((n, row) for n, row in found["libraries"].items() if n not in _KERNELS),
+    ]
+    rows.sort(key=lambda one: -flash(one[1]))
+    return ", ".join(f"{name} {flash(row):,}" for name, row in rows[:count])
+
+
+# ---- two builds ----------------------------------------------------------------------
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """What differs between two size.json: {group: {name: [before, after]}}."""
+    found: dict[str, dict[str, list[int]]] = {}
+    groups = [("firmware", _firmware(before), _firmware(after))]
+    for group in ("libraries", "operators", "engines"):
+        groups.append((group, _flash(before, group), _flash(after, group)))
+    for group, old, new in groups:
+        names = dict.fromkeys([*old, *new])
+        pairs = {name: [old.get(name, 0), new.get(name, 0)] for name in names}
+        found[group] = {name: two for name, two in pairs.items() if two[0] != two[1]}
+    return found
+
+
+def _flash(facts: Mapping[str, Any], group: str) -> dict[str, int]:
+    return {name: flash(row) for name, row in facts["footprint"][group].items()}
+
+
+def _firmware(facts: Mapping[str, Any]) -> dict[str, int]:
+    sizes = facts["size"]
+    return {
+        "total": total(sizes),
+        "ram": ram(sizes),
+        **{kind: sizes[kind] for kind in ("code", "rodata", "data", "bss", "model")},
+    }
+
+
+# ---- a budget ------------------------------------------------------------------------
+
+
+def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    """A sentence for every ceiling of `budget` that the firmware is above."""
+    sizes, found = facts["size"], facts["footprint"]
+    problems = []
+    for name, used in (("total", total(sizes)), ("ram", ram(sizes))):
+        if name in budget and used > budget[name]:
+            problems.append(_over(name, used, budget[name]))
+    for group in ("libraries", "operators"):
+        for name, ceiling in budget.get(group, {}).items():
+            row = found[group].get(name)
+            if row is not None and flash(row) > ceiling:
+                problems.append(_over(name, flash(row), ceiling))
+    return problems
+
+
+def _over(name: str, used: int, ceiling: int) -> str:
+    return f"{name} takes {used:,} bytes, {used - ceiling:,} more than {ceiling:,}"
+
+
+def check(file: Path, budget: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """SdkError when the firmware is above a ceiling; it names the largest parts."""
+    problems = over(budget, facts)
+    if problems:
+        lines = "\n".join(f"  - {one}" for one in problems)
+        raise SdkError(
+            f"the firmware is above the budget {file}\n{lines}",
+            hint=f"largest parts, bytes: {offenders(facts['footprint'])}",
+        )

@@ -1,0 +1,390 @@
+"""A board becomes compiled C libraries, kept in the cache by what they were made of."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ember import paths
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.toolchain import consoles, linker, tools
+from ember.toolchain.build_tree import (
+    Config,
+    ToolError,
+    compile_libraries,
+    compilers,
+    need_tools,
+    run,
+)
+
+_SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
+_SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
+_KEPT = 4  # finished libraries of one configuration
+_RECORD = "ember.txt"
+_ALWAYS = "ember_always"  # the target of what every firmware links
+PARTS = ("libember_backends.a", "libember_variants.a", "libember_kernels.a")
+_CORE, _PREPARED = "libember_core.a", "libember_prepared.a"
+# Which kernels are chosen, and what they are compiled for: the smallest at -Os, the
+# fastest at -Os (on Cortex-M within 10 % of -O2 either way), the fastest at -O2.
+Optimize = Literal["size", "balanced", "speed"]
+DEFAULT_OPTIMIZE: Optimize = "balanced"
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """Libraries of one board, and how its compiler makes firmware with them."""
+
+    board: Board
+    config: Config
+    folder: Path
+    messages: bool  # whether failures carry sentences
+    compiler: str  # of applications
+    flags: tuple[str, ...]
+    plain_compiler: str  # of the SDK's own C, without special instructions
+    plain_flags: tuple[str, ...]
+    warnings: tuple[str, ...]
+    kernel_option: str  # of optimisation
+    ar: str
+    link_rule: str
+    link_flags: tuple[str, ...]
+    objects: tuple[Path, ...]
+    archives: tuple[Path, ...]
+    prepared: Path  # the archive that firmware of prepared methods has for the core
+    system: tuple[str, ...]
+    sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
+    members: Mapping[str, tuple[str, ...]]  # of each archive, in the build tree
+    console: str = ""  # names the objects of the board's own
+
+    @property
+    def key(self) -> str:
+        """Names the content of the libraries; changes when anything in them does."""
+        return self.folder.name + self.console
+
+    def for_prepared(self) -> Libraries:
+        """The same to link firmware of prepared methods (prepared.py) with."""
+        archives = [
+            self.prepared if path.name == _CORE else path for path in self.archives
+        ]
+        return replace(self, archives=tuple(archives))
+
+    @property
+    def all_archives(self) -> list[Path]:
+        """Ours and the system's, in the linker's order."""
+        found = [
+            _system_archive(self.compiler, self.flags, word[2:])
+            if word.startswith("-l")
+            else Path(word)
+            for word in self.system
+        ]
+        return [*self.archives, *found]
+
+    @property
+    def uses_lld(self) -> bool:
+        return any("lld" in word for word in (self.link_rule, *self.link_flags))
+
+    def compile(
+        self,
+        sources: Sequence[Path],
+        folder: Path,
+        options: Sequence[str] = (),
+        *,
+        given: Sequence[Path] = (),
+    ) -> list[Path]:
+        """Compile C or assembly files to objects in `folder`.
+
+        Those that are `given`, by a user, may have all instructions of the board.
+        """
+        folder = folder.absolute()
+        made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(
+                pool.map(
+                    lambda s, o: self._compile(
+                        s.absolute(), o, options, plain=s not in given
+                    ),
+                    sources,
+                    made,
+                )
+            )
+        return made
+
+    def _compile(
+        self, source: Path, made: Path, options: Sequence[str], *, plain: bool
+    ) -> None:
+        compiler = self.plain_compiler if plain else self.compiler
+        flags = self.plain_flags if plain else self.flags
+        warnings = self.warnings if source.suffix == ".c" else ()
+        # Objects hold no folder names: firmware is the same wherever it is made.
+        places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
+        words = [compiler, *flags, "-Os", *warnings]
+        words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
+        words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
+        words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}"]
+        words += [_without_here(word) for word in options]
+        words += ["-c", str(source), "-o", str(made)]
+        # Assemblers look for included files in the folder that they run in first, where
+        # a user may have a program of the same name.
+        run(words, f"cannot compile {source}", made.parent)
+
+    def link(
+        self,
+        objects: Sequence[Path],
+        firmware: Path,
+        *,
+        script: Path | None = None,
+        map_file: Path | None = None,
+        overlap: bool = False,
+    ) -> None:
+        """Link objects, port and libraries to `firmware`; with `overlap`, sections may
+        have the same addresses.
+
+        SdkError, when it does not fit the board by how many bytes.
+        """
+        direct = "<CMAKE_C_COMPILER>" not in self.link_rule  # the linker itself
+        options = list(self.link_flags)
+        if script is not None:
+            options += ["-T", str(script)]
+        if map_file is not None:
+            options.append(f"{'' if direct else '-Wl,'}-Map={map_file}")
+        if overlap:
+            options.append(f"{'' if direct else '-Wl,'}--no-check-sections")
+        group = ["--start-group", *map(str, self.archives), *self.system, "--end-group"]
+        parts = {
+            "<CMAKE_C_COMPILER>": [self.compiler],
+            "<FLAGS>": list(self.flags),
+            "<CMAKE_C_LINK_FLAGS>": [],
+            "<LINK_FLAGS>": options,
+            "<OBJECTS>": [*map(str, objects), *map(str, self.objects)],
+            "<TARGET>": [str(firmware)],
+            "<LINK_LIBRARIES>": [
+                word if direct or not word.endswith("-group") else f"-Wl,{word}"
+                for word in group
+            ],
+        }
+        words: list[str] = []
+        for word in shlex.split(self.link_rule):
+            words += parts.get(word, [word])
+        try:
+            run(words, f"cannot link {firmware.name}")
+        except ToolError as error:
+            too_big = linker.overflow(error.output, self.board)
+            raise (too_big or error) from None
+
+
+def _without_here(word: str) -> str:
+    """An option that means the same in every folder."""
+    return f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word
+
+
+@functools.cache
+def _system_archive(compiler: str, flags: tuple[str, ...], name: str) -> Path:
+    """The file that a compiler takes for -l`name`."""
+    words = [compiler, *flags, f"-print-file-name=lib{name}.a"]
+    done = subprocess.run(words, check=False, capture_output=True, encoding="utf-8")
+    return Path(done.stdout.strip())
+
+
+def build(
+    board: Board,
+    *,
+    messages: bool = False,
+    toolchain: str | None = None,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    console: bool = True,
+    whole: bool = True,
+) -> Libraries:
+    """The libraries of `board`, compiled now unless the cache has them.
+
+    With `messages`, failures carry sentences and kernels their names. Without
+    `console`, log, files and exit are left to the caller. When they are not `whole`,
+    the archives of kernels and backends may be missing: parts.of() makes them of what a
+    firmware needs.
+    """
+    chosen = toolchain or board.toolchain
+    need_tools(board, chosen)
+    config = Config(board, chosen, messages, optimize)
+    folder = config.folder / _content(config)
+    if not _is_made(folder, whole):
+        with locked(config):
+            if not _is_made(folder, whole):
+                compile_targets(config, () if whole else (_ALWAYS,))
+                _publish(config, folder, whole)
+    os.utime(folder)
+    made = _read(board, config, folder)
+    return consoles.of_board(made) if console else consoles.without(made)
+
+
+def _is_made(folder: Path, whole: bool) -> bool:
+    record = folder / _RECORD
+    if not record.is_file():
+        return False
+    names = _fields(record.read_text(encoding="utf-8"))["archives"].split(";")
+    return not whole or all((folder / name).is_file() for name in names)
+
+
+def built_key(
+    board: Board,
+    *,
+    messages: bool = False,
+    toolchain: str | None = None,
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+) -> str | None:
+    """The key of the libraries that build() would give; None: it would compile them."""
+    config = Config(board, toolchain or board.toolchain, messages, optimize)
+    folder = config.folder / _content(config)
+    return folder.name if (folder / _RECORD).is_file() else None
+
+
+def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:
+    """compile_libraries(); SdkError, when the sources are not what they were."""
+    compile_libraries(config, targets)
+    if _sources_digest(paths.root()) != first_sources_digest(paths.root()):
+        raise SdkError(
+            "Ember's sources changed while they were compiled",
+            hint="run the command again",
+        )
+
+
+def _content(config: Config) -> str:
+    """A name for all sources, the compiler's version and the options."""
+    digest = hashlib.sha256("\n".join(config.arguments).encode())
+    for name in compilers(config.toolchain):
+        digest.update(f"{name} {tools.version(name)}\n".encode())
+    digest.update(first_sources_digest(paths.root()))
+    return digest.hexdigest()[:16]
+
+
+def _sources_digest(root: Path) -> bytes:
+    """Of every file that the libraries are made of."""
+    digest = hashlib.sha256()
+    for path in sorted(_source_files(root)):
+        digest.update(str(path.relative_to(root)).encode() + b"\0")
+        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+# As they were when the process first asked: it takes a tenth of a second.
+first_sources_digest = functools.cache(_sources_digest)
+
+
+def _source_files(root: Path) -> Iterator[Path]:
+    skipped = {root / "runtime_c" / "app", root / "runtime_c" / "port" / "uart"}
+    for name in _SOURCES:
+        top = root / name
+        if top.is_file():
+            yield top
+        for folder, folders, files in os.walk(top):
+            folders[:] = [one for one in folders if Path(folder, one) not in skipped]
+            yield from (Path(folder, one) for one in files if _is_source(one))
+
+
+def _is_source(name: str) -> bool:
+    return os.path.splitext(name)[1] in _SUFFIXES  # noqa: PTH122 - much faster
+
+
+@contextlib.contextmanager
+def locked(config: Config) -> Iterator[None]:
+    """One process at a time in the build tree; the others wait."""
+    with (config.folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _publish(config: Config, folder: Path, whole: bool) -> None:
+    """Copy what a firmware needs out of the build tree; forget old copies."""
+    record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
+    archives = {Path(one).name: Path(one) for one in record["archives"].split(";")}
+    objects = {
+        f"{index}_{Path(one).name}": Path(one)
+        for index, one in enumerate(record["objects"].split(";"))
+    }
+    if not (folder / _RECORD).is_file():
+        always = {name: one for name, one in archives.items() if name not in PARTS}
+        record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
+        _publish_always(config.folder, folder, {**objects, **always}, record)
+    if whole:
+        for name in set(archives).intersection(PARTS):
+            _copy_at_once(archives[name], folder / name)
+    finished = [path.parent for path in config.folder.glob(f"*/{_RECORD}")]
+    finished = [path for path in finished if path != config.build]
+    for old in sorted(finished, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _publish_always(
+    parent: Path, folder: Path, files: Mapping[str, Path], record: Mapping[str, str]
+) -> None:
+    with tempfile.TemporaryDirectory(dir=parent) as temporary:
+        place = Path(temporary) / "made"
+        place.mkdir()
+        for name, path in files.items():
+            shutil.copy2(path, place / name)
+        text = "".join(f"{key}={value}\n" for key, value in record.items())
+        (place / _RECORD).write_text(text, encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)
+        place.rename(folder)
+
+
+def _copy_at_once(source: Path, target: Path) -> None:
+    """No other process sees half of it."""
+    part = target.with_suffix(".part")
+    shutil.copy2(source, part)
+    part.replace(target)
+
+
+def _fields(text: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {key: value for key, _, value in pairs}
+
+
+def _read(board: Board, config: Config, folder: Path) -> Libraries:
+    fields = _fields((folder / _RECORD).read_text(encoding="utf-8"))
+
+    def words(key: str) -> tuple[str, ...]:
+        return tuple(word for word in fields[key].split(";") if word)
+
+    return Libraries(
+        board=board,
+        config=config,
+        folder=folder,
+        messages=config.messages,
+        compiler=fields["compiler"],
+        flags=tuple(shlex.split(fields["flags"])),
+        plain_compiler=fields["plain_compiler"],
+        plain_flags=tuple(shlex.split(fields["plain_flags"])),
+        warnings=words("warnings"),
+        kernel_option=fields["kernel_option"],
+        ar=fields["ar"],
+        link_rule=fields["link_rule"],
+        link_flags=tuple(shlex.split(fields["link_flags"])),
+        objects=tuple(folder / name for name in words("objects")),
+        archives=tuple(
+            folder / name for name in words("archives") if name != _PREPARED
+        ),
+        prepared=folder / _PREPARED,
+        system=words("system"),
+        sources={
+            archive.removesuffix(".a"): tuple(
+                Path(path) for path in words(archive.removesuffix(".a"))
+            )
+            for archive in words("archives")
+        },
+        members={
+            name.removesuffix(".a"): words(f"{name.removesuffix('.a')}.objects")
+            for name in words("archives")
+        },
+    )

@@ -1,0 +1,61 @@
+"""Kernels of the user's own become objects, kept in the cache by their content."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ember import paths
+from ember.kernels import KernelList
+from ember.toolchain.libraries import Libraries
+
+_KEPT = 64  # folders of objects
+
+
+@functools.cache
+def digest(known: KernelList) -> bytes:
+    """A hash of every file that the user's kernels may be made of."""
+    found = hashlib.sha256()
+    for library in known.libraries:
+        for path in library.files():
+            found.update(str(path.relative_to(library.folder)).encode() + b"\0")
+            found.update(hashlib.sha256(path.read_bytes()).digest())
+    return found.digest()
+
+
+def options(known: KernelList) -> list[str]:
+    return [f"-I{library.folder}" for library in known.libraries]
+
+
+def objects(
+    made: Libraries, known: KernelList, chosen: Mapping[str, Sequence[str]]
+) -> list[Path]:
+    """Objects of the user's files that `chosen` kernels need, compiled where new."""
+    sources = known.user_sources(chosen)
+    if not sources:
+        return []
+    key = hashlib.sha256(made.key.encode() + digest(known))
+    key.update(str([str(path) for path in sources]).encode())
+    top = paths.writable_folder(paths.cache() / "user-kernels")
+    folder = top / key.hexdigest()[:16]
+    if not folder.is_dir():
+        with tempfile.TemporaryDirectory(dir=top) as temporary:
+            place = Path(temporary) / "made"
+            place.mkdir()
+            told = [made.kernel_option, *options(known)]
+            made.compile(sources, place, told, given=sources)
+            with contextlib.suppress(OSError):  # another process was faster
+                place.rename(folder)
+        _forget_old(top)
+    return sorted(folder.iterdir())
+
+
+def _forget_old(top: Path) -> None:
+    found = [path for path in top.iterdir() if path.is_dir()]
+    for old in sorted(found, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)

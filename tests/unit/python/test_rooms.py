@@ -1,0 +1,99 @@
+"""The rooms of the SDK: imports run one way, not in circles; none is crowded."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[3] / "sdk" / "ember"
+# Top to bottom: a room imports from itself and from those below it.
+ROOMS = (
+    *("cli", "export", "packaging", "run", "flash", "hil", "build", "plan", "select"),
+    *("model", "cases", "toolchain", "kernels", "boards", "program", "files"),
+)
+ALL = (*ROOMS, "")  # below all: errors, paths, output ... beside the rooms
+ENTRY = "ember.__main__"
+MOST_FILES = 25
+
+
+def modules() -> dict[str, Path]:
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if "templates" not in parts and "_data" not in parts:
+            found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+MODULES = modules()
+
+
+def room(module: str) -> str:
+    first = module.split(".")[1] if "." in module else ""
+    return first if (PACKAGE / first).is_dir() else ""
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Modules of the SDK that a file imports, other than for the type checker."""
+    tree = ast.parse(path.read_text())
+    typing = [n for n in ast.walk(tree) if isinstance(n, ast.If) and _is_typing(n)]
+    ignored = {id(n) for block in typing for n in ast.walk(block)}
+    for node in ast.walk(tree):
+        if id(node) in ignored:
+            continue
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in MODULES)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for one in node.names:
+                whole = f"{node.module}.{one.name}"
+                yield whole if whole in MODULES else node.module
+
+
+def _is_typing(node: ast.If) -> bool:
+    return isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def used() -> dict[str, set[str]]:
+    own = {
+        name: {one for one in imports(path) if one in MODULES and one != "ember"}
+        for name, path in MODULES.items()
+    }
+    return {name: found - {name} for name, found in own.items()}
+
+
+@pytest.fixture(scope="module", name="uses")
+def _uses() -> dict[str, set[str]]:
+    return used()
+
+
+def test_every_room_is_known() -> None:
+    rooms = {one.name for one in PACKAGE.iterdir() if (one / "__init__.py").is_file()}
+    assert rooms == set(ROOMS)
+
+
+def test_no_import_runs_up(uses: dict[str, set[str]]) -> None:
+    up = [
+        f"{module} imports {other}"
+        for module, others in uses.items()
+        for other in others
+        if module != ENTRY and ALL.index(room(other)) < ALL.index(room(module))
+    ]
+    assert not up, "\n".join(sorted(up))
+
+
+def test_no_circles(uses: dict[str, set[str]]) -> None:
+    """A package may import its own modules, and these each other."""
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_room_is_crowded() -> None:
+    for folder in {path.parent for path in MODULES.values()}:
+        files = sorted(one.name for one in folder.iterdir() if one.is_file())
+        assert len(files) <= MOST_FILES, f"{folder}: {len(files)} files"
