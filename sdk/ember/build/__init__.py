@@ -17,34 +17,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards
-from ember.build import folder as build_folder
-from ember.build import certificate
-from ember.build import estimate
-from ember.build import firmware
-from ember.build import firmware_folder
-from ember.build import jobs
-from ember.toolchain import libraries
-from ember.toolchain import linker
-from ember.build import pack
-from ember.build import parts
-from ember import paths
-from ember import program
-from ember import progress
-from ember.build import refusal
-from ember.build import stages
-from ember.toolchain import user_kernels
-from ember import writing
+from ember import boards, paths, program, progress, writing
 from ember import model as models
 from ember.boards import Board
-from ember.errors import UsageError
+from ember.build import (
+    certificate,
+    estimate,
+    firmware,
+    firmware_folder,
+    jobs,
+    pack,
+    parts,
+    refusal,
+    stages,
+)
+from ember.build import folder as build_folder
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
-from ember.toolchain.libraries import Libraries
+from ember.errors import UsageError
 from ember.model import Model
-from ember.program import Method
 from ember.plan.improved import Chosen
-
+from ember.program import Method
+from ember.toolchain import libraries, linker, user_kernels
+from ember.toolchain.libraries import Libraries
 
 __all__ = ["Built", "Options", "Package", "build", "check", "package", "trace"]
 

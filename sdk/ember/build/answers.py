@@ -14,27 +14,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ember.build import estimate
-from ember.build import jobs
-from ember.plan import occupancy
-from ember.plan import offsets
-from ember import progress
-from ember.build import refusal
 from ember import model as models
+from ember import progress
 from ember.boards import Board
-from ember.errors import SdkError, UsageError
+from ember.build import estimate, jobs, refusal
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
-from ember.model import Model
-from ember.program import types
 from ember.build.repack import repack
+from ember.errors import SdkError, UsageError
+from ember.files.tensors import DType
+from ember.model import Model
+from ember.plan import occupancy, offsets
+from ember.plan.improved import Chosen, Improved
 from ember.plan.replan import Replanned
+from ember.program import types
 from ember.select.resolve import MethodNeeds
 from ember.select.selection import Selection
-from ember.files.tensors import DType
 from ember.toolchain.tools import MissingToolError
-from ember.plan.improved import Chosen, Improved
-
 
 _SHRINKS = 4  # int8 instead of float32
 

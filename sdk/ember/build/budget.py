@@ -13,9 +13,9 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from ember.files import documents
-from ember.errors import SdkError, problem_list
 from ember.boards.strict import Size, Strict
+from ember.errors import SdkError, problem_list
+from ember.files import documents
 
 Ceilings = Annotated[dict[str, Size], Field(default_factory=dict)]
 

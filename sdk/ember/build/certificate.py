@@ -15,17 +15,16 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ember.toolchain import elf
-from ember.toolchain import linker
-from ember.build import pack
 from ember.boards import Board, Role
-from ember.toolchain.elf import Elf
-from ember.errors import SdkError, problem_list
-from ember.toolchain.libraries import Libraries
-from ember.plan.regions import Plan
+from ember.build import pack
 from ember.build.stack import image, ports
 from ember.build.stack.bound import Bound, Graph, StackError
 from ember.build.stack.members import Members
+from ember.errors import SdkError, problem_list
+from ember.plan.regions import Plan
+from ember.toolchain import elf, linker
+from ember.toolchain.elf import Elf
+from ember.toolchain.libraries import Libraries
 
 _PURPOSES: Mapping[Role, str] = {
     "planned": "activations",

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ember import paths
+from ember.build.stack.objects import Archive
 from ember.errors import SdkError
 from ember.toolchain.libraries import Libraries
-from ember.build.stack.objects import Archive
 
 _NAME = re.compile(r"\bember_\w+")
 _INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)

@@ -15,24 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ember.build import certificate
-from ember.build import firmware
-from ember.toolchain import image
-from ember.build import jobs
-from ember.toolchain import linker
-from ember.build import occupied
-from ember.plan import regions as plan
-from ember.toolchain import user_kernels
+from ember.build import certificate, firmware, jobs, occupied
 from ember.build.jobs import Job, Planned
-from ember.toolchain.libraries import Libraries
-from ember.toolchain.linker import DoesNotFitError
-from ember.plan.memories import NoRoomByRulesError
 from ember.build.occupied import Occupied
-from ember.plan.regions import room
 from ember.build.stack.bound import Bound
 from ember.build.stages import Packed, packed_models
+from ember.plan import regions as plan
 from ember.plan.improved import Chosen
-
+from ember.plan.memories import NoRoomByRulesError
+from ember.plan.regions import room
+from ember.toolchain import image, linker, user_kernels
+from ember.toolchain.libraries import Libraries
+from ember.toolchain.linker import DoesNotFitError
 
 
 @dataclass(frozen=True)

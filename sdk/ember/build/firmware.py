@@ -7,15 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.toolchain import linker
-from ember.build import pack
-from ember.build import parts
 from ember import paths
-from ember.toolchain.libraries import Libraries
-from ember.program import Method, Tensor
+from ember.build import pack, parts
 from ember.build.stack import ports
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members
+from ember.program import Method, Tensor
+from ember.toolchain import linker
+from ember.toolchain.libraries import Libraries
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from ember.build import folder as build_folder
 from ember.build import certificate
-from ember.toolchain import footprint
-from ember.toolchain import image
-from ember.plan import regions as plan
+from ember.build import folder as build_folder
 from ember.build.estimate import Estimate
+from ember.plan import regions as plan
+from ember.toolchain import footprint, image
 from ember.toolchain.libraries import Libraries
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ember.files import documents
 from ember import writing
 from ember.errors import SdkError
+from ember.files import documents
 
 _STAMP = "build.json"
 

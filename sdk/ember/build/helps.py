@@ -8,22 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ember import boards
-from ember.build import estimate
-from ember.build import jobs
-from ember.toolchain import linker
-from ember.plan import occupancy
-from ember.plan import passes
-from ember.plan import regions as plan
-from ember import progress
+from ember import boards, progress
 from ember.boards import Board
-from ember.errors import SdkError
+from ember.build import estimate, jobs
 from ember.build.estimate import Estimate
 from ember.build.jobs import Options
-from ember.plan.regions import room, wanted
+from ember.errors import SdkError
 from ember.model.steering import Steering
+from ember.plan import occupancy, passes
+from ember.plan import regions as plan
 from ember.plan.improved import Chosen
-
+from ember.plan.regions import room, wanted
+from ember.toolchain import linker
 
 _TOP = 3  # tensors, and constants
 # Other boards have other instructions: code, stack and what kernels need there is taken

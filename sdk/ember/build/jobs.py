@@ -11,33 +11,25 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember.program import adopt
-from ember.plan import copies
-from ember.plan import lending
-from ember.toolchain import libraries
-from ember.plan import memories
-from ember.plan import passes
-from ember import program
-from ember import paths
-from ember.plan import regions as plan
-from ember.select import prepack
-from ember import progress
-from ember.build import repack
-from ember.toolchain import user_kernels
-from ember.select import selection as selections
+from ember import paths, program, progress
 from ember.boards import Board
-from ember.errors import SdkError
-from ember.select.gaps import Gap
-from ember.toolchain.libraries import Libraries
-from ember.plan.memories import Spread
-from ember.model import Model
-from ember.program import Method
+from ember.build import repack
 from ember.build.project import Project
+from ember.errors import SdkError
 from ember.kernels.rules import Rules
-from ember.select.selection import Examined, Selection
+from ember.model import Model
 from ember.model.steering import Steering
+from ember.plan import copies, lending, memories, passes
+from ember.plan import regions as plan
 from ember.plan.improved import Chosen, Improved
-
+from ember.plan.memories import Spread
+from ember.program import Method, adopt
+from ember.select import prepack
+from ember.select import selection as selections
+from ember.select.gaps import Gap
+from ember.select.selection import Examined, Selection
+from ember.toolchain import libraries, user_kernels
+from ember.toolchain.libraries import Libraries
 
 
 @dataclass(frozen=True)
@@ -231,9 +223,7 @@ def choose(job: Job) -> list[Chosen]:
     if gaps:
         raise selections.missing(gaps)
     if job.options.prepared:
-        results = [
-            Chosen(model, _without_arena(model, one)) for model, one in results
-        ]
+        results = [Chosen(model, _without_arena(model, one)) for model, one in results]
     return results
 
 

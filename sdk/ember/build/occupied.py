@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.toolchain import elf
-from ember.toolchain import linker
 from ember.boards import Board, Role
+from ember.toolchain import elf, linker
 from ember.toolchain.elf import Elf, Section
 
 # Output sections of linker scripts, by the role that places them; and what they are.

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ember.toolchain import build_tree
 from ember.build import closure
-from ember.toolchain import libraries
-from ember.select import resolve
-from ember.toolchain.libraries import Libraries
 from ember.build.stack import objects
+from ember.select import resolve
+from ember.toolchain import build_tree, libraries
+from ember.toolchain.libraries import Libraries
 
 
 def of(made: Libraries, files: Sequence[Path]) -> Libraries:

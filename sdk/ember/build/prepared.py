@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ember.toolchain import elf
-from ember.select import resolve
 from ember.boards import Board
-from ember.toolchain.elf import Elf
 from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.program import Method, Tensor
+from ember.select import resolve
+from ember.toolchain import elf
+from ember.toolchain.elf import Elf
 
 _WORD = 1 << 32
 _POINTER_BYTES = 4

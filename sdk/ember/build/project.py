@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ember import boards
-from ember.files import documents
-from ember.plan import passes
 from ember.boards import strict
 from ember.errors import SdkError, UsageError, problem_list
-from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
+from ember.files import documents
 from ember.kernels.rules import Rules
-from ember.program.types import ALIGN
 from ember.model.steering import CLASSES, MOST_ALIGN, Steering
+from ember.plan import passes
+from ember.program.types import ALIGN
+from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
 FILE = Path("ember.yaml")
 _FIELDS = (

@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ember.build import helps
-from ember.toolchain import linker
-from ember.errors import problem_list
 from ember.build.estimate import Estimate
-from ember.toolchain.linker import DoesNotFitError
+from ember.errors import problem_list
 from ember.plan.improved import Chosen
-
+from ember.toolchain import linker
+from ember.toolchain.linker import DoesNotFitError
 
 _PIECES, _BOARDS = 3, 5
 

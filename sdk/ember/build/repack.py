@@ -12,13 +12,13 @@ from pathlib import Path
 
 from ember import program
 from ember.boards import Board
-from ember.kernels import KernelList
 from ember.build import runner
+from ember.kernels import KernelList
 from ember.kernels.rules import Rules
 from ember.model import Model
-from ember.plan.improved import Improved
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
+from ember.plan.improved import Improved
 from ember.plan.passes.improve import improve
 from ember.plan.replan import replan
 from ember.program import Program

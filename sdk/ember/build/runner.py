@@ -11,21 +11,15 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ember.build import certificate
-from ember.build import firmware
-from ember import kernels
-from ember.toolchain import libraries
-from ember.toolchain import linker
-from ember import paths
-from ember import progress
-from ember.boards import uart
-from ember.toolchain import user_kernels
-from ember.boards import Board
+from ember import kernels, paths, progress
+from ember.boards import Board, uart
+from ember.build import certificate, firmware
 from ember.cases import Case
 from ember.errors import SdkError
 from ember.kernels import KernelList
-from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 from ember.kernels.rules import Rules
+from ember.toolchain import libraries, linker, user_kernels
+from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
 _APP = (
     "runner_main.c",

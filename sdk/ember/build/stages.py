@@ -8,19 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ember.build import folder as build_folder
-from ember.model import describe
-from ember.build import jobs
-from ember.build import pack
-from ember.plan import regions as plan
-from ember.build import prepared
 from ember import kernels as kernel_list
-from ember.select import selection as selections
+from ember.build import folder as build_folder
+from ember.build import jobs, pack, prepared
 from ember.build.jobs import Job, Planned
+from ember.model import describe
+from ember.plan import regions as plan
+from ember.plan.improved import Chosen, Improved
 from ember.plan.memories import Spread
-from ember.plan.improved import Improved
-from ember.plan.improved import Chosen
-
+from ember.select import selection as selections
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from ember import kernels
-from ember.toolchain import linker
-from ember.errors import SdkError
-from ember.plan.improved import Improved
 from ember.build.pack import code, image
 from ember.build.pack.part import Part, rest_of
-from ember.plan.regions import Plan, Region
 from ember.build.prepared import Prepared
+from ember.errors import SdkError
+from ember.plan.improved import Improved
+from ember.plan.regions import Plan, Region
+from ember.toolchain import linker
 
 __all__ = ["Part", "parts", "rest_of", "sources", "write"]
 

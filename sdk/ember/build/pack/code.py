@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ember.boards import Board
-from ember.plan.improved import Improved
 from ember.build.pack.part import HEAD, Part
-from ember.plan.regions import MethodPlan, Plan, Region
 from ember.build.prepared import Names, tables
+from ember.plan.improved import Improved
+from ember.plan.regions import MethodPlan, Plan, Region
 
 
 def models_header(items: Sequence[Part]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ember.build.pack.part import HEAD, Part, image_align, rest_of
-from ember.program.types import ALIGN
 from ember.plan.regions import Region
+from ember.program.types import ALIGN
 
 
 def array(part: Part) -> str:

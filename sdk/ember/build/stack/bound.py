@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ember.errors import SdkError
 from ember.build.stack import code
 from ember.build.stack.calls import Callee, Calls
 from ember.build.stack.code import Objects
 from ember.build.stack.members import Members, Place, is_core
 from ember.build.stack.walk import Frame, UnknownStackError
+from ember.errors import SdkError
 
 
 class StackError(SdkError):

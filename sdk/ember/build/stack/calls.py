@@ -12,10 +12,10 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ember.toolchain import elf
 from ember.build.stack.code import Objects
 from ember.build.stack.members import Place, is_core
 from ember.build.stack.objects import Object
+from ember.toolchain import elf
 
 # The words of the runtime's structures that hold functions, by what these are.
 _CHANGING = dict(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ember.toolchain import elf
-from ember.toolchain import linkmap
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members, Place
 from ember.build.stack.objects import Object
 from ember.build.stack.step import Step
 from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+from ember.toolchain import elf, linkmap
 
 
 def differences(graph: Graph, firmware: Path) -> list[str]:

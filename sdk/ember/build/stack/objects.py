@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ember.errors import SdkError
 from ember.toolchain import elf
 from ember.toolchain.elf import Section, Symbol
-from ember.errors import SdkError
 
 _ARCHIVE = b"!<arch>\n"
 _HEAD = struct.Struct("<16s12s6s6s8s10s2s")

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.toolchain import elf
 from ember.boards import Board
-from ember.toolchain.libraries import Libraries
 from ember.build.stack.bound import Bound, Graph
 from ember.build.stack.members import Members, Place
+from ember.toolchain import elf
+from ember.toolchain.libraries import Libraries
 
 _STEP = 32  # bytes; what a stack's size is a multiple of
 
