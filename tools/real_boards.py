@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import boards, build
 from ember.boards import Board
-from ember.build.refusal import TooSmallError
+from ember.build.advice.refusal import TooSmallError
 from ember.flash import blocks
 
 ROOT = Path(__file__).parents[1]

@@ -18,10 +18,12 @@ def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
 
     SdkError when it is not what was planned.
     """
-    assert found.objects is not None
-    plans = found.planned.plans
-    planned = certificate.planned(plans, found.objects.members, found.bound)
-    certified = certificate.linked(planned, linked, found.objects.graph)
+    assert found.compiled is not None
+    objects = found.compiled.objects
+    planned = certificate.planned(
+        found.placed.plans, objects.members, found.compiled.bound
+    )
+    certified = certificate.linked(planned, linked, objects.graph)
     target.mkdir()
     for one in (linked, linked.with_suffix(".map")):
         shutil.move(one, target / one.name)
@@ -31,7 +33,7 @@ def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
 
 def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
     assert found.packed is not None
-    plans, job = found.planned.plans, found.job
+    plans, job = found.placed.plans, found.job
     images = image.write_images(elf_file, job.board)
     sizes = image.sizes(elf_file, job.board, *plan.totals(plans))
     build_folder.write_json(
@@ -41,7 +43,7 @@ def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
             "memory": found.memories_json(),
             "footprint": footprint.of_map(
                 elf_file.with_suffix(".map"),
-                found.packed.chosen,
+                found.packed.kernels,
                 made.objects,
                 job.app,
             ),

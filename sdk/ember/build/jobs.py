@@ -5,29 +5,20 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import paths, program, progress
+from ember import paths
 from ember.boards import Board
-from ember.build import repack
 from ember.build.project import Project
 from ember.errors import SdkError
 from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.model.steering import Steering
-from ember.plan import copies, lending, memories, passes
-from ember.plan import regions as plan
-from ember.plan.improved import Chosen, Improved
-from ember.plan.memories import Spread
-from ember.program import Method, adopt
-from ember.select import prepack
-from ember.select import selection as selections
-from ember.select.gaps import Gap
-from ember.select.selection import Examined, Selection
+from ember.plan import passes
+from ember.program import Method
 from ember.toolchain import libraries, user_kernels
 from ember.toolchain.libraries import Libraries
 
@@ -112,173 +103,6 @@ def libraries_of(board: Board, options: Options) -> Libraries:
     """The libraries to link firmware with, by parts.of()."""
     made = libraries.build(board, **asked(options), whole=False)
     return made.for_prepared() if options.prepared else made
-
-
-@dataclass(frozen=True)
-class Planned:
-    """Where everything lies, and what lacks room; `facts` are the plan's JSON."""
-
-    selected: Spread
-    plans: list[plan.Plan]
-    shortages: list[plan.Shortage]
-    facts: dict[str, Any]
-    seconds: float = 0.0  # of the processor, for placing it
-
-    def check(self) -> Planned:
-        """Itself; SdkError when something lacks room."""
-        if self.shortages:
-            names = ", ".join(model.name for model, _ in self.selected.pairs)
-            raise plan.NoRoomError(names, self.plans[0].board, self.shortages)
-        return self
-
-
-def planned(
-    job: Job,
-    pairs: Sequence[Chosen],
-    stack: int,
-    linked: Mapping[str, int] | None = None,
-    *,
-    spread: bool = True,
-) -> Planned:
-    """The models over the memories of the board, `spread` by what is accessed how
-    often; with bytes by memory of code and variables as they are `linked`, a guess
-    when None."""
-    began = time.process_time()
-    options = job.options
-    selected = Spread(list(pairs))
-    if spread:
-        selected = memories.spread(
-            pairs,
-            job.board,
-            options.rules,
-            options.steering,
-            stack=stack,
-            caller_io=options.caller_io,
-            linked=linked,
-        )
-    lent = lending.lending(selected.pairs, job.board, reload=options.steering.reload)
-    plans, shortages = plan.placed(
-        selected.pairs,
-        job.board,
-        stack=stack,
-        caller_io=options.caller_io,
-        homes=selected.homes,
-        lent=lent.size,
-        linked=linked,
-    )
-    facts = _facts(selected, plans, lent)
-    seconds = time.process_time() - began
-    return Planned(selected, plans, shortages, facts, seconds)
-
-
-def _facts(
-    selected: Spread, plans: list[plan.Plan], lent: lending.Lending
-) -> dict[str, Any]:
-    conflicts = [
-        one.conflict
-        for model, _ in selected.pairs
-        for one in model.replanned.values()
-        if one.conflict
-    ]
-    done = [
-        {"model": model.name, **asdict(one)}
-        for model, _ in selected.pairs
-        for one in model.passes
-    ]
-    facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
-    facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
-    facts |= {"copies": copies.to_json(selected.copies)}
-    apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
-    return plan.to_json(plans) | facts | {"kept_apart": apart}
-
-
-def _delegates(pairs: Sequence[Chosen]) -> dict[str, Any]:
-    """The parts of scratch and constants that are those of delegates, bytes."""
-    rows: list[dict[str, Any]] = [
-        {"model": model.name, "method": method.name, "index": index} | one.to_json()
-        for model, chosen in pairs
-        for method, needs in zip(chosen.methods, chosen.needs, strict=True)
-        for index, one in needs.delegates.items()
-    ]
-    most = max((one["values"] + one["work"] for one in rows), default=0)
-    packed = sum(sum(model.packed.values()) for model, _ in pairs)
-    return {"delegate": most, "delegates": rows, "packed": packed}
-
-
-def choose(job: Job) -> list[Chosen]:
-    """Each model packed, with its selection; all gaps are told together."""
-    results: list[Chosen] = []
-    gaps: list[Gap] = []
-    options = job.options
-    reload, count = options.steering.reload, sum(map(len, job.methods))
-    for model, methods in zip(job.models, job.methods, strict=True):
-        names = [one.name for one in methods]
-        with progress.doing(f"choosing kernels for {model.name}"):
-            packed, found = _packed(model, names, job)
-        if not lending.may_lend(job.board, count, reload=reload):
-            packed = lending.payloads_last(packed, names[0])
-        gaps += found.gaps
-        if found.selection is not None:
-            results.append(Chosen(packed, found.selection))
-    if gaps:
-        raise selections.missing(gaps)
-    if job.options.prepared:
-        results = [Chosen(model, _without_arena(model, one)) for model, one in results]
-    return results
-
-
-def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Examined]:
-    """A model after passes, with weights packed for its kernels."""
-    options = job.options
-    whole = model if options.caller_io else _with_buffers(model)
-    packed = repack.repack(whole, options.rules.known, options.passes, job.board)
-    found = _examined(packed, names, job)
-    if found.selection is not None:
-        weights = prepack.prepack(packed, found.selection.needs)
-        if weights is not None:
-            made = replace(
-                packed,
-                program=weights.program,
-                content=program.write(weights.program),
-                data=weights.data,
-                packed=weights.sizes,
-            )
-            return made, _examined(made, names, job)
-    return packed, found
-
-
-def _with_buffers(model: Model) -> Model:
-    """The model with memory for the buffers that it leaves to its caller."""
-    made = adopt.adopted(model.program)
-    if made is model.program:
-        return model
-    return replace(model, program=made, content=program.write(made))
-
-
-def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
-    return selections.examine(
-        model.program,
-        model.content,
-        model.data,
-        job.board,
-        [model.method(name) for name in methods],
-        model.name,
-        job.options.rules,
-        model.origins,
-    )
-
-
-def _without_arena(model: Improved, chosen: Selection) -> Selection:
-    """The selection of methods that need none, because they are prepared already."""
-    for method, own in zip(chosen.methods, chosen.needs, strict=True):
-        if own.changing:
-            raise SdkError(
-                f"{model.name} cannot be prepared: in {method.name} something can"
-                " change when it runs",
-                hint="build without --prepared",
-            )
-    needs = tuple(replace(one, arena=0) for one in chosen.needs)
-    return replace(chosen, needs=needs, prepared=True)
 
 
 def app_of(path: Path | None) -> Path | None:

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from ember import build, output
-from ember.build import budget as budgets
 from ember.build import project as projects
 from ember.build.jobs import options_of
+from ember.cli import budget as budgets
 from ember.cli.options import (
     CallerIoOption,
     KernelsOption,

@@ -11,8 +11,8 @@ import typer
 from rich.console import Console
 
 from ember import boards, output
-from ember.build import answers
 from ember.build import project as projects
+from ember.build.advice import answers
 from ember.build.jobs import Options, options_of
 from ember.cli.build import (
     BoardOption,

@@ -21,7 +21,8 @@ from pathlib import Path
 from ember import __version__, paths
 from ember import model as models
 from ember.boards import Board, Role, isa
-from ember.build import closure, jobs, stages
+from ember.build import choosing, closure, jobs, packing, placing
+from ember.build.assumed import Assumed
 from ember.build.jobs import Options
 from ember.errors import SdkError
 from ember.select import resolve
@@ -39,14 +40,13 @@ def write(
     """Fill an empty folder; the sources in it."""
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, library_board(board), options, None)
-    pairs = jobs.choose(job)
+    chosen = choosing.choose(job)
     made = libraries.build(resolve.computer(job.board), messages=True)
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
         place = Path(temporary)
-        stack = options.stack or linker.DEFAULT_STACK
-        packed = stages.packed_models(place, job, pairs, stack)
-        packed.planned.check()
+        assumed = Assumed(options.stack or linker.DEFAULT_STACK)
+        packed = packing.pack(place, job, placing.place(job, chosen, assumed).check())
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"
@@ -55,7 +55,7 @@ def write(
         ours = [*core, *closure.sources(made, texts.values())]
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
             texts[_place(one)] = one.read_text(encoding="utf-8")
-        for one in options.rules.known.user_sources(packed.chosen):
+        for one in options.rules.known.user_sources(packed.kernels):
             texts[f"user/{one.name}"] = one.read_text("utf-8", "surrogateescape")
     if not options.messages:
         assert _STRINGS in texts["ember/config.h"]

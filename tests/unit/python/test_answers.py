@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ember import boards, cli, program
-from ember.build import Options, answers
+from ember.build import Options
+from ember.build.advice import answers
 from ember.files.tensors import DType
 from ember.plan import passes
 from ember.program import Operator

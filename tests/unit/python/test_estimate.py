@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from ember import boards, build, cli
-from ember.build import Options, answers, refusal
-from ember.build.refusal import TooSmallError
+from ember.build import Options
+from ember.build.advice import answers, refusal
+from ember.build.advice.refusal import TooSmallError
 from ember.toolchain import linker, tools
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -101,7 +102,7 @@ def lacking(shortages: Any) -> dict[str, int]:
 @pytest.fixture(autouse=True)
 def _only_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what would help, which test_what_helps_does_fit tries."""
-    monkeypatch.setattr("ember.build.helps.tried", lambda *_, **__: [])
+    monkeypatch.setattr("ember.build.advice.helps.tried", lambda *_, **__: [])
 
 
 @rows

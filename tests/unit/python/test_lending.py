@@ -10,7 +10,8 @@ import pytest
 
 from ember import boards, program
 from ember import model as models
-from ember.build import jobs
+from ember.build import choosing, jobs, placing
+from ember.build.assumed import Assumed
 from ember.build.jobs import Options
 from ember.errors import SdkError
 from ember.model import Model
@@ -30,7 +31,7 @@ TWO = CASES / "xnnpack_two_delegates"
 def planned(path: Path, board: str = "qemu-a64", **options: Any) -> dict[str, Any]:
     on, asked = boards.load(board), Options(**options)
     job = jobs.make([models.read(path)], on, asked, None)
-    return jobs.planned(job, jobs.choose(job), linker.DEFAULT_STACK).facts
+    return placing.place(job, choosing.choose(job), Assumed(linker.DEFAULT_STACK)).facts
 
 
 def used(facts: dict[str, Any]) -> int:

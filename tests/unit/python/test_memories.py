@@ -15,8 +15,9 @@ import yaml
 from ember import boards, cli, program
 from ember import model as models
 from ember.boards import Board
-from ember.build import jobs, repack
+from ember.build import choosing, jobs, placing, repack
 from ember.build import project as projects
+from ember.build.assumed import Assumed
 from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.kernels.rules import Rules
@@ -62,7 +63,7 @@ def spread(
     options = jobs.Options(steering=steering or Steering(), passes=(), **more)
     found = tuple(models.read(path) for path in paths or (RESNET,))
     job = jobs.make(found, on, options, None)
-    return jobs.planned(job, jobs.choose(job), STACK).selected
+    return placing.place(job, choosing.choose(job), Assumed(STACK)).selected
 
 
 def plans(on: Board, made: Spread) -> list[plan.Plan]:

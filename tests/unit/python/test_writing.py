@@ -151,7 +151,7 @@ def test_builds_of_two_things_into_one_folder(tmp_path: Path) -> None:
     """The second waits; then the first one's is there, which it would overwrite."""
     script = (
         "import sys, time; from pathlib import Path\n"
-        "from ember import build_folder as b\n"
+        "from ember.build import folder as b\n"
         "folder = Path(sys.argv[1])\n"
         "with b.locked(folder, 'first', None), b.filled(folder, 'first') as place:\n"
         "    (place / '4-package').mkdir(); print('in', flush=True); time.sleep(0.5)\n"

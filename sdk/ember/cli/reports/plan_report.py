@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from ember import output
-from ember.build import refusal
+from ember.build.advice import refusal
 from ember.output import counted, plain
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ember.build import helps
+from ember.build.advice import helps
 from ember.build.estimate import Estimate
 from ember.errors import problem_list
 from ember.plan.improved import Chosen

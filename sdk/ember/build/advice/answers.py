@@ -17,7 +17,8 @@ from typing import Any
 from ember import model as models
 from ember import progress
 from ember.boards import Board
-from ember.build import estimate, jobs, refusal
+from ember.build import choosing, jobs
+from ember.build.advice import refusal, trials
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
 from ember.build.repack import repack
@@ -37,28 +38,28 @@ _SHRINKS = 4  # int8 instead of float32
 
 def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     """The answer, as JSON."""
-    found = [models.read(path) for path in files]  # what cannot be read is no answer
-    job = jobs.make(found, board, options, jobs.app_of(options.app))
+    read = [models.read(path) for path in files]  # what cannot be read is no answer
+    job = jobs.make(read, board, options, jobs.app_of(options.app))
     began = time.process_time()
     pairs, missing = _chosen(job)
     seconds = time.process_time() - began
-    with progress.doing(f"planning {', '.join(model.name for model in found)}"):
-        planned = _estimate(job, pairs, missing)
+    with progress.doing(f"planning {', '.join(model.name for model in read)}"):
+        found = _estimate(job, pairs, missing)
     spent = sum(model.pass_seconds for model, _ in pairs)
-    answer = planned.to_json() | {
+    answer = found.to_json() | {
         "resolved": missing is None,
-        "seconds": seconds - spent + planned.planned.seconds,
+        "seconds": seconds - spent + found.placed.seconds,
         "pass_seconds": spent,
     }
     if missing is not None:
         answer |= {"reason": missing.what, "hint": missing.hint}
     known = options.rules.known
-    shown = planned.planned.selected.pairs if planned.fits else pairs
+    shown = found.placed.selected.pairs if found.fits else pairs
     methods = ((model, one) for model, chosen in shown for one in chosen.methods)
     answer["methods"] = occupancy.of_all(methods, known)
-    if not planned.fits:
-        answer |= refusal.of(planned, pairs)
-    if not planned.fits or missing is not None:
+    if not found.fits:
+        answer |= refusal.of(found, pairs)
+    if not found.fits or missing is not None:
         answer["int8"] = _as_int8([model for model, _ in pairs])
     return answer
 
@@ -66,7 +67,7 @@ def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
 def _chosen(job: Job) -> tuple[Sequence[Chosen], SdkError | None]:
     """Packed models with their kernels; with none, and why, where some are missing."""
     try:
-        return jobs.choose(job), None
+        return choosing.choose(job), None
     except UsageError:
         raise
     except SdkError as error:
@@ -88,12 +89,12 @@ def _without_kernels(model: Model, job: Job) -> Chosen:
 def _estimate(job: Job, pairs: Sequence[Chosen], missing: SdkError | None) -> Estimate:
     """As linked; with what is assumed, where the tools for that are missing."""
     if missing is not None:  # nor is anything spread: that needs the kernels' accesses
-        return estimate.assumed(job, pairs, "kernels are missing", spread=False)
+        return trials.assumed(job, pairs, "kernels are missing", spread=False)
     try:
         made = jobs.libraries_of(job.board, job.options)
-        return estimate.alone(job, pairs, made)
+        return trials.linked(job, pairs, made)
     except MissingToolError as error:
-        return estimate.assumed(job, pairs, error.what)
+        return trials.assumed(job, pairs, error.what)
 
 
 def _as_int8(packed: Sequence[Improved]) -> dict[str, int]:

@@ -10,7 +10,9 @@ from typing import Any
 
 from ember import boards, progress
 from ember.boards import Board
-from ember.build import estimate, jobs
+from ember.build import choosing, jobs, placing
+from ember.build.advice import trials
+from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
 from ember.build.jobs import Options
 from ember.errors import SdkError
@@ -96,15 +98,15 @@ class _Trials:
         job = self.before.job
         after = jobs.make(job.models, job.board, options, job.app)
         try:
-            pairs = jobs.choose(after)
+            pairs = choosing.choose(after)
             content = _content(after.options, pairs)
             if content in self.known:
                 return None
             self.known.append(content)
             if self.before.reason:
-                return estimate.assumed(after, pairs, self.before.reason)
+                return trials.assumed(after, pairs, self.before.reason)
             made = jobs.libraries_of(job.board, options)
-            return estimate.alone(after, pairs, made)
+            return trials.linked(after, pairs, made)
         except SdkError:
             return None
 
@@ -189,7 +191,8 @@ def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> boo
         )
         if options.steering:
             options.steering.check(board, job.models)
-            jobs.planned(replace(job, board=board), other, before.stack).check()
+            elsewhere = replace(job, board=board)
+            placing.place(elsewhere, other, Assumed(before.stack)).check()
     except SdkError:
         return False
     used = plan.to_json(found)["memories"]

@@ -1,4 +1,4 @@
-"""A job becomes the first artefacts of a build folder, one after the other."""
+"""Placed models become packed ones: what a compiler and a linker are given."""
 
 from __future__ import annotations
 
@@ -10,61 +10,53 @@ from typing import Any
 
 from ember import kernels as kernel_list
 from ember.build import folder as build_folder
-from ember.build import jobs, pack, prepared
-from ember.build.jobs import Job, Planned
+from ember.build import pack as artefacts
+from ember.build import prepared
+from ember.build.jobs import Job
+from ember.build.placing import Placed
 from ember.model import describe
 from ember.plan import regions as plan
-from ember.plan.improved import Chosen, Improved
+from ember.plan.improved import Improved
 from ember.plan.memories import Spread
 from ember.select import selection as selections
 
 
 @dataclass(frozen=True)
 class Packed:
-    """Models with their place in the board's memories."""
+    """Placed models as files to compile: images, C tables, a linker script."""
 
-    chosen: dict[str, tuple[str, ...]]  # the kernels of all models
-    planned: Planned
+    placed: Placed
+    kernels: dict[str, tuple[str, ...]]  # of all models, by operator
 
     @property
     def plans(self) -> list[plan.Plan]:
-        return self.planned.plans
+        return self.placed.plans
 
 
-def packed_models(
-    folder: Path,
-    job: Job,
-    pairs: Sequence[Chosen],
-    stack: int,
-    linked: Mapping[str, int] | None = None,
-    *,
-    spread: bool = True,
-) -> Packed:
-    """The first four artefacts, also of what has no room; `linked` are bytes by memory
-    of code and variables, a guess when None."""
-    planned = jobs.planned(job, pairs, stack, linked, spread=spread)
-    selected = planned.selected
+def pack(folder: Path, job: Job, placed: Placed) -> Packed:
+    """The first four reports and artefacts in `folder`, also of what has no room."""
+    selected = placed.selected
     build_folder.write_json(folder / "1-program.json", _program_facts(job))
-    kernels = [one.kernels for _, one in selected.pairs]
-    chosen = selections.merge(kernels, job.options.rules.allowed(job.board))
+    each = [one.kernels for _, one in selected.pairs]
+    merged = selections.merge(each, job.options.rules.allowed(job.board))
     build_folder.write_json(
-        folder / "2-selection.json", _selection_facts(job, selected, chosen)
+        folder / "2-selection.json", _selection_facts(job, selected, merged)
     )
-    build_folder.write_json(folder / "3-plan.json", planned.facts)
+    build_folder.write_json(folder / "3-plan.json", placed.facts)
     package = folder / "4-package"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir()
-    parts = pack.parts(
+    parts = artefacts.parts(
         [model for model, _ in selected.pairs],
-        planned.plans,
+        placed.plans,
         [one.changing for _, one in selected.pairs],
         [_prepared(job, *pair) for pair in selected.pairs],
     )
     backends = sorted({name for _, one in selected.pairs for name in one.backends})
     nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
     table = kernel_list.backend_table(backends, job.board.isa, nodes)
-    pack.write(package, parts, chosen, table, job.options.rules.known)
-    return Packed(chosen, planned)
+    artefacts.write(package, parts, merged, table, job.options.rules.known)
+    return Packed(placed, merged)
 
 
 def _prepared(

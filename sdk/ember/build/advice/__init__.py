@@ -1,0 +1,1 @@
+"""A model that may not fit becomes an answer: what lacks room, and what would help."""

@@ -1,0 +1,46 @@
+"""A job as it would be: linked aside, so that nothing stays, or without a link."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ember.build import flow, placing
+from ember.build.assumed import Assumed
+from ember.build.estimate import Estimate
+from ember.build.jobs import Job
+from ember.build.occupied import Occupied
+from ember.plan.improved import Chosen
+from ember.plan.regions import room
+from ember.toolchain import linker
+from ember.toolchain.libraries import Libraries
+
+
+def linked(job: Job, chosen: Sequence[Chosen], made: Libraries) -> Estimate:
+    """As `ember build` makes it."""
+    with tempfile.TemporaryDirectory(prefix="ember-estimate-") as temporary:
+        folder, scratch = Path(temporary) / "build", Path(temporary) / "objects"
+        folder.mkdir()
+        scratch.mkdir()
+        return flow.settle(folder, job, chosen, made, scratch)
+
+
+def assumed(
+    job: Job, chosen: Sequence[Chosen], reason: str, *, spread: bool = True
+) -> Estimate:
+    """Without a link, because of `reason`: code and stack are guesses."""
+    stack = job.options.stack or linker.DEFAULT_STACK
+    placed = placing.place(job, chosen, Assumed(stack, spread=spread))
+    guess = room.guessed(job.board)
+    model = {one.weights: one.model_bytes for one in placed.plans}
+    memories = []
+    for facts in placed.facts["memories"]:
+        name = facts["name"]
+        pieces = {"room for code and variables": guess.get(name, 0)}
+        pieces["the model"] = model.get(name, 0)
+        pieces["the stack"] = stack if name == placed.plans[0].stack_memory else 0
+        used = facts["used"] + guess.get(name, 0)
+        pieces = {what: size for what, size in pieces.items() if size}
+        memories.append(Occupied(name, facts["capacity"], used, pieces))
+    return Estimate(job, placed, tuple(memories), reason=reason)

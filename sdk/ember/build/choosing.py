@@ -1,0 +1,95 @@
+"""A job's models become chosen ones: after passes, with a kernel for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ember import program, progress
+from ember.build import repack
+from ember.build.jobs import Job
+from ember.errors import SdkError
+from ember.model import Model
+from ember.plan import lending
+from ember.plan.improved import Chosen, Improved
+from ember.program import adopt
+from ember.select import prepack
+from ember.select import selection as selections
+from ember.select.gaps import Gap
+from ember.select.selection import Examined, Selection
+
+
+def choose(job: Job) -> list[Chosen]:
+    """Each model packed, with its selection; all gaps are told together."""
+    results: list[Chosen] = []
+    gaps: list[Gap] = []
+    options = job.options
+    reload, count = options.steering.reload, sum(map(len, job.methods))
+    for model, methods in zip(job.models, job.methods, strict=True):
+        names = [one.name for one in methods]
+        with progress.doing(f"choosing kernels for {model.name}"):
+            packed, found = _packed(model, names, job)
+        if not lending.may_lend(job.board, count, reload=reload):
+            packed = lending.payloads_last(packed, names[0])
+        gaps += found.gaps
+        if found.selection is not None:
+            results.append(Chosen(packed, found.selection))
+    if gaps:
+        raise selections.missing(gaps)
+    if job.options.prepared:
+        results = [Chosen(model, _without_arena(model, one)) for model, one in results]
+    return results
+
+
+def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Examined]:
+    """A model after passes, with weights packed for its kernels."""
+    options = job.options
+    whole = model if options.caller_io else _with_buffers(model)
+    packed = repack.repack(whole, options.rules.known, options.passes, job.board)
+    found = _examined(packed, names, job)
+    if found.selection is not None:
+        weights = prepack.prepack(packed, found.selection.needs)
+        if weights is not None:
+            made = replace(
+                packed,
+                program=weights.program,
+                content=program.write(weights.program),
+                data=weights.data,
+                packed=weights.sizes,
+            )
+            return made, _examined(made, names, job)
+    return packed, found
+
+
+def _with_buffers(model: Model) -> Model:
+    """The model with memory for the buffers that it leaves to its caller."""
+    made = adopt.adopted(model.program)
+    if made is model.program:
+        return model
+    return replace(model, program=made, content=program.write(made))
+
+
+def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
+    return selections.examine(
+        model.program,
+        model.content,
+        model.data,
+        job.board,
+        [model.method(name) for name in methods],
+        model.name,
+        job.options.rules,
+        model.origins,
+    )
+
+
+def _without_arena(model: Improved, chosen: Selection) -> Selection:
+    """The selection of methods that need none, because they are prepared already."""
+    for method, own in zip(chosen.methods, chosen.needs, strict=True):
+        if own.changing:
+            raise SdkError(
+                f"{model.name} cannot be prepared: in {method.name} something can"
+                " change when it runs",
+                hint="build without --prepared",
+            )
+    needs = tuple(replace(one, arena=0) for one in chosen.needs)
+    return replace(chosen, needs=needs, prepared=True)

@@ -1,0 +1,54 @@
+"""A job becomes firmware: improved, chosen, placed, packed, compiled, linked.
+
+Each stage is a module of this room, its record holds the one before. One loop: placing
+assumes bytes of stack, code and variables, which only the link tells. It ends when what
+was linked is no more than what was assumed, or when the board is too small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ember.build import certificate, packing, placing
+from ember.build.assumed import Assumed
+from ember.build.estimate import Estimate
+from ember.build.jobs import Job
+from ember.build.linking import Linking
+from ember.plan.improved import Chosen
+from ember.plan.memories import NoRoomByRulesError
+from ember.toolchain.libraries import Libraries
+
+
+def settle(
+    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries, scratch: Path
+) -> Estimate:
+    """The first artefacts in `folder`; in `scratch` the objects, and firmware.elf where
+    it fits."""
+    linking = Linking(folder, job, made, scratch)
+    first = assumed = Assumed(job.options.stack or certificate.first_stack(job.board))
+    while True:
+        try:
+            placed = placing.place(job, chosen, assumed)
+        except NoRoomByRulesError:  # a rule of the project has no room for a guess
+            if assumed.linked is not None:
+                raise
+            assumed = replace(assumed, linked={})
+            continue
+        packed = packing.pack(folder, job, placed)
+        compiled = linking.compile(packed)
+        if compiled.stack > assumed.stack:
+            assumed = replace(assumed, stack=compiled.stack)
+            continue
+        memories = linking.link(compiled, packed)
+        found = Estimate(job, placed, memories, packed, compiled)
+        if found.fits and not placed.shortages:
+            return found
+        if not assumed.covers(found.linked):
+            assumed = assumed.grown(found.linked)
+        elif assumed.spread and not job.options.steering:
+            # Once more without copies, which stack and code pay for.
+            assumed = replace(assumed, spread=False, stack=first.stack)
+        else:
+            return found

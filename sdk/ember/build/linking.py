@@ -1,0 +1,96 @@
+"""Packed models become objects, these a linked firmware, and what it takes."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ember.build import certificate, firmware, occupied
+from ember.build.jobs import Job
+from ember.build.occupied import Occupied
+from ember.build.packing import Packed
+from ember.build.stack.bound import Bound
+from ember.plan import regions as plan
+from ember.toolchain import image, linker, user_kernels
+from ember.toolchain.libraries import Libraries
+from ember.toolchain.linker import DoesNotFitError
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Objects of one firmware, and the stack that their code needs."""
+
+    objects: firmware.Objects
+    stack: int  # bytes
+    bound: Bound | None  # None: the port has none
+
+
+class Linking:
+    """Compiles and links what is packed, in the folder `scratch`; the same sources are
+    compiled once."""
+
+    def __init__(self, folder: Path, job: Job, made: Libraries, scratch: Path) -> None:
+        self._package = folder / "4-package"
+        self._job = job
+        self._made = made
+        self._scratch = scratch
+        self._sources = firmware.Sources(
+            self._package,
+            tuple(itertools.chain(*job.methods)),
+            job.app,
+            prepared=job.options.prepared,
+        )
+        self._last: tuple[bytes, Compiled] | None = None
+
+    def compile(self, packed: Packed) -> Compiled:
+        digest = self._sources.digest()
+        if self._last is None or self._last[0] != digest:
+            self._last = digest, self._compiled(packed)
+        return self._last[1]
+
+    def _compiled(self, packed: Packed) -> Compiled:
+        options = self._job.options
+        own = user_kernels.objects(self._made, options.rules.known, packed.kernels)
+        files = [*self._sources.compile(self._made, self._scratch), *own]
+        objects = firmware.objects(self._made, files)
+        stack, bound = certificate.stack_size(self._made, objects.graph, options.stack)
+        return Compiled(objects, stack, bound)
+
+    def link(self, compiled: Compiled, packed: Packed) -> tuple[Occupied, ...]:
+        """What firmware.elf takes of each memory. Where one is too small, it is linked
+        as roomy.elf with larger ones: what is missing is the linker's figure, too."""
+        script = self._package / "linker.ld"
+        elf_file = self._scratch / "firmware.elf"
+        objects, plans = compiled.objects, packed.plans
+        if not script.is_file():
+            objects.link(elf_file, None)
+            return _of_process(elf_file, plans)
+        board, stack_memory = self._job.board, plans[0].stack_memory
+        try:
+            objects.link(elf_file, script)
+            return occupied.of(elf_file, board, stack_memory)
+        except DoesNotFitError:
+            roomy = self._scratch / "roomy.ld"
+            text = script.read_text(encoding="utf-8")
+            roomy.write_text(linker.with_room(text), encoding="utf-8")
+            elf_file = self._scratch / "roomy.elf"
+            objects.link(elf_file, roomy, overlap=True)
+            found = occupied.of(elf_file, board, stack_memory)
+            if all(one.used <= one.capacity for one in found):
+                raise  # the linker knows better
+            return found
+
+
+def _of_process(elf_file: Path, plans: Sequence[plan.Plan]) -> tuple[Occupied, ...]:
+    """On this computer, where all that a program has lies in one memory."""
+    (memory,) = plans[0].board.memories
+    found = image.sizes(elf_file, plans[0].board, *plan.totals(plans))
+    pieces = {
+        "code": found.code,
+        "constants of code": found.rodata,
+        "variables": found.data + found.bss,
+        "the model": found.model,
+    }
+    return (Occupied(memory.name, memory.size, found.total, pieces),)

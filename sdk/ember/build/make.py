@@ -1,0 +1,85 @@
+"""Models and a board become a build folder, or stay what it holds already."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ember import boards, paths, progress
+from ember import model as models
+from ember.boards import Board
+from ember.build import built, choosing, firmware_folder, flow, jobs, placing
+from ember.build import folder as build_folder
+from ember.build.advice import refusal
+from ember.build.assumed import Assumed
+from ember.build.built import Built
+from ember.build.jobs import Job, Options
+from ember.errors import UsageError
+from ember.plan.improved import Chosen
+from ember.toolchain import libraries, linker
+from ember.toolchain.libraries import Libraries
+
+
+def build(
+    path: Path | Sequence[Path],
+    board_name: str,
+    *,
+    out: Path | None = None,
+    data: Sequence[Path] = (),
+    options: Options | None = None,
+) -> Built:
+    """Build `path` (.pte, .bpte or case folder) for a board; nothing when it is built.
+
+    Several become one firmware. `out` is the build folder, build/<board>/<model> when
+    None.
+    """
+    options = options or Options()
+    board = options.rules.narrowed(boards.load(board_name))
+    files = [path] if isinstance(path, Path) else list(path)
+    found = tuple(models.read(one, data if len(files) == 1 else ()) for one in files)
+    if data and len(files) > 1:
+        raise UsageError(
+            "--data is for one model", hint="put each model into a folder with its .ptd"
+        )
+    app = jobs.app_of(options.app)
+    job = jobs.make(found, board, options, app)
+    name = "_".join(model.name for model in found)
+    folder = (out or Path("build") / board.name / name).absolute()
+    paths.need_folder(folder, "choose another one with --out")
+    before, chosen = build_folder.held(folder), None
+    if not libraries.built_key(board, **jobs.asked(options)):
+        # Gaps are told before a compiler runs for nothing.
+        chosen = choosing.choose(job)
+    made = jobs.libraries_of(board, options)
+    key = jobs.key(job, made)
+    if not build_folder.is_built(folder, key):
+        chosen = chosen or choosing.choose(job)
+        paths.writable_folder(folder, "choose another one with --out")
+        with build_folder.locked(folder, key, before) as is_there:
+            if not is_there:
+                with build_folder.filled(folder, key) as place:
+                    _write(place, job, chosen, made)
+            return built.read(folder, job)
+    return built.read(folder, job)
+
+
+def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) -> None:
+    """All artefacts; SdkError when the board is too small."""
+    with tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch:
+        with progress.doing(f"building for {job.board.name}"):
+            found = flow.settle(folder, job, chosen, made, Path(scratch))
+        if not found.fits:
+            raise refusal.error(found, chosen)
+        build_folder.write_json(folder / "3-plan.json", found.to_json())
+        linked = Path(scratch) / "firmware.elf"
+        firmware_folder.write(folder / "5-firmware", linked, found, made)
+
+
+def check(files: Sequence[Path], board: Board, options: Options) -> None:
+    """SdkError when the models do not fit, as far as that is known before anything is
+    compiled: with an assumed stack, code and variables."""
+    found = tuple(models.read(path) for path in files)
+    job = jobs.make(found, board, options, None)
+    assumed = Assumed(options.stack or linker.DEFAULT_STACK)
+    placing.place(job, choosing.choose(job), assumed).check()

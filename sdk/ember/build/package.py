@@ -1,0 +1,108 @@
+"""Models become objects for an application of the user's: what a linker needs."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ember import boards, paths, progress
+from ember import model as models
+from ember.build import choosing, flow, jobs, pack, packing, parts, placing
+from ember.build import folder as build_folder
+from ember.build.advice import refusal
+from ember.build.assumed import Assumed
+from ember.build.estimate import Estimate
+from ember.build.jobs import Job, Options
+from ember.plan.improved import Chosen
+from ember.toolchain import libraries, user_kernels
+from ember.toolchain.libraries import Libraries
+
+# Of a packed model's stack what is left for an application of the project's own.
+_APPLICATION, _STEP = 2048, 32  # bytes
+
+
+@dataclass(frozen=True)
+class Package:
+    """Models compiled for a board, to be linked with an application by its project."""
+
+    folder: Path  # with ember_models.h
+    made: Libraries
+    objects: tuple[Path, ...]
+    script: Path | None
+
+
+def package(
+    files: Sequence[Path], board_name: str, folder: Path, options: Options
+) -> Package:
+    """As build(), up to what a linker needs beside main()."""
+    board = options.rules.narrowed(boards.load(board_name))
+    paths.need_folder(folder)
+    before = build_folder.held(folder)
+    found = tuple(models.read(path) for path in files)
+    job = jobs.make(found, board, options, None)
+    chosen = choosing.choose(job)
+    made = libraries.build(board, **jobs.asked(options), whole=False)
+    key = jobs.key(job, made)
+    paths.writable_folder(folder)
+    with build_folder.locked(folder, key, before) as is_there:
+        if not is_there:
+            with build_folder.filled(folder, key) as aside:
+                _compile_package(aside, job, chosen, made)
+    place, objects = folder / "4-package", folder / "objects"
+    script = place / "linker.ld"
+    compiled = tuple(sorted(objects.iterdir()))
+    return Package(
+        place,
+        parts.of(made, compiled),
+        compiled,
+        script if script.is_file() else None,
+    )
+
+
+def _compile_package(
+    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries
+) -> None:
+    place, objects = folder / "4-package", folder / "objects"
+    kernels = _pack(folder, job, chosen, made)
+    objects.mkdir()
+    app = paths.runtime() / "app"
+    sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
+    made.compile(sources, objects, [f"-I{place}"])
+    for path in user_kernels.objects(made, job.options.rules.known, kernels):
+        shutil.copy(path, objects / f"user_{path.name}")
+
+
+def _pack(
+    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries
+) -> dict[str, tuple[str, ...]]:
+    """The first four artefacts, as the usual application needs them, with more stack
+    for one of the project's own where there is room; the kernels."""
+    with (
+        progress.doing(f"packing for {job.board.name}"),
+        tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch,
+    ):
+        found = flow.settle(folder, job, chosen, made, Path(scratch))
+    if not found.fits:
+        raise refusal.error(found, chosen, prepared=False)
+    assert found.packed is not None
+    more = _for_application(found)
+    if more:
+        settled = Assumed(found.stack, found.linked)
+        placed = placing.place(job, chosen, replace(settled, stack=found.stack + more))
+        if placed.shortages:
+            placed = placing.place(job, chosen, settled)
+        packing.pack(folder, job, placed)
+    return found.packed.kernels
+
+
+def _for_application(found: Estimate) -> int:
+    """Bytes of stack beside what the bound asks for, as far as there is room."""
+    assert found.compiled is not None
+    if found.job.options.stack is not None or found.compiled.bound is None:
+        return 0
+    name = found.placed.plans[0].stack_memory
+    (memory,) = (one for one in found.memories if one.memory == name)
+    return min(_APPLICATION, (memory.capacity - memory.used) // _STEP * _STEP)

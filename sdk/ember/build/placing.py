@@ -1,0 +1,96 @@
+"""Chosen models become placed ones: an address for every byte on a board."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ember.build.assumed import Assumed
+from ember.build.jobs import Job
+from ember.plan import copies, lending, memories
+from ember.plan import regions as plan
+from ember.plan.improved import Chosen
+from ember.plan.memories import Spread
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where everything lies, and what lacks room; `facts` are the plan's JSON."""
+
+    selected: Spread
+    plans: list[plan.Plan]
+    shortages: list[plan.Shortage]
+    facts: dict[str, Any]
+    seconds: float = 0.0  # of the processor, for placing it
+
+    def check(self) -> Placed:
+        """Itself; SdkError when something lacks room."""
+        if self.shortages:
+            names = ", ".join(model.name for model, _ in self.selected.pairs)
+            raise plan.NoRoomError(names, self.plans[0].board, self.shortages)
+        return self
+
+
+def place(job: Job, chosen: Sequence[Chosen], assumed: Assumed) -> Placed:
+    """The models over the memories of the board, by what is accessed how often."""
+    began = time.process_time()
+    options = job.options
+    selected = Spread(list(chosen))
+    if assumed.spread:
+        selected = memories.spread(
+            chosen,
+            job.board,
+            options.rules,
+            options.steering,
+            stack=assumed.stack,
+            caller_io=options.caller_io,
+            linked=assumed.linked,
+        )
+    lent = lending.lending(selected.pairs, job.board, reload=options.steering.reload)
+    plans, shortages = plan.placed(
+        selected.pairs,
+        job.board,
+        stack=assumed.stack,
+        caller_io=options.caller_io,
+        homes=selected.homes,
+        lent=lent.size,
+        linked=assumed.linked,
+    )
+    placed = Placed(selected, plans, shortages, _facts(selected, plans, lent))
+    return replace(placed, seconds=time.process_time() - began)
+
+
+def _facts(
+    selected: Spread, plans: list[plan.Plan], lent: lending.Lending
+) -> dict[str, Any]:
+    conflicts = [
+        one.conflict
+        for model, _ in selected.pairs
+        for one in model.replanned.values()
+        if one.conflict
+    ]
+    done = [
+        {"model": model.name, **asdict(one)}
+        for model, _ in selected.pairs
+        for one in model.passes
+    ]
+    facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
+    facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
+    facts |= {"copies": copies.to_json(selected.copies)}
+    apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
+    return plan.to_json(plans) | facts | {"kept_apart": apart}
+
+
+def _delegates(chosen: Sequence[Chosen]) -> dict[str, Any]:
+    """The parts of scratch and constants that are those of delegates, bytes."""
+    rows: list[dict[str, Any]] = [
+        {"model": model.name, "method": method.name, "index": index} | one.to_json()
+        for model, selection in chosen
+        for method, needs in zip(selection.methods, selection.needs, strict=True)
+        for index, one in needs.delegates.items()
+    ]
+    most = max((one["values"] + one["work"] for one in rows), default=0)
+    packed = sum(sum(model.packed.values()) for model, _ in chosen)
+    return {"delegate": most, "delegates": rows, "packed": packed}
