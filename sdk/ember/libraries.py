@@ -29,7 +29,7 @@ from ember.build_tree import (
 )
 from ember.errors import SdkError
 
-_SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
+_SOURCES = ("CMakeLists.txt", "runtime_c", "backends", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"

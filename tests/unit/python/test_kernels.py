@@ -50,14 +50,16 @@ def test_entry(entry: dict[str, Any]) -> None:
 
 
 def test_kernels_of_nodes_are_listed() -> None:
-    """Each is a file of its backend's folder, and each such file is listed."""
+    """Each is a file of its backend's folders, and each such file is listed."""
     for backend in kernels.load().backends.values():
-        folder = paths.runtime() / "backends" / backend.source
-        files = [path for path in folder.glob("*.c") if NODES.search(path.read_text())]
+        folder = paths.backends() / backend.source
+        files = [
+            path for path in folder.glob("*/*.c") if NODES.search(path.read_text())
+        ]
         assert {path.stem for path in files} == set(backend.kernels)
         for name in backend.kernels:
-            found = NODES.findall((folder / f"{name}.c").read_text(encoding="utf-8"))
-            assert found == [name]
+            (path,) = folder.glob(f"*/{name}.c")
+            assert NODES.findall(path.read_text(encoding="utf-8")) == [name]
 
 
 def test_operators_are_listed_once() -> None:

@@ -5,7 +5,7 @@
 #include "ember/port.h"
 
 #include "kernels/engine/element.h"
-#include "runtime_c/backends/xnnpack/sme_weights.h"
+#include "backends/xnnpack/sme/sme_weights.h"
 
 typedef struct product {
     ember_xnn_sme_kind_t kind;
