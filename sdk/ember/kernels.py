@@ -59,7 +59,7 @@ class Backend:
 
     id: str
     source: str  # without .c; it defines ember_backend_<source>
-    # Of nodes, tried in this order; each is a file <source>/*/<kernel>.c.
+    # Of nodes, tried in this order; files of <source>/ define them.
     kernels: tuple[str, ...] = ()
 
     def reasons(

@@ -132,9 +132,12 @@ typedef struct ember_xnnpack_kernel {
     XNN_KERNEL_FOR(0, NAME, VARIANT, SHAPE, KINDS)
 // The same for a kernel that needs instructions EMBER_CPU_*.
 #define XNN_KERNEL_FOR(NEEDS, NAME, VARIANT, SHAPE, KINDS)                             \
+    XNN_KERNEL_OF(NEEDS, NAME, VARIANT, KINDS, prepare, SHAPE, run)
+// The same from functions with names of their own.
+#define XNN_KERNEL_OF(NEEDS, NAME, VARIANT, KINDS, PREPARE, SHAPE, RUN)                \
     extern const ember_xnnpack_kernel_t ember_xnnpack_##NAME;                          \
     const ember_xnnpack_kernel_t ember_xnnpack_##NAME = {                              \
-        KINDS, prepare, SHAPE, run, XNN_NAMES(NAME, VARIANT), NEEDS}
+        KINDS, PREPARE, SHAPE, RUN, XNN_NAMES(NAME, VARIANT), NEEDS}
 
 // The kernels of a build, in the order in which they are tried; ends with NULL.
 // Generated from kernels.yaml.
