@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // XnnpackBackend: delegates of ExecuTorch's XnnpackPartitioner, run without XNNPACK.
-// Payload: xnnpack/payload.h. Graph in memory: xnnpack/graph.h. Kernels of nodes: the
-// backend's list in kernels.yaml.
+// Payload: xnnpack/graph/payload.h. Graph in memory: xnnpack/graph/graph.h. Kernels of
+// nodes: the backend's list in kernels.yaml.
 #include "backends/xnnpack/graph/graph.h"
 
 static ember_status_t make(ember_xnn_graph_t *graph) {

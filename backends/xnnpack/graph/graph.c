@@ -4,7 +4,7 @@
 
 #include "payload.h"
 
-enum { QDS8_PARAMS = 8 }; // bytes per row: scale and zero point (quantize.h)
+enum { QDS8_PARAMS = 8 }; // bytes per row: scale and zero point (ember_xnn_row_t)
 
 ember_status_t ember_xnn_bad(const ember_xnn_graph_t *graph) {
     return ember_fail(graph->info->error, EMBER_BACKEND,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of batches, for kernels batch_matrix_multiply_*.c.
+// Matrix products of batches, for kernels batch_matrix_multiply_*.
 #ifndef EMBER_XNNPACK_BATCH_MATMUL_H
 #define EMBER_XNNPACK_BATCH_MATMUL_H
 

@@ -2,7 +2,7 @@
 // Sums of products, as fully connected layers, convolutions and matrix products have
 // them: a few columns of weights at a time, in the order that XNNPACK defines.
 //
-// A walk over the output (fully_connected.c, conv.c, batch_matmul.c) knows where
+// A walk over the output (linear.c, conv.c, batch_matmul.c) knows where
 // elements lie; a type of numbers knows what they are. For each row and each block of
 // columns the walk calls begin, then add for each run of elements that lie behind each
 // other, then end.

@@ -44,7 +44,7 @@ static inline int32_t xnn_taps(const ember_xnn_axis_t *axis, int32_t at, int32_t
     return start;
 }
 
-// --- convolutions, for kernels conv_2d_*.c and conv_transpose_2d_*.c ---------------
+// --- convolutions, for kernels conv_2d_* and conv_transpose_2d_* ---------------------
 
 // A convolution while it runs: a block of columns of an output pixel.
 typedef struct ember_xnn_conv {

@@ -19,9 +19,9 @@ typedef struct ember_xnn_sme_depthwise {
     const int32_t *sums; // of a channel's weights
     int32_t *start;      // of sums: written first
     float *scales;       // of sums: the same
-    const ember_xnn_sme_t *columns; // of channels: bias, scales, the output's range
-    int8_t zero;                    // of the input
-    int8_t *scratch;                // lines
+    const ember_xnn_sme_static_t *columns; // of channels
+    int8_t zero;                           // of the input
+    int8_t *scratch;                       // lines
 } ember_xnn_sme_depthwise_t;
 
 // Pixels that the taps of a column read for a line of the output.

@@ -107,14 +107,13 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     const ember_xnn_geometry_t geometry = geometry_of(node);
-    const uint32_t n = geometry.n;
     const uint32_t most = listed(&geometry);
     const int8_t *w = node->packed;
     const int32_t *sums =
         (const int32_t *)(const void *)(w + 4 * XNN_SME_SIDE * (size_t)most);
     int32_t *start = (int32_t *)(void *)graph->work;
     float *scales = (float *)(void *)(start + most);
-    const ember_xnn_sme_t columns = ember_xnn_sme_columns_of(node, n);
+    const ember_xnn_sme_static_t columns = ember_xnn_sme_static_of(node);
     ember_xnn_window_t window;
     (void)!ember_xnn_window_read(node, &window);
     const ember_xnn_sme_depthwise_t job = {

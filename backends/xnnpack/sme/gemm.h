@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices on cores with SME: y = a * w + bias, brought to the output's
-// numbers and bounded. Streaming mode is entered once for each of them. gemm.c and its
-// neighbours have the instructions, for any vector length; on computers without them
-// model.c does the same, so that what calls them is selected and tested everywhere.
+// numbers and bounded. Streaming mode is entered once for each of them. device/ has the
+// instructions, for any vector length; on computers without them model/ does the same,
+// so that what calls them is selected and tested everywhere.
 #ifndef EMBER_XNNPACK_SME_GEMM_H
 #define EMBER_XNNPACK_SME_GEMM_H
 
@@ -50,34 +50,64 @@ typedef struct ember_xnn_sme_few {
 
 enum { XNN_SME_MOST_LINES = 8 };
 
+// How sums become float numbers.
+typedef struct ember_xnn_sme_real {
+    const void *bias; // (n,) float32, float16 with half_bias; NULL: none
+    float low;        // bounds
+    float high;
+    bool half_bias;
+} ember_xnn_sme_real_t;
+
+// Rows that were quantised while the program runs, and their weights.
+typedef struct ember_xnn_sme_dynamic {
+    const ember_xnn_row_t *rows; // of a
+    uint32_t row_step;           // rows of y that share parameters: 1 or all
+    const float *scales;         // of columns; QD8_B4: with the weights
+    uint32_t block; // QD8_B4: weights that share a scale; divides k; 16 * i
+    bool half_out;
+} ember_xnn_sme_dynamic_t;
+
+// How sums of static int8 become int8.
+typedef struct ember_xnn_sme_static {
+    const int32_t *bias; // (n,); NULL: none
+    const float *scales; // of columns; NULL: all are `scale`
+    float scale;
+    float in_scale;
+    float out_scale;
+    int32_t in_zero;
+    ember_xnn_range_t range; // of the output
+} ember_xnn_sme_static_t;
+
 typedef struct ember_xnn_sme {
     ember_xnn_sme_kind_t kind;
-    ember_xnn_sme_smopa_t smopa;
+    ember_xnn_sme_smopa_t smopa; // of int8
     uint32_t m;
     uint32_t k;
     uint32_t n;
-    uint32_t block;   // of weights that share a scale, QD8_B4: divides k; 16 * i
-    const void *a;    // (m, k), or the image of `window`
-    const void *w;    // packed, see below; with `batch` not needed
-    const void *bias; // (n,) float32 or int32, float16 with half_bias
-    void *y;          // (m, n)
-    uint8_t *scratch; // columns of b, packed rows, gathered rows
-    const ember_xnn_window_t *window;   // of a convolution; NULL: rows lie in a
-    const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one product by `w`
-    const ember_xnn_sme_few_t *few;     // QS8; NULL: outer products
-    const float *scales;         // of columns, QS8 and QD8; NULL: all are `scale`
-    const ember_xnn_row_t *rows; // of a, QD8
-    uint32_t row_step;           // rows of y that share parameters, QD8: 1 or all
-    float low;                   // bounds of float numbers
-    float high;
-    float scale;
-    float in_scale; // QS8
-    float out_scale;
-    int32_t in_zero;
-    ember_xnn_range_t range; // of the output, QS8
-    bool half_bias;
-    bool half_out; // QD8
+    const void *a;                    // (m, k), or the image of `window`
+    const void *w;                    // packed, see below; with `batch` not needed
+    void *y;                          // (m, n)
+    uint8_t *scratch;                 // columns of b, packed rows, gathered rows
+    const ember_xnn_window_t *window; // of a convolution; NULL: rows lie in a
+    union {                           // by `kind`
+        struct {
+            ember_xnn_sme_real_t real; // all but QS8
+            union {
+                const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one, by `w`
+                ember_xnn_sme_dynamic_t dynamic;    // QD8, QD8_S4, QD8_B4
+            };
+        };
+        struct { // QS8
+            ember_xnn_sme_static_t fixed;
+            const ember_xnn_sme_few_t *few; // NULL: outer products
+        };
+    };
 } ember_xnn_sme_t;
+
+// Of several products: their batch; NULL: it is one.
+static inline const ember_xnn_sme_batch_t *xnn_sme_batch(const ember_xnn_sme_t *gemm) {
+    return gemm->kind <= XNN_SME_F16 ? gemm->batch : NULL;
+}
 
 void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm);
 
@@ -102,8 +132,7 @@ void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
                                   const ember_xnn_range_t *range);
 
-// --- short vectors
-// ---------------------------------------------------------------------
+// --- short vectors -------------------------------------------------------------------
 
 // Static int8, convolutions of dynamic int8, and rows by weights with scales per block
 // to float16 are left to NEON's products where vectors are no longer than its own:
@@ -133,7 +162,7 @@ static inline bool xnn_sme_takes_s8(void) {
 enum {
     XNN_SME_GROUP_BACK,
     XNN_SME_GROUP_LIMIT,
-    XNN_SME_GROUP_SCALE, // below one: of all columns, see sme/groups.S
+    XNN_SME_GROUP_SCALE, // below one: of all columns, see device/groups.S
     XNN_SME_GROUP_START,
     XNN_SME_GROUP_PARTS,
     XNN_SME_GROUP_LIFT = 0, // of a part

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of four bits with scales per block in the layout of sme/gemm.h.
+// Weights of four bits with scales per block in the layout of gemm.h.
 #include "sme_weights.h"
 
 #include <math.h>
@@ -97,7 +97,7 @@ typedef struct column {
     uint32_t block;
     bool close; // scales of all columns beside it, too
     float back;
-    float scale; // of sme/gemm.h
+    float scale; // of gemm.h
 } column_t;
 
 // Of the weights of the block that begins at number k.

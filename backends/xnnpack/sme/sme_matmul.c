@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products of batches by outer products, for kernels
-// batch_matrix_multiply_*_sme.c.
+// batch_matrix_multiply_*_sme.
 #include "backends/xnnpack/nodes/batch_matmul.h"
 #include "sme_nodes.h"
 
@@ -28,9 +28,8 @@ static ember_xnn_sme_t begin(const ember_xnn_node_t *node, ember_xnn_sme_kind_t 
         .n = (uint32_t)xnn_size(out, 0),
         .a = a->constant,
         .y = out->data,
+        .real = {.low = node->low, .high = node->high},
         .batch = batch,
-        .low = node->low,
-        .high = node->high,
     };
     *batch = (ember_xnn_sme_batch_t){
         .b = b->constant,

@@ -12,21 +12,28 @@ const ember_xnn_type_t ember_xnn_sme_qs8 = {.check = check_qs8};
 
 // --- what all of them have -----------------------------------------------------------
 
-static void set_static(const ember_xnn_node_t *node, ember_xnn_sme_t *gemm) {
+ember_xnn_sme_static_t ember_xnn_sme_static_of(const ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
-    gemm->bias = node->in[2] != NULL ? node->in[2]->constant : NULL;
-    gemm->scales = weights->datatype == XNN_QCS8 ? weights->scales : NULL;
-    gemm->scale = weights->scale;
-    gemm->in_scale = node->in[0]->scale;
-    gemm->out_scale = node->out[0]->scale;
-    gemm->in_zero = node->in[0]->zero;
-    (void)ember_xnn_range(node, &gemm->range);
+    ember_xnn_sme_static_t fixed = {
+        .bias = node->in[2] != NULL ? node->in[2]->constant : NULL,
+        .scales = weights->datatype == XNN_QCS8 ? weights->scales : NULL,
+        .scale = weights->scale,
+        .in_scale = node->in[0]->scale,
+        .out_scale = node->out[0]->scale,
+        .in_zero = node->in[0]->zero,
+    };
+    (void)ember_xnn_range(node, &fixed.range);
+    return fixed;
 }
 
-ember_xnn_sme_t ember_xnn_sme_columns_of(const ember_xnn_node_t *node, uint32_t n) {
-    ember_xnn_sme_t columns = {.kind = XNN_SME_QS8, .n = n};
-    set_static(node, &columns);
-    return columns;
+static ember_xnn_sme_real_t real_of(const ember_xnn_node_t *node) {
+    const ember_xnn_value_t *bias = node->in[2];
+    return (ember_xnn_sme_real_t){
+        .bias = bias != NULL ? bias->constant : NULL,
+        .low = node->low,
+        .high = node->high,
+        .half_bias = bias != NULL && bias->datatype == XNN_F16,
+    };
 }
 
 // `row_step`: rows of the output that share parameters. `window`: NULL where the rows
@@ -35,32 +42,32 @@ static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
                              const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind,
                              const ember_xnn_window_t *window, uint32_t row_step,
                              ember_xnn_sme_few_t *few) {
-    const ember_xnn_value_t *bias = node->in[2];
     const ember_xnn_value_t *out = node->out[0];
     ember_xnn_sme_t gemm = {
         .kind = kind,
         .k = ember_xnn_sme_products(node),
         .n = (uint32_t)xnn_size(out, 0),
-        .block = node->in[1]->group,
         .a = node->in[0]->constant,
         .w = node->packed,
         .window = window,
-        .bias = bias != NULL ? bias->constant : NULL,
         .y = out->data,
         .scratch = graph->work,
-        .low = node->low,
-        .high = node->high,
-        .half_bias = bias != NULL && bias->datatype == XNN_F16,
-        .half_out = out->datatype == XNN_F16,
     };
     gemm.m = out->numel / gemm.n;
     if (kind == XNN_SME_QS8) {
-        set_static(node, &gemm);
+        gemm.fixed = ember_xnn_sme_static_of(node);
         gemm.few = ember_xnn_sme_few(window, gemm.k, gemm.n, few) ? few : NULL;
-    } else if (xnn_sme_has_sums(kind)) {
-        gemm.scales = node->in[1]->scales;
-        gemm.rows = xnn_rows(node->in[0]);
-        gemm.row_step = row_step;
+        return gemm;
+    }
+    gemm.real = real_of(node);
+    if (xnn_sme_has_sums(kind)) {
+        gemm.dynamic = (ember_xnn_sme_dynamic_t){
+            .rows = xnn_rows(node->in[0]),
+            .row_step = row_step,
+            .scales = node->in[1]->scales,
+            .block = node->in[1]->group,
+            .half_out = out->datatype == XNN_F16,
+        };
     }
     return gemm;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are products of matrices, by outer products: for kernels *_sme.c.
+// Nodes that are products of matrices, by outer products: for kernels *_sme.
 #ifndef EMBER_XNNPACK_SME_NODES_H
 #define EMBER_XNNPACK_SME_NODES_H
 
@@ -9,8 +9,8 @@
 // ember_xnn_type_qs8 keeps.
 extern const ember_xnn_type_t ember_xnn_sme_qs8;
 
-// What the n columns of a node of static int8 are scaled and rounded by.
-ember_xnn_sme_t ember_xnn_sme_columns_of(const ember_xnn_node_t *node, uint32_t n);
+// What the columns of a node of static int8 are scaled and rounded by.
+ember_xnn_sme_static_t ember_xnn_sme_static_of(const ember_xnn_node_t *node);
 
 ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,
                                             ember_xnn_node_t *node,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant weights of products in the layout of sme/gemm.h, for kernels *_sme.c.
+// Constant weights of products in the layout of gemm.h, for kernels *_sme.
 #ifndef EMBER_XNNPACK_SME_WEIGHTS_H
 #define EMBER_XNNPACK_SME_WEIGHTS_H
 

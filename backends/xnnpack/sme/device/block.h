@@ -113,13 +113,13 @@ sme_ints(const int32_t *from, uint32_t columns) __arm_streaming __arm_preserves(
 static inline svfloat32x2_t
 sme_bias(const ember_xnn_sme_t *gemm, uint32_t column,
          uint32_t columns) __arm_streaming __arm_preserves("za") {
-    if (gemm->bias == NULL) {
+    if (gemm->real.bias == NULL) {
         return svcreate2_f32(svdup_f32(0.0f), svdup_f32(0.0f));
     }
     const svbool_t all = svptrue_b32();
-    if (!gemm->half_bias) {
+    if (!gemm->real.half_bias) {
         const svfloat32x2_t bias =
-            sme_floats((const float *)gemm->bias + column, columns);
+            sme_floats((const float *)gemm->real.bias + column, columns);
         if (gemm->kind != XNN_SME_F16) {
             return bias;
         }
@@ -127,7 +127,7 @@ sme_bias(const ember_xnn_sme_t *gemm, uint32_t column,
         const svfloat16_t h1 = svcvt_f16_f32_x(all, svget2_f32(bias, 1));
         return svcreate2_f32(svcvt_f32_f16_x(all, h0), svcvt_f32_f16_x(all, h1));
     }
-    const uint16_t *from = (const uint16_t *)gemm->bias + column;
+    const uint16_t *from = (const uint16_t *)gemm->real.bias + column;
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
     const svbool_t c1 = svwhilelt_b32_u32((uint32_t)svcntw(), columns);
     const svuint32_t b0 = svld1uh_u32(c0, from);
@@ -139,7 +139,7 @@ sme_bias(const ember_xnn_sme_t *gemm, uint32_t column,
 // Has y bounds?
 static inline bool
 sme_bounded(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
-    return gemm->low > -__builtin_inff() || gemm->high < __builtin_inff();
+    return gemm->real.low > -__builtin_inff() || gemm->real.high < __builtin_inff();
 }
 
 // Row i of a tile, upper or lower, left or right.

@@ -150,7 +150,7 @@ XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
 static void prepare_lists(
     const ember_xnn_sme_depthwise_t *job) __arm_streaming __arm_preserves("za") {
     const uint32_t words = (uint32_t)svcntw();
-    const uint32_t n = job->columns->n;
+    const uint32_t n = (uint32_t)job->window->channels;
     const uint32_t end = n + (uint32_t)svcntb();
     const uint32_t step = n < words ? n : words;
     for (uint32_t i = 0; i < n; i += 2 * words) {

@@ -15,7 +15,7 @@ static inline void sme_put(const ember_xnn_sme_t *gemm, size_t at, svfloat32_t l
                            svfloat32_t right, svbool_t c0,
                            svbool_t c1) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    if (!gemm->half_out) {
+    if (!gemm->dynamic.half_out) {
         svst1_f32(c0, (float *)gemm->y + at, left);
         svst1_vnum_f32(c1, (float *)gemm->y + at, 1, right);
         return;

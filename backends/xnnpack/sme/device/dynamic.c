@@ -46,18 +46,20 @@ store(const columns_t *part, uint32_t row, bool lower, uint32_t rows, uint32_t s
     const svbool_t c0 = svwhilelt_b32_u32(0, part->columns);
     const svbool_t c1 = svwhilelt_b32_u32((uint32_t)svcntw(), part->columns);
     const svint32x2_t own = sme_ints(sums_of(part), part->columns);
-    const svfloat32x2_t scale = sme_floats(gemm->scales + part->column, part->columns);
+    const svfloat32x2_t scale =
+        sme_floats(gemm->dynamic.scales + part->column, part->columns);
     const svfloat32x2_t bias = sme_bias(gemm, part->column, part->columns);
     size_t at = (size_t)row * gemm->n + part->column;
     for (uint32_t i = 0; i < rows; i++, at += gemm->n) {
-        const ember_xnn_row_t *from = &gemm->rows[(row + i) / gemm->row_step];
+        const ember_xnn_row_t *from =
+            &gemm->dynamic.rows[(row + i) / gemm->dynamic.row_step];
         sme_put(gemm, at,
                 number(sme_row(lower, false, i * step), svget2_s32(own, 0), from,
-                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
-                       gemm->high, bounded),
+                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->real.low,
+                       gemm->real.high, bounded),
                 number(sme_row(lower, true, i * step), svget2_s32(own, 1), from,
-                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
-                       gemm->high, bounded),
+                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->real.low,
+                       gemm->real.high, bounded),
                 c0, c1);
     }
 }
@@ -85,15 +87,15 @@ one_row(const ember_xnn_sme_t *gemm, bool four) __arm_streaming __arm_preserves(
         const svint32x2_t first = svcreate2_s32(none, none);
         const svint32x2_t sums = xnn_sme_dot_block(gemm, part.w, columns, first);
         const svint32x2_t own = sme_ints(sums_of(&part), columns);
-        const svfloat32x2_t scale = sme_floats(gemm->scales + j, columns);
+        const svfloat32x2_t scale = sme_floats(gemm->dynamic.scales + j, columns);
         const svfloat32x2_t bias = sme_bias(gemm, j, columns);
         sme_put(gemm, j,
-                number(svget2_s32(sums, 0), svget2_s32(own, 0), gemm->rows,
-                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->low,
-                       gemm->high, true),
-                number(svget2_s32(sums, 1), svget2_s32(own, 1), gemm->rows,
-                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->low,
-                       gemm->high, true),
+                number(svget2_s32(sums, 0), svget2_s32(own, 0), gemm->dynamic.rows,
+                       svget2_f32(scale, 0), svget2_f32(bias, 0), four, gemm->real.low,
+                       gemm->real.high, true),
+                number(svget2_s32(sums, 1), svget2_s32(own, 1), gemm->dynamic.rows,
+                       svget2_f32(scale, 1), svget2_f32(bias, 1), four, gemm->real.low,
+                       gemm->real.high, true),
                 svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));
     }
 }

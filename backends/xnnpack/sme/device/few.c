@@ -38,7 +38,8 @@ static void prepare_columns(run_t *run) __arm_streaming __arm_preserves("za") {
     for (uint32_t j = 0; j < gemm->n; j += most) {
         const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
         const uint8_t *w = (const uint8_t *)gemm->w + 4 * (words + 1) * j;
-        sme_store_columns(gemm, w + 4 * words * columns, j, columns, start, factors);
+        sme_store_columns(&gemm->fixed, w + 4 * words * columns, j, columns, start,
+                          factors);
     }
 }
 
@@ -61,9 +62,9 @@ static void set_groups(const run_t *run, size_t rows,
     job->to_step = rows * gemm->n;
     job->last_from = last * run->step;
     job->last_to = last * gemm->n;
-    job->low = SME_HALF + (int32_t)gemm->range.low;
-    job->high = SME_HALF + (int32_t)gemm->range.high;
-    job->zero = gemm->range.zero;
+    job->low = SME_HALF + (int32_t)gemm->fixed.range.low;
+    job->high = SME_HALF + (int32_t)gemm->fixed.range.high;
+    job->zero = gemm->fixed.range.zero;
     job->whole = gemm->n == svcntw() && run->count >= rows;
 }
 
@@ -154,7 +155,7 @@ static void run_images(run_t *run) __arm_streaming __arm_preserves("za") {
     run->step = (size_t)(uint32_t)window->x.stride * channels;
     run->count = (uint32_t)window->x.out;
     prepare(run);
-    sme_fill(run->copies, (int8_t)gemm->in_zero, line * (gemm->few->lines + 1));
+    sme_fill(run->copies, (int8_t)gemm->fixed.in_zero, line * (gemm->few->lines + 1));
     for (uint32_t b = 0; b < (uint32_t)window->batch; b++) {
         const int8_t *from = (const int8_t *)gemm->a + b * image;
         if (line > 0) {

@@ -9,7 +9,7 @@ static void begin(const ember_xnn_sme_t *gemm,
     const svbool_t all = svptrue_b32();
     const svfloat32_t ones = svdup_f32(1.0f);
     svzero_za();
-    if (gemm->bias != NULL) {
+    if (gemm->real.bias != NULL) {
         const svfloat32x2_t bias = sme_bias(gemm, block->column, block->columns);
         svmopa_za32_f32_m(0, all, all, ones, svget2_f32(bias, 0));
         svmopa_za32_f32_m(1, all, all, ones, svget2_f32(bias, 1));
@@ -58,8 +58,8 @@ store(float *y, size_t n, bool lower, uint32_t rows, svbool_t c0,
 static inline __attribute__((always_inline)) void
 store_bounded(const ember_xnn_sme_t *gemm, float *y, bool lower, uint32_t rows,
               svbool_t c0, svbool_t c1) __arm_streaming __arm_inout("za") {
-    const svfloat32_t low = svdup_f32(gemm->low);
-    const svfloat32_t high = svdup_f32(gemm->high);
+    const svfloat32_t low = svdup_f32(gemm->real.low);
+    const svfloat32_t high = svdup_f32(gemm->real.high);
     const size_t n = gemm->n;
     for (uint32_t i = 0; i < rows; i++, y += n) {
         const svfloat32_t left = svreinterpret_f32_s32(sme_row(lower, false, i));
@@ -108,8 +108,9 @@ static void row_f32(const ember_xnn_sme_t *gemm, const float *w, uint32_t column
         s0 = svmla_n_f32_x(c0, s0, svld1_f32(c0, w), *a);
         s1 = svmla_n_f32_x(c1, s1, svld1_vnum_f32(c1, w, 1), *a);
     }
-    svst1_f32(c0, y, bound(s0, svdup_f32(gemm->low), svdup_f32(gemm->high)));
-    svst1_vnum_f32(c1, y, 1, bound(s1, svdup_f32(gemm->low), svdup_f32(gemm->high)));
+    svst1_f32(c0, y, bound(s0, svdup_f32(gemm->real.low), svdup_f32(gemm->real.high)));
+    svst1_vnum_f32(c1, y, 1,
+                   bound(s1, svdup_f32(gemm->real.low), svdup_f32(gemm->real.high)));
 }
 
 static void one_f32(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
@@ -133,8 +134,8 @@ static inline void put_f16(uint16_t *y, svfloat32_t left, svfloat32_t right,
 static inline __attribute__((always_inline)) void
 store_f16(const ember_xnn_sme_t *gemm, uint16_t *y, bool lower, uint32_t rows,
           svbool_t c0, svbool_t c1) __arm_streaming __arm_inout("za") {
-    const svfloat32_t low = svdup_f32(gemm->low);
-    const svfloat32_t high = svdup_f32(gemm->high);
+    const svfloat32_t low = svdup_f32(gemm->real.low);
+    const svfloat32_t high = svdup_f32(gemm->real.high);
     const size_t n = gemm->n;
     for (uint32_t i = 0; i < rows; i++, y += n) {
         const svfloat32_t left = svreinterpret_f32_s32(sme_row(lower, false, i));
@@ -178,8 +179,8 @@ static void row_f16(const ember_xnn_sme_t *gemm, const float16_t *w, uint32_t co
         s0 = svmlalt_lane_f32(svmlalb_lane_f32(s0, w0, pair, 0), w0, pair, 1);
         s1 = svmlalt_lane_f32(svmlalb_lane_f32(s1, w1, pair, 0), w1, pair, 1);
     }
-    const svfloat32_t low = svdup_f32(gemm->low);
-    const svfloat32_t high = svdup_f32(gemm->high);
+    const svfloat32_t low = svdup_f32(gemm->real.low);
+    const svfloat32_t high = svdup_f32(gemm->real.high);
     put_f16((uint16_t *)gemm->y + column, bound(s0, low, high), bound(s1, low, high),
             c0, c1);
 }

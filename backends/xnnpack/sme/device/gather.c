@@ -106,8 +106,13 @@ static uint32_t inside_from(const ember_xnn_axis_t *across, int32_t x,
 // What lies outside of an image.
 static uint8_t zero_of(const ember_xnn_sme_t *gemm,
                        uint32_t row) __arm_streaming __arm_preserves("za") {
-    return (uint8_t)(gemm->rows != NULL ? gemm->rows[row / gemm->row_step].zero
-                                        : gemm->in_zero);
+    if (gemm->kind == XNN_SME_QS8) {
+        return (uint8_t)gemm->fixed.in_zero;
+    }
+    const ember_xnn_sme_dynamic_t *dynamic = &gemm->dynamic;
+    return xnn_sme_has_sums(gemm->kind)
+               ? (uint8_t)dynamic->rows[row / dynamic->row_step].zero
+               : 0;
 }
 
 void xnn_sme_gather(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t count,

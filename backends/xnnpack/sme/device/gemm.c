@@ -95,12 +95,13 @@ static void run_one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves
 
 static void run_product(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     if (gemm->kind == XNN_SME_QD8_B4) {
-        if (gemm->m == 1 || gemm->half_out) {
+        if (gemm->m == 1 || gemm->dynamic.half_out) {
             xnn_sme_groups_each(gemm);
         } else {
             xnn_sme_groups(gemm);
         }
-    } else if (gemm->few != NULL && (gemm->m > 1 || gemm->window != NULL)) {
+    } else if (gemm->kind == XNN_SME_QS8 && gemm->few != NULL &&
+               (gemm->m > 1 || gemm->window != NULL)) {
         xnn_sme_few(gemm);
     } else if (gemm->m == 1) {
         run_one(gemm);
@@ -135,7 +136,7 @@ static void run_batch(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("
 // mode and calls nothing.
 __attribute__((noinline)) static void
 run(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
-    if (gemm->batch != NULL) {
+    if (xnn_sme_batch(gemm) != NULL) {
         run_batch(gemm);
     } else {
         run_product(gemm);

@@ -25,7 +25,7 @@ put_rows(const groups_t *groups, bool lower, uint32_t row, uint32_t rows,
     const svbool_t c1 = svwhilelt_b32_u32((uint32_t)svcntw(), groups->columns);
     const svfloat32x2_t bias = sme_bias(gemm, groups->column, groups->columns);
     const svfloat32x2_t back = sme_group_extra(groups, XNN_SME_GROUP_BACK);
-    const ember_xnn_row_t *from = gemm->rows + row;
+    const ember_xnn_row_t *from = gemm->dynamic.rows + row;
     size_t at = (size_t)row * n + groups->column;
     float *y = (float *)gemm->y + at;
     uint32_t i = 0;
@@ -70,7 +70,7 @@ void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za") {
 static void set_up(groups_t *groups) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
     const size_t most = groups->most;
-    groups->part = xnn_sme_group_part(gemm->block);
+    groups->part = xnn_sme_group_part(gemm->dynamic.block);
     groups->parts = (gemm->k + groups->part - 1) / groups->part;
     groups->sums = (float *)(void *)gemm->scratch;
     groups->numbers = groups->sums + most * most;
@@ -90,7 +90,7 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
     const uint32_t most = 2 * (uint32_t)svcntw();
     groups_t groups = {.gemm = gemm, .most = most, .deviations = 1.5f};
     set_up(&groups);
-    const size_t words = xnn_sme_group_words(gemm->k, gemm->block);
+    const size_t words = xnn_sme_group_words(gemm->k, gemm->dynamic.block);
     const size_t column = sme_group_column(&groups);
     xnn_sme_groups_rows(&groups);
     for (groups.column = 0; groups.column < gemm->n; groups.column += most) {

@@ -108,7 +108,7 @@ xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t 
 // Words of a packed column.
 static inline size_t
 sme_group_column(const groups_t *groups) __arm_streaming __arm_preserves("za") {
-    return xnn_sme_group_column(groups->gemm->k, groups->gemm->block);
+    return xnn_sme_group_column(groups->gemm->k, groups->gemm->dynamic.block);
 }
 
 // Where a part of k begins.
@@ -153,10 +153,10 @@ static inline void sme_group_put(const ember_xnn_sme_t *gemm, size_t at,
                                  svfloat32x2_t numbers, svbool_t c0,
                                  svbool_t c1) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32_t y0 = svmax_n_f32_x(all, svget2_f32(numbers, 0), gemm->low);
-    const svfloat32_t y1 = svmax_n_f32_x(all, svget2_f32(numbers, 1), gemm->low);
-    sme_put(gemm, at, svmin_n_f32_x(all, y0, gemm->high),
-            svmin_n_f32_x(all, y1, gemm->high), c0, c1);
+    const svfloat32_t y0 = svmax_n_f32_x(all, svget2_f32(numbers, 0), gemm->real.low);
+    const svfloat32_t y1 = svmax_n_f32_x(all, svget2_f32(numbers, 1), gemm->real.low);
+    sme_put(gemm, at, svmin_n_f32_x(all, y0, gemm->real.high),
+            svmin_n_f32_x(all, y1, gemm->real.high), c0, c1);
 }
 
 #endif // EMBER_XNNPACK_SME_GROUPS_H

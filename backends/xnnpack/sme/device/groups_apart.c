@@ -41,12 +41,12 @@ static void gather(const groups_t *groups,
 static void gather_bias(const groups_t *groups, uint32_t first,
                         uint32_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
-    for (uint32_t i = 0; i < groups->most && gemm->bias != NULL; i++) {
+    for (uint32_t i = 0; i < groups->most && gemm->real.bias != NULL; i++) {
         const uint32_t column = column_at(groups, first + i);
-        if (gemm->half_bias) {
-            ((uint16_t *)(void *)to)[i] = ((const uint16_t *)gemm->bias)[column];
+        if (gemm->real.half_bias) {
+            ((uint16_t *)(void *)to)[i] = ((const uint16_t *)gemm->real.bias)[column];
         } else {
-            to[i] = ((const uint32_t *)gemm->bias)[column];
+            to[i] = ((const uint32_t *)gemm->real.bias)[column];
         }
     }
 }
@@ -72,7 +72,7 @@ static void scatter(const groups_t *groups, uint32_t first, uint32_t row,
 static void run_rows(const groups_t *groups, const ember_xnn_sme_t *gemm, uint32_t row,
                      uint32_t rows) __arm_streaming __arm_inout("za") {
     ember_xnn_sme_t part = *gemm;
-    part.rows += row;
+    part.dynamic.rows += row;
     part.a = (const int8_t *)gemm->a + (size_t)row * gemm->k;
     groups_t block = *groups;
     block.gemm = &part;
@@ -83,12 +83,13 @@ static void run_rows(const groups_t *groups, const ember_xnn_sme_t *gemm, uint32
 }
 
 void xnn_sme_groups_apart(const groups_t *groups) __arm_streaming __arm_inout("za") {
-    const size_t words = xnn_sme_group_words(groups->gemm->k, groups->gemm->block);
+    const size_t words =
+        xnn_sme_group_words(groups->gemm->k, groups->gemm->dynamic.block);
     const uint32_t most = groups->most;
     uint32_t *bias = groups->panel + sme_group_column(groups) * most;
     ember_xnn_sme_t gemm = *groups->gemm;
     gemm.n = most;
-    gemm.bias = gemm.bias != NULL ? bias : NULL;
+    gemm.real.bias = gemm.real.bias != NULL ? bias : NULL;
     gemm.y = groups->numbers;
     groups_t panel = *groups;
     panel.gemm = &gemm;

@@ -58,7 +58,7 @@ static svfloat32_t lift_of(svint32_t word,
 
 static svfloat32x2_t block_lift(const groups_t *groups,
                                 uint32_t k) __arm_streaming __arm_preserves("za") {
-    const uint32_t block = groups->gemm->block;
+    const uint32_t block = groups->gemm->dynamic.block;
     const size_t word = xnn_sme_group_words(k, block) + block / 8;
     const svint32x2_t words =
         sme_ints((const int32_t *)(const void *)groups->from + word * groups->columns,
@@ -72,7 +72,7 @@ static svfloat32x2_t block_lift(const groups_t *groups,
 static bool exact_blocks(const groups_t *groups,
                          uint32_t part) __arm_streaming __arm_preserves("za") {
     enum { ALWAYS = 32 };
-    if (groups->gemm->block <= ALWAYS) {
+    if (groups->gemm->dynamic.block <= ALWAYS) {
         return true;
     }
     const svbool_t all = svptrue_b32();
@@ -84,7 +84,7 @@ static bool exact_blocks(const groups_t *groups,
 
 bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t k,
                            uint32_t end) __arm_streaming __arm_inout("za") {
-    const uint32_t block = groups->gemm->block;
+    const uint32_t block = groups->gemm->dynamic.block;
     put(groups, false);
     for (; k < end; k += block) {
         if (!exact_blocks(groups, k / groups->part)) {

@@ -71,7 +71,7 @@ xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t 
     for (const int8_t *end = a + gemm->k; a < end;) {
         whole_t s0 = svcreate4_s32(none, none, none, none);
         whole_t s1 = s0;
-        for (const int8_t *next = a + gemm->block; a < next; a += 16) {
+        for (const int8_t *next = a + gemm->dynamic.block; a < next; a += 16) {
             const svint8_t x = svld1rq_s8(svptrue_b8(), a);
             const svint8_t x0 = half_of(x, 0x0000FFFF), x1 = half_of(x, 0xFFFF0000);
             s0 = add_word(s0, svld1_u32(c0, from), x0, x1, false);

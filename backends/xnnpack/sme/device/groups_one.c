@@ -19,13 +19,13 @@ static inline svfloat32_t add(svfloat32_t sum, svint32_t own,
 static svfloat32x2_t
 add_blocks(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t *w,
            uint32_t columns, svfloat32x2_t sums) __arm_streaming __arm_preserves("za") {
-    const size_t bytes = (size_t)gemm->block / 2 * columns;
+    const size_t bytes = (size_t)gemm->dynamic.block / 2 * columns;
     svfloat32_t s0 = svget2_f32(sums, 0);
     svfloat32_t s1 = svget2_f32(sums, 1);
     ember_xnn_sme_t part = *gemm;
     part.kind = XNN_SME_QD8_S4;
-    part.k = gemm->block;
-    for (uint32_t k = 0; k < gemm->k; k += gemm->block) {
+    part.k = gemm->dynamic.block;
+    for (uint32_t k = 0; k < gemm->k; k += gemm->dynamic.block) {
         const svint32x2_t words =
             sme_ints((const int32_t *)(const void *)(w + bytes), columns);
         const svint32_t w0 = svget2_s32(words, 0);
@@ -43,12 +43,12 @@ add_blocks(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t *w,
 static svfloat32x2_t add_all(const ember_xnn_sme_t *gemm, const int8_t *a,
                              const uint8_t *w, uint32_t columns,
                              svfloat32x2_t sums) __arm_streaming __arm_preserves("za") {
-    if (gemm->half_out) {
+    if (gemm->dynamic.half_out) {
         return xnn_sme_groups_half(gemm, a, w, columns, sums);
     }
-    const size_t steps = gemm->block / 32;
-    return columns == 2 * svcntw() && gemm->block % 32 == 0
-               ? xnn_sme_b4_dot(sums, a, w, gemm->k / gemm->block, steps)
+    const size_t steps = gemm->dynamic.block / 32;
+    return columns == 2 * svcntw() && gemm->dynamic.block % 32 == 0
+               ? xnn_sme_b4_dot(sums, a, w, gemm->k / gemm->dynamic.block, steps)
                : add_blocks(gemm, a, w, columns, sums);
 }
 
@@ -79,7 +79,8 @@ static svfloat32x2_t sums_of(const ember_xnn_sme_t *gemm, uint32_t row,
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_SCALE, columns);
     const svfloat32_t f0 = svmul_n_f32_x(all, svget2_f32(scales, 0), 0x1p-4f);
     const svfloat32_t f1 = svmul_n_f32_x(all, svget2_f32(scales, 1), 0x1p-4f);
-    const float zero = (float)(gemm->rows[row].zero - (gemm->half_out ? 0 : INT8_MIN));
+    const float zero =
+        (float)(gemm->dynamic.rows[row].zero - (gemm->dynamic.half_out ? 0 : INT8_MIN));
     const svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(starts, 0), zero);
     const svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(starts, 1), zero);
     const svfloat32x2_t first =
@@ -95,20 +96,22 @@ void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
     const uint32_t most = 2 * (uint32_t)svcntw();
     const uint32_t left = gemm->n - column;
     const uint32_t columns = left < most ? left : most;
-    const float *extra = (const float *)(const void *)w +
-                         (size_t)columns * xnn_sme_group_words(gemm->k, gemm->block);
+    const float *extra =
+        (const float *)(const void *)w +
+        (size_t)columns * xnn_sme_group_words(gemm->k, gemm->dynamic.block);
     const svfloat32x2_t back =
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_BACK, columns);
     const svfloat32x2_t sums = sums_of(gemm, row, columns, w, extra);
     const svfloat32x2_t bias = sme_bias(gemm, column, columns);
     sme_group_put(gemm, (size_t)row * gemm->n + column,
-                  numbers_of(sums, back, gemm->rows[row].scale, bias, gemm->half_out),
+                  numbers_of(sums, back, gemm->dynamic.rows[row].scale, bias,
+                             gemm->dynamic.half_out),
                   svwhilelt_b32_u32(0, columns), svwhilelt_b32_u32(most / 2, columns));
 }
 
 void xnn_sme_groups_each(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za") {
-    const size_t bytes = 4 * (size_t)xnn_sme_group_column(gemm->k, gemm->block);
+    const size_t bytes = 4 * (size_t)xnn_sme_group_column(gemm->k, gemm->dynamic.block);
     const uint32_t most = 2 * (uint32_t)svcntw();
     for (uint32_t column = 0; column < gemm->n; column += most) {
         const uint8_t *w = (const uint8_t *)gemm->w + column * bytes;

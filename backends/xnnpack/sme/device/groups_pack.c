@@ -77,7 +77,7 @@ static void find_norms(const groups_t *groups, uint32_t row,
                           left < groups->part / 2 ? left : groups->part / 2, count));
     }
     for (uint32_t i = row; i < row + count; i++) {
-        groups->zeros[i] = (float)(groups->gemm->rows[i].zero - INT8_MIN);
+        groups->zeros[i] = (float)(groups->gemm->dynamic.rows[i].zero - INT8_MIN);
         find_most(norms, groups->zeros[i]);
         norms[1] += groups->zeros[i] / (float)groups->gemm->m;
     }
@@ -96,7 +96,7 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
         const uint32_t count = left < groups->most ? left : groups->most;
         for (uint32_t i = 0; i < count; i++) {
             convert_row((const int8_t *)gemm->a + (size_t)(row + i) * gemm->k, gemm->k,
-                        gemm->rows[row + i].zero,
+                        gemm->dynamic.rows[row + i].zero,
                         (uint16_t *)(void *)(rows + i * bytes));
         }
         xnn_sme_turn(rows, bytes, count, (uint32_t)bytes, 1, gemm->k / 2,
@@ -158,7 +158,7 @@ put_blocks(const groups_t *groups, uint32_t columns,
     const size_t step = columns;
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
     const svbool_t c1 = svwhilelt_b32_u32(half, columns);
-    const uint32_t block = groups->gemm->block;
+    const uint32_t block = groups->gemm->dynamic.block;
     const uint32_t blocks = groups->gemm->k / block;
     const uint32_t *from = (const uint32_t *)(const void *)groups->from;
     uint32_t *to = (uint32_t *)(void *)groups->w;
@@ -178,8 +178,8 @@ void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preser
     if (groups->columns != groups->most) {
         put_blocks(groups, groups->columns, false);
     } else if (groups->extra[(size_t)XNN_SME_GROUP_SCALE * groups->most] < 1.0f) {
-        xnn_sme_groups_unpack(groups->from, groups->w, gemm->k / gemm->block,
-                              gemm->block / 8);
+        xnn_sme_groups_unpack(groups->from, groups->w, gemm->k / gemm->dynamic.block,
+                              gemm->dynamic.block / 8);
     } else {
         put_blocks(groups, 2 * (uint32_t)svcntw(), true);
     }

@@ -13,8 +13,9 @@ static const uint8_t *sums_of(const ember_xnn_sme_t *gemm, const uint8_t *w,
 static void begin(const ember_xnn_sme_t *gemm,
                   const sme_block_t *block) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b32();
-    const svint32x2_t sums = sme_first_sums(
-        gemm, sums_of(gemm, block->w, block->columns), block->column, block->columns);
+    const svint32x2_t sums =
+        sme_first_sums(&gemm->fixed, sums_of(gemm, block->w, block->columns),
+                       block->column, block->columns);
     svzero_za();
     svaddha_za32_s32_m(0, all, all, svget2_s32(sums, 0));
     svaddha_za32_s32_m(1, all, all, svget2_s32(sums, 1));
@@ -59,9 +60,9 @@ static inline __attribute__((always_inline)) void
 store(const ember_xnn_sme_t *gemm, int8_t *y, bool lower, uint32_t lanes, uint32_t step,
       bool narrow, svfloat32x2_t factors,
       svbool_t columns) __arm_streaming __arm_inout("za") {
-    const svint32_t low = svdup_s32(SME_HALF + (int32_t)gemm->range.low);
-    const svint32_t high = svdup_s32(SME_HALF + (int32_t)gemm->range.high);
-    const svint16_t zero = svdup_s16((int16_t)gemm->range.zero);
+    const svint32_t low = svdup_s32(SME_HALF + (int32_t)gemm->fixed.range.low);
+    const svint32_t high = svdup_s32(SME_HALF + (int32_t)gemm->fixed.range.high);
+    const svint16_t zero = svdup_s16((int16_t)gemm->fixed.range.zero);
     const size_t n = gemm->n;
     uint32_t i = 0;
     for (; i + 4 <= lanes; i += 4) {
@@ -81,7 +82,8 @@ end_step(const ember_xnn_sme_t *gemm, const sme_block_t *block, uint32_t step,
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t columns = narrow ? svwhilelt_b32_u32(0, block->columns)
                                     : svwhilelt_b16_u32(0, block->columns);
-    const svfloat32x2_t factors = sme_factors(gemm, block->column, block->columns);
+    const svfloat32x2_t factors =
+        sme_factors(&gemm->fixed, block->column, block->columns);
     const uint32_t upper = block->lanes < words ? block->lanes : words;
     int8_t *y = (int8_t *)gemm->y + (size_t)block->row * gemm->n + block->column;
     store(gemm, y, false, upper, step, narrow, factors, columns);
@@ -102,17 +104,17 @@ static void end(const ember_xnn_sme_t *gemm,
 static void one(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
     const uint32_t most = 2 * (uint32_t)svcntw();
     const size_t bytes = xnn_sme_column_bytes(gemm->kind, gemm->k);
-    const svint32_t low = svdup_s32(SME_HALF + (int32_t)gemm->range.low);
-    const svint32_t high = svdup_s32(SME_HALF + (int32_t)gemm->range.high);
-    const svint16_t zero = svdup_s16((int16_t)gemm->range.zero);
+    const svint32_t low = svdup_s32(SME_HALF + (int32_t)gemm->fixed.range.low);
+    const svint32_t high = svdup_s32(SME_HALF + (int32_t)gemm->fixed.range.high);
+    const svint16_t zero = svdup_s16((int16_t)gemm->fixed.range.zero);
     for (uint32_t j = 0; j < gemm->n; j += most) {
         const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
         const uint8_t *w = (const uint8_t *)gemm->w + j * bytes;
         const svint32x2_t sums = xnn_sme_dot_block(
             gemm, w, columns,
-            sme_first_sums(gemm, sums_of(gemm, w, columns), j, columns));
+            sme_first_sums(&gemm->fixed, sums_of(gemm, w, columns), j, columns));
         put((int8_t *)gemm->y + j, svget2_s32(sums, 0), svget2_s32(sums, 1),
-            sme_factors(gemm, j, columns), low, high, zero,
+            sme_factors(&gemm->fixed, j, columns), low, high, zero,
             svwhilelt_b16_u32(0, columns));
     }
 }

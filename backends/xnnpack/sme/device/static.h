@@ -9,15 +9,16 @@ enum { SME_HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit counts one
 
 // bias - zero * sum of the column, of those that lie in `sums`.
 static inline svint32x2_t
-sme_first_sums(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
+sme_first_sums(const ember_xnn_sme_static_t *fixed, const uint8_t *sums,
+               uint32_t column,
                uint32_t columns) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svint32x2_t own = sme_ints((const int32_t *)(const void *)sums, columns);
     svint32x2_t bias = svcreate2_s32(svdup_s32(0), svdup_s32(0));
-    if (gemm->bias != NULL) {
-        bias = sme_ints((const int32_t *)gemm->bias + column, columns);
+    if (fixed->bias != NULL) {
+        bias = sme_ints(fixed->bias + column, columns);
     }
-    const int32_t zero = gemm->in_zero;
+    const int32_t zero = fixed->in_zero;
     return svcreate2_s32(
         svmls_n_s32_x(all, svget2_s32(bias, 0), svget2_s32(own, 0), zero),
         svmls_n_s32_x(all, svget2_s32(bias, 1), svget2_s32(own, 1), zero));
@@ -25,28 +26,28 @@ sme_first_sums(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column
 
 // Scales of columns: in * weights / out, in this order.
 static inline svfloat32x2_t
-sme_factors(const ember_xnn_sme_t *gemm, uint32_t column,
+sme_factors(const ember_xnn_sme_static_t *fixed, uint32_t column,
             uint32_t columns) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svfloat32_t one = svdup_f32(gemm->scale);
+    const svfloat32_t one = svdup_f32(fixed->scale);
     svfloat32x2_t own = svcreate2_f32(one, one);
-    if (gemm->scales != NULL) {
-        own = sme_floats(gemm->scales + column, columns);
+    if (fixed->scales != NULL) {
+        own = sme_floats(fixed->scales + column, columns);
     }
-    const svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(own, 0), gemm->in_scale);
-    const svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(own, 1), gemm->in_scale);
-    return svcreate2_f32(svdiv_n_f32_x(all, s0, gemm->out_scale),
-                         svdiv_n_f32_x(all, s1, gemm->out_scale));
+    const svfloat32_t s0 = svmul_n_f32_x(all, svget2_f32(own, 0), fixed->in_scale);
+    const svfloat32_t s1 = svmul_n_f32_x(all, svget2_f32(own, 1), fixed->in_scale);
+    return svcreate2_f32(svdiv_n_f32_x(all, s0, fixed->out_scale),
+                         svdiv_n_f32_x(all, s1, fixed->out_scale));
 }
 
 // Both of these of two vectors of columns at place `column` of lists.
 static inline void
-sme_store_columns(const ember_xnn_sme_t *gemm, const uint8_t *sums, uint32_t column,
-                  uint32_t columns, int32_t *start,
+sme_store_columns(const ember_xnn_sme_static_t *fixed, const uint8_t *sums,
+                  uint32_t column, uint32_t columns, int32_t *start,
                   float *factors) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    const svint32x2_t first = sme_first_sums(gemm, sums, column, columns);
-    const svfloat32x2_t own = sme_factors(gemm, column, columns);
+    const svint32x2_t first = sme_first_sums(fixed, sums, column, columns);
+    const svfloat32x2_t own = sme_factors(fixed, column, columns);
     svst1_s32(all, start + column, svget2_s32(first, 0));
     svst1_vnum_s32(all, start + column, 1, svget2_s32(first, 1));
     svst1_f32(all, factors + column, svget2_f32(own, 0));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depthwise.c computes, without its instructions.
+// What device/depthwise.c computes, without its instructions.
 #include "backends/xnnpack/sme/depthwise.h"
 
 static int8_t number_of(const ember_xnn_sme_depthwise_t *job, const int8_t *image,
                         int32_t y, int32_t x, uint32_t channel) {
     const ember_xnn_window_t *window = job->window;
     const size_t pitch = (uint32_t)window->channels + ember_xnn_sme_vector();
-    const ember_xnn_sme_t *columns = job->columns;
+    const ember_xnn_sme_static_t *columns = job->columns;
     const int32_t *bias = columns->bias;
     const float own =
         columns->scales != NULL ? columns->scales[channel] : columns->scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of sme/ compute, without their instructions.
+// What device/gemm.c and its neighbours compute, without their instructions.
 #include "backends/xnnpack/sme/sme_weights.h"
 
 #include <math.h>
@@ -10,9 +10,14 @@ bool ember_xnn_sme_smopa_right(void) {
 
 // --- numbers -------------------------------------------------------------------------
 
+static const ember_xnn_sme_few_t *few_of(const ember_xnn_sme_t *gemm) {
+    return gemm->kind == XNN_SME_QS8 ? gemm->few : NULL;
+}
+
 // Of a packed column, without its sum.
 static uint32_t words_of(const ember_xnn_sme_t *gemm) {
-    return gemm->few != NULL ? gemm->few->words : xnn_sme_words(gemm->kind, gemm->k);
+    const ember_xnn_sme_few_t *few = few_of(gemm);
+    return few != NULL ? few->words : xnn_sme_words(gemm->kind, gemm->k);
 }
 
 // Word `word` of a packed column; the one behind the last is its sum.
@@ -33,7 +38,8 @@ static int32_t nibble_of(uint32_t word, uint32_t i) {
 
 static int32_t whole_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
     if (gemm->kind != XNN_SME_QD8_S4) {
-        const uint32_t line = gemm->few != NULL ? gemm->k / gemm->few->lines : gemm->k;
+        const ember_xnn_sme_few_t *few = few_of(gemm);
+        const uint32_t line = few != NULL ? gemm->k / few->lines : gemm->k;
         const uint32_t words = xnn_sme_words(gemm->kind, line);
         const uint32_t word = k / line * words + k % line / 4;
         return (int8_t)(word_of(gemm, column, word) >> 8 * (k % line % 4));
@@ -75,13 +81,13 @@ static int64_t index_of(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t k) {
 // --- sums and what they become -------------------------------------------------------
 
 static float bias_of(const ember_xnn_sme_t *gemm, uint32_t column) {
-    if (gemm->bias == NULL) {
+    if (gemm->real.bias == NULL) {
         return 0.0f;
     }
-    if (gemm->half_bias) {
-        return ember_f32_from_f16(((const uint16_t *)gemm->bias)[column]);
+    if (gemm->real.half_bias) {
+        return ember_f32_from_f16(((const uint16_t *)gemm->real.bias)[column]);
     }
-    const float bias = ((const float *)gemm->bias)[column];
+    const float bias = ((const float *)gemm->real.bias)[column];
     return gemm->kind == XNN_SME_F16 ? ember_f32_from_f16(ember_f16_from_f32(bias))
                                      : bias;
 }
@@ -115,8 +121,10 @@ static int32_t whole_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t col
 }
 
 static void put_real(const ember_xnn_sme_t *gemm, size_t at, float number) {
-    const float bounded = xnn_clamp(number, gemm->low, gemm->high);
-    if (gemm->half_out) {
+    const float bounded = xnn_clamp(number, gemm->real.low, gemm->real.high);
+    const bool half = xnn_sme_has_sums(gemm->kind) ? gemm->dynamic.half_out
+                                                   : gemm->kind == XNN_SME_F16;
+    if (half) {
         ((uint16_t *)gemm->y)[at] = ember_f16_from_f32(bounded);
     } else {
         ((float *)gemm->y)[at] = bounded;
@@ -125,12 +133,12 @@ static void put_real(const ember_xnn_sme_t *gemm, size_t at, float number) {
 
 static void put_static(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                        size_t at) {
-    const int32_t *bias = gemm->bias;
-    const float own = gemm->scales != NULL ? gemm->scales[column] : gemm->scale;
-    const float factor = gemm->in_scale * own / gemm->out_scale;
-    const uint32_t sum = (uint32_t)whole_sum(gemm, row, column, gemm->in_zero) +
-                         (uint32_t)(bias != NULL ? bias[column] : 0);
-    ((int8_t *)gemm->y)[at] = xnn_quantize((float)(int32_t)sum * factor, &gemm->range);
+    const ember_xnn_sme_static_t *fixed = &gemm->fixed;
+    const float own = fixed->scales != NULL ? fixed->scales[column] : fixed->scale;
+    const float factor = fixed->in_scale * own / fixed->out_scale;
+    const uint32_t bias = (uint32_t)(fixed->bias != NULL ? fixed->bias[column] : 0);
+    const uint32_t sum = (uint32_t)whole_sum(gemm, row, column, fixed->in_zero) + bias;
+    ((int8_t *)gemm->y)[at] = xnn_quantize((float)(int32_t)sum * factor, &fixed->range);
 }
 
 // A word of a column with scales per block: of weights, or the one behind them.
@@ -140,14 +148,15 @@ static uint32_t group_word(const ember_xnn_sme_t *gemm, uint32_t column,
     const uint32_t first = column / most * most;
     const uint32_t left = gemm->n - first;
     const uint32_t width = left < most ? left : most;
-    const uint32_t *w = (const uint32_t *)gemm->w +
-                        (size_t)first * xnn_sme_group_column(gemm->k, gemm->block);
+    const uint32_t *w =
+        (const uint32_t *)gemm->w +
+        (size_t)first * xnn_sme_group_column(gemm->k, gemm->dynamic.block);
     return w[(size_t)word * width + column - first];
 }
 
 static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
                           uint32_t number) {
-    const uint32_t words = xnn_sme_group_words(gemm->k, gemm->block);
+    const uint32_t words = xnn_sme_group_words(gemm->k, gemm->dynamic.block);
     return ember_float_from(group_word(gemm, column, words + number));
 }
 
@@ -156,10 +165,12 @@ static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
 static float add_groups(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                         uint32_t first, uint32_t step, int32_t zero, float all) {
     const int8_t *x = (const int8_t *)gemm->a + (size_t)row * gemm->k;
-    const uint32_t words = gemm->block / 8 + 1; // of a block
-    for (uint32_t b = 0; b < gemm->k / gemm->block; b++, x += gemm->block) {
+    const uint32_t words = gemm->dynamic.block / 8 + 1; // of a block
+    for (uint32_t b = 0; b < gemm->k / gemm->dynamic.block;
+         b++, x += gemm->dynamic.block) {
         int32_t sum = 0;
-        for (uint32_t i = first; i < gemm->block; i += i % 2 == 0 ? 1 : step - 1) {
+        for (uint32_t i = first; i < gemm->dynamic.block;
+             i += i % 2 == 0 ? 1 : step - 1) {
             const uint32_t word = group_word(gemm, column, b * words + i / 8);
             sum += (x[i] - zero) * nibble_of(word, i % 8);
         }
@@ -173,10 +184,10 @@ static float add_groups(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colu
 
 static float group_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const float start = group_number(gemm, column, XNN_SME_GROUP_START);
-    const int32_t zero = gemm->half_out ? 0 : INT8_MIN;
-    const float first = start * (float)(gemm->rows[row].zero - zero);
+    const int32_t zero = gemm->dynamic.half_out ? 0 : INT8_MIN;
+    const float first = start * (float)(gemm->dynamic.rows[row].zero - zero);
     const float back = group_number(gemm, column, XNN_SME_GROUP_BACK);
-    if (!gemm->half_out) {
+    if (!gemm->dynamic.half_out) {
         return add_groups(gemm, row, column, 0, 2, zero, first) * back;
     }
     enum { STEP = 2 * XNN_GROUP_SUMS };
@@ -191,17 +202,18 @@ static void put(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column) {
     const size_t at = (size_t)row * gemm->n + column;
     if (gemm->kind == XNN_SME_QD8_B4) {
         const float sum = group_sum(gemm, row, column);
-        const float scale = gemm->rows[row].scale;
+        const float scale = gemm->dynamic.rows[row].scale;
         const float bias = bias_of(gemm, column);
         put_real(gemm, at,
-                 gemm->half_out ? fmaf(sum, scale, bias) : sum * scale + bias);
+                 gemm->dynamic.half_out ? fmaf(sum, scale, bias) : sum * scale + bias);
     } else if (gemm->kind == XNN_SME_QS8) {
         put_static(gemm, row, column, at);
     } else if (xnn_sme_has_sums(gemm->kind)) {
-        const ember_xnn_row_t *from = &gemm->rows[row / gemm->row_step];
+        const ember_xnn_row_t *from = &gemm->dynamic.rows[row / gemm->dynamic.row_step];
         const float sum = (float)whole_sum(gemm, row, column, from->zero);
         put_real(gemm, at,
-                 fmaf(sum * from->scale, gemm->scales[column], bias_of(gemm, column)));
+                 fmaf(sum * from->scale, gemm->dynamic.scales[column],
+                      bias_of(gemm, column)));
     } else {
         put_real(gemm, at, real_sum(gemm, row, column));
     }
@@ -241,7 +253,7 @@ static void run_batch(const ember_xnn_sme_t *gemm) {
 }
 
 void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm) {
-    if (gemm->batch != NULL) {
+    if (xnn_sme_batch(gemm) != NULL) {
         run_batch(gemm);
     } else {
         run_product(gemm);
