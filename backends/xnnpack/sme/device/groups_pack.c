@@ -76,8 +76,9 @@ static void find_norms(const groups_t *groups, uint32_t row,
                   norm_of(a + (size_t)i * count,
                           left < groups->part / 2 ? left : groups->part / 2, count));
     }
+    const ember_xnn_row_t *rows = groups->gemm->dynamic.rows;
     for (uint32_t i = row; i < row + count; i++) {
-        groups->zeros[i] = (float)(groups->gemm->dynamic.rows[i].zero - INT8_MIN);
+        groups->zeros[i] = (float)(rows[i].zero - INT8_MIN);
         find_most(norms, groups->zeros[i]);
         norms[1] += groups->zeros[i] / (float)groups->gemm->m;
     }
@@ -85,6 +86,7 @@ static void find_norms(const groups_t *groups, uint32_t row,
 
 void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
+    const ember_xnn_row_t *from = gemm->dynamic.rows;
     uint8_t *rows = groups->w; // not in use yet
     const size_t bytes = 2 * (size_t)gemm->k;
     for (uint32_t i = 0; i < groups->parts + 2; i += (uint32_t)svcntw()) {
@@ -96,8 +98,7 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
         const uint32_t count = left < groups->most ? left : groups->most;
         for (uint32_t i = 0; i < count; i++) {
             convert_row((const int8_t *)gemm->a + (size_t)(row + i) * gemm->k, gemm->k,
-                        gemm->dynamic.rows[row + i].zero,
-                        (uint16_t *)(void *)(rows + i * bytes));
+                        from[row + i].zero, (uint16_t *)(void *)(rows + i * bytes));
         }
         xnn_sme_turn(rows, bytes, count, (uint32_t)bytes, 1, gemm->k / 2,
                      groups->a + row * bytes);
