@@ -99,61 +99,66 @@ static void write_bytes(uint32_t size, void *at, int64_t bits) {
     }
 }
 
-typedef struct elements {
-    char *at;
-    uint32_t dtype;
-    int32_t step; // bytes
-} elements_t;
-
-static void move(elements_t *to, elements_t *from, uint32_t count) {
+void ember_elements_cast(const ember_elements_t *to, const ember_elements_t *from,
+                         uint32_t count) {
     const ember_class_t class = ember_class_of(from->dtype);
     const ember_class_t target = ember_class_of(to->dtype);
     const uint32_t from_size = ember_dtype_size(from->dtype);
     const uint32_t to_size = ember_dtype_size(to->dtype);
-    for (; count > 0; count--, to->at += to->step, from->at += from->step) {
-        ember_number_t number = {.s64 = read_bytes(from_size, from->at)};
-        widen(&number, from->dtype, from_size);
-        if (to->dtype == EMBER_B1) {
+    ember_elements_t source = *from; // in registers: what is written is not theirs
+    ember_elements_t result = *to;
+    for (; count > 0; count--) {
+        ember_number_t number = {.s64 = read_bytes(from_size, source.at)};
+        widen(&number, source.dtype, from_size);
+        if (result.dtype == EMBER_B1) {
             number.s64 = truth(number, class);
         } else if (class != target) {
             convert(&number, class, target);
         }
-        narrow(&number, to->dtype);
-        write_bytes(to_size, to->at, number.s64);
+        narrow(&number, result.dtype);
+        write_bytes(to_size, result.at, number.s64);
+        result.at = (char *)result.at + result.step;
+        source.at = (char *)source.at + source.step;
     }
 }
 
-// An array of numbers is one of elements of their dtype.
-static elements_t array_of(ember_class_t class, const void *numbers) {
-    return (elements_t){(char *)(uintptr_t)numbers, ember_class_dtype(class),
-                        (int32_t)ember_class_size(class)};
+void ember_element_cast(uint32_t to_dtype, void *to, uint32_t from_dtype,
+                        const void *from) {
+    const ember_elements_t target = {to, to_dtype, 0};
+    const ember_elements_t source = {(void *)(uintptr_t)from, from_dtype, 0};
+    ember_elements_cast(&target, &source, 1);
+}
+
+ember_elements_t ember_elements_of(ember_class_t class, const void *numbers) {
+    return (ember_elements_t){(void *)(uintptr_t)numbers, ember_class_dtype(class),
+                              (int32_t)ember_class_size(class)};
 }
 
 void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
                          const void *from, int32_t step, uint32_t count) {
-    elements_t elements = {(char *)(uintptr_t)from, dtype, step};
-    elements_t numbers = array_of(class, to);
-    move(&numbers, &elements, count);
+    ember_elements_t elements = {(void *)(uintptr_t)from, dtype, step};
+    ember_elements_t numbers = ember_elements_of(class, to);
+    ember_elements_cast(&numbers, &elements, count);
 }
 
 void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
                           void *to, int32_t step, uint32_t count) {
-    elements_t elements = {to, dtype, step};
-    elements_t numbers = array_of(class, from);
-    move(&elements, &numbers, count);
+    ember_elements_t elements = {to, dtype, step};
+    ember_elements_t numbers = ember_elements_of(class, from);
+    ember_elements_cast(&elements, &numbers, count);
 }
 
 void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
                            uint32_t count) {
-    elements_t source = array_of(from, numbers);
-    elements_t target = array_of(to, numbers);
+    ember_elements_t source = ember_elements_of(from, numbers);
+    ember_elements_t target = ember_elements_of(to, numbers);
     if (from == EMBER_CLASS_F32 && count > 0) { // 4 to 8 bytes: from the end
-        source.at += (ptrdiff_t)(count - 1) * source.step;
-        target.at += (ptrdiff_t)(count - 1) * target.step;
+        source.at = (char *)source.at + (ptrdiff_t)(count - 1) * source.step;
+        target.at = (char *)target.at + (ptrdiff_t)(count - 1) * target.step;
         source.step = -source.step;
         target.step = -target.step;
     }
-    move(&target, &source, count);
+    ember_elements_cast(&target, &source, count);
 }
 
 int64_t ember_integer_wrap(uint32_t dtype, int64_t number) {

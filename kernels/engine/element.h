@@ -31,12 +31,31 @@ uint32_t ember_class_size(ember_class_t class);
 // The dtype that has exactly the numbers of `class`.
 ember_dtype_t ember_class_dtype(ember_class_t class);
 
+// Elements of any dtype in memory, `step` bytes apart.
+typedef struct ember_elements {
+    void *at;
+    uint32_t dtype;
+    int32_t step;
+} ember_elements_t;
+
+// An array of numbers of `class`.
+ember_elements_t ember_elements_of(ember_class_t class, const void *numbers);
+
+// Casts `count` elements, in place too where no step of `to` is longer. Rounds, wraps
+// and truncates as PyTorch's casts do.
+void ember_elements_cast(const ember_elements_t *to, const ember_elements_t *from,
+                         uint32_t count);
+
+// Casts a single element.
+void ember_element_cast(uint32_t to_dtype, void *to, uint32_t from_dtype,
+                        const void *from);
+
 // Reads `count` elements, `step` bytes apart, to the array `to` of `class`.
 void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
                          const void *from, int32_t step, uint32_t count);
 
 // Writes `count` numbers of the array `from` of `class` to elements `step` bytes
-// apart. Rounds, wraps and truncates as PyTorch's casts do.
+// apart, cast as above.
 void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
                           void *to, int32_t step, uint32_t count);
 

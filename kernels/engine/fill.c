@@ -17,12 +17,10 @@ void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor)
 ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
                                   const ember_tensor_t *tensor, ember_value_t value) {
     ember_fill_t *s = state;
-    const bool real = value.kind == EMBER_DOUBLE;
-    const ember_scalar_t scalar = {value.as_int, real ? EMBER_F64 : EMBER_S64};
-    ember_scalar_check(node, scalar, tensor->dtype);
+    ember_scalar_check(node, &value, tensor->dtype);
     *s = (ember_fill_t){tensor->data, tensor->numel, tensor->element_size, {0, 0}};
-    ember_elements_store(real ? EMBER_CLASS_F64 : EMBER_CLASS_S64, &scalar.bits,
-                         tensor->dtype, s->number, 8, 1);
+    ember_element_cast(tensor->dtype, s->number, ember_scalar_dtype(&value),
+                       &value.as_int);
     return ember_node_status(node);
 }
 

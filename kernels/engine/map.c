@@ -13,20 +13,29 @@ enum { BLOCK = 16 }; // numbers of an operand on the stack: 128 bytes each
 // Reads operand `k`; a Scalar or None leaves a tensor of rank 0 without data.
 static void read_operand(ember_node_t *node, const ember_map_ops_t *ops, uint32_t k,
                          ember_promotion_t *promotion, ember_tensor_t *tensor) {
-    const ember_kind_t kind = ember_node_kind(node, k);
     ember_say_t say = EMBER_SAY_SCALAR;
-    uint8_t dtype = kind == EMBER_DOUBLE ? EMBER_F32
-                    : kind == EMBER_BOOL ? EMBER_B1
-                                         : EMBER_S64;
+    uint8_t dtype = EMBER_S64;
     memset(tensor, 0, sizeof(*tensor));
     tensor->dtype = EMBER_NO_DTYPE;
     tensor->element_size = sizeof(int64_t);
-    if (kind == EMBER_TENSOR) {
+    switch (ember_node_kind(node, k)) {
+    case EMBER_NONE:
+        return;
+    case EMBER_TENSOR:
         ember_node_tensor(node, k, tensor);
         say = tensor->rank > 0 ? EMBER_SAY_TENSOR : EMBER_SAY_0D;
         dtype = tensor->dtype;
+        break;
+    case EMBER_DOUBLE:
+        dtype = EMBER_F32;
+        break;
+    case EMBER_BOOL:
+        dtype = EMBER_B1;
+        break;
+    default:
+        break;
     }
-    if (kind != EMBER_NONE && (ops->unpromoted >> k & 1) == 0) {
+    if ((ops->unpromoted >> k & 1) == 0) {
         ember_promotion_add(promotion, dtype, say);
     }
 }
@@ -36,7 +45,7 @@ static void read_operand(ember_node_t *node, const ember_map_ops_t *ops, uint32_
 // The lowest bytes come first, so that reading it as the other dtype is the cast; a
 // shorter one needs none, unless its sign gets lost: false.
 static bool cast_integer(ember_tensor_t *tensor, uint8_t dtype) {
-    if (tensor->rank > 0 || tensor->dtype == dtype || dtype == EMBER_B1) {
+    if (tensor->rank > 0 || dtype == EMBER_B1) {
         return true;
     }
     if (tensor->element_size >= ember_dtype_size(dtype)) {
@@ -61,9 +70,11 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         pointers[1 + k] = &tensors[1 + k];
         read_operand(node, ops, k, &promotion, &tensors[1 + k]);
     }
-    const bool integers = ember_class_of(promotion.dtype) == EMBER_CLASS_S64;
-    const uint8_t dtype =
-        integers && (ops->flags & EMBER_MAP_FLOAT) ? EMBER_F32 : promotion.dtype;
+    uint8_t dtype = promotion.dtype;
+    if ((ops->flags & EMBER_MAP_FLOAT) != 0 &&
+        ember_class_of(dtype) == EMBER_CLASS_S64) {
+        dtype = EMBER_F32;
+    }
     const ember_class_t class = ember_class_of(dtype);
     const uint8_t number = (uint8_t)ember_class_dtype(class);
     if (ops->rows[class] == NULL ||
@@ -85,10 +96,11 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
                 tensor->data = (void *)(uintptr_t)&ops->bounds[k - 1][class];
                 continue;
             }
-            const ember_scalar_t scalar = ember_scalar_arg(node, k);
-            ember_elements_load(class, &scalars[k], scalar.dtype, &scalar.bits, 0, 1);
+            const ember_value_t scalar = ember_node_scalar(node, k);
+            ember_element_cast(number, &scalars[k], ember_scalar_dtype(&scalar),
+                               &scalar.as_int);
             if ((ops->fitting >> k & 1) != 0) {
-                ember_scalar_check(node, scalar, dtype);
+                ember_scalar_check(node, &scalar, dtype);
             }
         }
         if (class == EMBER_CLASS_S64 && !cast_integer(tensor, dtype)) {
@@ -123,15 +135,16 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         return EMBER_UNSUPPORTED;
     }
     const int32_t *row = table + (map->dims - 1u) * (operands + 1);
-    map->direct = 0;
+    uint32_t direct = 0;
     for (uint32_t k = 0; k < operands; k++) {
         map->data[k] = tensors[k].data;
         map->dtypes[k] = tensors[k].dtype;
-        if (tensors[k].dtype == number && (k > 0 || map->dtype == number) &&
-            row[1 + k] == tensors[k].element_size) {
-            map->direct |= (uint8_t)(1u << k);
+        if (tensors[k].dtype == number && row[1 + k] == tensors[k].element_size) {
+            direct |= 1u << k;
         }
     }
+    // The result is cast to its own dtype before the output's.
+    map->direct = (uint8_t)(map->dtype == number ? direct : direct & ~1u);
     return EMBER_OK;
 }
 
@@ -150,24 +163,29 @@ static void run_row(const ember_map_t *map, char *const *start, const int32_t *r
     for (uint32_t i = 0; i < (uint32_t)row[0]; i += block) {
         const uint32_t left = (uint32_t)row[0] - i;
         const uint32_t count = left < block ? left : block;
-        for (uint32_t k = 0; k <= inputs; k++) {
-            char *at = start[k] + (int32_t)i * row[1 + k];
-            const bool direct = (map->direct >> k & 1) != 0;
-            x[k] = direct ? (void *)at : numbers[k];
-            if (!direct && k > 0 && (i == 0 || row[1 + k] != 0)) {
-                ember_elements_load(class, numbers[k], map->dtypes[k], at, row[1 + k],
-                                    count);
+        ember_elements_t elements; // of the last operand that is not direct
+        ember_elements_t array;    // its numbers
+        for (uint32_t k = inputs + 1; k-- > 0;) { // the output is the last
+            const int32_t step = row[1 + k];
+            char *at = start[k] + (int32_t)i * step;
+            x[k] = at;
+            if ((map->direct >> k & 1) == 0) {
+                x[k] = numbers[k];
+                elements = (ember_elements_t){at, map->dtypes[k], step};
+                array = ember_elements_of(class, x[k]);
+                if (k > 0 && (i == 0 || step != 0)) {
+                    ember_elements_cast(&array, &elements, count);
+                }
             }
         }
         map->ops->rows[class](x[0], (const void *const *)x + 1, count);
         if (x[0] == numbers[0]) {
             if (map->dtype != map->dtypes[0]) { // wraps, or rounds, as the result's
-                const int32_t step = (int32_t)ember_class_size(class);
-                ember_elements_store(class, x[0], map->dtype, x[0], step, count);
-                ember_elements_load(class, x[0], map->dtype, x[0], step, count);
+                const ember_elements_t result = {x[0], map->dtype, array.step};
+                ember_elements_cast(&result, &array, count);
+                array.dtype = map->dtype;
             }
-            ember_elements_store(class, numbers[0], map->dtypes[0],
-                                 start[0] + (int32_t)i * row[1], row[1], count);
+            ember_elements_cast(&elements, &array, count);
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/scalar.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "kernels/engine/element.h"
@@ -9,9 +8,7 @@
 
 ember_scalar_t ember_scalar_arg(ember_node_t *node, uint32_t arg) {
     const ember_value_t value = ember_node_scalar(node, arg);
-    // Of a double, its bits.
-    return (ember_scalar_t){value.as_int,
-                            value.kind == EMBER_DOUBLE ? EMBER_F64 : EMBER_S64};
+    return (ember_scalar_t){value.as_int, ember_scalar_dtype(&value)};
 }
 
 float ember_scalar_f32(ember_scalar_t scalar) {
@@ -31,25 +28,32 @@ float ember_scalar_f32(ember_scalar_t scalar) {
 }
 
 // What the dtype makes of the number is less than 1 off, or as a float not by infinity.
-void ember_scalar_check(ember_node_t *node, ember_scalar_t scalar, uint32_t dtype) {
-    const bool real = scalar.dtype == EMBER_F64;
-    const bool has_sign = dtype != EMBER_U8 && dtype < EMBER_U16;
-    double number;
-    double held;
+void ember_scalar_check(ember_node_t *node, const ember_value_t *scalar,
+                        uint32_t dtype) {
+    const bool no_sign = dtype == EMBER_U8 || dtype >= EMBER_U16;
+    const ember_dtype_t from = ember_scalar_dtype(scalar);
+    int64_t bits = scalar->as_int;
+    ember_number_t number;
+    ember_number_t held;
     int64_t element;
 
-    if (dtype == EMBER_B1 || (!real && ember_dtype_size(dtype) == sizeof(element))) {
-        return;
+    if (from != EMBER_F64) {
+        if (ember_dtype_size(dtype) == sizeof(element)) {
+            return;
+        }
+        if (no_sign && bits < 0) {
+            bits = (int64_t)(0 - (uint64_t)bits);
+        }
     }
-    ember_elements_load(EMBER_CLASS_F64, &number, scalar.dtype, &scalar.bits, 0, 1);
-    if (!real && !has_sign && number < 0.0) {
-        number = -number;
-    }
-    ember_elements_store(EMBER_CLASS_F64, &number, dtype, &element, 0, 1);
-    ember_elements_load(EMBER_CLASS_F64, &held, dtype, &element, 0, 1);
-    held -= number; // NaN where both are infinite
-    held = held < 0.0 ? -held : held;
-    if (ember_class_of(dtype) == EMBER_CLASS_S64 ? !(held < 1.0) : held > DBL_MAX) {
+    ember_element_cast(EMBER_F64, &number, from, &bits);
+    ember_element_cast(dtype, &element, from, &bits);
+    ember_element_cast(EMBER_F64, &held, dtype, &element);
+    held.f64 -= number.f64; // NaN where both are infinite
+    const uint64_t off = (uint64_t)held.s64 << 1;
+    const bool fits = ember_class_of(dtype) == EMBER_CLASS_S64
+                          ? off < UINT64_C(0x3ff) << 53   // less than 1
+                          : off != UINT64_C(0x7ff) << 53; // not infinite
+    if (!fits && dtype != EMBER_B1) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "scalar: the dtype cannot hold it");
     }

@@ -12,6 +12,11 @@ typedef struct ember_scalar {
     ember_dtype_t dtype; // EMBER_S64, or EMBER_F64
 } ember_scalar_t;
 
+// Of a Double EMBER_F64, otherwise EMBER_S64; its bits are those of `as_int`.
+static inline ember_dtype_t ember_scalar_dtype(const ember_value_t *value) {
+    return value->kind == EMBER_DOUBLE ? EMBER_F64 : EMBER_S64;
+}
+
 // Argument `arg`, a Double, Int or Bool.
 ember_scalar_t ember_scalar_arg(ember_node_t *node, uint32_t arg);
 
@@ -24,7 +29,8 @@ float ember_scalar_arg_f32(ember_node_t *node, uint32_t arg);
 // Fails `node` unless `dtype` can hold the Scalar: as PyTorch's checked casts, which
 // cut fractions off, take infinities as floats, anything as a bool, and let integers
 // below zero wrap where there is no sign.
-void ember_scalar_check(ember_node_t *node, ember_scalar_t scalar, uint32_t dtype);
+void ember_scalar_check(ember_node_t *node, const ember_value_t *scalar,
+                        uint32_t dtype);
 
 bool ember_scalar_is_zero(ember_scalar_t scalar);
 bool ember_scalar_is_one(ember_scalar_t scalar);

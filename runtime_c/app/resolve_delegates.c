@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delegates in resolve_main.c: backends for the first pass, where some are missing, and
 // the kernels that a backend chose.
-#include "../backends/xnnpack/describe.h"
+#include "../../backends/xnnpack/graph/describe.h"
 #include "../src/method_state.h"
 #include "ember/port.h"
 #include "resolve_out.h"

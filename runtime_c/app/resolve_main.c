@@ -20,7 +20,7 @@
 #include "ember/method.h"
 #include "ember/port.h"
 
-#include "../backends/xnnpack/sme/vector.h"
+#include "../../backends/xnnpack/sme/vector.h"
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_load.h"

@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @functools.cache
 def root() -> Path:
-    """The folder that holds runtime_c/, kernels/, boards/, toolchains/."""
+    """The folder that holds runtime_c/, backends/, kernels/, boards/, toolchains/."""
     checkout = _PACKAGE.parent.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "sdk").is_dir():
         return checkout
@@ -34,6 +34,10 @@ def package() -> Path:
 
 def runtime() -> Path:
     return root() / "runtime_c"
+
+
+def backends() -> Path:
+    return root() / "backends"
 
 
 def kernels() -> Path:

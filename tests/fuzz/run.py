@@ -72,10 +72,10 @@ def build(folder: Path, sets: list[str], only_delegates: bool = False) -> Path:
     flags = [*FLAGS, *_defines(), *(f"-I{ROOT / one}" for one in INCLUDES)]
     common = hashlib.sha256(" ".join(flags).encode())
     common.update(_headers(*INCLUDES[:-1], "kernels"))
-    backends = _headers("runtime_c/backends")
+    backends = _headers("backends")
 
     def compile_one(source: Path) -> Path:
-        is_backend = source.is_relative_to(ROOT / "runtime_c/backends")
+        is_backend = source.is_relative_to(ROOT / "backends")
         own = (backends if is_backend else b"") + source.read_bytes()
         digest = hashlib.sha256(common.digest() + own).hexdigest()[:16]
         made = folder / f"{source.stem}-{digest}.o"
@@ -105,14 +105,14 @@ def _core_sources() -> list[Path]:
 
 
 def _backend_sources(sets: list[str]) -> list[Path]:
-    """As CMakeLists.txt for this computer: what variants share is in a folder <isa>,
-    and folder <isa>/model stands for that."""
-    found = sorted((ROOT / "runtime_c/backends").rglob("*.c"))
-    known, usable = set(isa.load()), {None, *sets}
+    """As CMakeLists.txt for this computer: for what only cores with an ISA compile, in
+    folder <isa>/device, stands <isa>/model."""
+    found = sorted((ROOT / "backends").rglob("*.c"))
+    usable = {None, *sets}
     return [
         path
         for path in found
-        if path.parent.name not in known and isa.of(path.stem) in usable
+        if path.parent.name != "device" and isa.of(path.stem) in usable
     ]
 
 
@@ -232,7 +232,9 @@ def _place(lines: list[str]) -> str:
     what = next((one for one in lines if "error:" in one or "ERROR:" in one), "")
     what = re.sub(r"0x[0-9a-f]+|==\d+==|-?\d{3,}", "..", what.split("error:")[-1])[:90]
     for line in lines:
-        found = re.match(r"\s+#\d+ \S+ in (\w+) (\S*/(kernels|runtime_c)/\S+)", line)
+        found = re.match(
+            r"\s+#\d+ \S+ in (\w+) (\S*/(backends|kernels|runtime_c)/\S+)", line
+        )
         if found:
             where = found[2].rsplit(":", 1)[0]
             return f"{where.split('/snap/')[-1]} {found[1]}: {what.strip()}"

@@ -52,11 +52,11 @@ def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
 
 
 def _files(source: Path) -> set[Path]:
-    """The file, or what lies above `model` where this computer compiled a model."""
+    """The file, or what lies in `device` where this computer compiled a model."""
     if source.parent.name != "model":
         return {source}
-    above = source.parent.parent
-    return {path for path in above.iterdir() if path.suffix in (".c", ".S")}
+    device = source.parent.parent / "device"
+    return {path for path in device.iterdir() if path.suffix in (".c", ".S")}
 
 
 def headers(files: Iterable[Path]) -> list[Path]:

@@ -1,6 +1,6 @@
 """The payload of an XNNPACK delegate -> its graph: values, and nodes in order.
 
-The device reads the same bytes by runtime_c/backends/xnnpack; what that accepts is what
+The device reads the same bytes by backends/xnnpack; what that accepts is what
 runs. Here they are read to be shown.
 """
 

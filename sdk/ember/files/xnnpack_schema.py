@@ -88,7 +88,7 @@ QUANTIZED = Table(
 )
 VALUE = Table("XValue", (Field("value", Union("XValueUnion", (TENSOR, QUANTIZED))),))
 
-# ---- nodes: fields as in runtime_c/backends/xnnpack/schema.h ------------------------
+# ---- nodes: fields as in backends/xnnpack/graph/schema.h ----------------------------
 
 _UNARY = _numbers("input_id", "output_id", "flags")
 _BINARY = _numbers("input1_id", "input2_id", "output_id", "flags")

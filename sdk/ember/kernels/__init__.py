@@ -57,11 +57,11 @@ class Operator:
 
 @dataclass(frozen=True)
 class Backend:
-    """A delegate's backend: its id in programs, and its file in runtime_c/backends."""
+    """A delegate's backend: its id in programs, and its file in backends/."""
 
     id: str
     source: str  # without .c; it defines ember_backend_<source>
-    # Of nodes, tried in this order; each is a file <source>/<kernel>.c.
+    # Of nodes, tried in this order; files of <source>/ define them.
     kernels: tuple[str, ...] = ()
 
     def reasons(
@@ -239,7 +239,7 @@ def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
         Backend(entry["id"], entry["source"], tuple(entry.get("kernels", ())))
         for entry in entries
     ]
-    folder = paths.runtime() / "backends"
+    folder = paths.backends()
     return [one for one in found if (folder / f"{one.source}.c").is_file()]
 
 

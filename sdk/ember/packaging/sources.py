@@ -5,7 +5,8 @@ src/Ember.h           includes all that an application needs; from C or C++
 src/ember/            the headers of the runtime
 src/ember_models.h    the names of the models
 src/model/            the models, their memory, the tables of their kernels
-src/runtime_c/, src/kernels/    the runtime, and the kernels that the models need
+src/runtime_c/                  the runtime
+src/backends/, src/kernels/     the backends and kernels that the models need
 
 `src` is the only include folder. There is no start-up code and no linker script;
 functions of ember/port.h are weak, for a project to define those that it likes.

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-# ember_xnn_refusal_t of runtime_c/backends/xnnpack/graph.h.
+# ember_xnn_refusal_t of backends/xnnpack/graph/graph.h.
 _REFUSALS = {
     1: "it has groups",
     2: "the board's vectors are too short to pay",

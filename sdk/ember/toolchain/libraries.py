@@ -30,7 +30,7 @@ from ember.toolchain.build_tree import (
     run,
 )
 
-_SOURCES = ("CMakeLists.txt", "runtime_c", "kernels", "toolchains")
+_SOURCES = ("CMakeLists.txt", "runtime_c", "backends", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"

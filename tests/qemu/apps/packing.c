@@ -3,7 +3,7 @@
 // while they started: name, bytes, CRC-32.
 #include "ember_models.h"
 
-#include "../../../runtime_c/backends/xnnpack/describe.c"
+#include "../../../backends/xnnpack/graph/describe.c"
 #include "../../../runtime_c/port/uart/crc32.h"
 #include "../../../runtime_c/src/method_state.h"
 #include "ember/port.h"

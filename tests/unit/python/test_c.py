@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("*.c"))
-BACKENDS = [ROOT / "runtime_c/backends/example.c"]
+BACKENDS = [ROOT / "backends/example.c"]
 ENGINES = (
     "copy",
     "fill",

@@ -20,7 +20,11 @@ ENTRIES: list[dict[str, Any]] = yaml.safe_load(
 FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
 
 
-NODES = re.compile(r"^XNN_KERNEL(?:_FOR\([\w |]+, |\()(\w+)", re.MULTILINE)
+NODES = re.compile(
+    r"^XNN_KERNEL(?:_FOR\([\w |]+, |\()(\w+)"  # of a file with one kernel
+    r"|^    (?:LINEAR|CONV|TRANSPOSED|MATMUL)\((?:EMBER_CPU_\w+, )?(\w+)",  # forms.h
+    re.MULTILINE,
+)
 DEFINES = re.compile(r"^ *EMBER_\w*(?:KERNEL|MAP_F32_\w+)\(\s*(\w+)", re.MULTILINE)
 
 
@@ -51,14 +55,15 @@ def test_entry(entry: dict[str, Any]) -> None:
 
 
 def test_kernels_of_nodes_are_listed() -> None:
-    """Each is a file of its backend's folder, and each such file is listed."""
+    """Each is a file of its backend's folders or a line of forms.h, once."""
     for backend in kernels.load().backends.values():
-        folder = paths.runtime() / "backends" / backend.source
-        files = [path for path in folder.glob("*.c") if NODES.search(path.read_text())]
-        assert {path.stem for path in files} == set(backend.kernels)
-        for name in backend.kernels:
-            found = NODES.findall((folder / f"{name}.c").read_text(encoding="utf-8"))
-            assert found == [name]
+        defined_ones = []
+        for path in (paths.backends() / backend.source).rglob("*.[ch]"):
+            found = NODES.findall(path.read_text(encoding="utf-8"))
+            names = [one or form for one, form in found]
+            assert path.name == "forms.h" or names in ([], [path.stem])
+            defined_ones += names
+        assert sorted(defined_ones) == sorted(backend.kernels)
 
 
 def test_operators_are_listed_once() -> None:

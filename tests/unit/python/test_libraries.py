@@ -49,7 +49,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "root"
     made.mkdir()
     without = shutil.ignore_patterns("xnnpack*")
-    for name in ("runtime_c", "toolchains", "boards"):
+    for name in ("runtime_c", "backends", "toolchains", "boards"):
         shutil.copytree(real / name, made / name, ignore=without)
     shutil.copy(real / "CMakeLists.txt", made)
     (made / "kernels" / "toy").mkdir(parents=True)

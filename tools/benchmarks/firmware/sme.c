@@ -4,8 +4,8 @@
 // compute is checked elsewhere.
 #include "ember/port.h"
 
+#include "backends/xnnpack/sme/sme_weights.h"
 #include "kernels/engine/element.h"
-#include "runtime_c/backends/xnnpack/sme_weights.h"
 
 typedef struct product {
     ember_xnn_sme_kind_t kind;
@@ -75,7 +75,6 @@ static void prepare(const product_t *product) {
         .n = product->n,
         .taps = 1,
         .k = product->k,
-        .block = product->block,
         .unit = xnn_sme_columns(),
     };
     fill(a, product->m * product->k / (32 / bits), bits);
@@ -99,26 +98,36 @@ static void run(const product_t *product) {
         .count = product->m,
         .length = product->k,
     };
-    const ember_xnn_sme_t gemm = {
+    ember_xnn_sme_t gemm = {
         .kind = product->kind,
         .smopa = product->smopa,
         .m = product->m,
         .k = product->k,
         .n = product->n,
-        .block = product->block,
         .a = dynamic ? (const void *)elements : a,
         .w = packed,
         .y = y,
         .scratch = scratch,
-        .scales = scales,
-        .rows = rows,
-        .row_step = 1,
-        .low = -__builtin_inff(),
-        .high = __builtin_inff(),
-        .in_scale = 0.02f,
-        .out_scale = 0.5f,
-        .range = {-128.0f, 127.0f, 0},
     };
+    if (product->kind == XNN_SME_QS8) {
+        gemm.fixed = (ember_xnn_sme_static_t){
+            .scales = scales,
+            .in_scale = 0.02f,
+            .out_scale = 0.5f,
+            .range = {-128.0f, 127.0f, 0},
+        };
+    } else {
+        gemm.real.low = -__builtin_inff();
+        gemm.real.high = __builtin_inff();
+    }
+    if (dynamic) {
+        gemm.dynamic = (ember_xnn_sme_dynamic_t){
+            .rows = rows,
+            .row_step = 1,
+            .scales = scales,
+            .block = product->block,
+        };
+    }
     ember_port_mark_begin(EMBER_MARK_EXECUTE);
     if (dynamic) {
         ember_xnn_sme_quantize(&job);
