@@ -65,7 +65,9 @@ def _packed(model: Model, known: KernelList, keep: frozenset[int]) -> Improved:
         replace(model.program, methods=tuple(plans[one.name].method for one in methods))
     )
     plans = {one.name: replace(plans[one.name], method=one) for one in packed.methods}
-    content = program.write(packed)
+    if packed == model.program:
+        packed = model.program  # which is written already
+    content = packed.content
     plan_check.check(model.program, program.parse(content), known)
     return replace(
         Improved.of(model),

@@ -6,7 +6,7 @@ The protocol is described in runtime_c/app/batch.h.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ember import program
@@ -101,8 +101,14 @@ Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
 
 def stream(records: Sequence[bytes]) -> bytes:
     """The whole stream of cases, from the record() of each."""
-    hello = _HEAD.pack(_HELLO, _HELLO_BODY.size) + _HELLO_BODY.pack(VERSION, 0, 0)
-    return b"".join([hello, *records, _HEAD.pack(_END, 0)])
+    return b"".join(pieces(records))
+
+
+def pieces(records: Iterable[bytes]) -> Iterator[bytes]:
+    """The same, without all records in memory at once."""
+    yield _HEAD.pack(_HELLO, _HELLO_BODY.size) + _HELLO_BODY.pack(VERSION, 0, 0)
+    yield from records
+    yield _HEAD.pack(_END, 0)
 
 
 def record(
@@ -118,6 +124,21 @@ def record(
 
     With `poison` the byte `fill` overwrites what is dead.
     """
+    return b"".join(
+        parts(case, index, linked=linked, budget=budget, poison=poison, fill=fill)
+    )
+
+
+def parts(
+    case: Case,
+    index: int,
+    *,
+    linked: int | None = None,
+    budget: int = BUDGET,
+    poison: Poison | None = None,
+    fill: int = 0,
+) -> list[bytes]:
+    """The record in pieces, of which the program is one."""
     methods = case.methods
     names = b"".join(name.encode() + b"\0" for name in methods)
     names += bytes(-len(names) % 4)
@@ -127,16 +148,19 @@ def record(
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
     sizes = struct.pack(f"<{len(contents)}I", *(len(one) for one in contents))
-    body = head + sizes + names
+    body = [head + sizes + names]
+    for one in contents:
+        body += (_padding(body[-1]), one)
     if contents:
-        body = b"".join([_padded(body), *(_padded(one) for one in contents)])
+        body.append(_padding(body[-1]))
     by_name = {method.name: method for method in case.program.methods}
     runs = [
         _run(case, run, methods.index(run.method), by_name[run.method])
         for run in case.runs
     ]
     dead = [_dead(ranges, fill) for ranges in poison or ()]
-    return b"".join([_HEAD.pack(_CASE, len(body)), body, *dead, *runs])
+    length = sum(map(len, body))
+    return [_HEAD.pack(_CASE, length), *body, *dead, *runs]
 
 
 def records(stream: bytes) -> list[bytes]:
@@ -159,8 +183,8 @@ def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
     return _HEAD.pack(_DEAD, len(body)) + body
 
 
-def _padded(content: bytes) -> bytes:
-    return content + bytes(-len(content) % _ALIGN)
+def _padding(content: bytes) -> bytes:
+    return bytes(-len(content) % _ALIGN)
 
 
 def _run(case: Case, run: Run, index: int, method: Method) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import importlib
 import io
 import os
@@ -55,12 +56,14 @@ _SURROUNDINGS = frozenset(
     }
 )
 
+_OBJECTS = 100_000  # that are new, before Python looks for garbage
 SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit status."""
     _prepare_streams()
+    gc.set_threshold(_OBJECTS)  # what a command makes, it mostly keeps
     words = list(sys.argv[1:] if arguments is None else arguments)
     verb = next((word for word in words if not word.startswith("-")), None)
     name = f"ember {verb}" if verb in VERBS else "ember"

@@ -5,35 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+Data = bytes | memoryview
 MOST_ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
 class Placed:
     offsets: tuple[int, ...]
-    data: bytes
+    pieces: tuple[Data, ...]  # one after the other, with what is between blobs
+    size: int  # bytes
 
 
 def align_up(size: int, alignment: int) -> int:
     return (size + alignment - 1) // alignment * alignment
 
 
-def place(blobs: Iterable[bytes], alignment: int, *, share: bool = False) -> Placed:
-    """Blobs one after the other, each at an aligned offset, nothing after the last.
+def place(
+    blobs: Iterable[Sequence[Data]], alignment: int, *, share: bool = False
+) -> Placed:
+    """Blobs, each of pieces in a row, at aligned offsets, nothing after the last.
 
     With `share`, equal blobs get the same place.
     """
-    data = bytearray()
+    pieces: list[Data] = []
+    size = 0
     offsets: list[int] = []
-    known: dict[bytes, int] = {}
+    known: dict[Sequence[Data], int] = {}
     for blob in blobs:
         offset = known.get(blob) if share else None
         if offset is None:
-            offset = align_up(len(data), alignment)
-            data += bytes(offset - len(data)) + blob
-            known[blob] = offset
+            offset = align_up(size, alignment)
+            pieces += (bytes(offset - size), *blob)
+            size = offset + sum(map(len, blob))
+            if share:
+                known[blob] = offset
         offsets.append(offset)
-    return Placed(tuple(offsets), bytes(data))
+    return Placed(tuple(offsets), tuple(pieces), size)
 
 
 def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:

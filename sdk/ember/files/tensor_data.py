@@ -89,7 +89,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
     blobs: dict[bytes, int] = {}
     for entry in content.entries:
         blobs.setdefault(entry.data, len(blobs))
-    placed = segments.place(blobs, alignment)
+    placed = segments.place(((one,) for one in blobs), alignment)
     record: Record = {
         "version": content.version,
         "segments": [
@@ -109,12 +109,11 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
     inserted = _FLAT_AT
     flat_size = len(written.data)
     base = segments.align_up(flat_size + inserted, alignment)
-    header = _HEADER.pack(
-        _MAGIC, _HEADER.size, inserted, flat_size, base, len(placed.data)
-    )
+    header = _HEADER.pack(_MAGIC, _HEADER.size, inserted, flat_size, base, placed.size)
     root = struct.unpack_from("<I", written.data)[0] + inserted
     head = struct.pack("<I", root) + written.data[4:8] + header.ljust(inserted, b"\0")
-    return (head + written.data[8:]).ljust(base, b"\0") + placed.data
+    start = (head + written.data[8:]).ljust(base, b"\0")
+    return b"".join((start, *placed.pieces))
 
 
 def _header(data: bytes, what: str) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -50,7 +51,7 @@ class DType(enum.IntEnum):
         """PyTorch's name, such as float32."""
         return schema.SCALAR_TYPE.members[self.value]
 
-    @property
+    @functools.cached_property
     def itemsize(self) -> int:
         """Bytes of one element as ExecuTorch counts them."""
         bits = _numpy_name(self).lstrip("abcdefghijklmnopqrstuvwxyz")

@@ -8,7 +8,7 @@ is loaded, pays. Of several methods the one with most traffic comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ember.model.steering import Steering
 from ember.plan import copies
 from ember.plan.copies import Copy
 from ember.plan.improved import Chosen, Improved
-from ember.plan.offsets import Buffer
+from ember.plan.offsets import Buffer, Moments
 from ember.plan.offsets import spread as search
 from ember.plan.regions import Home, Homes, room, wanted
 from ember.plan.relocate import Ids
@@ -208,7 +208,7 @@ class _Spreader:
             found.append(Part(title, buffer, accesses, allowed, storage=one))
         return found
 
-    def _constants(self, use: Use, name: str, points: frozenset[int]) -> list[Part]:
+    def _constants(self, use: Use, name: str, points: Set[int]) -> list[Part]:
         """Constants that may be copied: those that only kernels of this method read."""
         if self._memory_of(use) is None:
             return []
@@ -237,7 +237,7 @@ class _Spreader:
     def _method(self, use: Use, name: str, blocks: list[Part]) -> None:
         """Place one method's storages and constants, with `blocks`."""
         storages = self._storages(use, name)
-        points = frozenset[int]().union(*(one.buffer.points for one in storages))
+        points = Moments().union(*(one.buffer.points for one in storages))
         constants = self._constants(use, name, points or frozenset({0}))
         common = self._common(use, name)
         constants = [

@@ -10,6 +10,7 @@ their number the exit.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -53,29 +54,15 @@ def _tensor(one: Placed, names: _Names) -> dict[str, Any]:
         "offset": one.offset,
         "bytes": one.storage.size,
         "state": one.storage.is_state,
-        "alive": [list(span) for span in _spans(one.storage.points)],
+        "alive": [[first, end - 1] for first, end in one.storage.points.runs],
     }
-
-
-def _spans(points: Iterable[int]) -> list[tuple[int, int]]:
-    """First and last of every run of consecutive moments."""
-    found: list[tuple[int, int]] = []
-    for point in sorted(points):
-        if found and found[-1][1] == point - 1:
-            found[-1] = (found[-1][0], point)
-        else:
-            found.append((point, point))
-    return found
 
 
 def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
     inside = [one for one in plan.placed if one.memory_id == number]
-    by_point: dict[int, list[Placed]] = {}
-    for one in inside:
-        for point in one.storage.points:
-            by_point.setdefault(point, []).append(one)
-    at = min(by_point, key=lambda point: (-_size(by_point[point]), point), default=-1)
-    alive = [one for one in by_point.get(at, []) if one.storage.size > 0]
+    at = _peak(inside)
+    here = (one for one in inside if at in one.storage.points)
+    alive = [one for one in here if one.storage.size > 0]
     alive.sort(key=lambda one: -one.storage.size)
     return {
         "id": number,
@@ -90,6 +77,19 @@ def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
     }
 
 
+def _peak(inside: Sequence[Placed]) -> int:
+    """The first moment at which most bytes matter."""
+    changes: dict[int, int] = {}
+    for one in inside:
+        for first, end in one.storage.points.runs:
+            changes[first] = changes.get(first, 0) + _size([one])
+            changes[end] = changes.get(end, 0) - _size([one])
+    moments = sorted(changes)
+    sizes = itertools.accumulate(changes[at] for at in moments)
+    peaks = zip(moments, sizes, strict=True)
+    return min(peaks, key=lambda peak: (-peak[1], peak[0]), default=(-1, 0))[0]
+
+
 def _size(placed: Sequence[Placed]) -> int:
     return sum(-(-one.storage.size // ALIGN) * ALIGN for one in placed)
 
@@ -99,6 +99,8 @@ class _Names:
 
     def __init__(self, method: Method, known: KernelList) -> None:
         self.method = method
+        self.inputs = _first_places(method.inputs)
+        self.outputs = _first_places(method.outputs)
         self.makers: dict[int, int] = {}  # value -> the first instruction that writes
         for index, own in enumerate(effects.of(method, known)):
             for value in sorted(own.writes | own.updates):
@@ -118,12 +120,11 @@ class _Names:
 
     def chief(self, placed: Placed) -> int:
         """The value that says most: an input, then what is written first."""
-        inputs = self.method.inputs
         last = len(self.method.instructions)
         return min(
             placed.storage.values,
             key=lambda value: (
-                value not in inputs,
+                value not in self.inputs,
                 self.makers.get(value, last),
                 value,
             ),
@@ -131,14 +132,19 @@ class _Names:
 
     def of(self, value: int) -> str:
         found = self.method.values[value]
-        if value in self.method.inputs:
-            return f"input {self.method.inputs.index(value)}"
+        if value in self.inputs:
+            return f"input {self.inputs[value]}"
         if isinstance(found, types.Tensor) and found.name:
             return found.name
         index = self.makers.get(value)
         if index is None:
             return f"value {value}"
         name = f"{self.operator(index)}, instruction {index}"
-        if value in self.method.outputs:
-            name += f" (output {self.method.outputs.index(value)})"
+        if value in self.outputs:
+            name += f" (output {self.outputs[value]})"
         return name
+
+
+def _first_places(values: Sequence[int]) -> dict[int, int]:
+    """Where each value stands first."""
+    return {value: place for place, value in reversed(list(enumerate(values)))}

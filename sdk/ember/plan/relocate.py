@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ember.files.segments import Data
 from ember.plan.replan import Placed, Replanned
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
@@ -69,7 +70,8 @@ class Ids:
 
 def relocate(program: Program, name: str, places: Places) -> Program:
     """The program whose method `name` lies as `places` says."""
-    states = list(program.mutable_data[0]) if program.mutable_data else [b""]
+    first = program.mutable_data[0] if program.mutable_data else (b"",)
+    states: list[Data] = list(first)
     moved: dict[int, int] = {}  # constant -> initial state
     for index in places.copies:
         moved[index] = len(states)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from ember.files.segments import Data
 from ember.program import Chain, Instruction, KernelCall, Method, Null, Program, Tensor
 
 
 def trimmed(one: Program) -> Program:
     """Value indices stay; unused values become null, unused operators go."""
     used = replace(one, methods=tuple(map(_without_unused, one.methods)))
-    places: dict[bytes, int] = {}
+    places: dict[Data, int] = {}
     moved = {0: 0}
     for index in sorted(used.used_constants()):
         moved[index] = places.setdefault(one.constants[index], len(places) + 1)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ember.files.flat import Record
+from ember.files.segments import Data
 from ember.program.types import Segment
 
 
@@ -18,12 +19,12 @@ class Segments:
     def __init__(
         self, data: bytes, base: int, listed: Sequence[Record], problems: list[str]
     ) -> None:
-        self._data = data
+        self._data = memoryview(data)
         self._base = base
         self._listed = listed
         self._problems = problems
         self._uses: dict[int, list[str]] = defaultdict(list)
-        self._cut: dict[int, bytes] = {}
+        self._cut: dict[int, Data] = {}
 
     def check(self) -> None:
         room = len(self._data) - self._base
@@ -39,7 +40,7 @@ class Segments:
         if total > len(self._data):
             self._problems.append("its segments overlap")
 
-    def cut(self, index: int, use: str) -> bytes:
+    def cut(self, index: int, use: str) -> Data:
         """The bytes of a segment, which `use` names; none when it is missing."""
         if index >= len(self._listed):
             self._problems.append(f"{use} is in the missing segment {index}")
@@ -52,7 +53,7 @@ class Segments:
 
     def pieces(
         self, index: int, offsets: Sequence[int], needs: dict[int, int], use: str
-    ) -> tuple[tuple[bytes, ...], list[tuple[int, int]]]:
+    ) -> tuple[tuple[Data, ...], list[tuple[int, int]]]:
         """A segment cut at `offsets`, where entry 0 holds nothing, and the gaps.
 
         The format states no sizes: a piece has the bytes that its tensors need, or
@@ -61,9 +62,9 @@ class Segments:
         data = self.cut(index, use)
         starts = sorted({offset for offset in offsets if offset <= len(data)})
         following = dict(zip(starts, [*starts[1:], len(data)], strict=False))
-        pieces: list[bytes] = [b""]
+        pieces: list[Data] = [b""]
         gaps: list[tuple[int, int]] = []
-        known: dict[tuple[int, int], bytes] = {}
+        known: dict[tuple[int, int], Data] = {}
         room, end = 2 * len(data), 0
         for number, offset in enumerate(offsets[1:], start=1):
             if offset > len(data):

@@ -9,6 +9,7 @@ from ember import files
 from ember.errors import SdkError, problem_list
 from ember.files import flat, schema, segments
 from ember.files.flat import Record
+from ember.files.segments import Data
 from ember.program import check, header
 from ember.program.cut import Segments
 from ember.program.header import Header
@@ -171,7 +172,7 @@ class _Reader:
             id=name,
             data=self._inline(where, name, place["index"])
             if inline
-            else self._segments.cut(place["index"], f"delegate {name}"),
+            else bytes(self._segments.cut(place["index"], f"delegate {name}")),
             inline=inline,
             compile_specs=tuple(
                 CompileSpec(one["key"] or "", one["value"] or b"")
@@ -193,7 +194,7 @@ class _Reader:
 
     def _constants(
         self, methods: Sequence[Method]
-    ) -> tuple[tuple[bytes, ...], list[tuple[int, int]]]:
+    ) -> tuple[tuple[Data, ...], list[tuple[int, int]]]:
         """Constants by index, and the gaps between them that show their alignment."""
         inline = self._record["constant_buffer"] or ()
         place = self._record["constant_segment"]
@@ -214,7 +215,7 @@ class _Reader:
             place["segment_index"], offsets, needs, "constants"
         )
 
-    def _mutable(self, methods: Sequence[Method]) -> tuple[tuple[bytes, ...], ...]:
+    def _mutable(self, methods: Sequence[Method]) -> tuple[tuple[Data, ...], ...]:
         found = []
         for number, place in enumerate(self._record["mutable_data_segments"] or ()):
             needs: dict[int, int] = {}

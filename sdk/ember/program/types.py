@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ember.files import tensors
+from ember.files.segments import Data
 from ember.files.tensors import DType
 
 ALIGN = 16  # EMBER_ALIGN: bytes, of what a plan places
@@ -386,7 +387,7 @@ class Method:
 @dataclass(frozen=True)
 class NamedData:
     key: str
-    data: bytes
+    data: Data
 
 
 @dataclass(frozen=True)
@@ -414,16 +415,23 @@ class Layout:
 @dataclass(frozen=True)
 class Program:
     methods: tuple[Method, ...]
-    constants: tuple[bytes, ...] = (b"",)  # by Tensor.data_index; [0] is unused
-    mutable_data: tuple[tuple[bytes, ...], ...] = ()  # by segment, then data_index
+    constants: tuple[Data, ...] = (b"",)  # by Tensor.data_index; [0] is unused
+    mutable_data: tuple[tuple[Data, ...], ...] = ()  # by segment, then data_index
     named_data: tuple[NamedData, ...] = ()
     version: int = 0
     layout: Layout = field(default=Layout(), compare=False, repr=False)
 
+    @functools.cached_property
+    def content(self) -> bytes:
+        """The bytes of its file, written once."""
+        from ember.program.writer import write
+
+        return write(self)
+
     def method(self, name: str) -> Method | None:
         return next((one for one in self.methods if one.name == name), None)
 
-    def data_of(self, tensor: Tensor) -> bytes | None:
+    def data_of(self, tensor: Tensor) -> Data | None:
         """The bytes the program holds for a tensor: a constant, or an initial state."""
         if tensor.is_constant:
             return self.constants[tensor.data_index][: tensor.nbytes]

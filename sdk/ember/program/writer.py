@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ember.files import flat, schema
 from ember.files.flat import Record
-from ember.files.segments import align_up, place
+from ember.files.segments import Data, Placed, align_up, place
 from ember.program.types import (
     Bool,
     BoolList,
@@ -64,10 +64,11 @@ def write(
     if inline_constants:
         record["constant_buffer"] = [{"storage": one} for one in program.constants]
     else:
-        placed = place(program.constants, of_constants, share=deduplicate)
+        blocks = ((one,) for one in program.constants)
+        placed = place(blocks, of_constants, share=deduplicate)
         record["constant_buffer"] = ()
         record["constant_segment"] = {
-            "segment_index": blobs.add(placed.data),
+            "segment_index": blobs.add(placed.pieces),
             "offsets": placed.offsets,
         }
     record["mutable_data_segments"] = _mutable(program, blobs)
@@ -81,7 +82,7 @@ def write(
     ]
     stored = place(blobs.segments, max(of_segments, of_constants))
     record["segments"] = [
-        {"offset": offset, "size": len(blob)}
+        {"offset": offset, "size": sum(map(len, blob))}
         for offset, blob in zip(stored.offsets, blobs.segments, strict=True)
     ]
     written = flat.write(
@@ -93,35 +94,35 @@ def write(
             "BackendDelegateInlineData.data": delegate_alignment,
         },
     )
-    if not any(blobs.segments) and len(blobs.segments) <= 1:
+    if not stored.size and len(blobs.segments) <= 1:
         return written.data
-    return _with_header(written, stored.data, max(of_segments, of_constants))
+    return _with_header(written, stored, max(of_segments, of_constants))
 
 
 @dataclass
 class _Blobs:
     """What goes beside the tables: segments by index, inline delegate data."""
 
-    segments: list[bytes] = field(default_factory=list)
-    inline: list[bytes] = field(default_factory=list)
-    _known: dict[bytes, int] = field(default_factory=dict)
+    segments: list[Sequence[Data]] = field(default_factory=list)  # pieces in a row
+    inline: list[Data] = field(default_factory=list)
+    _known: dict[Data, int] = field(default_factory=dict)
 
-    def add(self, blob: bytes) -> int:
+    def add(self, blob: Sequence[Data]) -> int:
         self.segments.append(blob)
         return len(self.segments) - 1
 
-    def share(self, blob: bytes) -> int:
+    def share(self, blob: Data) -> int:
         """The segment of delegate or named data; equal data is stored once."""
         if blob not in self._known:
-            self._known[blob] = self.add(blob)
+            self._known[blob] = self.add((blob,))
         return self._known[blob]
 
-    def add_inline(self, blob: bytes) -> int:
+    def add_inline(self, blob: Data) -> int:
         self.inline.append(blob)
         return len(self.inline) - 1
 
 
-def _before_payloads(program: Program) -> Iterator[bytes]:
+def _before_payloads(program: Program) -> Iterator[Data]:
     """What the layout wants to lie before the payloads of some methods."""
     last = program.layout.payloads_last
     if last:
@@ -131,13 +132,13 @@ def _before_payloads(program: Program) -> Iterator[bytes]:
             yield from (one.data for one in method.delegates if not one.inline)
 
 
-def _with_header(written: flat.Written, data: bytes, alignment: int) -> bytes:
+def _with_header(written: flat.Written, stored: Placed, alignment: int) -> bytes:
     """Insert the header behind the identifier and append the segments."""
     header_size = align_up(_HEADER.size, written.align)
     flat_size = len(written.data) + header_size
     base = align_up(flat_size, alignment)
     root = struct.unpack_from("<I", written.data)[0] + header_size
-    header = _HEADER.pack(b"eh00", _HEADER.size, flat_size, base, len(data))
+    header = _HEADER.pack(b"eh00", _HEADER.size, flat_size, base, stored.size)
     return b"".join(
         (
             struct.pack("<I", root),
@@ -145,7 +146,7 @@ def _with_header(written: flat.Written, data: bytes, alignment: int) -> bytes:
             header.ljust(header_size, b"\0"),
             written.data[_PREFIX:],
             bytes(base - flat_size),
-            data,
+            *stored.pieces,
         )
     )
 
@@ -153,8 +154,8 @@ def _with_header(written: flat.Written, data: bytes, alignment: int) -> bytes:
 def _mutable(program: Program, blobs: _Blobs) -> list[Record] | None:
     found = []
     for pieces in program.mutable_data:
-        placed = place(pieces, 1)  # copied at load, so not aligned
-        index = blobs.add(placed.data)
+        placed = place(((one,) for one in pieces), 1)  # copied at load, so not aligned
+        index = blobs.add(placed.pieces)
         found.append({"segment_index": index, "offsets": placed.offsets})
     return found or None
 

@@ -6,7 +6,7 @@ if the plan is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from ember.boards import Board
@@ -56,7 +56,7 @@ def _predecessors(method: Method) -> list[list[int]]:
     return found
 
 
-def _alive(points: frozenset[int], before: Sequence[Iterable[int]]) -> int:
+def _alive(points: Set[int], before: Sequence[Iterable[int]]) -> int:
     """The instructions before which bytes matter, as bits."""
     found = 0
     for index, reached_from in enumerate(before):

@@ -70,7 +70,7 @@ class Selection:
                     "calls": [
                         {
                             "index": call.instruction,
-                            "op": call_names(method)[call.instruction],
+                            "op": names[call.instruction],
                             "kernel": call.kernel,
                             "state": call.state,
                             "scratch": call.scratch,
@@ -85,6 +85,7 @@ class Selection:
                     ],
                 }
                 for method, needs in zip(self.methods, self.needs, strict=True)
+                for names in [call_names(method)]
             ],
             "missing": [],
         }

@@ -37,17 +37,9 @@ class Scalar:
     def packer(self) -> struct.Struct:
         return struct.Struct(f"<{self.code}")
 
-    @property
+    @functools.cached_property
     def width(self) -> int:
         return self.packer.size
-
-    @property
-    def flags(self) -> Any:
-        """What the package flatbuffers, which only writing needs, says of the kind."""
-        from flatbuffers import number_types
-
-        name = {"float": "float32", "double": "float64"}.get(self.name, self.name)
-        return getattr(number_types, f"{name.capitalize()}Flags")
 
 
 @dataclass(frozen=True)

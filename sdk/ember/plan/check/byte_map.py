@@ -31,17 +31,13 @@ class ByteMap:
     def read(self, start: int, end: int) -> Content:
         """The content of [start, end), with addresses relative to `start`."""
         found: list[tuple[int, int, Tokens]] = []
-        at = bisect_right(self.starts, start) - 1
-        while start < end and at < len(self.starts) and self.starts[at] < end:
-            low = max(self.starts[at], start) - start
-            stop = self.starts[at + 1] if at + 1 < len(self.starts) else end
+        starts, last = self.starts, len(self.starts) - 1
+        at = bisect_right(starts, start) - 1
+        while start < end and at <= last and starts[at] < end:
+            low = max(starts[at], start) - start
+            stop = starts[at + 1] if at < last else end
             high = min(stop, end) - start
-            tokens = self.tokens[at]
-            if tokens is not NOTHING:
-                tokens = frozenset(
-                    (what, 0 if what == _NEVER else origin - start)
-                    for what, origin in tokens
-                )
+            tokens = _moved(self.tokens[at], -start)
             if found and found[-1][2] == tokens:
                 low = found.pop()[0]
             found.append((low, high, tokens))
@@ -51,11 +47,7 @@ class ByteMap:
     def write(self, start: int, content: Content) -> None:
         """The bytes from `start` on hold `content`, as read() gave it."""
         for low, high, tokens in content:
-            moved = frozenset(
-                (what, 0 if what == _NEVER else origin + start)
-                for what, origin in tokens
-            )
-            self._put(start + low, start + high, moved)
+            self._put(start + low, start + high, _moved(tokens, start))
 
     def add(self, start: int, content: Content) -> None:
         """The bytes may also hold `content`."""
@@ -92,6 +84,18 @@ class ByteMap:
                 tokens.append(both)
         self.starts, self.tokens = starts, tokens
         return grown
+
+
+def _moved(tokens: Tokens, by: int) -> Tokens:
+    """Tokens whose writes began `by` bytes later."""
+    if tokens is NOTHING:
+        return tokens
+    if len(tokens) == 1:
+        ((what, origin),) = tokens
+        return frozenset(((what, 0 if what == _NEVER else origin + by),))
+    return frozenset(
+        (what, 0 if what == _NEVER else origin + by) for what, origin in tokens
+    )
 
 
 def _at(starts: list[int], index: int, start: int) -> int:

@@ -49,7 +49,10 @@ class _State:
         return _State(memory, dict(self.handles), dict(self.lists))
 
     def bytes(self, memory: int) -> ByteMap:
-        return self.memory.setdefault(memory, ByteMap())
+        found = self.memory.get(memory)
+        if found is None:
+            found = self.memory[memory] = ByteMap()
+        return found
 
 
 class Execution:
@@ -66,6 +69,7 @@ class Execution:
         self.instructions = method.instructions
         self.end = len(self.instructions)
         self.has_moves = any(isinstance(i, types.MoveCall) for i in self.instructions)
+        self.bytes_of = {value: tensor.nbytes for value, tensor in method.tensors}
         self.homes = self._homes()
         self.sizes: dict[Definition, int] = {}  # bytes of each definition
         self.fresh: set[int] = set()  # values that an instruction writes as a whole
@@ -113,23 +117,23 @@ class Execution:
         return found
 
     def size(self, value: int) -> int:
-        return self.tensor(value).nbytes
+        return self.bytes_of[value]
 
-    def _homes(self) -> dict[int, _Place]:
+    def _homes(self) -> dict[int, frozenset[_Place]]:
         """Where each tensor lies if no handle was moved."""
-        homes: dict[int, _Place] = {}
+        homes: dict[int, frozenset[_Place]] = {}
         name = 0
         for value, tensor in self.method.tensors:
             own = _Place(_OWN, name, name)
             place = tensor.allocation
             if place is not None:
                 own = _Place(place.memory_id, place.offset, name)
-            homes[value] = own
+            homes[value] = frozenset({own})
             name += -(-max(tensor.nbytes, 1) // 16) * 16
         return homes
 
     def places(self, state: _State, value: int) -> frozenset[_Place]:
-        return state.handles.get(value, frozenset({self.homes[value]}))
+        return state.handles.get(value) or self.homes[value]
 
     def tensors(self, state: _State, value: int) -> Iterator[int]:
         one = self.method.values[value]
@@ -317,25 +321,34 @@ class Execution:
         self, index: int, written: int, others: Iterable[int], state: _State
     ) -> None:
         end = self.size(written)
+        targets = self.places(state, written)
         for other in others:
             size = self.size(other)
-            deltas = frozenset(
+            if other == written or size == 0:
+                continue
+            deltas = {
                 two.start - one.start
-                for one in self.places(state, written)
+                for one in targets
                 for two in self.places(state, other)
                 if one.memory == two.memory and -size < two.start - one.start < end
-            )
-            if deltas and other != written and size > 0:
-                self.overlaps[index, written, other] = deltas
+            }
+            if deltas:
+                self.overlaps[index, written, other] = frozenset(deltas)
 
     def _read(
         self, state: _State, value: int, size: int, *, by_name: bool = False
     ) -> Content:
+        places = self.places(state, value)
+        if len(places) == 1:
+            (place,) = places
+            start = place.name if by_name else place.start
+            memory = _NAMES if by_name else place.memory
+            return state.bytes(memory).read(start, start + size)
         contents = [
             state.bytes(_NAMES).read(place.name, place.name + size)
             if by_name
             else state.bytes(place.memory).read(place.start, place.start + size)
-            for place in self.places(state, value)
+            for place in places
         ]
         return functools.reduce(union, contents)
 

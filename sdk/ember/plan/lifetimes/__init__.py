@@ -20,7 +20,7 @@ from ember.plan.lifetimes import moves
 from ember.plan.lifetimes.bases import Bases
 from ember.plan.lifetimes.flow import Flow
 from ember.plan.lifetimes.lives import Lives
-from ember.plan.offsets import Buffer
+from ember.plan.offsets import Buffer, Moments
 from ember.program import Method
 from ember.program.types import ALIGN
 
@@ -33,7 +33,7 @@ class Storage:
     memory_id: int
     size: int  # bytes
     is_state: bool  # alive from one run to the next
-    points: frozenset[int]  # instructions; -1 is the entry, their number the exit
+    points: Moments  # instructions; -1 is the entry, their number the exit
 
     def buffer(self) -> Buffer:
         return Buffer(self.size, self.points, ALIGN)
@@ -57,7 +57,7 @@ def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
 def _storages(lives: Lives) -> tuple[Storage, ...]:
     points, at_entry = lives.points()
     state = _state(lives, at_entry)
-    everywhere = frozenset(range(-1, lives.flow.count + 1))
+    everywhere = Moments(((-1, lives.flow.count + 1),))
     return tuple(
         _storage(lives, group, everywhere if base in state else points[base])
         for base, group in sorted(_groups(lives, points).items())
@@ -79,7 +79,7 @@ def _groups(lives: Lives, touched: Iterable[int]) -> dict[int, list[int]]:
     return {base: group for base, group in groups.items() if group}
 
 
-def _storage(lives: Lives, group: list[int], points: frozenset[int]) -> Storage:
+def _storage(lives: Lives, group: list[int], points: Moments) -> Storage:
     starts: dict[int, int] = {}
     size = 0
     for value in group:

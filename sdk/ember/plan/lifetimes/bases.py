@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ember.errors import SdkError
 from ember.plan.effects import Effects
 from ember.plan.lifetimes.flow import Flow
 from ember.program import types
+
+if TYPE_CHECKING:  # many commands need no arrays
+    from ember.files.tensors import Array
 
 Place = tuple[int, int, int]  # a memory, the first byte in it, and the end
 Spans = tuple[tuple[int, int], ...]  # bytes from the first to the second
@@ -62,6 +67,8 @@ class Bases:
         `index`; what was given counts as written at the entry."""
         place = self.places[value]
         assert place is not None
+        if self.flow.is_straight:
+            return self._last_in_a_row(place, index)
         memory, start, end = place
         found: set[int] = set()
         whole: Spans = ((start, end),)
@@ -69,8 +76,7 @@ class Bases:
         seen = set(waiting)
         while waiting:
             at, left = waiting.pop()
-            own = self.flow.effects[at] if at >= 0 else Effects(writes=self.given)
-            for writer in own.writes | own.updates:
+            for writer in self._written(at):
                 other = self.places[writer]
                 if other is not None and other[0] == memory:
                     rest = _without(left, other[1], other[2])
@@ -82,6 +88,41 @@ class Bases:
                 waiting += new
                 seen |= new
         return frozenset(found)
+
+    def _written(self, at: int) -> frozenset[int]:
+        if at < 0:
+            return self.given
+        own = self.flow.effects[at]
+        return own.writes | own.updates
+
+    def _last_in_a_row(self, place: Place, index: int) -> frozenset[int]:
+        """The same where each instruction goes on to the next."""
+        memory, start, end = place
+        at, memories, starts, ends, writers = self._writes
+        here = (at < index) & (memories == memory) & (starts < end) & (ends > start)
+        left: Spans = ((start, end),)
+        found: set[int] = set()
+        for number in here.nonzero()[0][::-1]:
+            rest = _without(left, int(starts[number]), int(ends[number]))
+            if rest != left:
+                found.add(int(writers[number]))
+                left = rest
+            if not left:
+                break
+        return frozenset(found)
+
+    @functools.cached_property
+    def _writes(self) -> Array:
+        """Instruction, memory, first byte, end and value of all that is written."""
+        import numpy as np
+
+        rows = [
+            (at, *place, writer)
+            for at in range(-1, self.flow.count)
+            for writer in reversed(tuple(self._written(at)))
+            if (place := self.places[writer]) is not None
+        ]
+        return np.array(rows, np.int64).reshape(-1, 5).T
 
     def _split_delegates(self) -> None:
         """An argument of a delegate that nothing has written yet is an output, or state
@@ -118,9 +159,11 @@ class Bases:
         base: dict[int, int] = {}
 
         def root(value: int) -> int:
-            while base.get(value, value) != value:
-                value = base[value]
-            return value
+            way = [value]
+            while base.get(way[-1], way[-1]) != way[-1]:
+                way.append(base[way[-1]])
+            base.update(dict.fromkeys(way[:-1], way[-1]))  # shorter next time
+            return way[-1]
 
         moves = (pair for own in self.flow.effects for pair in own.handles)
         for target, source in moves:

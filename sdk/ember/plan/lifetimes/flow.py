@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ember.kernels import KernelList
 from ember.plan import effects
 from ember.program import Method, types
@@ -26,6 +28,12 @@ class Flow:
         if isinstance(condition, types.Bool) and one.condition not in self.variable:
             return (index + 1,) if condition.value else (one.target,)
         return tuple({index + 1, one.target})
+
+    @functools.cached_property
+    def is_straight(self) -> bool:
+        """Whether each instruction goes on to the next."""
+        following = enumerate(self.successors, start=1)
+        return all(after == (index,) for index, after in following)
 
     def before(self, index: int) -> tuple[int, ...]:
         """Where instruction `index` may be come to from; -1 is the entry."""

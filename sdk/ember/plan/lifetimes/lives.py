@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from ember.plan.lifetimes.bases import Bases
+from ember.plan.lifetimes.ground import Ground
 from ember.plan.lifetimes.pieces import Pieces
+from ember.plan.offsets.moments import Moments, Run
 
 
 class Lives:
@@ -37,10 +40,12 @@ class Lives:
         ]
         moved = [[(a, b) for a, b in own if a != b and not copies] for own in pairs]
         targets = {target for own in moved for target, _ in own}
+        if not targets:
+            return [{}] * (self.flow.count + 1)
         found: list[dict[int, frozenset[int]]]
         found = [{} for _ in range(self.flow.count + 1)]
         found[0] = {target: frozenset({target}) for target in targets}
-        waiting = [0] if targets else []
+        waiting = [0]
         while waiting:
             index = waiting.pop()
             after = dict(found[index])
@@ -68,41 +73,44 @@ class Lives:
 
     # ---- liveness ----------------------------------------------------------------
 
-    def points(self) -> tuple[dict[int, frozenset[int]], frozenset[int]]:
+    def points(self) -> tuple[dict[int, Moments], frozenset[int]]:
         """When each base matters, and which do at the entry."""
         needed = self._needed()
-        at_entry = self._held(needed[0], 0)
-        points: dict[int, set[int]] = {}
+        at_entry = self._held(self.pieces.bases(needed[0]), 0)
+        runs: dict[int, list[Run]] = {}
 
-        def note(bases: Iterable[int], point: int) -> None:
+        def note(bases: Iterable[int], first: int, end: int) -> None:
             for base in bases:
-                points.setdefault(base, set()).add(point)
+                runs.setdefault(base, []).append((first, end))
 
-        note(self.bases_of(self.flow.method.inputs) | at_entry, -1)
-        note(self._held(needed[self.flow.count], self.flow.count), self.flow.count)
+        note(self.bases_of(self.flow.method.inputs) | at_entry, -1, 0)
         for index, own in enumerate(self.flow.effects):
             touched = self.bases_of((*own.touched, *self._read(index)))
-            note(self._held(touched, index), index)
-            note(self._alive_after(index, needed), index)
-        return {base: frozenset(own) for base, own in points.items()}, at_entry
+            note(self._held(touched, index), index, index + 1)
+            note(self._led_to(index, needed), index, index + 1)
+        exit_ = self.flow.count
+        note(self._held(self.pieces.bases(needed[exit_]), exit_), exit_, exit_ + 1)
+        for base, first, end in self.pieces.runs(self._after(needed)):
+            note((base,), first - 1, end - 1)
+        return {base: Moments.of_runs(own) for base, own in runs.items()}, at_entry
 
-    def _needed(self) -> list[frozenset[int]]:
-        """Bases whose content matters before each instruction; last: at the exit."""
+    def _needed(self) -> list[int]:
+        """Pieces whose content matters before each instruction; last: at the exit."""
         bits = self.pieces.bits
         before = [0] * (self.flow.count + 1)
         before[self.flow.count] = bits(self.flow.method.outputs)
-        read = [bits(self._read(index)) for index in range(self.flow.count)]
-        kept = [~bits(own.writes) for own in self.flow.effects]
         changed = True
         while changed:
             changed = False
             for index in reversed(range(self.flow.count)):
-                now = read[index]
+                kept = ~bits(self.flow.effects[index].writes)
+                now = bits(self._read(index))
                 for after in self.flow.successors[index]:
-                    now |= before[after] & kept[index]
-                changed = changed or now != before[index]
-                before[index] = now
-        return list(self.pieces.bases(before))
+                    now |= before[after] & kept
+                if now != before[index]:
+                    before[index] = now
+                    changed = not self.flow.is_straight
+        return before
 
     def _read(self, index: int) -> Iterator[int]:
         own = self.flow.effects[index]
@@ -110,29 +118,45 @@ class Lives:
         yield from own.updates
         yield from (source for _, source in own.handles)
 
-    def _alive_after(self, index: int, needed: list[frozenset[int]]) -> frozenset[int]:
-        """Bases whose bytes matter after an instruction, wherever handles lead."""
-        return frozenset[int]().union(
-            *(self._held(needed[n], n) for n in self.flow.successors[index])
-        )
+    def _after(self, needed: list[int]) -> Iterator[int]:
+        """Pieces that matter after the entry and after each instruction, where no
+        handle moves."""
+        yield needed[0]
+        for successors in self.flow.successors:
+            found = 0
+            for one in successors:
+                found |= needed[one]
+            yield found
+
+    def _led_to(self, index: int, needed: list[int]) -> set[int]:
+        """Bases whose bytes matter after an instruction because handles lead there."""
+        found: set[int] = set()
+        for after in self.flow.successors[index]:
+            for target, bases in self.holds[after].items():
+                if needed[after] & self.pieces.of_base.get(target, 0):
+                    found |= bases
+        return found
 
     # ---- the program's own plan --------------------------------------------------
 
     def conflict(self) -> str | None:
         """What the program's own plan destroys, in one sentence."""
-        name = self.flow.method.name
         needed = self._needed()
+        ground = Ground(self.bases, self.base)
+        after = itertools.islice(self._after(needed), 1, None)
+        alive = self.pieces.changes(after)
         for index, own in enumerate(self.flow.effects):
+            ground.change(next(alive))
             moved = {target for target, _ in own.handles}
             bases = self.bases_of((own.writes | own.updates) - moved)
             written = self._held(bases, index)
-            for victim in sorted(self._alive_after(index, needed) - written):
-                for base in sorted(written):
-                    if self.bases.meet(base, victim):
-                        return (
-                            f"{name}, instruction {index}: value {base}"
-                            f" overwrites value {victim}, which is needed later"
-                        )
+            hit = ground.hit(written, self._led_to(index, needed))
+            if hit is not None:
+                base, victim = hit
+                return (
+                    f"{self.flow.method.name}, instruction {index}: value {base}"
+                    f" overwrites value {victim}, which is needed later"
+                )
         return None
 
 

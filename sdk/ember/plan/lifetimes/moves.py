@@ -10,6 +10,8 @@ from ember.plan.lifetimes.lives import Lives
 
 def shared(bases: Bases) -> Mapping[int, int]:
     """The base of each value, after moves were joined."""
+    if not any(own.handles for own in bases.flow.effects):
+        return bases.of
     copies = _Copies(bases)
     for index, own in enumerate(bases.flow.effects):
         for target, source in own.handles:
@@ -22,6 +24,9 @@ class _Copies:
 
     def __init__(self, bases: Bases) -> None:
         self.base = dict(bases.of)
+        self.values: dict[int, list[int]] = {}  # by base
+        for value, base in self.base.items():
+            self.values.setdefault(base, []).append(value)
         self.moves: dict[int, set[int]] = {}  # base -> moves inside its group
         self.extent = bases.extent
         self.points, at_entry = Lives(bases, bases.of, copies=True).points()
@@ -32,13 +37,12 @@ class _Copies:
         if one == other or not self._are_alike(one, other):
             return
         inside = self.moves.get(one, set()) | self.moves.get(other, set()) | {index}
-        if self.points[one] & self.points[other] - inside:
+        if any(at not in inside for at in self.points[one] & self.points[other]):
             return
         self.moves[one] = inside
-        self.points[one] |= self.points[other]
-        for value, base in self.base.items():
-            if base == other:
-                self.base[value] = one
+        self.points[one] = self.points[one].union(self.points[other])
+        self.base.update(dict.fromkeys(self.values[other], one))
+        self.values[one] += self.values.pop(other)
 
     def _are_alike(self, one: int, other: int) -> bool:
         """Both planned in one memory, of one size, and neither given nor state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -35,16 +36,34 @@ class Pieces:
             found |= self.of_value.get(value, 0)
         return found
 
-    def bases(self, sets: Iterable[int]) -> Iterator[frozenset[int]]:
-        """The bases of which there is a piece in each set."""
-        before, found = 0, frozenset[int]()
+    def bases(self, bits: int) -> frozenset[int]:
+        """The bases of which there is a piece."""
+        return frozenset(self.base[bit] for bit in _ones(bits))
+
+    def changes(self, sets: Iterable[int]) -> Iterator[dict[int, bool]]:
+        """Of each set the bases that have a piece in it and had none in the one before,
+        and those of which the opposite is true."""
+        before = 0
         for now in sets:
-            if now != before:
-                changed = {self.base[bit] for bit in _ones(now ^ before)}
-                here = {base for base in changed if self.of_base[base] & now}
-                found = (found - changed) | here
-                before = now
-            yield found
+            touched = {self.base[bit] for bit in _ones(before ^ now)}
+            states = ((base, self.of_base[base]) for base in touched)
+            yield {
+                base: bool(bits & now)
+                for base, bits in states
+                if bool(bits & now) != bool(bits & before)
+            }
+            before = now
+
+    def runs(self, sets: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+        """Base, number of the first set that has a piece of it, and of the next one
+        that has none."""
+        began: dict[int, int] = {}
+        for number, changed in enumerate(self.changes(itertools.chain(sets, [0]))):
+            for base, alive in changed.items():
+                if alive:
+                    began[base] = number
+                else:
+                    yield base, began.pop(base), number
 
 
 def _ones(bits: int) -> Iterator[int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+
+from ember.plan.offsets.moments import Moments, Run
 
 
 @dataclass(frozen=True)
@@ -16,44 +18,63 @@ class Buffer:
     """
 
     size: int  # bytes
-    points: frozenset[int]
+    points: Set[int]
     align: int = 16  # bytes, a power of two
     fixed: int | None = None  # the offset it must have
 
 
 @dataclass(frozen=True)
 class Sections:
-    """Of each buffer its sections, ascending, and how many sections there are.
+    """Of each buffer the sections that it is alive in, and how many sections there are.
 
     A section stands for moments that are all covered by one of them: no other has a
     buffer alive that this one has not.
     """
 
-    of: tuple[tuple[int, ...], ...]
+    of: tuple[Moments, ...]
     count: int
 
 
 def sections(buffers: Sequence[Buffer]) -> Sections:
     """Buffers conflict exactly where they share a section."""
-    alive: dict[int, int] = {}  # moment -> set of buffers, as bits
-    for number, buffer in enumerate(buffers):
-        for point in buffer.points:
-            alive[point] = alive.get(point, 0) | 1 << number
-    kept: list[int] = []
-    for point in sorted(alive):
-        now = alive[point]
+    kept: list[int] = []  # of each section its buffers, as bits
+    for now in _alive(buffers):
         while kept and kept[-1] | now == now:
             kept.pop()
         if not kept or kept[-1] | now != kept[-1]:
             kept.append(now)
-    found: list[list[int]] = [[] for _ in buffers]
-    for section, together in enumerate(kept):
-        left = together
-        while left:
-            lowest = left & -left
-            found[lowest.bit_length() - 1].append(section)
-            left ^= lowest
-    return Sections(tuple(map(tuple, found)), len(kept))
+    runs: list[list[Run]] = [[] for _ in buffers]
+    began: dict[int, int] = {}
+    before = 0
+    for section, together in enumerate([*kept, 0]):
+        for number in _ones(before ^ together):
+            if together >> number & 1:
+                began[number] = section
+            else:
+                runs[number].append((began[number], section))
+        before = together
+    return Sections(tuple(Moments(tuple(one)) for one in runs), len(kept))
+
+
+def _alive(buffers: Sequence[Buffer]) -> Iterator[int]:
+    """The buffers that are alive, as bits, whenever that changes."""
+    changes: dict[int, list[int]] = {}
+    for number, buffer in enumerate(buffers):
+        for run in Moments.of(buffer.points).runs:
+            for point in run:
+                changes.setdefault(point, []).append(number)
+    now = 0
+    for point in sorted(changes):
+        for number in changes[point]:
+            now ^= 1 << number
+        yield now
+
+
+def _ones(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 def padded(buffer: Buffer) -> int:
@@ -67,15 +88,17 @@ def lower_bound(buffers: Sequence[Buffer]) -> int:
     Each is counted up to its alignment where all have the same one, else as it is.
     """
     one_alignment = len({buffer.align for buffer in buffers}) <= 1
-    alive: dict[int, int] = {}
+    changes: dict[int, int] = {}  # bytes, by moment
     least = 0
     for buffer in buffers:
         size = padded(buffer) if one_alignment else buffer.size
-        for point in buffer.points:
-            alive[point] = alive.get(point, 0) + size
+        for first, end in Moments.of(buffer.points).runs:
+            changes[first] = changes.get(first, 0) + size
+            changes[end] = changes.get(end, 0) - size
         if buffer.points and buffer.fixed is not None:
             least = max(least, buffer.fixed + size)
-    return max(least, *alive.values()) if alive else least
+    sums = itertools.accumulate(changes[point] for point in sorted(changes))
+    return max(least, max(sums, default=0))
 
 
 def overlap(

@@ -5,15 +5,17 @@
 
 #include <stdint.h>
 
-// Sizes in bytes. Buffer b is alive in the sections section[first[b]] ..
-// section[first[b + 1] - 1], ascending and at least one.
+// Sizes in bytes. Buffer b is alive in runs of sections: those from first[r] up to but
+// without end[r], for r from run[b] on, up to but without run[b + 1]; ascending, and at
+// least one.
 typedef struct {
     int32_t buffers;
     int32_t sections;
     const int64_t *size;
     const int64_t *align; // powers of two
+    const int32_t *run;
     const int32_t *first;
-    const int32_t *section;
+    const int32_t *end;
 } ember_offsets_t;
 
 // Row r is item[first[r]] .. item[first[r + 1] - 1].
@@ -24,11 +26,19 @@ typedef struct {
 
 typedef struct {
     ember_rows_t members; // of each section its buffers, ascending
-    ember_rows_t buffers; // of each buffer those that share a section with it
+    // Of each buffer those that share a section with it, by the first such section.
+    ember_rows_t buffers;
 } ember_conflicts_t;
 
-// Whether memory sufficed; ember_conflicts_free() follows in either case.
-int ember_conflicts_make(ember_conflicts_t *conflicts, const ember_offsets_t *problem);
-void ember_conflicts_free(ember_conflicts_t *conflicts);
+// How many sections a buffer is alive in.
+int32_t ember_offsets_length(const ember_offsets_t *in, int32_t b);
+
+// The first section in which both are alive, or -1.
+int32_t ember_offsets_meet(const ember_offsets_t *in, int32_t a, int32_t b);
+
+// Whether memory sufficed; ember_rows_free() follows in either case.
+int ember_conflicts_members(ember_rows_t *members, const ember_offsets_t *in);
+int ember_conflicts_buffers(ember_rows_t *buffers, const ember_offsets_t *in);
+void ember_rows_free(ember_rows_t *rows);
 
 #endif

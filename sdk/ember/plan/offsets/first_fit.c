@@ -3,55 +3,73 @@
 #include "conflicts.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    int32_t buffer;
+    int32_t first; // of its sections
+    int32_t end;   // of its last run
+    int64_t low;   // bytes from here on
+    int64_t high;
+} placed_t;
 
 typedef struct {
     const ember_offsets_t *in;
-    ember_conflicts_t conflicts;
-    int32_t *below; // room for the conflicts of one buffer
+    placed_t *placed; // lowest offset first
+    int32_t count;
 } fit_t;
 
 static int64_t aligned(int64_t offset, int64_t align) {
     return (offset + align - 1) & ~(align - 1);
 }
 
-// Placed buffers in conflict with b, lowest offset first; offset -1 is not placed.
-static int32_t placed_conflicts(fit_t *fit, int32_t b, const int64_t *offset) {
-    const ember_rows_t *rows = &fit->conflicts.buffers;
-    int32_t count = 0;
-    for (int32_t k = rows->first[b]; k < rows->first[b + 1]; k++) {
-        int32_t other = rows->item[k];
-        if (offset[other] < 0) {
-            continue;
-        }
-        int32_t at = count++;
-        for (; at > 0 && offset[fit->below[at - 1]] > offset[other]; at--) {
-            fit->below[at] = fit->below[at - 1];
-        }
-        fit->below[at] = other;
-    }
-    return count;
+static placed_t of(const ember_offsets_t *in, int32_t b, int64_t offset) {
+    int32_t last = in->run[b + 1] - 1;
+    return (placed_t){b, in->first[in->run[b]], in->end[last], offset,
+                      offset + in->size[b]};
 }
 
 // The lowest gap that takes b, or with `best` the smallest one.
-static int64_t gap_for(fit_t *fit, int32_t b, int best, const int64_t *offset) {
+static int64_t gap_for(const fit_t *fit, int32_t b, int best) {
     int64_t size = fit->in->size[b];
     int64_t align = fit->in->align[b];
-    int32_t count = placed_conflicts(fit, b, offset);
     int64_t top = 0; // of what lies below the gap
     int64_t found = -1;
     int64_t smallest = INT64_MAX;
-    for (int32_t k = 0; k < count; k++) {
-        int32_t other = fit->below[k];
+    placed_t own = of(fit->in, b, 0);
+    for (const placed_t *other = fit->placed; other < fit->placed + fit->count;
+         other++) {
+        if (other->first >= own.end || own.first >= other->end ||
+            ember_offsets_meet(fit->in, b, other->buffer) < 0) {
+            continue;
+        }
         int64_t start = aligned(top, align);
-        int64_t gap = offset[other] - start;
+        int64_t gap = other->low - start;
         if (gap >= size && gap < smallest) {
             found = start;
             smallest = best ? gap : 0;
         }
-        int64_t end = offset[other] + fit->in->size[other];
-        top = end > top ? end : top;
+        top = other->high > top ? other->high : top;
     }
     return found >= 0 ? found : aligned(top, align);
+}
+
+// Puts b behind all that lie as low.
+static void insert(fit_t *fit, int32_t b, int64_t offset) {
+    int32_t low = 0;
+    int32_t high = fit->count;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (fit->placed[middle].low > offset) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    size_t behind = (size_t)(fit->count - low);
+    memmove(fit->placed + low + 1, fit->placed + low, behind * sizeof *fit->placed);
+    fit->placed[low] = of(fit->in, b, offset);
+    fit->count++;
 }
 
 // Gives every buffer an offset (bytes) in the order of `order`. Those whose offset is
@@ -60,15 +78,22 @@ static int64_t gap_for(fit_t *fit, int32_t b, int best, const int64_t *offset) {
 int ember_offsets_first_fit(const ember_offsets_t *problem, const int32_t *order,
                             int best, int64_t *offset) {
     fit_t fit = {.in = problem};
-    fit.below = malloc(((size_t)problem->buffers + 1) * sizeof *fit.below);
-    int made = ember_conflicts_make(&fit.conflicts, problem) && fit.below != NULL;
-    for (int32_t k = 0; k < problem->buffers && made; k++) {
-        int32_t b = order[k];
-        if (offset[b] < 0) {
-            offset[b] = gap_for(&fit, b, best, offset);
+    fit.placed = malloc(((size_t)problem->buffers + 1) * sizeof *fit.placed);
+    if (fit.placed == NULL) {
+        return 0;
+    }
+    for (int32_t b = 0; b < problem->buffers; b++) {
+        if (offset[b] >= 0) {
+            insert(&fit, b, offset[b]);
         }
     }
-    ember_conflicts_free(&fit.conflicts);
-    free(fit.below);
-    return made;
+    for (int32_t k = 0; k < problem->buffers; k++) {
+        int32_t b = order[k];
+        if (offset[b] < 0) {
+            offset[b] = gap_for(&fit, b, best);
+            insert(&fit, b, offset[b]);
+        }
+    }
+    free(fit.placed);
+    return 1;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,15 +19,16 @@ _Index = ctypes.c_int32
 
 
 class _Problem(ctypes.Structure):
-    """ember_offsets_t of conflicts.h."""
+    """ember_lives_t of conflicts.h."""
 
     _fields_ = (
         ("buffers", _Index),
         ("sections", _Index),
         ("size", ctypes.POINTER(_Bytes)),
         ("align", ctypes.POINTER(_Bytes)),
+        ("run", ctypes.POINTER(_Index)),
         ("first", ctypes.POINTER(_Index)),
-        ("section", ctypes.POINTER(_Index)),
+        ("end", ctypes.POINTER(_Index)),
     )
 
 
@@ -65,16 +67,16 @@ class Problem:
     def __init__(self, buffers: Sequence[Buffer], where: Sections) -> None:
         self.buffers = buffers
         self.where = where
-        first = [0]
-        for own in where.of:
-            first.append(first[-1] + len(own))
+        runs = [run for own in where.of for run in own.runs]
+        counts = (len(own.runs) for own in where.of)
         self._c = _Problem(
             len(buffers),
             where.count,
             _bytes([padded(buffer) for buffer in buffers]),
             _bytes([buffer.align for buffer in buffers]),
-            _indices(first),
-            _indices([section for own in where.of for section in own]),
+            _indices([0, *itertools.accumulate(counts)]),
+            _indices([first for first, _ in runs]),
+            _indices([end for _, end in runs]),
         )
 
     def first_fit(self, order: Sequence[int], *, best: bool) -> list[int]:
@@ -90,7 +92,8 @@ class Problem:
     def search(self, capacity: int, most_steps: int) -> list[int] | bool:
         """Offsets below `capacity`; False: there are none; True: it gave up."""
         offsets = _bytes([0] * len(self.buffers))
-        order = sorted(range(len(self.buffers)), key=lambda one: self.where.of[one][0])
+        starts = [own.runs[0][0] for own in self.where.of]
+        order = sorted(range(len(starts)), key=starts.__getitem__)
         result = _library().ember_offsets_search(
             ctypes.byref(self._c), _indices(order), capacity, most_steps, offsets
         )

@@ -43,7 +43,7 @@ def place(
     offsets = [buffer.fixed or 0 for buffer in buffers]
     if not numbers:
         return Placement(tuple(offsets), bound, bound, True)
-    best, height = _by_orders(problem)
+    best, height = _by_orders(problem, bound)
     enough = bound if capacity is None else max(bound, capacity)
     proved = height <= bound
     if height > enough and all(buffer.fixed is None for buffer in buffers):
@@ -75,7 +75,7 @@ def _orders(problem: native.Problem) -> Iterator[list[int]]:
     """Ways to take the buffers: what is hard to place first."""
     size = [buffer.size for buffer in problem.buffers]
     length = [len(own) for own in problem.where.of]
-    start = [own[0] for own in problem.where.of]
+    start = [own.runs[0][0] for own in problem.where.of]
     keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
         lambda n: (-size[n], -length[n]),
         lambda n: (-size[n] * length[n],),
@@ -87,15 +87,20 @@ def _orders(problem: native.Problem) -> Iterator[list[int]]:
         yield sorted(range(len(size)), key=lambda n: (*key(n), n))
 
 
-def _by_orders(problem: native.Problem) -> tuple[list[int], int]:
+def _by_orders(problem: native.Problem, bound: int) -> tuple[list[int], int]:
     """The best of first and best fit over the orders; the earliest where they tie."""
-    tries = (
-        problem.first_fit(order, best=best)
-        for order in _orders(problem)
-        for best in (False, True)
-    )
-    found = min(tries, key=lambda offsets: _height(problem, offsets))
-    return found, _height(problem, found)
+    found: list[int] = []
+    least: int | None = None
+    for order in _orders(problem):
+        for best in (False, True):
+            offsets = problem.first_fit(order, best=best)
+            height = _height(problem, offsets)
+            if least is None or height < least:
+                found, least = offsets, height
+            if least <= bound:
+                return found, least
+    assert least is not None
+    return found, least
 
 
 def _by_search(

@@ -24,6 +24,9 @@
 
 enum { FOUND = 1, IMPOSSIBLE = 0, GAVE_UP = -1, NO_MEMORY = -2 };
 enum { KEYS = 4, ORDERS = 24 };
+// Of what is searched: memory for conflicts, and for a part at each depth, grows with
+// the square.
+enum { MOST_BUFFERS = 4000 };
 
 typedef struct {
     int32_t buffer;
@@ -36,6 +39,7 @@ typedef struct {
     int64_t capacity;
     int64_t *floor;  // of a buffer: its offset once it is placed
     int64_t *open;   // of a section: bytes of buffers that are not placed
+    int32_t *length; // of a buffer: sections
     int64_t *area;   // of a buffer: bytes times sections
     double *weight;  // of a section: how often it ended a branch
     int32_t *seen;   // of a section: the last round that checked it
@@ -53,11 +57,11 @@ typedef struct {
 static int solve(search_t *s, const int32_t *part, int32_t count);
 
 static int32_t low(const search_t *s, int32_t b) {
-    return s->in->section[s->in->first[b]];
+    return s->in->first[s->in->run[b]];
 }
 
 static int32_t high(const search_t *s, int32_t b) {
-    return s->in->section[s->in->first[b + 1] - 1] + 1;
+    return s->in->end[s->in->run[b + 1] - 1];
 }
 
 static int64_t end_of(const search_t *s, int32_t b) {
@@ -90,8 +94,10 @@ static void put_back(search_t *s, int32_t mark) {
 static void set_placed(search_t *s, int32_t b, int placed) {
     s->placed[b] = (uint8_t)placed;
     int64_t bytes = placed ? -s->in->size[b] : s->in->size[b];
-    for (int32_t k = s->in->first[b]; k < s->in->first[b + 1]; k++) {
-        s->open[s->in->section[k]] += bytes;
+    for (int32_t r = s->in->run[b]; r < s->in->run[b + 1]; r++) {
+        for (int32_t section = s->in->first[r]; section < s->in->end[r]; section++) {
+            s->open[section] += bytes;
+        }
     }
 }
 
@@ -131,10 +137,8 @@ static int section_fits(search_t *s, int32_t section) {
     return 1;
 }
 
-// Whether the sections of a buffer fit that this round has not checked.
-static int buffer_fits(search_t *s, int32_t b) {
-    for (int32_t k = s->in->first[b]; k < s->in->first[b + 1]; k++) {
-        int32_t section = s->in->section[k];
+static int run_fits(search_t *s, int32_t r) {
+    for (int32_t section = s->in->first[r]; section < s->in->end[r]; section++) {
         if (s->seen[section] == s->round) {
             continue;
         }
@@ -147,16 +151,26 @@ static int buffer_fits(search_t *s, int32_t b) {
     return 1;
 }
 
+// Whether the sections of a buffer fit that this round has not checked.
+static int buffer_fits(search_t *s, int32_t b) {
+    int fits = 1;
+    for (int32_t r = s->in->run[b]; r < s->in->run[b + 1] && fits; r++) {
+        fits = run_fits(s, r);
+    }
+    return fits;
+}
+
 // What a buffer counts by: sections, area, bytes, and the worst trouble it is in.
 static void keys_of(const search_t *s, int32_t b, double keys[KEYS]) {
-    keys[0] = s->in->first[b + 1] - s->in->first[b];
+    keys[0] = s->length[b];
     keys[1] = (double)s->area[b];
     keys[2] = 0;
     keys[3] = (double)s->in->size[b];
-    for (int32_t k = s->in->first[b]; k < s->in->first[b + 1]; k++) {
-        int32_t section = s->in->section[k];
-        double trouble = s->weight[section] * (double)s->open[section];
-        keys[2] = trouble > keys[2] ? trouble : keys[2];
+    for (int32_t r = s->in->run[b]; r < s->in->run[b + 1]; r++) {
+        for (int32_t section = s->in->first[r]; section < s->in->end[r]; section++) {
+            double trouble = s->weight[section] * (double)s->open[section];
+            keys[2] = trouble > keys[2] ? trouble : keys[2];
+        }
     }
 }
 
@@ -204,7 +218,7 @@ static int32_t choose(search_t *s, const int32_t *part, int32_t count) {
         if (s->floor[b] < lowest_end && is_better(s, b, best, keys)) {
             best = b;
         }
-        s->steps += 2 + s->in->first[b + 1] - s->in->first[b];
+        s->steps += 2 + s->length[b];
     }
     return best;
 }
@@ -312,26 +326,31 @@ static int search_make(search_t *s) {
     size_t buffers = (size_t)s->in->buffers + 1;
     size_t sections = (size_t)s->in->sections + 1;
     s->open = calloc(sections, sizeof *s->open);
+    s->length = calloc(buffers, sizeof *s->length);
     s->area = calloc(buffers, sizeof *s->area);
     s->weight = calloc(sections, sizeof *s->weight);
     s->seen = calloc(sections, sizeof *s->seen);
     s->sorted = calloc(buffers, sizeof *s->sorted);
     s->placed = calloc(buffers, sizeof *s->placed);
-    if (s->open == NULL || s->area == NULL || s->weight == NULL || s->seen == NULL ||
-        s->sorted == NULL || s->placed == NULL ||
-        !ember_conflicts_make(&s->conflicts, s->in)) {
+    if (s->open == NULL || s->length == NULL || s->area == NULL || s->weight == NULL ||
+        s->seen == NULL || s->sorted == NULL || s->placed == NULL ||
+        !ember_conflicts_members(&s->conflicts.members, s->in) ||
+        !ember_conflicts_buffers(&s->conflicts.buffers, s->in)) {
         return 0;
     }
     for (int32_t b = 0; b < s->in->buffers; b++) {
-        s->area[b] = s->in->size[b] * (s->in->first[b + 1] - s->in->first[b]);
+        s->length[b] = ember_offsets_length(s->in, b);
+        s->area[b] = s->in->size[b] * s->length[b];
         set_placed(s, b, 0);
     }
     return 1;
 }
 
 static void search_free(search_t *s) {
-    ember_conflicts_free(&s->conflicts);
+    ember_rows_free(&s->conflicts.members);
+    ember_rows_free(&s->conflicts.buffers);
     free(s->open);
+    free(s->length);
     free(s->area);
     free(s->weight);
     free(s->seen);
@@ -357,9 +376,13 @@ static int search_run(search_t *s, const int32_t *part, int64_t most_steps) {
 
 // Looks for offsets (bytes) with which every buffer ends at or below `capacity`.
 // `part` is every buffer, sorted by first section. FOUND, IMPOSSIBLE (proved),
-// GAVE_UP after about `most_steps`, or NO_MEMORY; `offset` counts when it is FOUND.
+// GAVE_UP (after about `most_steps`, or at once on too many buffers), or NO_MEMORY;
+// `offset` counts when it is FOUND.
 int ember_offsets_search(const ember_offsets_t *problem, const int32_t *part,
                          int64_t capacity, int64_t most_steps, int64_t *offset) {
+    if (problem->buffers > MOST_BUFFERS) {
+        return GAVE_UP;
+    }
     search_t s = {.in = problem, .capacity = capacity, .floor = offset};
     int result = search_make(&s) ? search_run(&s, part, most_steps) : NO_MEMORY;
     search_free(&s);

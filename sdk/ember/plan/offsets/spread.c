@@ -14,7 +14,7 @@ enum { NO_MEMORY = -2 };
 
 typedef struct {
     const ember_offsets_t *in;
-    ember_conflicts_t conflicts;
+    ember_rows_t members; // of each section its buffers
     int32_t memories;
     const int64_t *capacity; // (memories,) bytes
     const int64_t *cost;     // (buffers, memories); below 0: it may not lie there
@@ -42,10 +42,12 @@ static int64_t *loads_of(const spread_t *own, int32_t memory) {
 static void add_load(spread_t *own, int32_t b, int32_t memory, int64_t bytes) {
     const ember_offsets_t *in = own->in;
     int64_t *load = loads_of(own, memory);
-    for (int32_t k = in->first[b]; k < in->first[b + 1]; k++) {
-        load[in->section[k]] += bytes;
+    for (int32_t r = in->run[b]; r < in->run[b + 1]; r++) {
+        for (int32_t section = in->first[r]; section < in->end[r]; section++) {
+            load[section] += bytes;
+        }
+        own->steps -= in->end[r] - in->first[r];
     }
-    own->steps -= in->first[b + 1] - in->first[b];
 }
 
 static void set_place(spread_t *own, int32_t b, int32_t memory) {
@@ -79,13 +81,16 @@ static int fits(spread_t *own, int32_t b, int32_t memory) {
     const int64_t *load = loads_of(own, memory);
     int64_t most = own->capacity[memory] - in->size[b];
     own->steps--;
-    for (int32_t k = in->first[b]; k < in->first[b + 1]; k++) {
-        if (load[in->section[k]] > most) {
-            own->steps -= k - in->first[b];
+    for (int32_t r = in->run[b]; r < in->run[b + 1]; r++) {
+        int32_t section = in->first[r];
+        while (section < in->end[r] && load[section] <= most) {
+            section++;
+        }
+        own->steps -= section - in->first[r];
+        if (section < in->end[r]) {
             return 0;
         }
     }
-    own->steps -= in->first[b + 1] - in->first[b];
     return 1;
 }
 
@@ -107,11 +112,13 @@ static int64_t relief(spread_t *own, int32_t b, int32_t memory) {
     const ember_offsets_t *in = own->in;
     const int64_t *load = loads_of(own, memory);
     int64_t bytes = 0;
-    for (int32_t k = in->first[b]; k < in->first[b + 1]; k++) {
-        int64_t over = load[in->section[k]] - own->capacity[memory];
-        bytes += over <= 0 ? 0 : over < in->size[b] ? over : in->size[b];
+    for (int32_t r = in->run[b]; r < in->run[b + 1]; r++) {
+        for (int32_t section = in->first[r]; section < in->end[r]; section++) {
+            int64_t over = load[section] - own->capacity[memory];
+            bytes += over <= 0 ? 0 : over < in->size[b] ? over : in->size[b];
+        }
+        own->steps -= in->end[r] - in->first[r];
     }
-    own->steps -= in->first[b + 1] - in->first[b];
     return bytes;
 }
 
@@ -119,9 +126,11 @@ static int64_t relief(spread_t *own, int32_t b, int32_t memory) {
 static int32_t overfull(const spread_t *own, int32_t b, int32_t memory) {
     const ember_offsets_t *in = own->in;
     const int64_t *load = loads_of(own, memory);
-    for (int32_t k = in->first[b]; k < in->first[b + 1]; k++) {
-        if (load[in->section[k]] > own->capacity[memory]) {
-            return in->section[k];
+    for (int32_t r = in->run[b]; r < in->run[b + 1]; r++) {
+        for (int32_t section = in->first[r]; section < in->end[r]; section++) {
+            if (load[section] > own->capacity[memory]) {
+                return section;
+            }
         }
     }
     return -1;
@@ -130,7 +139,7 @@ static int32_t overfull(const spread_t *own, int32_t b, int32_t memory) {
 // Takes the buffer but b out of a section of `memory` that costs least per byte of
 // relief. Whether one could go.
 static int evict(spread_t *own, int32_t b, int32_t memory, int32_t section) {
-    const ember_rows_t *members = &own->conflicts.members;
+    const ember_rows_t *members = &own->members;
     int32_t victim = -1, target = -1;
     double least = 0;
     for (int32_t k = members->first[section]; k < members->first[section + 1]; k++) {
@@ -285,13 +294,13 @@ int ember_offsets_spread(const ember_offsets_t *problem, const int32_t *order,
     own.load = calloc(cells + 1, sizeof *own.load);
     own.moved = malloc((size_t)own.journal_room * sizeof *own.moved);
     own.came_from = malloc((size_t)own.journal_room * sizeof *own.came_from);
-    int made = ember_conflicts_make(&own.conflicts, problem) && own.load != NULL &&
+    int made = ember_conflicts_members(&own.members, problem) && own.load != NULL &&
                own.moved != NULL && own.came_from != NULL;
     if (made) {
         start(&own);
         search(&own);
     }
-    ember_conflicts_free(&own.conflicts);
+    ember_rows_free(&own.members);
     free(own.load);
     free(own.moved);
     free(own.came_from);

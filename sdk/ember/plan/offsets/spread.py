@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ember.plan.offsets import buffers as of
 from ember.plan.offsets import native, placement
 from ember.plan.offsets.buffers import Buffer
+from ember.plan.offsets.moments import Moments
 from ember.plan.offsets.placement import Placement
 
 STEPS = 40_000_000  # of the search over memories: about a tenth of a second
@@ -165,7 +166,7 @@ class _Search:
 
     def _swap(self, where: list[int], number: int, memory: int, gain: int) -> None:
         old = where[number]
-        points = self.items[number].buffer.points
+        points = Moments.of(self.items[number].buffer.points)
         losses = sorted(
             (self._price(n, old) - self._price(n, memory), n)
             for n in self._members(memory, where)

@@ -35,7 +35,10 @@ class Entry:
         digest = hashlib.sha256(here.firmware.name.encode())
         digest.update(_code())
         for record in here.records([(start.program, one) for one in runs]):
-            digest.update(hashlib.sha256(record).digest())
+            of_record = hashlib.sha256()
+            for piece in record:
+                of_record.update(piece)
+            digest.update(of_record.digest())
         digest.update(json.dumps([list(names), sorted(keep)]).encode())
         folder = paths.writable_folder(paths.cache() / "passes")
         return Entry(folder / digest.hexdigest()[:32])
@@ -55,7 +58,7 @@ class Entry:
             "origins": draft.origins,
             "outcomes": [asdict(one) for one in outcomes],
         }
-        writing.write(self._program, program.write(draft.program))
+        writing.write(self._program, draft.program.content)
         writing.write(self._facts, json.dumps(facts).encode())
         _forget_old(self.place.parent)
 

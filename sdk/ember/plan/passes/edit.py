@@ -5,6 +5,7 @@ Value indices never change: inputs, outputs and lists keep their meaning.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,7 +42,7 @@ def reordered(method: Method, order: Sequence[int]) -> Method:
     (chain,) = method.chains
     kept = sorted(order)
     place = {
-        old: sum(one < old for one in kept)
+        old: bisect_left(kept, old)
         for old in {
             one.target
             for one in chain.instructions

@@ -7,6 +7,7 @@ nothing is compiled for it that choosing kernels does not need.
 from __future__ import annotations
 
 import functools
+import itertools
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,13 +51,12 @@ class Computer:
         folders = tuple(one.path for one in self.known.libraries)
         return self.firmware_of(self.board, Rules(folders=folders))
 
-    def records(self, pairs: Sequence[tuple[Program, Scenario]]) -> list[bytes]:
-        programs = {id(one): one for one, _ in pairs}
-        contents = {key: program.write(one) for key, one in programs.items()}
-        return [
-            batch.record(self._case(one, contents[id(one)], runs), index)
-            for index, (one, runs) in enumerate(pairs)
-        ]
+    def records(
+        self, pairs: Sequence[tuple[Program, Scenario]]
+    ) -> Iterator[list[bytes]]:
+        """What the runner reads, in pieces."""
+        for index, (one, runs) in enumerate(pairs):
+            yield batch.parts(self._case(one, runs), index)
 
     def run(
         self, pairs: Sequence[tuple[Program, Scenario]]
@@ -64,7 +64,9 @@ class Computer:
         """The result of each program; None where the runner did not come to it."""
         with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
             folder = Path(temporary)
-            (folder / "cases.bin").write_bytes(batch.stream(self.records(pairs)))
+            records = itertools.chain.from_iterable(self.records(pairs))
+            with (folder / "cases.bin").open("wb") as cases_file:
+                cases_file.writelines(batch.pieces(records))
             results = folder / "results.bin"
             results.touch()
             emulator.run(
@@ -79,11 +81,11 @@ class Computer:
             found = batch.answer(results.read_bytes()).results
         return [*found, *(None for _ in range(len(pairs) - len(found)))]
 
-    def _case(self, one: Program, content: bytes, runs: Scenario) -> Case:
+    def _case(self, one: Program, runs: Scenario) -> Case:
         return Case(
             name="passes",
             path=Path(),
-            content=content,
+            content=one.content,
             bundled=False,
             program=one,
             data=self.data,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from ember import paths
 from ember.cases import Run, batch
 from ember.cases.values import TensorValue
+from ember.files.segments import Data
 from ember.kernels import KernelList
 from ember.plan import effects, lifetimes, trim
 from ember.plan.lifetimes import Storage
@@ -235,7 +236,7 @@ class _Folding:
         }
 
     def _constants(
-        self, number: int, results: Results, constants: list[bytes]
+        self, number: int, results: Results, constants: list[Data]
     ) -> Iterator[tuple[int, types.Value]]:
         """The values of a storage as constants, or as nothing where nobody reads it."""
         content = results.get(number)
@@ -261,7 +262,7 @@ class _Folding:
                 found |= group
         return frozenset(found)
 
-    def _left(self, program: Program) -> frozenset[bytes]:
+    def _left(self, program: Program) -> frozenset[Data]:
         """Constants that others read than the folded calls."""
         rest = without(self.method, self.calls)[0]
         others = [rest if m.name == rest.name else m for m in program.methods]
@@ -276,7 +277,7 @@ class _Folding:
             if self._tensor(value).is_constant
         }
 
-    def _groups(self, program: Program, left: frozenset[bytes]) -> list[set[int]]:
+    def _groups(self, program: Program, left: frozenset[Data]) -> list[set[int]]:
         """The folded calls by what connects them: results, and constants that go."""
         groups: list[tuple[set[int], set[object]]] = []
         for index in sorted(self.calls):

@@ -36,7 +36,7 @@ def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
 def _share(joining: Joining, index: int) -> bool:
     """Whether the call now writes over one of its arguments."""
     return any(
-        joining.join(frozenset(), outer, {inner: start})
+        joining.join(None, outer, {inner: start})
         for outer, inner, start in _choices(joining, index)
     )
 
@@ -47,14 +47,14 @@ def _choices(joining: Joining, index: int) -> Iterator[tuple[int, int, int]]:
     if len(own.writes) != 1 or own.updates:
         return
     (out,) = own.writes
-    outer = joining.of_value.get(out)
+    outer = joining.store_of(out)
     for value in sorted(own.reads):
-        inner = joining.of_value.get(value)
+        inner = joining.store_of(value)
         if outer is None or inner is None or {outer, inner} & joining.fixed:
             continue
         if outer == inner or not are_alike(joining.source, out, value):
             continue
-        start = joining.stores[outer].values[out]
+        start = joining.stores[outer].start(out)
         if _is_last(joining, index, inner, value) and _is_own(joining, index, out):
             yield outer, inner, start
 
@@ -77,12 +77,12 @@ def _is_last(joining: Joining, index: int, inner: int, value: int) -> bool:
     store = joining.stores[inner]
     tensor = joining.source.values[value]
     assert isinstance(tensor, types.Tensor)
-    others = (joining.effects[index].reads & set(store.values)) - {value}
+    others = {v for v in joining.effects[index].reads if v in store.starts} - {value}
     return (
-        max(store.points) == index
+        store.points.last == index
         and store.size == tensor.nbytes
         and not store.is_state
-        and ENTRY not in store.writers
+        and not store.is_input
         and not others
     )
 
@@ -90,18 +90,23 @@ def _is_last(joining: Joining, index: int, inner: int, value: int) -> bool:
 def _is_own(joining: Joining, index: int, out: int) -> bool:
     """Whether the call alone writes the bytes of its result, and reads none of the
     storage that they are part of."""
-    store = joining.stores[joining.of_value[out]]
-    group = set(store.values)
+    number = joining.store_of(out)
+    assert number is not None
+    store = joining.stores[number]
+    group = store.starts.keys()
     return (
         not store.is_state
-        and not joining.effects[index].reads & group
+        and not any(value in group for value in joining.effects[index].reads)
         and all(
             other == out or not joining.meet(store, other, out)
-            for number in store.writers - {index, ENTRY}
-            for other in joining.written(number) & group
+            for number in store.writers
+            if number not in (index, ENTRY)
+            for other in joining.written(number)
+            if other in group
         )
         and not any(
             joining.meet(store, value, out)
-            for value in group & set(joining.source.inputs)
+            for value in (joining.source.inputs if store.is_input else ())
+            if value in group
         )
     )

@@ -11,10 +11,15 @@ that the other side still reads.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ember.plan import effects, lifetimes
+from ember.plan.offsets import Moments
 from ember.plan.passes import moves
 from ember.plan.passes.edit import Draft, with_values, without
 from ember.plan.passes.execute import Computer
@@ -57,21 +62,57 @@ def is_straight(method: Method, here: Computer) -> bool:
     return not any(own.handles for own in known) and not any(jumps)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Store:
     """A storage, or several that became one."""
 
-    values: Mapping[int, int]  # value -> where it starts
     memory_id: int
     size: int  # bytes
-    points: frozenset[int]
-    writers: frozenset[int]  # instructions; -1 is the entry
+    points: Moments
+    writers: list[int]  # instructions, ascending; -1 is the entry
     is_state: bool
+    is_output: bool  # one of its values is an output
+    starts: dict[int, int]  # of values, from `origin` on
+    origin: int = 0
     joined: bool = False
 
     @property
     def room(self) -> int:
         return -(-self.size // ALIGN) * ALIGN
+
+    @property
+    def is_input(self) -> bool:
+        return self.writers[:1] == [ENTRY]
+
+    def start(self, value: int) -> int:
+        return self.starts[value] + self.origin
+
+    def is_written(self, first: int, last: int) -> bool:
+        """Whether an instruction from `first` to `last` writes it."""
+        at = bisect_left(self.writers, first)
+        return at < len(self.writers) and self.writers[at] <= last
+
+    def take_values(self, other: Store, start: int) -> None:
+        """Also hold those of another storage, which begins at `start`. The smaller set
+        goes into the larger one, so that a long row of joins stays short."""
+        origin = other.origin + start
+        small, large, to, to_origin = other.starts, self.starts, self.origin, origin
+        if len(small) > len(large):
+            small, large, to, to_origin = large, small, origin, self.origin
+        for value, inside in small.items():
+            large[value] = inside + to_origin - to
+        self.starts, self.origin = large, to
+        few, many = sorted((self.writers, other.writers), key=len)
+        for writer in few:
+            if not _has(many, writer):
+                insort(many, writer)
+        self.writers = many
+
+
+def _has(numbers: list[int], number: int) -> bool:
+    """Whether a number is among ascending ones."""
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number
 
 
 class Joining:
@@ -81,19 +122,27 @@ class Joining:
         self.source = method
         self.effects = effects.of(method, here.known)
         self.stores: dict[int, Store] = {}
-        self.of_value: dict[int, int] = {}
-        self.live: dict[tuple[int, int], int] = {}  # memory, point -> bytes
-        for number, one in enumerate(
-            lifetimes.of(method, here.known, check=False).storages
-        ):
-            for value in one.values:
-                self.of_value[value] = number
-            store = Store(
-                one.values, one.memory_id, one.size, one.points, frozenset(), False
+        self.of_value: dict[int, int] = {}  # as it was found
+        self.joined_to: dict[int, int] = {}  # storage -> the one that took it
+        count = len(self.effects) + 2  # moments: with the entry and the exit
+        sizes = method.planned_sizes
+        self.live = {n: np.zeros(count, np.int64) for n in range(len(sizes))}  # bytes
+        self.of_writers = self._writers()
+        outputs = frozenset(method.outputs)
+        found = lifetimes.of(method, here.known, check=False).storages
+        for number, one in enumerate(found):
+            self.of_value.update(dict.fromkeys(one.values, number))
+            writers = {at for value in one.values for at in self.of_writers[value]}
+            self.stores[number] = Store(
+                one.memory_id,
+                one.size,
+                one.points,
+                sorted(writers),
+                one.is_state,
+                not outputs.isdisjoint(one.values),
+                dict(one.values),
             )
-            self._count(store, 1)
-            writers = self._writers(one.values)
-            self.stores[number] = replace(store, writers=writers, is_state=one.is_state)
+            self._count(self.stores[number], 1)
         delegated = {
             value
             for index, one in enumerate(method.instructions)
@@ -102,15 +151,28 @@ class Joining:
         }
         self.fixed = {self.of_value.get(value) for value in delegated}
         self.fixed |= {n for n, s in self.stores.items() if s.memory_id in keep}
-        self.peak = self._peaks()
+        self.peak = {memory: int(live.max()) for memory, live in self.live.items()}
 
-    def _writers(self, values: Iterable[int]) -> frozenset[int]:
-        group = set(values)
-        found = {
-            index for index in range(len(self.effects)) if group & self.written(index)
-        }
-        given = group & set(self.source.inputs)
-        return frozenset(found | ({ENTRY} if given else set()))
+    def _writers(self) -> Mapping[int, list[int]]:
+        """The instructions that write each value."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for value in set(self.source.inputs):
+            found[value].append(ENTRY)
+        for index in range(len(self.effects)):
+            for value in self.written(index):
+                found[value].append(index)
+        return found
+
+    def store_of(self, value: int) -> int | None:
+        """The number of the storage that a value lies in."""
+        number = self.of_value.get(value)
+        way: list[int] = []
+        while number is not None and number in self.joined_to:
+            way.append(number)
+            number = self.joined_to[number]
+        if number is not None:
+            self.joined_to.update(dict.fromkeys(way, number))
+        return number
 
     def written(self, index: int) -> frozenset[int]:
         own = self.effects[index]
@@ -118,7 +180,7 @@ class Joining:
 
     def meet(self, store: Store, one: int, other: int) -> bool:
         """Whether two values of a storage share a byte."""
-        a, b = store.values[one], store.values[other]
+        a, b = store.start(one), store.start(other)
         return a < b + self._bytes(other) and b < a + self._bytes(one)
 
     def _bytes(self, value: int) -> int:
@@ -127,37 +189,32 @@ class Joining:
         return tensor.nbytes
 
     def _count(self, store: Store, sign: int) -> None:
-        for point in store.points:
-            place = store.memory_id, point
-            self.live[place] = self.live.get(place, 0) + sign * store.room
-
-    def _peaks(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for (memory, _), size in self.live.items():
-            found[memory] = max(found.get(memory, 0), size)
-        return found
+        live = self.live[store.memory_id]
+        for first, end in store.points.runs:
+            live[first + 1 : end + 1] += sign * store.room
 
     # ---- one move --------------------------------------------------------------------
 
     def take(self, move: Move) -> bool:
         """Whether the move's tensors now lie in each other, so that it may go."""
-        numbers = {self.of_value.get(value) for value in (move.whole, *move.parts)}
-        if None in numbers or numbers & self.fixed:
+        outer = self.store_of(move.whole)
+        numbers = {outer, *map(self.store_of, move.parts)}
+        if outer is None or None in numbers or numbers & self.fixed:
             return False
-        outer = self.of_value[move.whole]
         places = self._places(move, outer)
         if places is None or not self._is_safe(move, outer, places):
             return False
-        return self.join(frozenset({move.index}), outer, places)
+        return self.join(move.index, outer, places)
 
     def _places(self, move: Move, outer: int) -> dict[int, int] | None:
         """Where the other storages start in the outer one; None if they do not fit."""
         whole = self.stores[outer]
         places: dict[int, int] = {}
         for value, offset in move.parts.items():
-            number = self.of_value[value]
+            number = self.store_of(value)
+            assert number is not None
             store = self.stores[number]
-            start = whole.values[move.whole] + offset - store.values[value]
+            start = whole.start(move.whole) + offset - store.start(value)
             fits = start >= 0 and start + store.size <= whole.size
             alike = number != outer and store.memory_id == whole.memory_id
             if not fits or not alike or places.setdefault(number, start) != start:
@@ -173,11 +230,10 @@ class Joining:
         made, given = ([whole], parts) if move.joins else (parts, [whole])
         spans = sorted((places[n], places[n] + self.stores[n].size) for n in places)
         apart = all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
-        end = max(max(one.points) for one in made)
-        changed = {at for one in given for at in one.writers}
+        end = max(one.points.last for one in made)
         return (
-            all(one.writers == {move.index} and not one.is_state for one in made)
-            and all(at < move.index or at > end for at in changed)
+            all(one.writers == [move.index] and not one.is_state for one in made)
+            and not any(one.is_written(move.index, end) for one in given)
             and not (move.joins and any(one.is_state for one in given))
             and (apart or not move.joins)
             and not self._shown([whole, *parts])
@@ -185,45 +241,40 @@ class Joining:
 
     def _shown(self, stores: list[Store]) -> bool:
         """Whether an input would lie in the memory of an output."""
-        inputs = {n for n, one in enumerate(stores) if ENTRY in one.writers}
-        shown = set(self.source.outputs)
-        outputs = {n for n, one in enumerate(stores) if shown & set(one.values)}
+        inputs = {n for n, one in enumerate(stores) if one.is_input}
+        outputs = {n for n, one in enumerate(stores) if one.is_output}
         return any(a != b for a in inputs for b in outputs)
 
-    def join(self, gone: frozenset[int], outer: int, places: Mapping[int, int]) -> bool:
-        """Put storages into another one, unless the peak rises; `gone` are calls that
-        then write nothing."""
+    def join(self, gone: int | None, outer: int, places: Mapping[int, int]) -> bool:
+        """Put storages into another one, unless the peak rises; `gone` is a call that
+        then writes nothing."""
         whole = self.stores[outer]
         inner = [self.stores[number] for number in places]
-        values = dict(whole.values)
-        for number, start in places.items():
-            for value, inside in self.stores[number].values.items():
-                values[value] = start + inside
-        joined = replace(
-            whole,
-            values=values,
-            points=whole.points.union(*(one.points for one in inner)),
-            writers=whole.writers.union(*(one.writers for one in inner)) - gone,
-            joined=True,
-        )
-        if not self._is_lower(joined, [whole, *inner]):
+        points = whole.points.union(*(one.points for one in inner))
+        if not self._is_lower(points, whole, inner):
             return False
-        for number in places:
-            del self.stores[number]
-        self.stores[outer] = joined
-        self.of_value.update(dict.fromkeys(values, outer))
+        for number, start in places.items():
+            store = self.stores.pop(number)
+            whole.take_values(store, start)
+            whole.is_output = whole.is_output or store.is_output
+            self.joined_to[number] = outer
+        if gone is not None and _has(whole.writers, gone):
+            whole.writers.remove(gone)
+        whole.points, whole.joined = points, True
         return True
 
-    def _is_lower(self, joined: Store, before: list[Store]) -> bool:
+    def _is_lower(self, points: Moments, whole: Store, inner: list[Store]) -> bool:
         """Count what changes; back, if the peak would rise."""
-        for one in before:
+        joined = replace(whole, points=points)
+        for one in (whole, *inner):
             self._count(one, -1)
         self._count(joined, 1)
-        memory = joined.memory_id
-        if all(self.live[memory, p] <= self.peak[memory] for p in joined.points):
+        live, peak = self.live[whole.memory_id], self.peak[whole.memory_id]
+        spans = (live[first + 1 : end + 1] for first, end in points.runs)
+        if all(int(span.max()) <= peak for span in spans):
             return True
         self._count(joined, -1)
-        for one in before:
+        for one in (whole, *inner):
             self._count(one, 1)
         return False
 
@@ -237,10 +288,10 @@ class Joining:
             if not store.joined:
                 continue
             first = -(-sizes[store.memory_id] // ALIGN) * ALIGN
-            for value, start in store.values.items():
+            for value in store.starts:
                 tensor = self.source.values[value]
                 assert isinstance(tensor, types.Tensor)
-                place = types.Allocation(store.memory_id, first + start)
+                place = types.Allocation(store.memory_id, first + store.start(value))
                 changed[value] = replace(tensor, allocation=place)
             sizes[store.memory_id] = first + store.room
         return replace(with_values(self.source, changed), planned_sizes=tuple(sizes))

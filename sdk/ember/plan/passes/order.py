@@ -8,7 +8,7 @@ program's own order stays where nothing lower is found.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ember import paths
 from ember.kernels import KernelList
@@ -81,6 +81,14 @@ class _State:
         return self.peak, self.size, self.last
 
 
+@dataclass(frozen=True)
+class _Users:
+    """Calls that touch a storage, with the value by which they do."""
+
+    readers: list[tuple[int, int]] = field(default_factory=list)
+    writers: list[tuple[int, int]] = field(default_factory=list)
+
+
 class Orders:
     def __init__(self, method: Method, known: KernelList) -> None:
         self.method = method
@@ -116,20 +124,43 @@ class Orders:
     # ---- dependences -----------------------------------------------------------------
 
     def _depend(self) -> None:
-        users: dict[int, list[tuple[int, int, bool]]] = {}  # call, value, writes
+        users: dict[int, _Users] = {}  # by storage
         apart: int | None = None
         for index, own in enumerate(self.effects):
             written = own.writes | own.updates
             for value in sorted(own.touched):
-                here = users.setdefault(self.of_value.get(value, -1 - value), [])
-                for other, seen, wrote in here:
-                    if (wrote or value in written) and self._meet(value, seen):
-                        self._after(index, other)
-                here.append((index, value, value in written))
+                here = users.setdefault(self.of_value.get(value, -1 - value), _Users())
+                if value in written:
+                    self._write(index, value, here)
+                else:
+                    self._read(index, value, here)
             if not self._is_ours(index):
                 if apart is not None:
                     self._after(index, apart)
                 apart = index
+
+    def _read(self, index: int, value: int, here: _Users) -> None:
+        for other, seen in here.writers:
+            if self._meet(value, seen):
+                self._after(index, other)
+        here.readers.append((index, value))
+
+    def _write(self, index: int, value: int, here: _Users) -> None:
+        """What meets what is overwritten also meets the write, and so comes later: it
+        is forgotten."""
+        for users in (here.readers, here.writers):
+            for other, seen in users:
+                if self._meet(value, seen):
+                    self._after(index, other)
+            users[:] = [one for one in users if not self._covers(value, one[1])]
+        here.writers.append((index, value))
+
+    def _covers(self, outer: int, inner: int) -> bool:
+        if outer == inner or outer not in self.of_value:
+            return outer == inner
+        values = self.stores[self.of_value[outer]].values
+        a, b = values[outer], values[inner]
+        return a <= b and b + self._bytes(inner) <= a + self._bytes(outer)
 
     def _after(self, index: int, other: int) -> None:
         if other != index:

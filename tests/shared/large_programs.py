@@ -1,0 +1,190 @@
+"""Numbers become programs of that many calls, of shapes on which each stage has work.
+
+Offsets are those of a planner that never uses a byte twice, so that packing, passes
+and the check of the plan all have something to do.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ember import program
+from ember.files.tensors import DType
+from ember.program import types
+
+_ALIGN = 16
+
+
+class _Writer:
+    """A method under way: values, and calls of operators."""
+
+    def __init__(self) -> None:
+        self.values: list[types.Value] = []
+        self.constants: list[bytes] = [b""]
+        self.operators: dict[str, int] = {}
+        self.calls: list[types.Instruction] = []
+        self.inputs: list[int] = []
+        self.end = 0
+
+    def add(self, value: types.Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def tensor(self, *sizes: int) -> int:
+        place = types.Allocation(1, self.end)
+        self.end += -(-math.prod(sizes) * 4 // _ALIGN) * _ALIGN
+        order = tuple(range(len(sizes)))
+        return self.add(types.Tensor(DType.FLOAT32, sizes, order, 0, place))
+
+    def input(self, *sizes: int) -> int:
+        self.inputs.append(self.tensor(*sizes))
+        return self.inputs[-1]
+
+    def constant(self, content: bytes, *sizes: int) -> int:
+        self.constants.append(content)
+        order = tuple(range(len(sizes)))
+        index = len(self.constants) - 1
+        return self.add(types.Tensor(DType.FLOAT32, sizes, order, index))
+
+    def call(self, name: str, *args: int) -> int:
+        """The result, which is the last argument."""
+        index = self.operators.setdefault(name, len(self.operators))
+        self.calls.append(types.KernelCall(index, (*args, args[-1])))
+        return args[-1]
+
+    def add_of(self, one: int, other: int, *sizes: int) -> int:
+        alpha = self.add(types.Int(1))
+        return self.call("aten::add.out", one, other, alpha, self.tensor(*sizes))
+
+    def relu(self, one: int, *sizes: int) -> int:
+        return self.call("aten::relu.out", one, self.tensor(*sizes))
+
+    def mean(self, one: int, *sizes: int) -> int:
+        """Over the first dimension."""
+        zero = self.add(types.Int(0))
+        where, keep = self.add(types.IntList((zero,))), self.add(types.Bool(True))
+        dtype = self.add(types.Null())
+        return self.call("aten::mean.out", one, where, keep, dtype, self.tensor(*sizes))
+
+    def cat(self, parts: list[int], dim: int, *sizes: int) -> int:
+        tensors = self.add(types.TensorList(tuple(parts)))
+        where = self.add(types.Int(dim))
+        return self.call("aten::cat.out", tensors, where, self.tensor(*sizes))
+
+    def view(self, one: int, *sizes: int) -> int:
+        numbers = tuple(self.add(types.Int(size)) for size in sizes)
+        shape = self.add(types.IntList(numbers))
+        return self.call("aten::view_copy.out", one, shape, self.tensor(*sizes))
+
+    def program(self, outputs: list[int]) -> types.Program:
+        names = (name.partition(".") for name in self.operators)
+        method = types.Method(
+            name="forward",
+            values=tuple(self.values),
+            inputs=tuple(self.inputs),
+            outputs=tuple(outputs),
+            chains=(types.Chain(tuple(self.calls)),),
+            operators=tuple(types.Operator(name, over) for name, _, over in names),
+            planned_sizes=(0, self.end),
+        )
+        return types.Program((method,), tuple(self.constants))
+
+
+def chain(count: int) -> types.Program:
+    """Each call reads what the one before it wrote."""
+    made = _Writer()
+    now = made.input(1, 16)
+    for _ in range(count):
+        now = made.relu(now, 1, 16)
+    return made.program([now])
+
+
+def residual(count: int) -> types.Program:
+    """Blocks of views, sums with what went around them, and constants."""
+    made, numbers = _Writer(), random.Random(20)
+    now = made.input(1, 16)
+    while len(made.calls) < count:
+        around = now
+        bias = made.constant(numbers.randbytes(63) + b"\0", 1, 16)
+        now = made.relu(made.add_of(now, bias, 1, 16), 1, 16)
+        now = made.view(made.view(now, 4, 4), 1, 16)
+        now = made.add_of(now, around, 1, 16)
+    return made.program([now])
+
+
+def dense(count: int) -> types.Program:
+    """Blocks in which each call reads all results before it, joined."""
+    made, depth = _Writer(), 12
+    now = made.input(1, 16)
+    while len(made.calls) < count:
+        seen = [now]
+        for step in range(2, depth):
+            joined = made.cat(seen, 0, step - 1, 16)
+            seen.append(made.mean(joined, 1, 16))
+        now = seen[-1]
+    return made.program([now])
+
+
+def stack(count: int) -> types.Program:
+    """Half of the results wait for the second half, the first one longest."""
+    made = _Writer()
+    kept = [made.input(1, 16)]
+    for _ in range(count // 2):
+        kept.append(made.relu(kept[-1], 1, 16))
+    now = kept.pop()
+    while kept:
+        now = made.add_of(now, kept.pop(), 1, 16)
+    return made.program([now])
+
+
+def many(count: int) -> types.Program:
+    """An input and a constant for each pair of calls, and as many outputs."""
+    made = _Writer()
+    outputs = []
+    for number in range(count // 2):
+        bias = made.constant(number.to_bytes(4, "little") * 16, 1, 16)
+        total = made.add_of(made.input(1, 16), bias, 1, 16)
+        outputs.append(made.relu(total, 1, 16))
+    return made.program(outputs)
+
+
+def weights(size: int, width: int = 1024) -> types.Program:
+    """Linear layers with `size` bytes of constants, none of them equal."""
+    made, numbers = _Writer(), random.Random(20)
+    none = made.add(types.Null())
+    now = made.input(1, width)
+    for _ in range(max(1, size // (4 * width * width))):
+        matrix = made.constant(_floats(numbers, width * width), width, width)
+        out = made.tensor(1, width)
+        now = made.relu(made.call("aten::linear.out", now, matrix, none, out), 1, width)
+    return made.program([now])
+
+
+def _floats(numbers: random.Random, count: int) -> bytes:
+    """Small floats, all different from one call to the next."""
+    pieces = [struct.pack("<f", numbers.uniform(-0.1, 0.1)) for _ in range(256)]
+    return (b"".join(pieces) * (count // 256 + 1))[: 4 * count]
+
+
+SHAPES: Mapping[str, Callable[[int], types.Program]] = {
+    "chain": chain,
+    "residual": residual,
+    "dense": dense,
+    "stack": stack,
+    "many": many,
+}
+
+
+def write(path: Path, shape: str, count: int) -> None:
+    """A program of a shape; of the shape `weights` with that many bytes of them."""
+    made = weights(count) if shape == "weights" else SHAPES[shape](count)
+    path.write_bytes(program.write(made))
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))

@@ -1,0 +1,105 @@
+"""Time and memory of large programs: they grow little faster than the program."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import large_programs
+import pace
+import pytest
+
+from ember import boards, kernels, program
+from ember.plan import check as plan_check
+from ember.plan import replan, trim
+from ember.plan.passes import edit, in_place, order
+from ember.plan.passes.execute import Computer
+from ember.plan.passes.join import Joining
+from ember.program import types
+
+FEW, MANY = 200, 800
+_SLACK = 2  # caches, and what a busy computer does to small figures
+MEGABYTE = 1_000_000
+
+
+def plan(one: types.Program) -> None:
+    """What `ember build` does to a program before kernels are chosen, but for running
+    it."""
+    known = kernels.load()
+    here = Computer(boards.load("host"), known)
+    method = one.methods[0]
+    in_place.apply(edit.draft(one), here, frozenset())
+    order.apply(edit.draft(one), here, frozenset())
+    Joining(method, here, frozenset())
+    planned = replan.replan(method, known)
+    packed = trim.trimmed(replace(one, methods=(planned.method,)))
+    plan_check.check(one, program.parse(program.write(packed)), known)
+
+
+def seconds(shape: str, count: int, times: int = 1) -> float:
+    """Of a processor, at best."""
+    found = []
+    for _ in range(times):
+        one = large_programs.SHAPES[shape](count)
+        started = pace.used()
+        plan(one)
+        found.append(pace.used() - started)
+    return min(found)
+
+
+@pytest.mark.parametrize("shape", large_programs.SHAPES)
+def test_time_grows_as_the_program_does(shape: str) -> None:
+    few, many = seconds(shape, FEW, 3), seconds(shape, MANY)
+    growth = MANY * math.log(MANY) / (FEW * math.log(FEW))
+    assert many < _SLACK * growth * few, f"{few:.3f} s became {many:.3f} s"
+
+
+# ---- whole commands ------------------------------------------------------------------
+
+
+def ember(words: Sequence[str | Path]) -> resource.struct_rusage:
+    """What a command and those that it waits for use."""
+    command = [sys.executable, "-m", "ember", *words]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
+        _, status, usage = os.wait4(running.pid, 0)
+        running.returncode = os.waitstatus_to_exitcode(status)
+    assert running.returncode == 0
+    return usage
+
+
+def build(path: Path, board: str, folder: Path) -> tuple[float, int]:
+    """Seconds of processors, and the most bytes of a process."""
+    usage = ember(["build", path, "--board", board, "--out", folder])
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small program; the libraries of this computer are compiled."""
+    folder = tmp_path_factory.mktemp("small")
+    large_programs.write(folder / "small.pte", "residual", 10)
+    build(folder / "small.pte", "host", folder / "out")
+    return folder
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", large_programs.SHAPES)
+def test_ten_thousand_calls(shape: str, small: Path, tmp_path: Path) -> None:
+    large_programs.write(tmp_path / "large.pte", shape, 10_000)
+    used, _ = build(tmp_path / "large.pte", "host", tmp_path / "out")
+    assert used < 20 * pace.slowness(), f"{used:.1f} s"
+
+
+@pytest.mark.long
+def test_memory_for_a_hundred_megabytes(small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "weights.pte"
+    large_programs.write(path, "weights", 100 * MEGABYTE)
+    _, most = build(path, "host", tmp_path / "out")
+    allowed = 3 * path.stat().st_size + 150 * MEGABYTE
+    assert most <= allowed, f"{most:,} bytes, {allowed:,} are allowed"
