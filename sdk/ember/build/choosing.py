@@ -53,7 +53,7 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
             made = replace(
                 packed,
                 program=weights.program,
-                content=weights.program.content,
+                content=program.content(weights.program),
                 data=weights.data,
                 packed=weights.sizes,
             )
@@ -66,7 +66,7 @@ def _with_buffers(model: Model) -> Model:
     made = adopt.adopted(model.program)
     if made is model.program:
         return model
-    return replace(model, program=made, content=made.content)
+    return replace(model, program=made, content=program.content(made))
 
 
 def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:

@@ -67,7 +67,7 @@ def _packed(model: Model, known: KernelList, keep: frozenset[int]) -> Improved:
     plans = {one.name: replace(plans[one.name], method=one) for one in packed.methods}
     if packed == model.program:
         packed = model.program  # which is written already
-    content = packed.content
+    content = program.content(packed)
     plan_check.check(model.program, program.parse(content), known)
     return replace(
         Improved.of(model),

@@ -53,7 +53,7 @@ def payloads_last(model: Improved, method: str) -> Improved:
         return model
     layout = replace(model.program.layout, payloads_last=(method,))
     made = replace(model.program, layout=layout)
-    return replace(model, program=made, content=made.content)
+    return replace(model, program=made, content=program.content(made))
 
 
 def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:

@@ -172,7 +172,7 @@ class Use:
     def pair(self, board: Board, rules: Rules) -> Chosen:
         """The model with its new bytes, and a selection of its new methods."""
         made = trimmed(self.model.program)
-        content = made.content
+        content = program.content(made)
         plan_check.check(self.packed, program.parse(content), self.known)
         replanned = {
             one.name: replace(self.model.replanned[one.name], method=one)

@@ -43,7 +43,7 @@ from ember.program.types import (
     TensorList,
     Value,
 )
-from ember.program.writer import write
+from ember.program.writer import content, write
 
 __all__ = [
     "Allocation",
@@ -78,6 +78,7 @@ __all__ = [
     "Tensor",
     "TensorList",
     "Value",
+    "content",
     "parse",
     "problems",
     "read",

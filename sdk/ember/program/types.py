@@ -421,13 +421,6 @@ class Program:
     version: int = 0
     layout: Layout = field(default=Layout(), compare=False, repr=False)
 
-    @functools.cached_property
-    def content(self) -> bytes:
-        """The bytes of its file, written once."""
-        from ember.program.writer import write
-
-        return write(self)
-
     def method(self, name: str) -> Method | None:
         return next((one for one in self.methods if one.name == name), None)
 

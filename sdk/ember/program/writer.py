@@ -41,6 +41,15 @@ _HEADER = struct.Struct("<4sIQQQ")
 _PREFIX = 8  # root offset and identifier, before the header
 
 
+def content(program: Program) -> bytes:
+    """The bytes of its file, written once for each record."""
+    known = program.__dict__.get("_content")
+    if known is None:
+        known = write(program)
+        program.__dict__["_content"] = known  # no field: replace() forgets it
+    return bytes(known)
+
+
 def write(
     program: Program,
     *,

@@ -58,7 +58,7 @@ class Entry:
             "origins": draft.origins,
             "outcomes": [asdict(one) for one in outcomes],
         }
-        writing.write(self._program, draft.program.content)
+        writing.write(self._program, program.content(draft.program))
         writing.write(self._facts, json.dumps(facts).encode())
         _forget_old(self.place.parent)
 

@@ -85,7 +85,7 @@ class Computer:
         return Case(
             name="passes",
             path=Path(),
-            content=one.content,
+            content=program.content(one),
             bundled=False,
             program=one,
             data=self.data,
