@@ -28,7 +28,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
 set_property(GLOBAL PROPERTY EMBER_COMMAND "${EMBER_COMMAND}")
 set_property(GLOBAL PROPERTY EMBER_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
-# Runs a command of the SDK; what it complains of ends the configuration.
+# Runs a command of the SDK; what it complains of ends the configuration, what it notes
+# is a warning.
 function(ember_run)
   get_property(command GLOBAL PROPERTY EMBER_COMMAND)
   execute_process(COMMAND ${command} ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
@@ -36,6 +37,9 @@ function(ember_run)
   if(failed)
     string(STRIP "${complaint}" complaint)
     message(FATAL_ERROR "${complaint}")
+  elseif(complaint MATCHES "note: .*")
+    string(STRIP "${CMAKE_MATCH_0}" note)
+    message(WARNING "${note}")
   endif()
 endfunction()
 

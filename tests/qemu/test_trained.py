@@ -14,6 +14,11 @@ import pytest
 from ember import paths
 
 TOOL = paths.root() / "tools" / "trained"
+_spec = importlib.util.spec_from_file_location("trained", TOOL / "__main__.py")
+assert _spec is not None and _spec.loader is not None
+trained = importlib.util.module_from_spec(_spec)
+sys.modules["trained"] = trained
+_spec.loader.exec_module(trained)
 PAGE = paths.root() / "docs" / "trained-models.md"
 
 
@@ -35,6 +40,16 @@ def test_the_page_has_every_model_and_its_package() -> None:
         package, _, version = needed[0].partition("==")
         (line,) = [one for one in lines if one.startswith(f"| `{name}` |")]
         assert f"| {package} {version} |" in line
+
+
+def test_rows_that_were_not_made_again_stay() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert trained.merged(page, []) == page
+    row = trained.Row("pitch", "int8", "qemu-a64", "xnnpack", 7, 8, 0.5, 5)
+    lines = trained.merged(page, [row]).splitlines()
+    at = lines.index("| pitch | int8 | qemu-a64 | xnnpack | 7 | 8 | 0.5 | 5 calls |")
+    assert lines[at - 1].startswith("| pitch | float | qemu-a64 |")
+    assert lines[at + 1].startswith("| pitch_small | float | mps3-an547 |")
 
 
 @pytest.mark.export

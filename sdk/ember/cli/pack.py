@@ -13,6 +13,7 @@ from ember.cli.build import (
     OptimizeOption,
     StackOption,
     ToolchainOption,
+    note_header,
 )
 from ember.cli.options import (
     CallerIoOption,
@@ -61,4 +62,5 @@ def command(
         includes=[found.folder],
     )
     output.write_text(text, out / "package.cmake")
+    note_header(found.made.board)
     output.console().print(output.plain(str(out / "package.cmake")), soft_wrap=True)

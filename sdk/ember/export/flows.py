@@ -126,7 +126,7 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
     images = any(isinstance(x, torch.Tensor) and x.dim() == 4 for x in source.inputs)
     prepare = _channels_last if images else _same
     model = copy.deepcopy(source.model)
-    if images and not source.saved:
+    if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
     quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
     exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))

@@ -14,6 +14,7 @@ from typing import Any
 from ember.export.packages import need
 from ember.export.source import Sample
 
+_CELLS = ("lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
 Run = Callable[[Sequence[Sample]], list[Any]]  # the outputs of calls in a row
 
 
@@ -129,10 +130,11 @@ def explicit(model: Any, sample: Sample) -> Explicit:
     torch = need("torch")
     # not strict: that forgets, with a warning, the states that a model assigns
     exported = torch.export.export(model, copy.deepcopy(sample), strict=False)
+    layers = _layers_of_cells(exported.graph)
     changes = exported.graph_signature.buffers_to_mutate
-    if not changes and not any(map(_is_in_place, exported.graph.nodes)):
+    if not changes and not layers and not any(map(_is_in_place, exported.graph.nodes)):
         return Explicit(exported.module(check_guards=False), {})
-    exported = exported.run_decompositions({})
+    exported = exported.run_decompositions(layers)
     names = dict.fromkeys(exported.graph_signature.buffers_to_mutate.values())
     if not names:
         return Explicit(exported.module(check_guards=False), {})
@@ -142,9 +144,31 @@ def explicit(model: Any, sample: Sample) -> Explicit:
         _apart(model, tuple(states)), (copy.deepcopy(sample), list(states.values()))
     )
     return Explicit(
-        apart.run_decompositions({}).module(check_guards=False),
+        apart.run_decompositions(layers).module(check_guards=False),
         {name: tensor.clone() for name, tensor in states.items()},
     )
+
+
+def _layers_of_cells(graph: Any) -> dict[Any, Any]:
+    """What makes linear layers of the recurrent cells of a graph: each is one operator,
+    in which a quantiser finds no layer.
+
+    A cell that starts each call at zero stays: the flows leave its zeros in float.
+    """
+    known = need("torch.export").default_decompositions()
+    cells = {node.target for node in graph.nodes if _name(node) in _CELLS}
+    cells -= {
+        user.target
+        for node in graph.nodes
+        if _name(node) == "zeros"
+        for user in node.users
+    }
+    return {cell: known[cell] for cell in cells}
+
+
+def _name(node: Any) -> str:
+    packet = getattr(node.target, "overloadpacket", None)
+    return str(packet).removeprefix("aten.")
 
 
 def _is_in_place(node: Any) -> bool:

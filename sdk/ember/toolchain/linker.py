@@ -55,6 +55,13 @@ def place(board: Board, sizes: Mapping[Role, int] | None = None) -> dict[Role, s
     return placement
 
 
+def header_bytes(board: Board) -> int:
+    """What lies in front of the vectors, or is kept free for it; Ember's own code for
+    it is counted with the vectors."""
+    counted = board.port == "cortexm" and not board.boot.made
+    return board.boot.code if counted else 0
+
+
 def is_loaded_whole(board: Board) -> bool:
     """Whether a loader writes all of an image into RAM before each start: then the
     initial values of variables, which a run changes, lie nowhere else, too."""
@@ -235,10 +242,8 @@ class _Script:
 
     def _vectors_at(self) -> str:
         """Their address, where a boot ROM wants one."""
-        boot = self.board.boot
-        if not boot.code or boot.made or self.board.port != "cortexm":
-            return ""
-        return f" ORIGIN({self.where['vectors']}) + {boot.code:#x}"
+        header = header_bytes(self.board)
+        return f" ORIGIN({self.where['vectors']}) + {header:#x}" if header else ""
 
     def _read_only(
         self, role: Role, name: str, *content: str, header: str | None = None

@@ -7,7 +7,10 @@ import yaml
 
 from ember import boards, cli, paths
 from ember.boards import boot_facts
+from ember.build import answers
+from ember.build.jobs import Options
 from ember.errors import SdkError
+from ember.plan.regions import room
 from ember.toolchain import linker
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
@@ -53,6 +56,27 @@ def test_what_is_missing_shrinks(tmp_path):
     assert board.header_missing is None
     assert ".ember_boot0" not in linker.script(board)
     assert "ORIGIN(flash) + 0x2000" in linker.script(board)
+
+
+def test_a_plan_counts_what_is_kept_for_a_header(tmp_path):
+    board = boards.read(described(tmp_path))
+    header = board.boot.code
+    assert header > 0
+    answer = answers.of([MODEL], board, Options())
+    assert answer["linked"]
+    pieces = {one["name"]: one["bytes"] for one in answer["sections"]}
+    assert pieces["boot header"] == header
+    (flash,) = (one for one in answer["memories"] if one["name"] == "flash")
+    in_flash = [one for one in answer["sections"] if one["memory"] == "flash"]
+    assert flash["used"] >= sum(one["bytes"] for one in in_flash)
+    plain = board.model_copy(update={"boot": boot_facts.Boot()})
+    assert room.guessed(board)["flash"] == room.guessed(plain)["flash"] + header
+
+
+def test_a_package_without_a_header_says_so(tmp_path, capsys):
+    words = ["pack", str(MODEL), "--board", str(described(tmp_path))]
+    assert cli.main([*words, "--out", str(tmp_path / "package")]) == 0
+    assert "note: mine does not start by itself" in capsys.readouterr().err
 
 
 def test_files_lie_in_front_of_the_code(tmp_path):

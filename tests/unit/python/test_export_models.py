@@ -226,6 +226,38 @@ def test_layers_that_read_a_state_compute_in_int8(capsys):
 
 
 @pytest.mark.export
+def test_linear_layers_inside_recurrent_cells_compute_in_int8(capsys):
+    pytest.importorskip("torch")
+    layers, forward, inputs, words, allowed = MODELS["recurrent_in_int8"]
+    facts = exported(capsys, written(layers, forward, inputs), *words)
+    assert facts["distance"] <= allowed
+    assert_layers("linear")
+
+
+@pytest.mark.export
+def test_a_cell_that_starts_at_zero_stays_float(capsys):
+    pytest.importorskip("torch")
+    forward = "return self.head(self.cell(x))"
+    exported(capsys, written(CELL, forward, "torch.randn(1, 6)"), *INT8)
+
+
+def assert_layers(kind: str) -> None:
+    """Those of a kind are there, all of them in int8."""
+    content = bundle.read(Path("network.bpte")).program
+    names = program.parse(content).methods[0].operator_names
+    assert [one for one in names if f"::quantized_{kind}" in one]
+    assert not [one for one in names if one.startswith(f"aten::{kind}")]
+
+
+@pytest.mark.export
+def test_images_that_a_model_makes_itself_are_convolved_in_int8(capsys):
+    pytest.importorskip("torch")
+    layers, forward, inputs, words, _ = MODELS["reshaped_and_padded_in_int8"]
+    exported(capsys, written(layers, forward, inputs), *words)
+    assert_layers("conv")
+
+
+@pytest.mark.export
 def test_only_states_that_do_not_start_at_zero_are_stored(capsys):
     pytest.importorskip("torch")
     layers, forward, inputs, _, _ = MODELS["counts_from_three"]

@@ -52,9 +52,12 @@ def of(
 
 
 def guessed(board: Board) -> dict[str, int]:
-    """Bytes by memory that are left for code and variables, where they leave half."""
+    """Bytes by memory that are left for code and variables, where they leave half; and
+    for what the boot ROM reads."""
     places = linker.place(board)
     found: dict[str, int] = {}
+    if header := linker.header_bytes(board):
+        found[places["vectors"]] = header
     for role, size in _RESERVED.items():
         name = places[role]
         if board.memory(name).size > 2 * size:
