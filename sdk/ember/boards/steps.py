@@ -29,8 +29,8 @@ class Step(Strict):
         keys = self.model_fields_set - {"at"}
         if keys != {"clear", "set"} and len(keys) != 1:
             raise ValueError(
-                "a step has one of write, set, clear, until_set, until_clear, or clear"
-                " and set"
+                "a step needs one of write, set, clear, until_set, until_clear, or"
+                " clear with set"
             )
         return self
 

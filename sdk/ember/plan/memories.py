@@ -274,8 +274,8 @@ class _Spreader:
         self, parts: Sequence[Part], found: search.Spread
     ) -> NoRoomByRulesError:
         problems = [
-            f"{one.name} needs {one.buffer.size} bytes, for which"
-            f" {' and '.join(sorted(one.allowed)) or 'no memory'} has no room"
+            f"{one.name} needs {one.buffer.size:,} bytes: no room in"
+            f" {' or '.join(sorted(one.allowed)) or 'any memory'}"
             for one, memory in zip(parts, found.where, strict=True)
             if memory is None
         ]

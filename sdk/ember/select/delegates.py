@@ -11,13 +11,13 @@ from typing import Any
 
 # ember_xnn_refusal_t of runtime_c/backends/xnnpack/graph.h.
 _REFUSALS = {
-    1: "it has groups",
-    2: "the board's vectors are too short to pay",
-    4: "it takes 3 x 3 windows of one output a channel",
+    1: "groups are not supported",
+    2: "the board's vectors are too short to be faster",
+    4: "it supports only 3 x 3 windows with one output per channel",
     8: "too few channels",
-    16: "its weights are no constant",
-    32: "scales for which sums would not be exact",
-    64: "sums that become float16 take more there",
+    16: "its weights are not constant",
+    32: "with these scales, sums would not be exact",
+    64: "rounding sums to float16 is slower there",
 }
 
 

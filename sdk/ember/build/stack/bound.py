@@ -99,8 +99,8 @@ class Graph:
             if room and used > room:
                 path = Bound(0, 0, self._others[name].path, 0).path_text()
                 raise StackError(
-                    f"the stack '{name}' has {room} bytes, and its handlers need"
-                    f" {used}: {path}"
+                    f"the stack '{name}' has {room:,} bytes, but its handlers need"
+                    f" {used:,}: {path}"
                 )
         return Bound(need.bytes, extra, need.path, len(self.reached), others)
 
@@ -151,7 +151,7 @@ class Graph:
         except UnknownStackError as error:
             name = self.code.name(place)
             raise StackError(
-                f"the stack that '{name}' needs is not known: {error}",
+                f"the stack use of '{name}' is unknown: {error}",
                 hint=self._reached_by(),
             ) from None
         self.reached[place] = frame
@@ -166,8 +166,8 @@ class Graph:
             callees = self.calls.of(place, owner, field_at)
             if callees is None:
                 raise StackError(
-                    f"'{self.code.name(place)}' calls a function through a pointer, and"
-                    " nothing says which",
+                    f"'{self.code.name(place)}' calls through a function pointer"
+                    " whose targets are unknown",
                     hint=self._reached_by(),
                 )
             for callee in callees:
@@ -191,10 +191,10 @@ class Graph:
         cycle = [*self._active[self._active.index(key) :], key]
         names = " > ".join(self.code.name(place) for place, _ in cycle)
         return StackError(
-            f"the stack has no bound: a function may call itself: {names}",
+            f"the stack is unbounded: a function may call itself: {names}",
             hint=self._reached_by(),
         )
 
     def _reached_by(self) -> str:
         names = [self.code.name(place) for place, _ in self._active]
-        return f"it is reached by {' > '.join(names)}"
+        return f"call path: {' > '.join(names)}"

@@ -39,7 +39,7 @@ class _Image:
         name = self.graph.code.name(place)
         address = self.address(place)
         if address is None:
-            return f"{name} is not in it"
+            return f"{name} is missing"
         expected = self.graph.reached[place]
         try:
             found = walk(_ImageCode(self, place, address - place.offset), place.offset)

@@ -227,7 +227,7 @@ class _Walk:
 
     def _known_pointer(self, now: _Now) -> bool:
         if now.step.target is None:
-            raise UnknownStackError("it jumps by a table in memory")
+            raise UnknownStackError("it jumps through a table in memory")
         value = now.before.get(now.step.target)
         if value == _COMPUTED:
             raise UnknownStackError("it jumps to a computed address")
@@ -257,7 +257,7 @@ class _Walk:
         is_entry = value is not None and value[0] == "entry"
         places = self.code.entries(value[1]) if value and is_entry else []
         if not places:
-            raise UnknownStackError("it jumps by a table in memory")
+            raise UnknownStackError("it jumps through a table in memory")
         for place in places:
             self._reach((place, ()), now.after)
 
@@ -305,7 +305,7 @@ def _merged(one: _State, other: _State, stack: int) -> _State:
     first, second = one[stack], other[stack]
     assert first is not None and second is not None
     if first[1] != second[1]:
-        raise UnknownStackError("it changes to another stack on one path only")
+        raise UnknownStackError("it switches stacks on one path only")
     found[stack] = min(first, second)
     return found
 
