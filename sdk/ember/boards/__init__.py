@@ -18,7 +18,7 @@ from ember.boards.boot_facts import Boot
 from ember.boards.files import Console, Core, Port
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
-from ember.boards.steps import Step
+from ember.boards.steps import RegisterStep
 from ember.boards.strict import Strict
 from ember.boards.uart import Uart
 from ember.errors import SdkError
@@ -62,7 +62,7 @@ class Board(Strict):
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
-    start: tuple[Step, ...] = ()  # before anything else: clocks, pins, memories
+    start: tuple[RegisterStep, ...] = ()  # before anything else: clocks, pins, memories
     boot: Boot = Boot()  # what the chip's boot ROM reads before that
     console: Console
     uart: Uart | None = None

@@ -24,7 +24,7 @@ from ember import paths
 from ember.boards.boot_facts import Boot
 from ember.boards.flash_facts import Flasher, Identity
 from ember.boards.memory import Memory
-from ember.boards.steps import Step
+from ember.boards.steps import RegisterStep
 from ember.boards.strict import Strict
 from ember.boards.uart import Line
 from ember.errors import SdkError, problem_list
@@ -71,7 +71,7 @@ class ChipFile(Strict):
     isa: tuple[str, ...] | None = None
     toolchains: tuple[str, ...] | None = None
     memories: tuple[Memory, ...] = ()
-    start: tuple[Step, ...] = ()  # what every board does first
+    start: tuple[RegisterStep, ...] = ()  # what every board does first
     boot: Boot | None = None
     uarts: dict[str, Line] = Field(default_factory=dict)
     identity: Identity | None = None

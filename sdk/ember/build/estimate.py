@@ -1,9 +1,9 @@
 """A job and its libraries become a linked firmware and what each memory must have.
 
 The stack depends on the linked code, the place of regions on the room that code and
-variables leave, and the code on what was placed where. So this plans, compiles, links
-until what was planned with is what came out. Where a memory is too small it links with
-larger ones: the bytes that are missing are the linker's, too.
+variables leave, and the code on what was placed where. So this plans, compiles and
+links until the figures it planned with match the result. If a memory is too small, it
+links with a larger one: missing bytes are the linker's figures, too.
 """
 
 from __future__ import annotations

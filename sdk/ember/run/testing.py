@@ -345,7 +345,7 @@ def _size(case: Case) -> int:
 
 
 def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
-    """For each case the instructions of its executions; None for ever without marks."""
+    """For each case the instructions of its executions; always None without marks."""
     found: list[int] = []
     began = 0
     for mark in marks:

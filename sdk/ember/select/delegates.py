@@ -22,7 +22,7 @@ _REFUSALS = {
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedWeights:
     """Weights in the layout of the kernel that reads them."""
 
     name: str  # under which the backend looks for them in a program
@@ -36,7 +36,7 @@ class NodeKernel:
 
     kernel: str
     variant: str  # pf32_gemm, ...; empty where there is no such name
-    packed: Packed | None = None  # what it would rather have than its weights
+    packed: PackedWeights | None = None  # what it would rather have than its weights
     refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
     row: bool = False  # a product of one row
 
@@ -69,7 +69,7 @@ def _node(found: Mapping[str, Any], packed: bytes) -> NodeKernel:
         found["kernel"],
         found["variant"],
         one
-        and Packed(
+        and PackedWeights(
             one["name"],
             packed[one["offset"] : one["offset"] + one["size"]],
             bool(one["scales"]),

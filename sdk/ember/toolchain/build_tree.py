@@ -136,7 +136,7 @@ def _takes_bytes(folder: Path) -> bool:
     return True
 
 
-def _counted(lines: Iterable[str], step: progress.Step) -> Iterator[str]:
+def _counted(lines: Iterable[str], step: progress.Activity) -> Iterator[str]:
     """The same lines; the step follows Ninja's "[3/120]"."""
     for line in lines:
         match = re.match(r"\[(\d+)/(\d+)\]", line)

@@ -219,7 +219,7 @@ def test_cycles_of_an_access():
     ],
 )
 def test_a_step_is_three_words(step, words):
-    assert steps.Step.model_validate({"at": 0x40000000, **step}).words == words
+    assert steps.RegisterStep.model_validate({"at": 0x40000000, **step}).words == words
 
 
 def test_a_board_of_a_file(tmp_path, monkeypatch, capsys):

@@ -20,7 +20,7 @@ from ember.build import folder as build_folder
 from ember.errors import SdkError
 
 EMBER = [sys.executable, "-m", "ember"]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -10,7 +10,7 @@ from ember.build.stack import code
 from ember.build.stack.calls import Callee, Calls
 from ember.build.stack.code import Objects
 from ember.build.stack.members import Members, Place, is_core
-from ember.build.stack.walk import Frame, UnknownStackError
+from ember.build.stack.walk import StackFrame, UnknownStackError
 from ember.errors import SdkError
 
 
@@ -72,7 +72,7 @@ class Graph:
         self.members = members
         self.code = Objects(members, kind)
         self.calls = Calls(self.code, members.kept)
-        self.reached: dict[Place, Frame] = {}
+        self.reached: dict[Place, StackFrame] = {}
         self._others: dict[str, _Need] = {}
         self._needs: dict[tuple[Place, str | None], _Need] = {}
         self._active: list[tuple[Place, str | None]] = []
@@ -145,7 +145,7 @@ class Graph:
                 self._others[which] = need
         return deepest[""]
 
-    def _frame(self, place: Place) -> Frame:
+    def _frame(self, place: Place) -> StackFrame:
         try:
             frame = self.code.frame(place)
         except UnknownStackError as error:
@@ -158,7 +158,7 @@ class Graph:
         return frame
 
     def _callees(
-        self, place: Place, frame: Frame, owner: str | None
+        self, place: Place, frame: StackFrame, owner: str | None
     ) -> Iterable[tuple[str, int, Callee]]:
         for (which, target), depth in frame.calls.items():
             yield which, depth, Callee(target, owner)

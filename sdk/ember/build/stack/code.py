@@ -10,7 +10,7 @@ from ember.build.stack import a64, thumb
 from ember.build.stack.members import Members, Place
 from ember.build.stack.objects import Object, Relocation
 from ember.build.stack.step import Step
-from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf
 
 _JUMPS_BY_TABLE = "__gnu_thumb1_case_"  # how GCC writes a switch for Armv6-M
@@ -93,11 +93,11 @@ class Objects:
         self.members = members
         self.machine = kind
         self.stacks: dict[str, int] = {}  # bytes of the stacks that code changes to
-        self._frames: dict[Place, Frame] = {}
+        self._frames: dict[Place, StackFrame] = {}
         self._busy: set[Place] = set()
         self._codes: dict[tuple[Object, int], ObjectCode] = {}
 
-    def frame(self, place: Place) -> Frame:
+    def frame(self, place: Place) -> StackFrame:
         """UnknownStackError where it is not known."""
         found = self._frames.get(place)
         if found is None:

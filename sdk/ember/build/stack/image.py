@@ -8,7 +8,7 @@ from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members, Place
 from ember.build.stack.objects import Object
 from ember.build.stack.step import Step
-from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf, linkmap
 
 
@@ -89,7 +89,7 @@ def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int
     return found
 
 
-def _most(frame: Frame) -> int:
+def _most(frame: StackFrame) -> int:
     return max(frame.own.values())
 
 

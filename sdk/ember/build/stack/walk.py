@@ -70,7 +70,7 @@ _Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
 
 
 @dataclass
-class Frame:
+class StackFrame:
     """What one function needs of a stack; depths in bytes."""
 
     own: dict[str, int] = field(default_factory=lambda: {"": 0})
@@ -81,7 +81,7 @@ class Frame:
     returns: bool = False
 
 
-def walk(code: Code, start: int) -> Frame:
+def walk(code: Code, start: int) -> StackFrame:
     """The frame of the function at `start`; UnknownStackError."""
     return _Walk(code, start).run()
 
@@ -90,12 +90,12 @@ class _Walk:
     def __init__(self, code: Code, start: int) -> None:
         self.code = code
         self.start = start
-        self.frame = Frame()
+        self.frame = StackFrame()
         self.seen: dict[_Key, _State] = {}
         self.changes: dict[_Key, int] = {}
         self.work: list[_Key] = []
 
-    def run(self) -> Frame:
+    def run(self) -> StackFrame:
         self._reach((self.start, ()), {self.code.stack_register: ("stack", "", 0)})
         while self.work:
             key = self.work.pop()
