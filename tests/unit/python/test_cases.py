@@ -187,7 +187,7 @@ def test_mistakes_in_case_json(
         ({"inputs": ["a.npy", "double.npy"]}, "the case gives float64[2, 3]"),
         ({"inputs": ["a.npy", "text.npy"]}, "text.npy is not a .npy file"),
         ({"inputs": ["a.npy", "names.npy"]}, "no type 'str"),
-        ({"outputs": ["c.npy", "c.npy"]}, "gives 1 output, 2 expected"),
+        ({"outputs": ["c.npy", "c.npy"]}, "returns 1 output, but 2 expected"),
     ],
 )
 def test_mistakes_in_a_run(

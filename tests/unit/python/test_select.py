@@ -276,7 +276,7 @@ def test_explained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     select(data / "add.pte", "--explain")
     said = " ".join(capsys.readouterr().out.split())
     assert "0 aten::add.out add_f32 " in said
-    assert "before add, which also accepts it" in said
+    assert "preferred to add, which also accepts it" in said
     select(CASES / "op_add_s32", "--explain")
     assert "not add_f32: " in " ".join(capsys.readouterr().out.split())
 

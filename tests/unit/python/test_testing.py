@@ -168,7 +168,7 @@ def test_a_case_that_does_not_fit_says_the_bytes(bench: Bench) -> None:
     found = results(bench)
     assert found["c0"]["status"] == "error"
     assert found["c0"]["message"] == (
-        "does not fit host: needs 5,000 bytes of memory, 1,000 are there"
+        "does not fit host: needs 5,000 bytes of memory, has 1,000"
     )
 
 
