@@ -89,7 +89,7 @@ function(ember_add_model target)
   cmake_parse_arguments(arg "MESSAGES;CALLER_IO" "BOARD;PROJECT;STACK;OPTIMIZE"
                         "METHODS;KERNELS" ${ARGN})
   if(NOT arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "ember_add_model(${target}): no model is given")
+    message(FATAL_ERROR "ember_add_model(${target}): no model given")
   endif()
   ember_board_of(board "${arg_BOARD}")
   set(words "")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Exports a model that calls an operator of one's own, with inputs and outputs.
+"""Exports a model that calls your own operator, with inputs and outputs.
 
 Needs torch and executorch (pip install "ember[export]"). Writes the case mul3/.
 """

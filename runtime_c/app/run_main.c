@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware of `ember build` without an application of one's own: loads a method
+// The firmware of `ember build` without your own application: loads a method
 // of a model in it, executes it once, and reports. Arguments, in any order:
 //
 //     model=NAME    the model; without it the first

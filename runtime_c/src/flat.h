@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a FlatBuffer in place. Every read is checked where it happens, so that
-// nothing else has to be looked at before, or again.
+// Reading a FlatBuffer in place. Every read is checked where it happens, so nothing has
+// to be verified before, or again.
 //
 // A table is a pointer to its first byte, a vector one to its count. The functions
-// below give no other pointers than such that 4 bytes of a table, or the whole vector,
-// lie in the buffer. Absent fields read as zero, NULL or an empty vector: all fields of
-// ember's schemas default to zero. What is malformed reads as if it were absent, which
-// is always safe, and the first failure sticks to the reader: test `status` once, when
-// all is read and before it is relied on.
+// below only return pointers to tables of which at least 4 bytes, or vectors that as a
+// whole, are inside the buffer. Absent fields read as zero, NULL or an empty vector:
+// all fields of ember's schemas default to zero. Malformed data reads as if it were
+// absent, which is always safe, and the first failure is sticky: test `status` once,
+// after reading and before relying on the result.
 #ifndef EMBER_FLAT_H
 #define EMBER_FLAT_H
 

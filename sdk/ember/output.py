@@ -30,7 +30,7 @@ JsonOption = Annotated[
         "--json",
         callback=_json_target,
         metavar="FILE",
-        help="Also write the result as JSON; - is the standard output.",
+        help="Also write the result as JSON; - for standard output.",
     ),
 ]
 

@@ -96,9 +96,9 @@ def need_nameable(path: Path, signs: str = ";") -> None:
     wrong = [one for one in str(path) if one in signs or ord(one) < ord(" ")]
     if wrong:
         raise SdkError(
-            f"the path {text(path)!r} has {wrong[0]!r} in it, which CMake cannot name",
-            hint="choose another folder; letters, digits, spaces and most signs are"
-            " all right",
+            f"the path {text(path)!r} contains {wrong[0]!r}, which CMake cannot handle",
+            hint="choose another folder; letters, digits, spaces and most punctuation"
+            " work",
         )
 
 
@@ -128,5 +128,5 @@ def writable_folder(folder: Path, hint: str | None = None) -> Path:
 def _unwritable(folder: Path, reason: str, hint: str | None) -> SdkError:
     return SdkError(
         f"cannot write the folder {folder}: {reason}",
-        hint=hint or "choose another folder or free its permissions",
+        hint=hint or "choose another folder or change its permissions",
     )

@@ -17,7 +17,7 @@ _CLEAR = "\r\x1b[K"
 
 
 @dataclass(eq=False)
-class Step:
+class Activity:
     """A piece of work; of several, the one that began last is shown."""
 
     what: str
@@ -31,7 +31,7 @@ class Step:
 class _Ticker(threading.Thread):
     """Writes the last of `steps` to stderr until there are none."""
 
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, steps: list[Activity]) -> None:
         super().__init__(name="progress", daemon=True)
         self.steps = steps
         self.stream = sys.stderr
@@ -66,14 +66,14 @@ class _Ticker(threading.Thread):
 
 
 _lock = threading.RLock()
-_steps: list[Step] = []
+_steps: list[Activity] = []
 _tickers: list[_Ticker] = []  # one, while there are steps
 
 
 @contextlib.contextmanager
-def doing(what: str) -> Iterator[Step]:
+def doing(what: str) -> Iterator[Activity]:
     """Say `what` is done while the body runs."""
-    step = Step(what)
+    step = Activity(what)
     with _lock:
         _steps.append(step)
         if not _tickers:
@@ -85,7 +85,7 @@ def doing(what: str) -> Iterator[Step]:
         _end(step)
 
 
-def _end(step: Step) -> None:
+def _end(step: Activity) -> None:
     with _lock:
         _steps.remove(step)
         ticker = None if _steps else _tickers.pop()

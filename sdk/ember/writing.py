@@ -23,12 +23,12 @@ from ember.errors import SdkError
 _ASIDE = ".ember-new-"
 _FULL = {
     errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "your quota of the disk is used up",
-    errno.EFBIG: "it is larger than files may be here",
+    errno.EDQUOT: "your disk quota is used up",
+    errno.EFBIG: "it exceeds the file size limit here",
     errno.EROFS: "the disk is read-only",
     errno.EIO: "the disk failed",
 }
-_ROOM = "free some space or choose another place; what was there before is unchanged"
+_ROOM = "free some space or choose another place; existing files are unchanged"
 _OUTPUTS = (
     *("No space left on device", "Disk quota exceeded", "File too large"),
     "File size limit exceeded",
@@ -57,7 +57,7 @@ def full(what: str) -> SdkError:
 
 def failed(path: Path, error: OSError) -> SdkError:
     """The error for a file or folder that could not be written."""
-    hint = "give a place in a folder that exists and is writable"
+    hint = "choose a folder that exists and is writable"
     return SdkError(
         f"cannot write {path}: {reason(error)}", hint=_ROOM if is_full(error) else hint
     )
@@ -77,7 +77,7 @@ def write(path: Path, content: bytes) -> None:
     except OSError as error:
         raise failed(path, error) from error
     except ValueError as error:  # a zero byte in the path
-        raise SdkError(f"{str(path)!r} is no path: {error}") from error
+        raise SdkError(f"{str(path)!r} is not a path: {error}") from error
 
 
 def _target(path: Path) -> Path | None:
@@ -131,13 +131,13 @@ def need_file(path: Path) -> None:
     try:
         is_folder, has_place = path.is_dir(), path.absolute().parent.is_dir()
     except ValueError as error:  # a zero byte in the path
-        raise SdkError(f"{str(path)!r} is no path: {error}") from error
+        raise SdkError(f"{str(path)!r} is not a path: {error}") from error
     if is_folder:
         raise SdkError(f"cannot write {path}: it is a folder")
     if not has_place:
         raise SdkError(
             f"cannot write {path}: its folder does not exist",
-            hint="make the folder first",
+            hint="create the folder first",
         )
 
 
@@ -152,8 +152,8 @@ class Claim:
     def write(self, content: bytes) -> None:
         if self._identity() != self._before:
             raise SdkError(
-                f"{self.path} was written by another program meanwhile",
-                hint="run one command at a time, or give another -o",
+                f"another program wrote {self.path} in the meantime",
+                hint="run one command at a time, or choose another -o",
             )
         write(self.path, content)
 
@@ -184,8 +184,8 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
 
 def busy(folder: Path) -> SdkError:
     return SdkError(
-        f"another command of Ember is writing {folder} at the same time",
-        hint="wait until it is done, or give each its own folder",
+        f"another Ember command is writing {folder}",
+        hint="wait for it, or give each command its own folder",
     )
 
 

@@ -101,7 +101,7 @@ def test_ends(described, built, statement, last):
 def test_no_files_come_through(described, capsys):
     assert cli.main(["run", str(MODEL), "--board", str(described)]) == 1
     error = " ".join(capsys.readouterr().err.split())
-    assert "speaks over its serial port alone" in error
+    assert "communicates only over its serial port" in error
     assert "ember test --transport uart" in error
 
 

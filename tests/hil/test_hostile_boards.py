@@ -71,7 +71,7 @@ def talk(*answers, hello=HELLO):
         (struct.pack("<HHI", 1, 512, 0), "its window is 0, not 1024 to"),
         (struct.pack("<HHI", 1, 512, MOST), "its window is 4294967295"),
         (struct.pack("<HHI", 1, 512, 5000), "its window is 5000, not a power of two"),
-        (struct.pack("<HHI", 7, 0, 0), "speaks version 7 of the link"),
+        (struct.pack("<HHI", 7, 0, 0), "uses version 7 of the link"),
     ],
 )
 def test_the_first_answer(hello, sentence):

@@ -142,7 +142,7 @@ def test_nobody(board):
     near, far = socket.socketpair()
     with near, far, pytest.raises(SdkError) as error:
         Link(SocketWire(near, "/dev/ttyX")).connect(0.5)
-    assert "nothing answers: is the runner flashed" in error.value.what
+    assert "no answer: is the runner flashed" in error.value.what
     assert "flash --runner" in error.value.hint
 
 
@@ -151,7 +151,7 @@ def test_noise_instead_of_an_answer(board):
     with near, far, pytest.raises(SdkError) as error:
         far.sendall(b"Hello from another firmware\r\n" * 5)
         Link(SocketWire(near, "/dev/ttyX")).connect(0.5)
-    assert "bytes came, but no answer" in error.value.what
+    assert "bytes received, but no answer" in error.value.what
 
 
 def test_another_version(board):
@@ -172,7 +172,7 @@ def test_another_version(board):
     with near, far, pytest.raises(SdkError) as error:
         Link(SocketWire(near, "/dev/ttyX")).connect(5)
     thread.join()
-    assert "speaks version 9 of the link, this ember version 1" in error.value.what
+    assert "uses version 9 of the link, this Ember version 1" in error.value.what
 
 
 # ---- untrusted frames ----------------------------------------------------------------

@@ -282,7 +282,7 @@ def test_nothing_answers(capsys, monkeypatch):
         words = [CASES / "bundle_mlp", "--board", "nucleo-f767zi", "--port", port]
         assert ember(*words) == 1
     error = capsys.readouterr().err
-    assert "nothing answers: is the runner flashed, and the baud rate right?" in error
+    assert "no answer: is the runner flashed, and the baud rate right?" in error
     assert "ember flash --runner" in error
 
 
@@ -290,16 +290,16 @@ def test_nothing_answers(capsys, monkeypatch):
     ("words", "says"),
     [
         (["--board", "host", "--transport", "uart"], "no emulator with a serial port"),
-        (["--board", "host", "--baud", "9600"], "--baud is of a port"),
+        (["--board", "host", "--baud", "9600"], "--baud needs --port"),
         (
             ["--board", "mps2-an386", "--port", "/dev/x", "--transport", "uart"],
             "give one",
         ),
         (
             ["--board", "mps2-an386", "--board", "host", "--port", "/dev/x"],
-            "--port is one board",
+            "--port needs exactly one --board",
         ),
-        (["--board", "mps2-an386", "--port", "socket://x"], "names no host and port"),
+        (["--board", "mps2-an386", "--port", "socket://x"], "has no host and port"),
     ],
 )
 def test_options_that_make_no_sense(words, says, capsys):

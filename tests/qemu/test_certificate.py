@@ -142,7 +142,7 @@ def test_recursion_of_an_application_is_named(
     )
     said = error_of(capsys, "--app", app(tmp_path, text))
     assert "a function may call itself: other > more > other" in said
-    assert "it is reached by ember_cortexm_reset > ember_cortexm_start > main" in said
+    assert "call path: ember_cortexm_reset > ember_cortexm_start > main" in said
 
 
 def test_an_unknown_frame_of_an_application_is_named(
@@ -153,7 +153,7 @@ def test_an_unknown_frame_of_an_application_is_named(
         " { volatile char b[n + 1]; b[n] = 1; return b[0]; }\n"
     )
     said = error_of(capsys, "--app", app(tmp_path, text))
-    assert "the stack that 'other' needs is not known" in said
+    assert "the stack use of 'other' is unknown" in said
 
 
 def test_a_stack_below_the_bound_names_the_deepest_calls(
@@ -201,7 +201,7 @@ def test_a_section_nobody_planned_is_named(
 
     monkeypatch.setattr(Objects, "link", made)
     said = error_of(capsys)
-    assert ".more takes 48 bytes of data, and none were planned" in said
+    assert ".more takes 48 bytes of data, but none were planned" in said
 
 
 def test_a_frame_that_is_another_in_the_image_is_named(

@@ -75,9 +75,9 @@ def test_nothing_that_reads_programs_is_linked(tmp_path):
 @pytest.mark.parametrize(
     ("name", "board", "why"),
     [
-        ("op_rand", M4, "changes its state when it runs"),
-        ("op_prim_neg_scalar", M4, "something can change when it runs"),
-        ("int8_resnet8_small_m4", "qemu-a64", "pointers of 4 bytes"),
+        ("op_rand", M4, "changes its state at run time"),
+        ("op_prim_neg_scalar", M4, "can change at run time"),
+        ("int8_resnet8_small_m4", "qemu-a64", "4-byte pointers"),
     ],
 )
 def test_what_cannot_be_prepared_is_refused(name, board, why, tmp_path):

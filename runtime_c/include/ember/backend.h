@@ -10,7 +10,7 @@
 EMBER_C_BEGIN
 
 typedef struct ember_compile_spec {
-    const char *key; // not NUL-terminated by promise
+    const char *key; // not guaranteed to be NUL-terminated
     uint32_t key_length;
     ember_bytes_t value;
 } ember_compile_spec_t;
@@ -30,23 +30,23 @@ typedef struct ember_delegate_info {
 bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                          ember_compile_spec_t *spec);
 
-// Asks while a delegate starts for what its executes will take by
-// ember_node_scratch(). NO_MEMORY when it is more than there is. The need may not
-// depend on sizeof(void *).
+// Reserves, while a delegate starts, the scratch that its executes will take with
+// ember_node_scratch(). NO_MEMORY if there is less. The size must not depend on
+// sizeof(void *).
 EMBER_MUST_USE ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info,
                                                      size_t bytes);
 
-// Says while a delegate starts that nothing reads the blob after init returned: not
-// execute, not destroy. Its memory may serve for something else (ember_method_spare()).
+// Declares, while a delegate starts, that neither execute nor destroy reads the blob
+// after init has returned. Its memory may be reused (ember_method_spare()).
 void ember_delegate_release(const ember_delegate_info_t *info);
 
 typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"
     // Once per delegate of a loaded method. `*handle` is the backend's own.
     ember_status_t (*init)(const ember_delegate_info_t *info, void **handle);
-    // Arguments of the call by the accessors of node.h: inputs, then outputs (by
-    // ember_node_output(), which refuses constants). Unless ember_node_status() is
-    // EMBER_OK after them, a tensor may lack memory.
+    // Reads the call's arguments with the accessors of node.h: inputs, then outputs
+    // (with ember_node_output(), which refuses constants). If ember_node_status() is
+    // not EMBER_OK afterwards, a tensor may lack memory.
     ember_status_t (*execute)(void *handle, ember_node_t *call);
     // May be NULL.
     void (*destroy)(void *handle);

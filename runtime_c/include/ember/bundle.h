@@ -11,7 +11,7 @@
 //     ember_bundle_compare(&test, &method, 1e-4, 1e-5, &err);
 //
 // Lifetime  the bytes must outlive the bundle, its tests and the program inside.
-// Trust     the bytes are untrusted; what is read of them is checked as it is read.
+// Trust     the bytes are untrusted; everything is checked as it is read.
 #ifndef EMBER_BUNDLE_H
 #define EMBER_BUNDLE_H
 
@@ -33,12 +33,12 @@ typedef struct ember_bundle_test {
     const uint8_t *outputs; // expected
 } ember_bundle_test_t;
 
-// Opens `size` bytes at `data`, aligned to 32 as the file asks for.
+// Opens `size` bytes at `data`, aligned to 32 as the format requires.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed or truncated bytes, or no program in them
 //   EMBER_UNSUPPORTED   another schema version
-//   EMBER_BAD_ARGUMENT  data is NULL or not aligned
+//   EMBER_BAD_ARGUMENT  data is NULL or unaligned
 EMBER_MUST_USE ember_status_t ember_bundle_open(ember_bundle_t *bundle,
                                                 const void *data, size_t size,
                                                 ember_error_t *err);
@@ -53,8 +53,8 @@ EMBER_MUST_USE ember_status_t ember_bundle_find(const ember_bundle_t *bundle,
                                                 ember_bundle_test_t *test,
                                                 ember_error_t *err);
 
-// Gives every input of `method` the value of the test. Inputs that the plan gives no
-// memory are copied to `arena`, which must then live until the outputs are read.
+// Gives every input of `method` the value of the test. Inputs without planned memory
+// are copied to `arena`, which must then live until the outputs are read.
 //
 // BAD_ARGUMENT when a value does not fit the method, BAD_PROGRAM when one contradicts
 // itself, NO_MEMORY when the arena is too small.

@@ -18,7 +18,7 @@
 
 #define EMBER_MUST_USE __attribute__((warn_unused_result))
 
-// Around the declarations of every header: C++ applications include them as they are.
+// Around the declarations of every header: C++ applications include them unchanged.
 #ifdef __cplusplus
 #define EMBER_C_BEGIN  extern "C" {
 #define EMBER_C_END    }
@@ -29,12 +29,12 @@
 #define EMBER_NORETURN _Noreturn
 #endif
 
-// A function that loading calls many times for each call of a program: worth its bytes
-// even where the rest is compiled for size.
+// A function that loading calls many times per call of a program: worth inlining even
+// if the rest is compiled for size.
 #define EMBER_INLINE static inline __attribute__((always_inline))
 
-// Linkage of functions that the runtime's own files share. ember_core.c, which is all
-// of them in one, makes them static: that saves 1 kB.
+// Linkage of functions shared between the runtime's files. ember_core.c, which includes
+// them all, makes these functions static: that saves 1 kB.
 #ifndef EMBER_LOCAL
 #define EMBER_LOCAL
 #endif

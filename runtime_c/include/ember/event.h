@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EventTracer hooks. Linked only where ember_method_execute_traced() is called.
+// EventTracer hooks. Linked only if ember_method_execute_traced() is called.
 #ifndef EMBER_EVENT_H
 #define EMBER_EVENT_H
 

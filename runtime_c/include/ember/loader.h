@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DataLoader: where program bytes come from when they are not in memory already.
+// DataLoader: where program bytes come from if they are not in memory yet.
 #ifndef EMBER_LOADER_H
 #define EMBER_LOADER_H
 
@@ -12,7 +12,7 @@ typedef struct ember_loader {
     // Copies [offset, offset + size) to `to`. EMBER_OK or EMBER_IO.
     ember_status_t (*read)(void *context, uint64_t offset, void *to, size_t size);
     void *context;
-    uint64_t size; // bytes in all
+    uint64_t size; // total bytes
 } ember_loader_t;
 
 // A loader over bytes in memory. `bytes` must outlive it.

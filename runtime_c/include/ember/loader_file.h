@@ -21,8 +21,8 @@ typedef struct ember_file {
 
 // Opens `path` for reading, and a loader over all of it.
 //
-// NOT_FOUND when there is no such file or the port has no files; IO when its size is
-// not known. Then nothing is left open.
+// NOT_FOUND if there is no such file or the port has no files; IO if its size is
+// unknown. Then nothing is left open.
 EMBER_MUST_USE ember_status_t ember_file_open(ember_file_t *file, const char *path,
                                               ember_loader_t *loader,
                                               ember_error_t *err);

@@ -31,12 +31,12 @@ typedef struct ember_memory {
 typedef struct ember_changing ember_changing_t;
 extern const ember_changing_t ember_changing;
 
-// The kernels and backends of a build, both generated tables, and what it has of the
+// The kernels and backends of a build (generated tables), and the optional parts of the
 // runtime.
 typedef struct ember_registry {
     const ember_operators_t *operators;
     const ember_backends_t *backends; // may be NULL
-    const ember_changing_t *changing; // NULL: for fixed methods; 3 kB less
+    const ember_changing_t *changing; // NULL: fixed methods only; saves 3 kB
 } ember_registry_t;
 
 typedef struct ember_step {
@@ -62,7 +62,7 @@ typedef struct ember_method {
     const ember_span_t *planned;
     uint32_t planned_count;
     ember_span_t temp;
-    size_t temp_used;    // bytes of scratch that the largest node asked for
+    size_t temp_used;    // bytes of scratch that the largest node needs
     uint32_t list_items; // items of lists that one load, or one node prepared again,
     uint32_t credit;     //   may visit, and those left
     uint32_t budget;     // instructions one execute may take; 0: no limit
@@ -80,7 +80,7 @@ typedef struct ember_method {
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   the program contradicts itself; `err` says where
-//   EMBER_UNSUPPORTED   no kernel or backend in this build takes one of the nodes, or
+//   EMBER_UNSUPPORTED   no kernel or backend in this build accepts one of the nodes, or
 //                       something can change and the registry has no `changing`
 //   EMBER_NO_MEMORY     an arena or a planned buffer is smaller than needed
 //   EMBER_NOT_FOUND     no such method, or a key that no data file has
@@ -90,19 +90,19 @@ EMBER_MUST_USE ember_status_t ember_method_load(
     ember_method_t *method, const ember_program_t *program, const char *name,
     const ember_registry_t *registry, const ember_memory_t *memory, ember_error_t *err);
 
-// Destroys the method's delegates. Needed only when it has some.
+// Destroys the method's delegates. Needed only if it has any.
 void ember_method_unload(ember_method_t *method);
 
-// Bytes of the program that this loaded method does not need any more: blobs of
-// delegates whose backends let go of them. Other uses of the same bytes (by other
-// delegates of the method, as constants, as named data) are looked for. A caller whose
-// program lies in RAM may put something else there, unless another method of the
-// program is loaded or will be. False past the end; `*bytes` may be empty.
+// Bytes of the program that this loaded method no longer needs: blobs that backends
+// released and that nothing else in the program uses (other delegates of the method,
+// constants, named data). A caller whose program is in RAM may reuse them, unless
+// another method of the program is or will be loaded. False past the end; `*bytes` may
+// be empty.
 bool ember_method_spare(const ember_method_t *method, uint32_t index,
                         ember_bytes_t *bytes);
 
-// Stops an execute after about `instructions` instructions with EMBER_BUDGET, so
-// that a program can't loop for ever; 0: no limit. Counted at jumps.
+// Stops an execute after about `instructions` instructions with EMBER_BUDGET, so that a
+// program cannot loop forever; 0: no limit. Counted at jumps.
 void ember_method_set_budget(ember_method_t *method, uint32_t instructions);
 
 // Input or output `index` as it is now. BAD_ARGUMENT past the end.
@@ -114,7 +114,7 @@ EMBER_MUST_USE ember_status_t ember_method_output(ember_method_t *method,
 // Gives input `index` a value. A tensor with planned memory is copied there; one
 // without keeps the caller's pointer (zero copy). Its dtype and dim_order must be the
 // declared ones, its shape within the declared one; in the dim_order, which may be
-// NULL, dimensions of size 1 may stand anywhere. A scalar must equal the value the
+// NULL, dimensions of size 1 may be anywhere. A scalar must equal the value the
 // program was exported with unless the program computes with it. BAD_ARGUMENT when the
 // value does not fit.
 EMBER_MUST_USE ember_status_t ember_method_set_input(ember_method_t *method,
@@ -128,19 +128,19 @@ EMBER_MUST_USE ember_status_t ember_method_resize_input(ember_method_t *method,
                                                         const int32_t *sizes,
                                                         ember_error_t *err);
 
-// Lends memory to an output that the plan gave none; `size` must hold its bound.
+// Lends memory to an output without planned memory; `size` must hold its bound.
 EMBER_MUST_USE ember_status_t ember_method_set_output(ember_method_t *method,
                                                       uint32_t index, void *data,
                                                       size_t size, ember_error_t *err);
 
 // The tensor that the program calls `name`, as it is now: a buffer of the model, by its
-// fully qualified name, in programs that were exported with names. NOT_FOUND when none
-// is called so. Takes as long as the method has values.
+// fully qualified name, in programs that were exported with names. NOT_FOUND if there
+// is none. Searches all values of the method.
 EMBER_MUST_USE ember_status_t ember_method_attribute(ember_method_t *method,
                                                      const char *name,
                                                      ember_value_t *value);
 
-// Lends memory to the buffer called `name`, which keeps state and has no planned memory
+// Lends memory to the buffer called `name`, which holds state and has no planned memory
 // (`alloc_mutable_buffers=False` of the exporter): before the first execute, and zeroed
 // by the caller. Methods that are lent the same memory share the state. `size` must
 // hold its bound. NOT_FOUND as above; BAD_ARGUMENT when the plan gave it memory, or

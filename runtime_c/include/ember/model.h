@@ -12,11 +12,11 @@
 // With several models `ember_model` is the first; each is `ember_model_<name>` in the
 // generated ember_models.h, opened and loaded by the functions that take it.
 //
-// In firmware whose nodes are prepared (prepared.h) opening does nothing and loading
-// nearly so; the calls are the same.
+// In firmware with prepared nodes (prepared.h), opening does nothing and loading almost
+// nothing; the calls are the same.
 //
-// Lifetime  memory of a method is lent to it for ever: load a method once. Where
-//           scratch takes bytes that only loading reads, a second load is refused.
+// Lifetime  a method keeps its memory forever: load a method once. If scratch reuses
+//           bytes that only loading reads, a second load is refused.
 // Threads   models and methods share scratch: one executes at a time.
 #ifndef EMBER_MODEL_H
 #define EMBER_MODEL_H
@@ -36,7 +36,7 @@ typedef struct ember_model_method {
     uint32_t input_count;
     uint32_t output_count;
     // (input_count,), (output_count,): memory for tensors that the program leaves to
-    // the caller; data is NULL where the program has planned some.
+    // the caller; data is NULL if the program plans their memory.
     const ember_span_t *inputs;
     const ember_span_t *outputs;
     const ember_prepared_t *prepared; // NULL: it is loaded from the program
@@ -44,7 +44,7 @@ typedef struct ember_model_method {
 
 typedef struct ember_model ember_model_t;
 
-// Parts that only some models need, linked where a model names them.
+// Parts that only some models need, linked if a model names them.
 typedef struct ember_model_parts {
     // Opens the data files; NULL: there are none.
     ember_status_t (*attach)(const ember_model_t *model, ember_program_t *program,
@@ -84,15 +84,15 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
-// Errors as ember_method_load(); NOT_FOUND when the firmware was built without it;
-// BAD_ARGUMENT when its payloads are gone since it was loaded before.
+// Errors as ember_method_load(); NOT_FOUND if the firmware was built without it;
+// BAD_ARGUMENT if an earlier load has given its payloads to scratch.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,
                                                   const char *name, ember_error_t *err);
 
-// Part of ember_model_load_of(): makes `placed` a method, from the program or from what
-// was prepared of it.
+// Part of ember_model_load_of(): turns `placed` into a method, from the program or from
+// its prepared nodes.
 EMBER_MUST_USE ember_status_t ember_model_start(const ember_model_t *model,
                                                 const ember_model_method_t *placed,
                                                 ember_method_t *method,

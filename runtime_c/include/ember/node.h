@@ -3,14 +3,14 @@
 //
 // A kernel has two functions. `prepare` sees the call's arguments, makes every
 // check, sets the shape of its outputs and fills `state`, whose type is the
-// kernel's own. `run` sees the state only and computes. Prepare runs when the method is
+// kernel's own. `run` sees only the state and computes. Prepare runs when the method is
 // loaded, maybe twice; a node whose arguments can change (dynamic shape, control
 // flow, caller-bound memory) is prepared again before `run` when they did.
 //
 // The accessors below are safe on any program: the kind of an argument is checked
 // when it is asked for. The first failure sticks to the node and later accessors
-// then answer zeros, so that prepare may ask for all it needs and test
-// ember_node_status() once, before it relies on anything.
+// return zeros, so prepare may read everything it needs and test ember_node_status()
+// once, before it relies on anything.
 //
 // Arguments are numbered as in the operator's ATen schema, outs included; a call
 // also ends with its return value (the out again, or a list of the outs), which a
@@ -56,10 +56,9 @@ typedef struct ember_kernel {
     const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE),      \
                                                 EMBER_KERNEL_NAME(NAME)}
 
-// A second name, which other files see, for the static constant or function LOCAL of
-// this file. A state that points to it can be prepared by `ember build --prepared`
-// then, whose tables must name what they point to. NAME is unique:
-// ember_<kernel>_<local>.
+// A second, global name for the static constant or function LOCAL of this file. It lets
+// `ember build --prepared` prepare states that point to LOCAL: its generated tables
+// must name what they point to. NAME is unique: ember_<kernel>_<local>.
 #define EMBER_STATE_MAY_POINT_TO(LOCAL, NAME)                                          \
     extern __typeof__(LOCAL) NAME __attribute__((alias(#LOCAL)))
 
@@ -68,8 +67,8 @@ typedef struct ember_kernel {
 // EMBER_OK, or the first failure of an accessor or ember_node_fail().
 EMBER_MUST_USE ember_status_t ember_node_status(const ember_node_t *node);
 
-// Notes a failure and returns it. Use through this macro, so that sentences can be
-// compiled out: "conv2d: input has %d channels" is not possible, sentences are static.
+// Records a failure and returns it. Use this macro, so that messages can be compiled
+// out; they are static: "conv2d: input has %d channels" is not possible.
 #if EMBER_ERROR_STRINGS
 #define ember_node_fail(node, status, message)                                         \
     ember_node_note((node), (status), (message))

@@ -86,17 +86,17 @@ typedef enum ember_cpu {
     EMBER_CPU_FHM = 1 << 6, // products of float16 in float32 (FEAT_FHM)
 } ember_cpu_t;
 
-// Which of them this core has, read from it. Kernels that need one that is missing are
-// not taken, so 0 is always safe.
+// Which of them this core has, as it reports them. Kernels that need a missing one are
+// skipped, so 0 is always safe.
 uint32_t ember_port_cpu(void);
 
 // ---- Memory ------------------------------------------------------------------------
 
-// The largest memory that the link left over, aligned to 16; for test runners that
-// load programs at run time. NULL and 0 where there is none.
+// The largest memory left over by the link, aligned to 16; for test runners that load
+// programs at run time. NULL and 0 if there is none.
 void *ember_port_workspace(size_t *size);
 
-// The stack's size, and the most of it that was ever in use. 0: not known.
+// The stack's size, and the most of it that was ever in use. 0: unknown.
 size_t ember_port_stack_size(void);
 size_t ember_port_stack_used(void);
 
@@ -112,7 +112,7 @@ extern volatile uint32_t ember_marks[EMBER_MARK_COUNT];
 
 #if defined(__hexagon__)
 
-// In packets of their own: the emulator reports the accesses of a packet with a load
+// In separate packets: the emulator reports the accesses of a packet with both a load
 // and a store more than once.
 static inline void ember_port_mark_begin(uint32_t word) {
     __asm volatile("{ memw(%0) = #0 }" : : "r"(&ember_marks[word]) : "memory");

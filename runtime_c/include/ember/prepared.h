@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A method whose nodes were prepared when the firmware was built: its steps and the
-// states of its kernels are constants, so that the firmware has no part that reads
-// programs or prepares nodes, and loading takes no time and no arena.
+// states of its kernels are constants, so the firmware has no code that reads programs
+// or prepares nodes, and loading takes no time and no arena.
 //
-// The SDK makes them (`ember build --prepared`): it loads the program as a board would,
-// with the same checks, and takes what they made of each node. Methods in which
-// something can change when they run cannot be prepared so.
+// The SDK generates them (`ember build --prepared`): it loads the program as a board
+// would, with the same checks, and stores the result of each node. Methods in which
+// something can change at run time cannot be prepared.
 #ifndef EMBER_PREPARED_H
 #define EMBER_PREPARED_H
 
@@ -13,7 +13,7 @@
 
 typedef struct ember_prepared {
     const ember_step_t *steps;     // (step_count,)
-    const ember_tensor_t *inputs;  // (input_count,), in memory of their own
+    const ember_tensor_t *inputs;  // (input_count,), in their own memory
     const ember_tensor_t *outputs; // (output_count,)
     uint32_t step_count;
     uint32_t input_count;

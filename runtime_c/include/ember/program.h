@@ -2,11 +2,10 @@
 // An immutable view of an ExecuTorch program (.pte, schema ET12).
 //
 // Lifetime  the bytes must outlive the program and its methods; nothing is copied,
-//           constants are used where they lie.
+//           constants are used in place.
 // Threads   immutable once opened: any number of methods may share it.
 // Trust     the bytes are untrusted. ember_program_open() checks what all methods
-// share;
-//           loading a method checks all that it reads, before anything relies on it.
+//           share; loading a method checks everything that it reads before using it.
 #ifndef EMBER_PROGRAM_H
 #define EMBER_PROGRAM_H
 
@@ -19,14 +18,14 @@ EMBER_C_BEGIN
 typedef struct ember_program ember_program_t;
 
 // How external data (a .ptd) is found; see data.h. `tensor` may be NULL; otherwise the
-// data must be laid out like it, if the file says how it is.
+// data must have its layout, if the file states one.
 typedef struct ember_data_map ember_data_map_t;
 typedef ember_status_t (*ember_find_data_fn)(const ember_program_t *program,
                                              const char *key, uint32_t key_length,
                                              const ember_tensor_t *tensor,
                                              ember_bytes_t *data);
 
-// Internal: a field of a table of the file, and what reads such; see src/flat.h.
+// Internal: a field of a table in the file, and its reader; see src/flat.h.
 typedef union ember_field {
     uint32_t number;
     const uint8_t *at;
@@ -64,14 +63,14 @@ struct ember_program {
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed, truncated or contradictory bytes
 //   EMBER_UNSUPPORTED   another schema version, dtype or device
-//   EMBER_BAD_ARGUMENT  data is NULL or not aligned
+//   EMBER_BAD_ARGUMENT  data is NULL or unaligned
 EMBER_MUST_USE ember_status_t ember_program_open(ember_program_t *program,
                                                  const void *data, size_t size,
                                                  ember_error_t *err);
 
 uint32_t ember_program_method_count(const ember_program_t *program);
 
-// Name of method `index`, not NUL-terminated by promise; NULL past the end.
+// Name of method `index`, not guaranteed to be NUL-terminated; NULL past the end.
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length);
 
@@ -81,7 +80,7 @@ EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *pr
                                                        uint32_t key_length,
                                                        ember_bytes_t *data);
 
-// What a method needs and takes, without loading it.
+// The memory and inputs that a method needs, without loading it.
 typedef struct ember_method_meta {
     const ember_program_t *program;
     ember_field_t plan[9]; // of the ExecutionPlan table: PLAN_* of src/schema.h
@@ -99,14 +98,14 @@ EMBER_MUST_USE ember_status_t ember_method_meta(const ember_program_t *program,
                                                 ember_method_meta_t *meta,
                                                 ember_error_t *err);
 
-// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX when a size_t is too
+// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX if a size_t is too
 // small.
 size_t ember_method_meta_planned_size(const ember_method_meta_t *meta, uint32_t id);
 
 // Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order
 // and sizes (upper bounds when dynamic); data is NULL. `planned`: true when the
 // tensor has memory in the plan. BAD_ARGUMENT past the end, BAD_PROGRAM or UNSUPPORTED
-// when it is malformed or of a kind that load refuses, too.
+// if it is malformed or of a kind that load refuses as well.
 EMBER_MUST_USE ember_status_t ember_method_meta_input(const ember_method_meta_t *meta,
                                                       uint32_t index,
                                                       ember_value_t *value,

@@ -41,8 +41,9 @@ typedef struct ember_error {
     const char *message;  // static; NULL with EMBER_ERROR_STRINGS 0
 } ember_error_t;
 
-// Notes a failure's sentence in `err` (may be NULL) and is `status`. Without sentences
-// nothing is noted here: ember_error_close() does, once, where an operation ends.
+// Records a failure's message in `err` (may be NULL) and evaluates to `status`. Without
+// messages nothing is recorded here: ember_error_close() does it once, at the end of an
+// operation.
 #if EMBER_ERROR_STRINGS
 #define ember_fail(err, status, message) ember_error_set((err), (status), (message))
 ember_status_t ember_error_set(ember_error_t *err, ember_status_t status,

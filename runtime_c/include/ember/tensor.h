@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors: a typed view of memory that somebody else owns.
+// Tensors: a typed view of memory that the tensor does not own.
 //
 // Sizes are in elements, outermost first, in PyTorch's logical order. `dim_order`
-// says how the dimensions lie in memory, outermost first: (0, 1, 2, 3) is
+// gives the order of the dimensions in memory, outermost first: (0, 1, 2, 3) is
 // contiguous, (0, 2, 3, 1) is channels_last. There are no gaps: strides follow
 // from sizes and dim_order.
 #ifndef EMBER_TENSOR_H
@@ -44,10 +44,10 @@ typedef struct ember_tensor {
     uint8_t dtype;            // ember_dtype_t
     uint8_t rank;             // dimensions, at most EMBER_MAX_RANK; 0: a scalar tensor
     uint8_t element_size;     // bytes
-    bool constant;            // lies in the program or a data file: never write it
+    bool constant;            // in the program or a data file: never write to it
 } ember_tensor_t;
 
-// Bytes of one element; 0 when `dtype` is not a number of the list.
+// Bytes of one element; 0 if `dtype` is not in the list.
 uint32_t ember_dtype_size(uint32_t dtype);
 
 // Bytes of the whole tensor.
@@ -59,18 +59,18 @@ static inline size_t ember_tensor_bytes(const ember_tensor_t *tensor) {
 // logical order. A dimension of size 0 counts as 1, as in PyTorch.
 void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 
-// True when elements lie in logical order, ignoring dimensions of size 1.
+// True if elements are in logical order, ignoring dimensions of size 1.
 bool ember_tensor_is_contiguous(const ember_tensor_t *tensor);
 
 // True when two tensors of equal shape, that of `a`, have the same dim_order as far as
-// it matters: dimensions of size 1 may stand anywhere, and all of them when there are
-// no elements.
+// it matters: dimensions of size 1 may be anywhere, and all dimensions if there are no
+// elements.
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b);
 
 // True when both have the same memory layout: equal shape and order.
 bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b);
 
-// True when these are its rank and sizes.
+// True if the tensor has this rank and these sizes.
 bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
                             const int32_t *sizes);
 

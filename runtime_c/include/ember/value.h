@@ -30,7 +30,7 @@ typedef struct ember_value {
         double as_double;
         ember_tensor_t as_tensor;
         struct {
-            const char *text; // not NUL-terminated by promise
+            const char *text; // not guaranteed to be NUL-terminated
             uint32_t length;  // bytes
         } as_string;
         struct {

@@ -18,7 +18,7 @@ from ember.boards.boot_facts import Boot
 from ember.boards.files import Console, Core, Port
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
-from ember.boards.steps import Step
+from ember.boards.steps import RegisterStep
 from ember.boards.strict import Strict
 from ember.boards.uart import Uart
 from ember.errors import SdkError
@@ -43,7 +43,7 @@ class Runner(Strict):
     @model_validator(mode="after")
     def _emulators_have_a_binary(self) -> Runner:
         if self.kind.startswith("qemu") and not self.binary:
-            raise ValueError(f"a runner of kind {self.kind} names its binary")
+            raise ValueError(f"a runner of kind {self.kind} needs `binary`")
         return self
 
 
@@ -62,7 +62,7 @@ class Board(Strict):
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
     memories: tuple[Memory, ...] = Field(min_length=1)
-    start: tuple[Step, ...] = ()  # before anything else: clocks, pins, memories
+    start: tuple[RegisterStep, ...] = ()  # before anything else: clocks, pins, memories
     boot: Boot = Boot()  # what the chip's boot ROM reads before that
     console: Console
     uart: Uart | None = None
@@ -116,7 +116,7 @@ class Board(Strict):
             return Gdb(tool="gdb")  # it needs no facts but the address of a server
         known = ", ".join(one.tool for one in self.flashers)
         raise SdkError(
-            f"board {self.name} names no flasher{f' {tool!r}' if tool else ''}",
+            f"board {self.name} has no flasher{f' {tool!r}' if tool else ''}",
             hint=f"it has: {known}" if known else "add `flashers:` to its file",
         )
 
@@ -128,10 +128,10 @@ class Board(Strict):
         *more, last = self.boot.missing
         wanted = f"{', '.join(more)} and {last}" if more else last
         return (
-            f"{self.name} does not start by itself: the boot ROM of {self.chip or 'it'}"
-            f" looks for {wanted} in front of the code, which nothing gives",
-            "name a `file` for each under `boot: parts:` in the board's file, or say"
-            " `kept: true` of what the flash has already; see docs/boards.md",
+            f"{self.name} cannot boot: the boot ROM of {self.chip or 'the chip'}"
+            f" expects {wanted} before the code, and nothing provides it",
+            "give each a `file` under `boot: parts:` in the board's file, or `kept:"
+            " true` if it is already in flash; see docs/boards.md",
         )
 
     @property
@@ -143,9 +143,9 @@ class Board(Strict):
         if self.port != "cortexm" or not outside or "boot" in self.model_fields_set:
             return None
         return (
-            f"the vectors of {self.name} lie at {flash.base:#010x}, outside of the"
-            " chip: no core starts there unless its boot ROM finds a header, and the"
-            " board's file says of none",
+            f"the vectors of {self.name} are at {flash.base:#010x}, outside the chip:"
+            " a core starts there only if its boot ROM finds a header, and the"
+            " board's file describes none",
             "describe it under `boot:`, or write `boot: {}` if there is none; see"
             " docs/boards.md",
         )
@@ -157,27 +157,29 @@ class Board(Strict):
     @model_validator(mode="after")
     def _only_a_port_that_walks_them_has_steps(self) -> Board:
         if self.start and self.port != "cortexm":
-            raise ValueError(f"the port {self.port} takes no start")
+            raise ValueError(f"the port {self.port} does not support `start`")
         if self.boot != Boot() and self.port not in ("cortexm", "library"):
-            raise ValueError(f"the port {self.port} takes no boot")
+            raise ValueError(f"the port {self.port} does not support `boot`")
         return self
 
     @model_validator(mode="after")
     def _a_console_has_its_line(self) -> Board:
         if self.console == "uart" and self.uart is None:
-            raise ValueError("console is uart, but no `uart:` says which")
+            raise ValueError("console is uart, but there is no `uart`")
         if self.console == "uart" and self.port not in ("cortexm", "a64"):
-            raise ValueError(f"the port {self.port} has no console on a uart")
+            raise ValueError(f"the port {self.port} does not support `console: uart`")
         return self
 
     @model_validator(mode="after")
     def _what_was_not_run_names_its_sources(self) -> Board:
         if self.verified == "datasheet" and not self.sources:
-            raise ValueError("facts from a datasheet name it under sources")
+            raise ValueError(
+                "`verified: datasheet` needs the datasheet under `sources`"
+            )
         if self.verified == "qemu" and self.runner.kind == "none":
             raise ValueError(
-                "verified is qemu, but no runner says how: write how its facts were"
-                " checked (datasheet, hardware), or nobody"
+                "`verified: qemu` needs a `runner`; without one, write how the facts"
+                " were checked: datasheet, hardware or nobody"
             )
         return self
 
@@ -192,8 +194,8 @@ class Board(Strict):
     def _vectors_have_a_length(self) -> Board:
         if ("sme" in self.isa) != (self.svl is not None):
             raise ValueError(
-                "svl is the bits of a vector in streaming mode: boards with sme say it,"
-                " others do not"
+                "`svl` (bits of a vector in streaming mode) is required with sme, and"
+                " not allowed without"
             )
         return self
 
@@ -210,7 +212,7 @@ class Board(Strict):
         if len(set(tools)) != len(tools):
             raise ValueError("a tool is listed twice under flashers")
         if self.flashers and not any(one.flash for one in self.memories):
-            raise ValueError("it has flashers, but no memory with `flash`")
+            raise ValueError("it has flashers, but no memory has `flash`")
         return self
 
     @model_validator(mode="after")

@@ -24,7 +24,7 @@ from ember import paths
 from ember.boards.boot_facts import Boot
 from ember.boards.flash_facts import Flasher, Identity
 from ember.boards.memory import Memory
-from ember.boards.steps import Step
+from ember.boards.steps import RegisterStep
 from ember.boards.strict import Strict
 from ember.boards.uart import Line
 from ember.errors import SdkError, problem_list
@@ -61,7 +61,7 @@ class CoreFile(Core):
     @model_validator(mode="after")
     def _cortex_m_has_flags(self) -> CoreFile:
         if self.port == "cortexm" and not self.flags:
-            raise ValueError("flags: what compilers are told, -mcpu=.. and the FPU")
+            raise ValueError("flags: give the compiler's, -mcpu=.. and the FPU")
         return self
 
 
@@ -71,7 +71,7 @@ class ChipFile(Strict):
     isa: tuple[str, ...] | None = None
     toolchains: tuple[str, ...] | None = None
     memories: tuple[Memory, ...] = ()
-    start: tuple[Step, ...] = ()  # what every board does first
+    start: tuple[RegisterStep, ...] = ()  # what every board does first
     boot: Boot | None = None
     uarts: dict[str, Line] = Field(default_factory=dict)
     identity: Identity | None = None
@@ -108,7 +108,7 @@ def content(path: Path) -> Table:
     data = documents.read_yaml(path)
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise SdkError(
-            f"{path}: it is not a table of keys, such as `name: my-board`",
+            f"{path} is not a YAML mapping of keys such as `name: my-board`",
             hint="see docs/boards.md",
         )
     return data
@@ -187,7 +187,7 @@ def problems(
         keys = list(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
-            message = "there is no such key"
+            message = "unknown key"
         if len(keys) > 1 and isinstance(keys[1], int):
             keys[1] -= shifts.get(str(keys[0]), 0)
         place = places.get(str(keys[0]), path) if keys else path

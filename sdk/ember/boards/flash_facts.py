@@ -41,7 +41,7 @@ class Flash(Strict):
     def problem(self, size: int) -> str | None:
         """Why these sectors cannot be those of a memory of `size` bytes."""
         if any(run.count is None for run in self.sectors[:-1]):
-            return "only the last sectors may lack a count"
+            return "only the last group of sectors may leave out its count"
         counted = sum(run.size * (run.count or 0) for run in self.sectors)
         last = self.sectors[-1]
         rest = size - counted
@@ -49,7 +49,7 @@ class Flash(Strict):
             return None
         if last.count is not None and rest == 0:
             return None
-        return f"its sectors are {counted} bytes in all, the memory has {size}"
+        return f"its sectors add up to {counted} bytes, the memory has {size}"
 
 
 class Probe(Strict):

@@ -91,7 +91,7 @@ def _like(own: Layer, like: Any) -> Layer:
     if "like" in base.table:
         raise SdkError(
             f"{own.path}: like: {name} is itself like another board",
-            hint=f"name the one that {found} is like",
+            hint=f"name the board that {found} is based on",
         )
     return base
 
@@ -134,8 +134,8 @@ def _need_memories(own: Layer, base: Layer, given: Table) -> None:
     chip = own.table.get("chip")
     unknown = f"; Ember knows no chip '{chip}'" if chip else ""
     raise SdkError(
-        f"{own.path}: memories: none are given, and those of {base.path.stem} are of"
-        f" its chip, {base.chip}",
+        f"{own.path}: `memories` is missing: those of {base.path.stem} belong to its"
+        f" chip, {base.chip}",
         hint=f"give `memories:`, or `chip: {base.chip}` if the board has that chip"
         f"{unknown}",
     )
@@ -143,9 +143,9 @@ def _need_memories(own: Layer, base: Layer, given: Table) -> None:
 
 def _same_chip(own: Layer, base: Layer) -> tuple[str, str]:
     return (
-        f"{own.path} names no chip and is taken to have that of {base.path.stem},"
-        " with all that is said of it",
-        f"say so: `chip: {base.chip}`; or give its own `chip:` or `memories:`",
+        f"{own.path} names no chip: assuming that of {base.path.stem}, with all its"
+        " facts",
+        f"confirm with `chip: {base.chip}`, or give its own `chip:` or `memories:`",
     )
 
 
@@ -153,14 +153,14 @@ def _other_chip(
     own: Layer, base: Layer, kept: Table, lost: list[str]
 ) -> tuple[str, str]:
     shared = [key for key in _OF_CORES if key in kept]
-    taken = f"only {', '.join(shared)} is taken" if shared else "nothing is taken"
+    taken = f"only {', '.join(shared)}" if shared else "nothing"
     chip = own.table.get("chip")
     return (
         f"{own.path} {f'has the chip {chip}' if chip else 'names no chip'}, and"
-        f" {base.path.stem} has {base.chip}: {taken} from there, and not"
+        f" {base.path.stem} has {base.chip}: {taken} is inherited from it, not"
         f" {', '.join(lost)}",
-        "give those that the board has; if it is the same chip, say"
-        f" `chip: {base.chip}`, and all of them are taken",
+        "describe what the board has; if the chip is the same, write"
+        f" `chip: {base.chip}` to inherit everything",
     )
 
 
@@ -196,8 +196,8 @@ def _unknown(
     near = board_files.near(name, board_files.known(own, "chips"))
     if not near:
         return []
-    told = f"{own.path}: Ember knows no chip '{name}': it has what this file says alone"
-    return [(told, f"{near}(as `chip:`)")]
+    told = f"{own.path}: Ember knows no chip '{name}': only this file describes it"
+    return [(told, f"{near}(in `chip:`)")]
 
 
 def _core(own: Layer, cpu: Any, given: Table) -> Layer | None:
@@ -280,7 +280,7 @@ def _uart(ours: Any, theirs: dict[str, Table], own: Layer) -> Table:
     name = str(ours["line"])
     if name not in theirs:
         raise SdkError(
-            f"{own.path}: uart.line: the chip has no '{name}' that Ember knows",
+            f"{own.path}: uart.line: Ember knows no '{name}' on this chip",
             hint=f"it has {', '.join(theirs)}" if theirs else "give `kind` and `base`",
         )
     rest = {key: value for key, value in ours.items() if key != "line"}

@@ -37,13 +37,16 @@ def _cycles(value: Any) -> Any:
     table = {4: value} if isinstance(value, int | float) else value
     if not isinstance(table, dict) or not table:
         raise ValueError(
-            "write cycles, as 3, or by bytes of an access, as {4: 3, 8: 5}"
+            "write cycles, such as 3, or cycles for each access width in bytes, such"
+            " as {4: 3, 8: 5}"
         )
     for width, cycles in table.items():
         if not isinstance(width, int) or width not in (1, 2, 4, 8, 16, 32, 64, 128):
-            raise ValueError(f"{width} is not the width of an access: 1, 2, 4, .. 128")
+            raise ValueError(
+                f"{width} is not an access width in bytes: 1, 2, 4, .. 128"
+            )
         if not isinstance(cycles, int | float) or not 0 < cycles <= 1000:
-            raise ValueError(f"{cycles} cycles are not above 0 and up to 1000")
+            raise ValueError(f"{cycles} cycles: must be above 0 and at most 1000")
     return table
 
 

@@ -11,7 +11,7 @@ from ember.boards.strict import Strict
 Word = Annotated[int, Field(ge=0, lt=1 << 32)]
 
 
-class Step(Strict):
+class RegisterStep(Strict):
     """One access to a 32-bit register.
 
     Of these keys one, or `clear` and `set` together.
@@ -25,12 +25,12 @@ class Step(Strict):
     until_clear: Word | None = None
 
     @model_validator(mode="after")
-    def _one_thing_is_done(self) -> Step:
+    def _one_thing_is_done(self) -> RegisterStep:
         keys = self.model_fields_set - {"at"}
         if keys != {"clear", "set"} and len(keys) != 1:
             raise ValueError(
-                "a step has one of write, set, clear, until_set, until_clear, or clear"
-                " and set"
+                "a step needs one of write, set, clear, until_set, until_clear, or"
+                " clear with set"
             )
         return self
 

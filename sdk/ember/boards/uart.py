@@ -55,12 +55,12 @@ class Uart(Line):
     def _the_rate_can_be_had(self) -> Uart:
         if self.is_nordic:
             if self.clock is not None:
-                raise ValueError("Nordic's UARTs have a clock of their own")
+                raise ValueError("Nordic's UARTs have a fixed clock: leave out `clock`")
             for pin in (self.pins.tx, self.pins.rx) if self.pins else ("none",):
                 nordic_pin(pin)
             return self
         if self.clock is None:
-            raise ValueError(f"a UART of kind {self.kind} says its clock")
+            raise ValueError(f"a UART of kind {self.kind} needs `clock`")
         steps = 4 if self.kind == "pl011" else 1  # of the divider, in a clock
         divider = (self.clock * steps + self.baud // 2) // self.baud
         if (
@@ -77,7 +77,7 @@ def nordic_pin(text: str) -> int:
     """P1.02 -> 34."""
     match = re.fullmatch(r"P([01])\.([0-3]\d)", text)
     if match is None or int(match[2]) > 31:
-        raise ValueError(f"'{text}' is no pin of Nordic's: write P0.06")
+        raise ValueError(f"'{text}' is not a Nordic pin: write P0.06")
     return int(match[1]) * 32 + int(match[2])
 
 

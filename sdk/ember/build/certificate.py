@@ -94,9 +94,11 @@ def stack_size(
     least = found.total + ports.floor(made)
     if wanted is not None and wanted < least:
         raise StackError(
-            f"--stack {wanted} is {least - wanted} bytes less than the stack may need",
+            f"--stack {wanted} is {least - wanted:,} bytes less than the stack may"
+            " need",
             hint=f"the deepest calls, in bytes: {found.path_text()}; an exception:"
-            f" {found.exception}. Without --stack it has {ports.size(made, found)}",
+            f" {found.exception}; without --stack, Ember reserves"
+            f" {ports.size(made, found):,} bytes",
         )
     return wanted or ports.size(made, found), found
 
@@ -177,7 +179,7 @@ def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certifi
     rows = tuple(replace(row, linked=found.bytes_of(row)) for row in planned.rows)
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
-        f" {row.planned:,} were planned"
+        f" but {row.planned:,} were planned"
         for row in rows
         if row.linked != row.planned
     ]
@@ -187,7 +189,7 @@ def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certifi
         problems += image.differences(graph, firmware)
     if problems:
         raise SdkError(
-            problem_list(f"{firmware.name} is not what was planned", problems, shown=5)
+            problem_list(f"{firmware.name} differs from its plan", problems, shown=5)
         )
     return replace(planned, rows=rows)
 
@@ -238,7 +240,7 @@ class _Linked:
             if writes and not section.name.startswith((".ember_arena", ".ember_model")):
                 yield (
                     f"{section.name} takes {section.size:,} bytes of {memory},"
-                    " and none were planned"
+                    " but none were planned"
                 )
 
     def _memory_of(self, address: int) -> str | None:

@@ -87,8 +87,8 @@ def _without_arena(model: Improved, chosen: Selection) -> Selection:
     for method, own in zip(chosen.methods, chosen.needs, strict=True):
         if own.changing:
             raise SdkError(
-                f"{model.name} cannot be prepared: in {method.name} something can"
-                " change when it runs",
+                f"{model.name} cannot be prepared: arguments in {method.name} can"
+                " change at run time",
                 hint="build without --prepared",
             )
     needs = tuple(replace(one, arena=0) for one in chosen.needs)

@@ -40,13 +40,14 @@ def build(
     found = tuple(models.read(one, data if len(files) == 1 else ()) for one in files)
     if data and len(files) > 1:
         raise UsageError(
-            "--data is for one model", hint="put each model into a folder with its .ptd"
+            "--data works with one model",
+            hint="put each model in a folder with its .ptd",
         )
     app = jobs.app_of(options.app)
     job = jobs.make(found, board, options, app)
     name = "_".join(model.name for model in found)
     folder = (out or Path("build") / board.name / name).absolute()
-    paths.need_folder(folder, "choose another one with --out")
+    paths.need_folder(folder, "choose another folder with --out")
     before, chosen = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
         # Gaps are told before a compiler runs for nothing.
@@ -55,7 +56,7 @@ def build(
     key = jobs.key(job, made)
     if not build_folder.is_built(folder, key):
         chosen = chosen or choosing.choose(job)
-        paths.writable_folder(folder, "choose another one with --out")
+        paths.writable_folder(folder, "choose another folder with --out")
         with build_folder.locked(folder, key, before) as is_there:
             if not is_there:
                 with build_folder.filled(folder, key) as place:

@@ -74,7 +74,7 @@ def prepare(
     """Methods (index and method) of the program `content`, with `chosen` kernels."""
     if board.pointer_bytes != _POINTER_BYTES:
         raise SdkError(
-            f"--prepared is for boards with pointers of 4 bytes, not {board.name}",
+            f"--prepared needs a board with 4-byte pointers, which {board.name} is not",
             hint=_HINT,
         )
     if data:
@@ -102,14 +102,14 @@ def _check(
     if writing:
         names = ", ".join(writing)
         raise SdkError(
-            f"{method.name} cannot be prepared: {names} changes its state when it runs",
+            f"{method.name} cannot be prepared: {names} changes its state at run time",
             hint=_HINT,
         )
     for index in (*method.inputs, *method.outputs):
         value = method.values[index]
         if not isinstance(value, Tensor):
             raise SdkError(
-                f"{method.name} cannot be prepared: an input or output is no tensor",
+                f"{method.name} cannot be prepared: an input or output is not a tensor",
                 hint=_HINT,
             )
 
@@ -138,14 +138,14 @@ class _Reader:
             if mine[3] == 0:
                 continue
             if moved[2] - mine[2] in self._regions:
-                raise self._error("two regions of memory moved by one distance")
+                raise self._error("two memory regions moved by the same distance")
             self._regions[moved[2] - mine[2]] = tuple(mine)
 
     def method(self) -> Prepared:
         steps = zip(self._one["steps"], self._other["steps"], strict=True)
         calls = sum(1 for _ in self._method.kernel_calls())
         if len(self._one["steps"]) != calls:
-            raise self._error("not every instruction is a kernel's call")
+            raise self._error("not every instruction calls a kernel")
         found = []
         for index, (mine, moved) in enumerate(steps):
             pairs = zip(mine["words"], moved["words"], strict=True)
@@ -172,7 +172,9 @@ class _Reader:
             return Word(mine)
         region = self._regions.get(distance)
         if region is None:
-            raise self._error(f"{where} has a word that is neither number nor address")
+            raise self._error(
+                f"{where} has a word that is neither a number nor an address"
+            )
         what, number, address, size = region
         if what == "code":
             return self._symbol(mine, where)
@@ -180,7 +182,7 @@ class _Reader:
             return self._state(mine, where)
         offset = _signed(mine - address)
         if what == "program" and not 0 <= offset <= size:
-            raise self._error(f"{where} points past the program")
+            raise self._error(f"{where} points outside the program")
         return Word(offset, (what, number))
 
     def _state(self, address: int, where: str) -> Word:
@@ -188,7 +190,7 @@ class _Reader:
             size = len(step["words"]) * _POINTER_BYTES
             if step["state"] <= address < step["state"] + size:
                 return Word(address - step["state"], ("state", index))
-        raise self._error(f"{where} points into the arena, to no state")
+        raise self._error(f"{where} points into the arena, but not to a state")
 
     def _symbol(self, address: int, where: str) -> Word:
         """A function or a constant that other files see, by its name."""
@@ -203,9 +205,9 @@ class _Reader:
         name = self._local_name(address)
         raise SdkError(
             f"{self._method.name} cannot be prepared: {where} points to {name}, which"
-            " only its file can name",
-            hint=f"EMBER_STATE_MAY_POINT_TO({name}, ember_<kernel>_{name}); in that"
-            f" file (ember/node.h); or {_HINT}",
+            " is static in its file",
+            hint=f"add EMBER_STATE_MAY_POINT_TO({name}, ember_<kernel>_{name}); to"
+            f" that file (see ember/node.h), or {_HINT}",
         )
 
     def _local_name(self, address: int) -> str:

@@ -58,7 +58,8 @@ class Project:
         found = list(given or self.models)
         if not found:
             raise UsageError(
-                "no model is given", hint="name a .pte, or see `--project`"
+                "no model given",
+                hint="name a .pte, or list models in ember.yaml (--project)",
             )
         return found
 
@@ -67,7 +68,7 @@ class Project:
         found = self.models_or([given] if given else [])
         if len(found) > 1:
             raise UsageError(
-                f"the project has {len(found)} models, this takes one",
+                f"the project has {len(found)} models, but this command takes one",
                 hint=f"name one of {', '.join(map(str, found))}",
             )
         return found[0]
@@ -76,9 +77,7 @@ class Project:
         """The board of a command line; without one the project's."""
         found = given or self.board
         if not found:
-            raise UsageError(
-                "no board is given", hint="--board NAME: see `ember boards`"
-            )
+            raise UsageError("no board given", hint="--board NAME: see `ember boards`")
         if not given and not self.is_named:
             _check_runner(found)
         return found
@@ -111,7 +110,7 @@ def _check_owner(path: Path) -> None:
     if owner in (me, 0) or (me == 0 and owner == Path.cwd().stat().st_uid):
         return
     raise SdkError(
-        f"{path} in this folder belongs to another user, and names what is run here",
+        f"{path} in this folder belongs to another user, and it can run code here",
         hint=f"if you trust it: --project {path}",
     )
 
@@ -127,7 +126,7 @@ def _check_runner(name: str) -> None:
         return
     words = " ".join([runner.binary or runner.kind, *runner.args])
     raise SdkError(
-        f"the board {name} of {FILE} in this folder runs a command of its own: {words}",
+        f"the board {name} of {FILE} in this folder runs its own command: {words}",
         hint=f"if you trust it, name it: --board {name}",
     )
 
@@ -140,7 +139,7 @@ class _Reader:
         self.problems: list[str] = []
         self.data = data if isinstance(data, dict) else {}
         if not isinstance(data, dict):
-            self.problems.append("it is no mapping")
+            self.problems.append("it must be a mapping")
 
     def project(self) -> Project:
         models = self._paths("models")
@@ -149,10 +148,10 @@ class _Reader:
         forbid = tuple(self._texts("forbid"))
         board = self.data.pop("board", None)
         if board is not None and not isinstance(board, str):
-            self.problems.append("board: it is no text")
+            self.problems.append("board: it must be a name")
         optimize = self.data.pop("optimize", DEFAULT_OPTIMIZE)
         if optimize not in get_args(Optimize):
-            self.problems.append("optimize: it is none of size, balanced, speed")
+            self.problems.append("optimize: it must be size, balanced or speed")
         prepared = self._flag("prepared", self.data.pop("prepared", False))
         chosen = self._passes()
         steering = self._steering()
@@ -175,7 +174,7 @@ class _Reader:
         for name in left:
             near = get_close_matches(str(name), known, n=1)
             meant = f": did you mean {near[0]}?" if near else ""
-            self.problems.append(f"{where}{name} is no field{meant}")
+            self.problems.append(f"{where}unknown key {name}{meant}")
 
     def _steering(self) -> Steering:
         given = self._mapping("memory", self.data.pop("memory", None))
@@ -203,19 +202,19 @@ class _Reader:
 
     def _flag(self, where: str, given: Any) -> bool:
         if not isinstance(given, bool):
-            self.problems.append(f"{where}: it is neither true nor false")
+            self.problems.append(f"{where}: it must be true or false")
         return given is True
 
     def _mapping(self, where: str, given: Any) -> dict[Any, Any]:
         if given is not None and not isinstance(given, dict):
-            self.problems.append(f"{where}: it is no mapping")
+            self.problems.append(f"{where}: it must be a mapping")
         return dict(given) if isinstance(given, dict) else {}
 
     def _list(self, where: str, given: Any) -> list[str]:
         items = [given] if isinstance(given, str) else given
         if isinstance(items, list) and all(isinstance(one, str) for one in items):
             return items
-        self.problems.append(f"{where}: name a memory, or a list of them")
+        self.problems.append(f"{where}: it must be a memory or a list of memories")
         return []
 
     def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:
@@ -224,7 +223,8 @@ class _Reader:
             if isinstance(group, list) and all(isinstance(one, str) for one in group):
                 continue
             self.problems.append(
-                "memory.exclusive: it is no list of groups: write [[one, other]]"
+                "memory.exclusive: it must be a list of groups, such as [[detect,"
+                " track]]"
             )
             return ()
         return tuple(map(tuple, groups))
@@ -242,7 +242,8 @@ class _Reader:
         if good and given & (given - 1) == 0:
             return int(given)
         self.problems.append(
-            f"memory.align: {given!r} is no power of two from {ALIGN} to {MOST_ALIGN}"
+            f"memory.align: {given!r} is not a power of two from {ALIGN} to"
+            f" {MOST_ALIGN}"
         )
         return ALIGN
 
@@ -251,7 +252,7 @@ class _Reader:
         items = [items] if isinstance(items, str) else items
         if isinstance(items, list) and all(isinstance(one, str) for one in items):
             return items
-        self.problems.append(f"{name}: it is no list of texts")
+        self.problems.append(f"{name}: it must be a list of strings")
         return []
 
     def _paths(self, name: str) -> tuple[Path, ...]:
@@ -263,14 +264,12 @@ class _Reader:
         calls: dict[tuple[str, str, int], str] = {}
         given = self.data.pop("pin", None) or {}
         if not isinstance(given, dict):
-            self.problems.append(
-                "pin: it is no mapping of operators or calls to kernels"
-            )
+            self.problems.append("pin: it must map operators or calls to kernels")
             return operators, calls
         for place, kernel in given.items():
             parts = str(place).rsplit("/", 2)
             if not isinstance(kernel, str):
-                self.problems.append(f"pin: the kernel of {place} is no text")
+                self.problems.append(f"pin: the kernel of {place} must be a name")
             elif "/" not in str(place):
                 operators[str(place)] = kernel
             elif len(parts) == _CALL_PARTS and parts[2].isdecimal():

@@ -94,8 +94,8 @@ def serial(
     """
     if board.uart is None:
         raise SdkError(
-            f"board {board.name} has no serial port that the test runner knows",
-            hint="add `uart:` to its YAML: docs/boards.md",
+            f"board {board.name} describes no serial port for the test runner",
+            hint="add `uart:` to its file: docs/boards.md",
         )
     rules = rules or Rules()
     chosen, backends = rules.allowed(board), tuple(rules.known.backends)

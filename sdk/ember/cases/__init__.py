@@ -84,8 +84,8 @@ def find(paths: Sequence[Path]) -> list[Found]:
         below = list(_below(path))
         if not below:
             raise UsageError(
-                f"there is no case folder and no .bpte below {path}",
-                hint=f"a case folder holds {MODEL} and {CASE_FILE}, or {BUNDLE}",
+                f"{path} contains no case folder and no .bpte",
+                hint=f"a case folder has {MODEL} and {CASE_FILE}, or {BUNDLE}",
             )
         for one in below:
             found.setdefault(one.resolve(), Found(_name(path, one), one))
@@ -114,8 +114,8 @@ def _of_file(path: Path) -> Path:
     if path.suffix == ".bpte":
         return path
     raise UsageError(
-        f"{path} is no test case",
-        hint=f"give a .bpte, or the folder of {MODEL} and {CASE_FILE}",
+        f"{path} is not a test case",
+        hint=f"give a .bpte, or a folder with {MODEL} and {CASE_FILE}",
     )
 
 
@@ -222,14 +222,15 @@ def check_expected(case: Case) -> None:
     first = silent[0]
     if not case.bundled:
         raise SdkError(
-            f"{CASE_FILE}: run {case.runs.index(first)} has no key 'outputs': name the"
-            " expected ones, or write [] for a run without comparison"
+            f"{CASE_FILE}: run {case.runs.index(first)} has no key 'outputs': list"
+            " the expected outputs, or write [] to run without comparing"
         )
     some = "" if len(silent) == len(case.runs) else f"case {first.test} of "
     raise SdkError(
-        f"the bundle has no expected outputs for {some}{first.method}: write it again"
-        " with them (expected_outputs of MethodTestCase), or make a case folder with"
-        ' "outputs": [] for runs without comparison'
+        f"the bundle has no expected outputs for {some}{first.method}: add them"
+        " (expected_outputs of MethodTestCase) and write it again, or make a case"
+        " folder with"
+        ' "outputs": [] to run without comparing'
     )
 
 
@@ -268,7 +269,7 @@ def _check_keys(data: object, known: Sequence[str], where: str) -> None:
 def _tolerance(settings: Mapping[str, Any], key: str, default: float) -> float:
     value = settings.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise SdkError(f"{CASE_FILE}: '{key}' must be a number that is not negative")
+        raise SdkError(f"{CASE_FILE}: '{key}' must be a number of at least 0")
     return float(value)
 
 
@@ -312,7 +313,7 @@ class _Reader:
             if not -(2**63) <= value < 2**63:
                 raise SdkError(f"{where}: {value} does not fit 64 bits")
             return value
-        raise SdkError(f"{where}: {json.dumps(value)[:40]} is no value")
+        raise SdkError(f"{where}: {json.dumps(value)[:40]} is not a value")
 
     def _tensor(self, name: str) -> Tensor:
         path = self.folder / name
@@ -337,7 +338,7 @@ class _Reader:
         """After all runs: dtypes that name no file of theirs are mistakes."""
         for name in self.dtypes:
             if name not in self.read:
-                raise SdkError(f"{CASE_FILE}: 'dtypes' names {name}, no run uses it")
+                raise SdkError(f"{CASE_FILE}: 'dtypes' names {name}, which no run uses")
 
 
 # ---- against the program -----------------------------------------------------------
@@ -360,7 +361,9 @@ def _checked(case: Case) -> Case:
     for index, run in enumerate(case.runs):
         if run.method not in methods:
             known = ", ".join(methods)
-            raise SdkError(f"run {index}: no method '{run.method}', there is {known}")
+            raise SdkError(
+                f"run {index}: no method '{run.method}'; the program has {known}"
+            )
         _check_run(methods[run.method], index, run)
     return case
 
@@ -369,13 +372,13 @@ def _check_run(method: Method, index: int, run: Run) -> None:
     takes, gives = len(method.inputs), len(method.outputs)
     if len(run.inputs) != takes:
         raise SdkError(
-            f"run {index}: method {method.name} takes {counted(takes, 'input')},"
+            f"run {index}: method {method.name} takes {counted(takes, 'input')}, but"
             f" {len(run.inputs)} given"
         )
     if len(run.outputs) > gives:
         raise SdkError(
-            f"run {index}: method {method.name} gives {counted(gives, 'output')},"
-            f" {len(run.outputs)} expected"
+            f"run {index}: method {method.name} returns {counted(gives, 'output')},"
+            f" but {len(run.outputs)} expected"
         )
     for place, (declared, given) in enumerate(
         zip(method.input_values, run.inputs, strict=True)
@@ -397,12 +400,12 @@ def _input_problem(declared: program.Value, given: Value) -> str | None:
     }.get(type(declared))
     name = type(declared).__name__
     if takes is None:
-        return f"a value of kind {name} cannot be given"
+        return f"a value of type {name} cannot be passed as an input"
     widened = takes is float and type(given) is int
     if type(given) is not takes and not widened:
         return f"the program takes {_article(name)}, the case gives {describe(given)}"
     if isinstance(declared, program.String) and given != declared.value:
-        return f"the program was exported for {declared.value!r} alone"
+        return f"the program was exported for {declared.value!r} only"
     return None
 
 

@@ -218,7 +218,9 @@ def answer(data: bytes) -> Answer:
         if kind == _HELLO:
             version, _, memory = _HELLO_BODY.unpack_from(body.data)
             if version != VERSION:
-                raise SdkError(f"the test runner speaks version {version} of the batch")
+                raise SdkError(
+                    f"the test runner uses version {version} of the batch format"
+                )
         elif kind == _OUTPUT:
             _, run, verdict, wrong = _OUTPUT_BODY.unpack_from(body.data)
             outputs.append(Output(run, verdict, wrong, body.values))

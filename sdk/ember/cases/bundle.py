@@ -76,7 +76,7 @@ def parse(data: bytes, what: str = "the bundled program") -> Bundle:
     record = flat.read(data, schema.BUNDLED_PROGRAM, what)
     problems: list[str] = []
     if not record["program"]:
-        problems.append("it holds no program")
+        problems.append("it contains no program")
     suites = tuple(
         _suite(index, one, problems)
         for index, one in enumerate(record["method_test_suites"] or ())
@@ -149,7 +149,7 @@ def _tensor_problem(record: Record) -> str | None:
     if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
         return "has an impossible shape"
     if not tensors.is_dim_order(dim_order, len(sizes)):
-        return "has a dim order that does not fit its shape"
+        return "has a dim order that does not match its shape"
     needed = tensors.nbytes(DType(record["scalar_type"]), sizes)
     if needed != len(record["data"] or b""):
         return f"needs {needed} bytes, it has {len(record['data'] or b'')}"

@@ -19,7 +19,7 @@ def parse(expression: str) -> Filter:
     parser = _Parser(expression)
     found = parser.either()
     if parser.tokens:
-        parser.fail(f"'{parser.tokens[0]}' is left over")
+        parser.fail(f"'{parser.tokens[0]}' is unexpected")
     return found
 
 
@@ -30,11 +30,11 @@ class _Parser:
         self.expression = expression
         self.tokens = _TOKEN.findall(expression)
         if sum(token in ("not", "(") for token in self.tokens) > _MOST_DEPTH:
-            self.fail(f"it has more than {_MOST_DEPTH} parentheses and nots")
+            self.fail(f"it has more than {_MOST_DEPTH} parentheses and `not`s")
 
     def fail(self, why: str) -> None:
         raise UsageError(
-            f"-k '{self.expression}' is no expression: {why}",
+            f"-k '{self.expression}' is not a valid expression: {why}",
             hint="combine words with and, or, not and parentheses",
         )
 
@@ -63,7 +63,7 @@ class _Parser:
         if self.take("("):
             inner = self.either()
             if not self.take(")"):
-                self.fail("a parenthesis is open")
+                self.fail("a closing parenthesis is missing")
             return inner
         if not self.tokens or self.tokens[0] in (")", "and", "or"):
             self.fail("a word is missing")

@@ -34,7 +34,7 @@ def _read_word(word: str) -> Given:
         if literal is None or isinstance(literal, int | float):
             return literal
         raise SdkError(
-            f"the input '{word}' is no .npy file, number, true, false or null",
+            f"the input '{word}' is not a .npy file, number, true, false or null",
             hint="save arrays with numpy.save()",
         )
     return arrays.read(Path(word))
@@ -62,7 +62,7 @@ def lay_out(method: Method, given: Sequence[Given]) -> list[Value]:
     declared = method.input_values
     if len(given) != len(declared):
         raise SdkError(
-            f"method {method.name} takes {counted(len(declared), 'input')},"
+            f"method {method.name} takes {counted(len(declared), 'input')}, but"
             f" {len(given)} given",
             hint=_signature(method),
         )
@@ -78,7 +78,7 @@ def _lay_out(
     wrong = f"input {index} of method {method.name}"
     if not isinstance(declared, program.Tensor):
         if isinstance(given, np.ndarray):
-            raise SdkError(f"{wrong} is no tensor", hint=_signature(method))
+            raise SdkError(f"{wrong} is not a tensor", hint=_signature(method))
         if isinstance(declared, program.Double) and isinstance(given, int):
             return float(given)
         return given
@@ -86,14 +86,14 @@ def _lay_out(
         given = np.asarray(given, declared.dtype.numpy)
     if given.dtype != declared.dtype.numpy:
         raise SdkError(
-            f"{wrong} is {declared.dtype.label}, the file holds {given.dtype}",
+            f"{wrong} is {declared.dtype.label}, but the file has {given.dtype}",
             hint=f"convert it with array.astype('{declared.dtype.numpy.name}')",
         )
     if not _fits(given.shape, declared):
         shape = tensors.shape_text(given.shape)
         raise SdkError(
             f"{wrong} has shape {tensors.shape_text(declared.sizes)}"
-            f"{' at most' if declared.is_dynamic else ''}, the file {shape}",
+            f"{' at most' if declared.is_dynamic else ''}, but the file {shape}",
             hint=_signature(method),
         )
     data = tensors.to_bytes(given, declared.dtype, declared.dim_order)
@@ -149,5 +149,5 @@ def _given(value: cases.Value) -> Given:
     if isinstance(value, cases.Tensor):
         return value.array
     if isinstance(value, str):
-        raise SdkError(f"the input '{value}' is a string, which no method takes")
+        raise SdkError(f"the input '{value}' is a string, which no method accepts")
     return value

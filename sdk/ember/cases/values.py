@@ -77,7 +77,7 @@ class TornError(SdkError):
     """The values end early: the firmware was stopped while it wrote them."""
 
     def __init__(self) -> None:
-        super().__init__("the firmware's outputs end early")
+        super().__init__("the firmware's outputs are truncated")
 
 
 def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
@@ -87,7 +87,7 @@ def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
         if len(magic) < len(_MAGIC):
             raise TornError
         if magic != _MAGIC:
-            raise SdkError("the firmware's outputs are not in the format of values")
+            raise SdkError("the firmware's outputs are malformed")
         (count,) = struct.unpack_from("<I", data, at + 4)
         at += 8
         found: list[Value] = []

@@ -28,19 +28,20 @@ VERBS = {
     "export": "Turn a PyTorch model into an ExecuTorch program for a board.",
     "inspect": "Show what a .pte, .bpte or .ptd file contains.",
     "select": "List the kernels that models need, and what is missing.",
-    "plan": "Show where a model's memory lies on a board, and whether it fits.",
-    "build": "Make firmware of a model for a board.",
-    "run": "Execute a model once on a board or its emulator.",
+    "plan": "Show where a model goes in a board's memories, and whether it fits.",
+    "build": "Build firmware for a board from models.",
+    "run": "Run a model once on a board or its emulator.",
     "test": "Run test cases on boards and compare with the expected outputs.",
     "profile": "Show what each node and operator of a model costs on a board.",
     "compare": "Show what changed between two builds, or two profiles.",
     "flash": "Write firmware to a board, read it back, start it.",
     "probes": "List the probes, boot loaders and ports that are connected.",
     "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",
-    "pack": "Make what a project of one's own links with its main().",
-    "package": "Make a library of models for PlatformIO, Zephyr, Arduino and others.",
-    "platformio": "Make PlatformIO's platform `ember`, for work without network.",
-    "bindings": "Make the table of kernels that a selected_operators.yaml asks for.",
+    "pack": "Generate what your own project links with its main().",
+    "package": "Package models as a library for PlatformIO, Zephyr, Arduino and"
+    " others.",
+    "platformio": "Set up PlatformIO's platform `ember` for offline use.",
+    "bindings": "Generate the kernel table for a selected_operators.yaml.",
     "cmake-dir": "Print the folder of Ember's CMake package.",
 }
 
@@ -95,7 +96,7 @@ def _outcome(name: str, error: BaseException) -> tuple[int, str, str | None]:
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED, "interrupted", None
     if isinstance(error, MemoryError):
-        return FAILED, "this computer has too little memory for it", None
+        return FAILED, "this computer has too little memory", None
     if isinstance(error, OSError) and _is_of_surroundings(error):
         return FAILED, *_of_surroundings(error)
     return FAILED, f"this is a bug in Ember: {_describe(error)}", _keep(error)
@@ -116,14 +117,14 @@ def _has_current_folder() -> bool:
 def _of_surroundings(error: OSError) -> tuple[str, str | None]:
     """What is wrong with the computer, not with Ember; and the remedy."""
     if not _has_current_folder():
-        return "the current folder was removed", "change to one that exists"
+        return "the current folder no longer exists", "change to a folder that exists"
     where = os.fsdecode(error.filename) if error.filename else "a file"
     if not writing.is_full(error):
         return f"cannot use {where}: {writing.reason(error)}", None
     if not error.filename:
         _silence(sys.stdout)
         where = "the standard output or a temporary file"
-    hint = "free some space; TMPDIR and EMBER_CACHE name other places for what is kept"
+    hint = "free some space, or set TMPDIR and EMBER_CACHE to other folders"
     return f"cannot write {where}: {writing.reason(error)}", hint
 
 

@@ -30,19 +30,19 @@ def command(
     out: FolderOption,
     functions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Only operators in this functions.yaml."),
+        typer.Option(metavar="FILE", help="Only the operators in this functions.yaml."),
     ] = None,
     custom_ops: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Operators whose kernels you link yourself."),
+        typer.Option(metavar="FILE", help="Operators whose kernels you link."),
     ] = None,
     backend: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Also this backend; may be repeated."),
+        typer.Option(metavar="ID", help="Also this backend; repeatable."),
     ] = None,
     dtypes: Annotated[
         bool,
-        typer.Option("--dtypes", help="Leave out kernels for dtypes that none uses."),
+        typer.Option("--dtypes", help="Leave out kernels for unused dtypes."),
     ] = False,
     messages: MessagesOption = False,
     optimize: OptimizeOption = None,
@@ -115,4 +115,4 @@ def _check(info: OpInfo, offered: set[str], functions: Path | None) -> None:
         f"{functions} has no {op}" for op in info.operators if op not in offered
     ]
     if problems:
-        raise SdkError(problem_list("operators are selected but not offered", problems))
+        raise SdkError(problem_list("selected operators are not available", problems))

@@ -35,7 +35,7 @@ BoardOption = Annotated[
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Build folder, not build/BOARD/MODEL."),
+    typer.Option(metavar="FOLDER", help="Build folder; default: build/BOARD/MODEL."),
 ]
 DataOption = Annotated[
     list[Path] | None,
@@ -50,22 +50,22 @@ StackOption = Annotated[
         metavar="BYTES",
         min=256,
         max=2**31 - 1,
-        help="Size of the stack; else what code may need.",
+        help="Stack size; default: what the code can need.",
     ),
 ]
 PreparedOption = Annotated[
     bool,
     typer.Option(
         "--prepared",
-        help="Prepare nodes now: firmware that loads nothing, and is smaller.",
+        help="Prepare nodes at build time: smaller firmware that loads nothing.",
     ),
 ]
 OptimizeOption = Annotated[
     libraries.Optimize | None,
-    typer.Option(metavar="size|balanced|speed", help="What kernels are chosen for."),
+    typer.Option(metavar="size|balanced|speed", help="What to choose kernels for."),
 ]
 ToolchainOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Not the board's default.")
+    str | None, typer.Option(metavar="NAME", help="Default: the board's first.")
 ]
 
 
@@ -84,13 +84,14 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Method to build for; repeatable. Of several models all.",
+            help="Method to build; repeatable. Default: forward or the only one; all"
+            " of several models.",
         ),
     ] = None,
     data: DataOption = None,
     app: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.c", help="Your main() instead of the usual one."),
+        typer.Option(metavar="FILE.c", help="Your main() instead of Ember's."),
     ] = None,
     caller_io: CallerIoOption = False,
     messages: MessagesOption = False,
@@ -104,7 +105,9 @@ def command(
     project: ProjectOption = None,
     budget: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Fail above the ceilings in this YAML file."),
+        typer.Option(
+            metavar="FILE", help="Fail if the firmware exceeds this YAML file."
+        ),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> None:

@@ -13,10 +13,10 @@ from ember.packaging import cmake_files
 def command(
     board: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Print the board's toolchain in CMake."),
+        typer.Option(metavar="NAME", help="Print the board's CMake toolchain file."),
     ] = None,
     toolchain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Not the board's default.")
+        str | None, typer.Option(metavar="NAME", help="Default: the board's first.")
     ] = None,
 ) -> None:
     if board is None:

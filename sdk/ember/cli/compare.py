@@ -20,9 +20,7 @@ _SIZES = Path("5-firmware") / "size.json"
 def command(
     before: Annotated[
         Path,
-        typer.Argument(
-            metavar="A", help="Build folder, or the JSON of `ember profile`."
-        ),
+        typer.Argument(metavar="A", help="Build folder, or JSON from `ember profile`."),
     ],
     after: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
     json_to: output.JsonOption = None,
@@ -69,10 +67,10 @@ def _read(folder: Path) -> dict[str, Any]:
     try:
         found = documents.read_json(path)
         if not isinstance(found, dict):
-            raise SdkError(f"{path} is no object")
+            raise SdkError(f"{path} is not a JSON object")
     except SdkError:
         raise SdkError(
-            f"{folder} is no finished build: {_SIZES} is missing or broken",
+            f"{folder} is not a finished build: {_SIZES} is missing or broken",
             hint="make it with `ember build MODEL --board NAME --out FOLDER`",
         ) from None
     return found

@@ -16,7 +16,9 @@ from ember.toolchain.doctor import Report
 def command(
     board: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only what this board needs; repeatable."),
+        typer.Option(
+            metavar="NAME", help="Check only what this board needs; repeatable."
+        ),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> int:

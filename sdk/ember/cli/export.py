@@ -22,27 +22,26 @@ def command(
         Path,
         typer.Argument(
             metavar="MODULE.py|FILE.pt2",
-            help="Defines `model` and `example_inputs`; or a saved torch.export.",
+            help="Python file with `model` and `example_inputs`, or a saved"
+            " torch.export.",
         ),
     ],
     board: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="What to export for; see `ember boards`."),
+        typer.Option(metavar="NAME", help="Board to export for; see `ember boards`."),
     ] = None,
     quantize: Annotated[
         Quantize | None,
-        typer.Option(metavar="int8|int8-dynamic|int4", help="Else floating point."),
+        typer.Option(metavar="int8|int8-dynamic|int4", help="Default: floating point."),
     ] = None,
     calibrate: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DATA", help="Samples: .npy, .npz, or a folder; for int8."
-        ),
+        typer.Option(metavar="DATA", help="Samples for int8: .npy, .npz, or a folder."),
     ] = None,
     backend: Annotated[
         Backend | None,
         typer.Option(
-            metavar="portable|cortex_m|xnnpack", help="Not what suits the board."
+            metavar="portable|cortex_m|xnnpack", help="Default: what suits the board."
         ),
     ] = None,
     out: Annotated[
@@ -62,7 +61,7 @@ def command(
     if target.suffix not in _SUFFIXES:
         raise UsageError(f"-o {target}: write a .bpte or a .pte file")
     if calibrate is not None and quantize is None:
-        raise UsageError("--calibrate goes with --quantize int8")
+        raise UsageError("--calibrate needs --quantize int8")
     claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
@@ -101,7 +100,8 @@ def _show(target: Path, made: job.Made) -> None:
     console.print(f"{name}: {len(made.content):,} bytes, {made.backend}")
     if made.calibration == 0:
         console.print(
-            "calibrated with the example inputs alone: give --calibrate real samples"
+            "calibrated with the example inputs only: give real samples with"
+            " --calibrate"
         )
     elif made.calibration:
         console.print(f"calibrated with {made.calibration:,} samples")

@@ -19,63 +19,64 @@ from ember.flash.plans import Order, Plan
 
 def command(
     board: Annotated[
-        str, typer.Option(metavar="NAME", help="See `ember boards`, or its .yaml file.")
+        str, typer.Option(metavar="NAME", help="See `ember boards`; or a .yaml file.")
     ],
     firmware: Annotated[
         list[Path] | None,
         typer.Argument(
             metavar="MODEL|ELF|CASE",
-            help="A firmware.elf, or a model that is built first; cases with --runner.",
+            help="A firmware.elf, or a model to build first; with --runner: cases.",
             show_default=False,
         ),
     ] = None,
     probe: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="One of several; see `ember probes`."),
+        typer.Option(metavar="ID", help="Which of several; see `ember probes`."),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="TOOL", help="Not the board's first flasher."),
+        typer.Option(metavar="TOOL", help="Default: the board's first flasher."),
     ] = None,
     with_runner: Annotated[
         bool,
         typer.Option(
             "--runner",
-            help="The firmware for `ember test --port`: every kernel, or those that the"
-            " cases given need.",
+            help="The firmware for `ember test --port`, with every kernel, or those"
+            " that the given cases need.",
         ),
     ] = False,
     verify_only: Annotated[
-        bool, typer.Option("--verify-only", help="Compare, and write nothing.")
+        bool, typer.Option("--verify-only", help="Compare, write nothing.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show files and command lines only.")
+        bool, typer.Option("--dry-run", help="Only show files and command lines.")
     ] = False,
     show_console: Annotated[
         bool,
-        typer.Option(
-            "--monitor", help="Then show what it says over the serial port, to its end."
-        ),
+        typer.Option("--monitor", help="Then show its serial output until it ends."),
     ] = False,
     port: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="That port: /dev/ttyACM0, socket://host:port"),
+        typer.Option(
+            metavar="URL",
+            help="Serial port for --monitor: /dev/ttyACM0, socket://host:port",
+        ),
     ] = None,
     baud: BaudOption = None,
     tool_arg: Annotated[
         list[str] | None,
-        typer.Option(metavar="WORD", help="A word for the tool itself; repeatable."),
+        typer.Option(metavar="WORD", help="An argument for the tool; repeatable."),
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=1, help="What one step may take."),
+        typer.Option(metavar="SECONDS", min=1, help="Time limit of one step."),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> int:
     if not show_console and (port or baud):
-        raise UsageError("--port and --baud are of --monitor: give that, too")
+        raise UsageError("--port and --baud need --monitor")
     if show_console and with_runner:
-        raise UsageError("the runner speaks to `ember test --port`, not to --monitor")
+        raise UsageError("the runner talks to `ember test --port`, not to --monitor")
     target = boards.load(board)
     if target.header_missing:
         raise SdkError(*target.header_missing)

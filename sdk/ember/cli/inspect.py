@@ -34,7 +34,9 @@ def command(
     ] = False,
     board: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Show kernels of delegates' nodes on it."),
+        typer.Option(
+            metavar="NAME", help="Also show its kernels for nodes of delegates."
+        ),
     ] = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -60,7 +62,9 @@ class _Target:
         sets, kernel = self.board.isa, chosen.kernel
         found = backend.reasons(kernel, sets, self.forbidden, chosen.refused)
         if chosen.row and isa.of(kernel) == "sme":
-            found.append("its one row is multiplied by vectors, not by outer products")
+            found.append(
+                "it has one row, which vectors multiply faster than outer products"
+            )
         return "; ".join(found)
 
 

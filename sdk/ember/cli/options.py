@@ -20,24 +20,24 @@ MethodsOption = Annotated[
 CallerIoOption = Annotated[
     bool,
     typer.Option(
-        "--caller-io", help="The application lends memory for unplanned tensors."
+        "--caller-io", help="The application provides memory for unplanned tensors."
     ),
 ]
 FolderOption = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where it goes.")
+    Path, typer.Option("--out", "-o", metavar="FOLDER", help="Output folder.")
 ]
 KernelsOption = Annotated[
     list[Path] | None,
     typer.Option(
         "--kernels",
         metavar="FOLDER",
-        help="Kernels of your own: a folder with a kernels.yaml; repeatable.",
+        help="Your own kernels: a folder with a kernels.yaml; repeatable.",
     ),
 ]
 ProjectOption = Annotated[
     Path | None,
     typer.Option(
-        "--project", metavar="FILE", help="Not ember.yaml of the current folder."
+        "--project", metavar="FILE", help="Default: ember.yaml in the current folder."
     ),
 ]
 PassesOption = Annotated[
@@ -45,10 +45,10 @@ PassesOption = Annotated[
     typer.Option(
         "--passes",
         metavar="NAME,...",
-        help=f"Only these of {', '.join(passes.NAMES)}; '' for none.",
+        help=f"Only these passes: {', '.join(passes.NAMES)}; '' for none.",
     ),
 ]
 NoPassOption = Annotated[
     list[str] | None,
-    typer.Option("--no-pass", metavar="NAME", help="Not this pass; repeatable."),
+    typer.Option("--no-pass", metavar="NAME", help="Skip this pass; repeatable."),
 ]

@@ -1,4 +1,4 @@
-"""`ember pack`: models for a board, ready to be linked by a project of one's own."""
+"""`ember pack`: models for a board, ready to be linked by your own project."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def command(
         typer.Option(
             "--for",
             metavar="KIND",
-            help=f"{', '.join(manifests.KINDS)}; repeatable. All when not said.",
+            help=f"{', '.join(manifests.KINDS)}; repeatable. Default: all.",
         ),
     ] = None,
     method: MethodsOption = None,

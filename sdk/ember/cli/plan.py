@@ -45,12 +45,15 @@ def command(
     csv: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Buffers instead of a model: id,lower,upper,size."
+            metavar="FILE",
+            help="Plan these buffers instead of a model: id,lower,upper,size.",
         ),
     ] = None,
     capacity: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", min=0, help="What the buffers must fit into."),
+        typer.Option(
+            metavar="BYTES", min=0, help="Bytes that the buffers must fit in."
+        ),
     ] = None,
     method: MethodsOption = None,
     caller_io: CallerIoOption = False,
@@ -67,19 +70,21 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also draw it: a page with tensors by time and address.",
+            help="Also write a page that draws tensors by time and address.",
         ),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> int:
     if csv is not None:
         if model is not None or board is not None:
-            raise UsageError("--csv stands for a model: give one of them")
+            raise UsageError("give a model or --csv, not both")
         if html is not None:
-            raise UsageError("--html is for a model")
+            raise UsageError("--html needs a model")
         facts = _table(csv, capacity)
     elif capacity is not None:
-        raise UsageError("--capacity is for --csv; a board has memories of its own")
+        raise UsageError(
+            "--capacity needs --csv; with a model, the board gives the sizes"
+        )
     else:
         plans = projects.load(project, kernels)
         paths = plans.models_or([model] if model else [])
@@ -146,8 +151,8 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f" {used['lower_bound']:,}, the program's own plan takes {used['stock']:,}"
     )
     console.print(
-        f"constants {counted(constants['bytes'], 'byte')}, {constants['dropped']:,}"
-        " more that nothing uses are left out"
+        f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
+        " unused ones are left out"
     )
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
@@ -165,7 +170,7 @@ def _show_table(console: Console, facts: dict[str, Any]) -> None:
         made.add_row(plain(name), f"{offset:,}")
     console.print(made)
     console.print()
-    end = "nothing is lower" if facts["proved"] else "a lower plan may exist"
+    end = "optimal" if facts["proved"] else "a smaller plan may exist"
     console.print(
         f"{counted(facts['planned'], 'byte')}, lower bound {facts['lower_bound']:,}:"
         f" {end} ({facts['seconds']:.2f} s)"

@@ -13,7 +13,7 @@ from ember.packaging import platformio
 
 def command(
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where it goes.")
+        Path, typer.Argument(metavar="FOLDER", help="Output folder.")
     ] = Path(".ember"),
 ) -> None:
     with writing.folder(folder, whole=platformio.OWN) as place:
@@ -22,6 +22,6 @@ def command(
     console.print(output.plain(str(folder)), soft_wrap=True)
     if not platformio.has_scons(folder):
         console.print(
-            "no PlatformIO with SCons was found, so that PlatformIO downloads its own"
-            " SCons; without network: pip install platformio scons, then again"
+            "no PlatformIO with SCons found: PlatformIO will download its own SCons;"
+            " to work offline, pip install platformio scons and run this again"
         )

@@ -28,7 +28,7 @@ def _show(found: probes.Survey) -> None:
     else:
         console.print("nothing is connected")
     for kind, why, remedy in found.unseen:
-        console.print(f"not looked for: {kind}: {why} ({escape(remedy)})")
+        console.print(f"not searched: {kind}: {why} ({escape(remedy)})")
 
 
 def _facts(found: probes.Survey) -> dict[str, Any]:

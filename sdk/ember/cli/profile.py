@@ -27,7 +27,10 @@ def command(
     given: once.InputOption = None,
     method: once.MethodOption = None,
     top: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Nodes to show, costliest first.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="How many nodes to show, costliest first."
+        ),
     ] = 40,
     out: OutOption = None,
     data: DataOption = None,

@@ -56,6 +56,6 @@ def command(
     if json_to != "-":
         console = output.console()
         if source == "zeros" and log.method.inputs:
-            console.print("no inputs given: all are zeros")
+            console.print("no inputs given: using zeros")
         report.show_run(console, log)
     output.write_json(log.to_json() | {"inputs": source}, json_to)

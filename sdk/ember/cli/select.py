@@ -39,15 +39,15 @@ def command(
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Also those of a selected_operators.yaml; repeatable.",
+            help="Also those in a selected_operators.yaml; repeatable.",
         ),
     ] = None,
-    all_ops: Annotated[
-        bool, typer.Option("--all-ops", help="Every operator there is.")
-    ] = False,
+    all_ops: Annotated[bool, typer.Option("--all-ops", help="Every operator.")] = False,
     board: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="See `ember boards`; this computer without."),
+        typer.Option(
+            metavar="NAME", help="See `ember boards`; default: this computer."
+        ),
     ] = None,
     data: Annotated[
         list[Path] | None,
@@ -57,7 +57,7 @@ def command(
     project: ProjectOption = None,
     info_only: Annotated[
         bool,
-        typer.Option("--info-only", help="List operators without looking for kernels."),
+        typer.Option("--info-only", help="List operators, choose no kernels."),
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every call, its kernel, and why.")
@@ -200,7 +200,7 @@ def _why(call: Call) -> str:
     """What speaks for the kernel of a call, and why the others are not it."""
     reasons = []
     if call.volatile:
-        reasons.append("decided at run time: its arguments can change")
+        reasons.append("chosen at run time: its arguments can change")
     before = call.kernel is not None
     for one in call.candidates:
         if one.kernel == call.kernel:
@@ -208,5 +208,5 @@ def _why(call: Call) -> str:
         elif one.status != 0:
             reasons.append(f"not {one.kernel}: {one.message or 'it refuses'}")
         elif not before:
-            reasons.append(f"before {one.kernel}, which takes it, too")
+            reasons.append(f"preferred to {one.kernel}, which also accepts it")
     return plain("; ".join(reasons) or "the only one")

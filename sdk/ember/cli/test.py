@@ -27,11 +27,12 @@ PortOption = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="A board with the runner: /dev/ttyACM0, socket://host:port, rfc2217://..",
+        help="A board that runs the runner: /dev/ttyACM0, socket://host:port,"
+        " rfc2217://..",
     ),
 ]
 BaudOption = Annotated[
-    int | None, typer.Option(metavar="RATE", min=1, help="Not the board's.")
+    int | None, typer.Option(metavar="RATE", min=1, help="Default: the board's.")
 ]
 
 
@@ -58,19 +59,23 @@ def _line(
 ) -> Line | None:
     if port is None:
         if baud is not None:
-            raise UsageError("--baud is of a port: give --port, too")
+            raise UsageError("--baud needs --port")
         return Emulated() if transport is Transport.uart else None
     if transport is Transport.uart:
-        raise UsageError("--port is a board, --transport uart its emulator: give one")
+        raise UsageError(
+            "give --port (a board) or --transport uart (its emulator), not both"
+        )
     if count != 1:
-        raise UsageError("--port is one board: give one --board")
+        raise UsageError("--port needs exactly one --board")
     return Port(port, baud)
 
 
 def command(
     paths: Annotated[
         list[Path],
-        typer.Argument(metavar="PATH...", help="Case folders, .bpte, or above them."),
+        typer.Argument(
+            metavar="PATH...", help="Case folders, .bpte, or folders of them."
+        ),
     ],
     board: Annotated[
         list[str],
@@ -81,25 +86,26 @@ def command(
         typer.Option("-k", metavar="EXPR", help="Such as 'add and not bf16'."),
     ] = "",
     jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Boards to run at a time.")
+        int, typer.Option(metavar="N", min=1, help="How many boards to run at a time.")
     ] = os.cpu_count() or 1,
     timeout: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.1, help="Of one case."),
+        typer.Option(metavar="SECONDS", min=0.1, help="Time limit of one case."),
     ] = None,
     optimize: OptimizeOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
     transport: Annotated[
         Transport,
-        typer.Option(help="uart: the emulator is fed through its serial port."),
+        typer.Option(help="uart: feed the emulator through its serial port."),
     ] = Transport.files,
     poison: Annotated[
         int | None,
         typer.Option(
             metavar="BYTE",
             parser=_byte,
-            help="Pack programs; overwrite memory that is dead with it, such as 0xA5.",
+            help="Pack programs; fill memory with this byte once it is dead, such as"
+            " 0xA5.",
         ),
     ] = None,
     junit_to: Annotated[
@@ -123,10 +129,10 @@ def command(
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]
     if not kept:
-        raise UsageError(f"-k '{expression}' leaves none of {len(found)} cases")
+        raise UsageError(f"-k '{expression}' matches none of {len(found)} cases")
     console = output.console(json_to)
     if plans.rules.calls:
-        console.print("pins of single calls are not followed: pin their operators")
+        console.print("pins of single calls are ignored here: pin their operators")
 
     def show(tested: Outcome) -> None:
         color = _COLORS[tested.status]

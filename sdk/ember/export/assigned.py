@@ -30,9 +30,9 @@ def settled(model: Any, sample: Sample) -> Any:
     ]
     if changed and _matters(own, before, changed, sample):
         raise SdkError(
-            f"a call of the model changes {_listed(changed)}, which the exporter takes"
-            " for a constant",
-            hint="make it a tensor by self.register_buffer() and change it in place",
+            f"a call of the model changes {_listed(changed)}, which the exporter"
+            " treats as a constant",
+            hint="make it a buffer with self.register_buffer() and change it in place",
         )
     now = dict(own.named_buffers())
     names = [name for name, tensor in buffers.items() if now[name] is not tensor]
@@ -44,7 +44,7 @@ def _refuse_random(model: Any, sample: Sample) -> None:
     if not _same(run([sample]), run([sample])):
         raise SdkError(
             "two calls of the model with the same inputs give different outputs: it"
-            " draws random numbers",
+            " uses random numbers",
             hint="F.dropout needs training=self.training",
         )
 

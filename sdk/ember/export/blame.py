@@ -51,7 +51,7 @@ def first_line(error: BaseException) -> str:
     """What an error says, without the pages that the exporter adds."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
-        return "no reason is given"
+        return "no reason given"
     return " ".join(lines[: 2 if lines[0].endswith(":") else 1])
 
 

@@ -73,10 +73,12 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
             f"--quantize {one}" if one else "float" for one in _CAN[backend]
         )
         asked = f"--quantize {quantize}" if quantize else "no quantisation"
-        raise UsageError(f"{backend} does not go with {asked}", hint=f"it takes {can}")
+        raise UsageError(
+            f"{backend} does not support {asked}", hint=f"it supports {can}"
+        )
     if quantize == "int4" and source.saved:
         raise UsageError(
-            f"{source.path} is a saved graph, in which int4 finds no layers",
+            f"{source.path} is a saved graph, where int4 finds no layers",
             hint="export from the Python file that defines the model",
         )
 
@@ -84,9 +86,9 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
 def instead_of(backend: Backend, quantize: Quantize | None) -> str | None:
     """What may take a model that a flow does not take."""
     if backend == "cortex_m":
-        return "--backend xnnpack has another int8; without --quantize all stays float"
+        return "--backend xnnpack has another int8; without --quantize it stays float"
     if quantize:
-        return "without --quantize all stays float"
+        return "without --quantize it stays float"
     return "--backend portable has every operator" if backend == "xnnpack" else None
 
 
@@ -122,7 +124,7 @@ def _portable(source: Source) -> Lowered:
 def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
-        raise SdkError("the Cortex-M flow takes no dynamic shapes")
+        raise SdkError("the Cortex-M flow does not support dynamic shapes")
     images = any(isinstance(x, torch.Tensor) and x.dim() == 4 for x in source.inputs)
     prepare = _channels_last if images else _same
     model = copy.deepcopy(source.model)
@@ -192,7 +194,9 @@ def _for_xnnpack(
     """The model, quantised, and what to tell of it."""
     if quantize == "int4":
         model, left = quantising.in_groups(source.model)
-        what = f"{left} linear layers stay float: their inputs are no multiple of"
+        what = (
+            f"{left} linear layers stay float: their input widths are not multiples of"
+        )
         return model, (f"{what} {quantising.GROUP}",) if left else ()
     if quantize:
         dynamic = quantize == "int8-dynamic"
@@ -250,7 +254,7 @@ def _outside(nodes: Sequence[Any]) -> Iterator[str]:
     prelu = need("torch").ops.aten.prelu.default
     count = sum(node.target == prelu and not _is_image(node) for node in nodes)
     if count:
-        yield f"{count} PReLU stay outside XNNPACK, which takes those of 4 dimensions"
+        yield f"{count} PReLU stay outside XNNPACK, which supports 4 dimensions only"
 
 
 def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:

@@ -33,7 +33,7 @@ def check(graph: Any) -> None:
         value = node.meta.get("val")
         if getattr(value, "dtype", None) == int8 and not _result(node):
             raise SdkError(
-                f"the Cortex-M flow gives the result of {node.name} no scale",
+                f"the Cortex-M flow sets no scale for the result of {node.name}",
                 hint="export with --backend xnnpack, or without --quantize",
             )
 

@@ -59,7 +59,9 @@ def run(order: Order) -> Made:
     )
     lowered = _lowered(order, found, backend, given or (found.inputs,))
     if lowered.data:
-        raise SdkError(f"{order.path} makes external data, which export cannot write")
+        raise SdkError(
+            f"{order.path} has external data, which `ember export` cannot write"
+        )
     _check(order, lowered)
     tested = [found.inputs, *given[:_TESTS]]
     content, distance = _tested(order, found, lowered, tested)
@@ -72,7 +74,7 @@ def _lowered(
     order: Order, found: Source, backend: Backend, calibration: Sequence[Sample]
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
-    what = f"the exporter cannot take {order.path} to {backend}"
+    what = f"the exporter cannot lower {order.path} to {backend}"
     hint = flows.instead_of(backend, order.quantize)
     with _explained(what, order.path, hint=hint), need("torch").no_grad():
         return flows.lower(found, backend, order.quantize, core, calibration)

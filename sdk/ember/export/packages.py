@@ -27,7 +27,7 @@ def need(name: str) -> Any:
     except ImportError as error:
         package = name.partition(".")[0]
         raise SdkError(
-            f"exporting needs {package}, which cannot be imported here: {error}",
+            f"`ember export` needs {package}, which cannot be imported: {error}",
             hint=INSTALL,
         ) from error
 

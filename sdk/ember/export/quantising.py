@@ -17,7 +17,7 @@ class NothingQuantisedError(Exception):
     """A flow found nothing that it could quantise; it says what that would be."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"nothing in it can be quantised: there is no {what}")
+        super().__init__(f"nothing can be quantised: the model has no {what}")
 
 
 def calibrated(
@@ -45,7 +45,7 @@ def in_groups(model: Any) -> tuple[Any, int]:
     layers = [m for m in model.modules() if type(m) is torch.nn.Linear]
     fitting = [layer for layer in layers if layer.in_features % GROUP == 0]
     if not fitting:
-        widths = f"of a width of inputs that is a multiple of {GROUP}"
+        widths = f"with an input width that is a multiple of {GROUP}"
         raise NothingQuantisedError(f"nn.Linear {widths}")
     config = api.Int8DynamicActivationIntxWeightConfig(
         weight_dtype=torch.int4, weight_granularity=granularity.PerGroup(GROUP)

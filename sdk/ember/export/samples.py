@@ -15,8 +15,8 @@ from ember.export.source import Sample
 from ember.files import arrays
 
 _FORMS = (
-    "a .npy with samples along the first axis, a .npz with such an array for each"
-    " input, or a folder of them"
+    "give a .npy with samples along the first axis, a .npz with such an array for"
+    " each input, or a folder of them"
 )
 
 
@@ -25,7 +25,7 @@ def read(path: Path, example: Sample) -> tuple[Sample, ...]:
     if path.is_dir():
         files = sorted([*path.glob("*.npy"), *path.glob("*.npz")])
         if not files:
-            raise SdkError(f"{path} holds no .npy or .npz file", hint=_FORMS)
+            raise SdkError(f"{path} has no .npy or .npz file", hint=_FORMS)
         return tuple(sample for one in files for sample in _of_file(one, example))
     return tuple(_of_file(path, example))
 
@@ -34,7 +34,8 @@ def _of_file(path: Path, example: Sample) -> Iterator[Sample]:
     given = arrays.read_all(path)
     if len(given) != len(example):
         raise SdkError(
-            f"{path} holds {len(given)} arrays, the model takes {len(example)} inputs",
+            f"{path} has {len(given)} arrays, but the model takes {len(example)}"
+            " inputs",
             hint=_FORMS,
         )
     columns = [
@@ -52,7 +53,7 @@ def _tensors(path: Path, number: int, array: NDArray[Any], like: Any) -> Sequenc
     """One sample, or many of them, whose batch of one may be left out."""
     torch = need("torch")
     if not isinstance(like, torch.Tensor):
-        raise SdkError(f"input {number} is no tensor: it cannot come from {path}")
+        raise SdkError(f"input {number} is not a tensor: it cannot come from {path}")
     shape = tuple(like.shape)
     if array.shape == shape:
         parts = [array]
@@ -60,7 +61,7 @@ def _tensors(path: Path, number: int, array: NDArray[Any], like: Any) -> Sequenc
         parts = [part.reshape(shape) for part in array]
     else:
         raise SdkError(
-            f"{path}: input {number} has the shape {list(array.shape)}, the model"
+            f"{path}: input {number} has the shape {list(array.shape)}, but the model"
             f" takes {list(shape)}",
             hint=_FORMS,
         )

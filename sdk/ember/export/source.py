@@ -45,8 +45,8 @@ def read(path: Path) -> Source:
         return _of_saved(path)
     raise SdkError(
         f"{path} is neither a .py nor a .pt2 file",
-        hint="a Python file that defines `model` and `example_inputs`, or what"
-        " torch.export.save() wrote",
+        hint="give a Python file that defines `model` and `example_inputs`, or a file"
+        " from torch.export.save()",
     )
 
 
@@ -93,7 +93,10 @@ def _model(path: Path, found: Any) -> Any:
     if not isinstance(found, torch.nn.Module):
         found = _called(path, _MODEL[0], found)
     if not isinstance(found, torch.nn.Module):
-        raise SdkError(f"{path}: `model` is no torch.nn.Module and makes none")
+        raise SdkError(
+            f"{path}: `model` is neither a torch.nn.Module nor a function"
+            " that returns one"
+        )
     layouts.straighten(found)
     return found.eval()
 
@@ -130,17 +133,19 @@ def _of_saved(path: Path) -> Source:
             program = torch.export.load(path)
     except Exception as error:
         raise SdkError(
-            f"{path} is not what torch.export.save() writes: {blame.first_line(error)}"
+            f"{path} is not a file from torch.export.save(): {blame.first_line(error)}"
         ) from error
     given = program.example_inputs
     if not given or not given[0]:
         raise SdkError(
             f"{path} was saved without example inputs",
-            hint="save what torch.export.export(model, example_inputs) gave",
+            hint="save the result of torch.export.export(model, example_inputs)",
         )
     if given[1]:
         names = ", ".join(given[1])
-        raise SdkError(f"{path} takes keyword arguments ({names}), which .pte has not")
+        raise SdkError(
+            f"{path} takes keyword arguments ({names}), which a .pte does not have"
+        )
     model = program.module(check_guards=False)
     layouts.straighten(model)
     return Source(path, model, tuple(layouts.whole(given[0])), saved=True)

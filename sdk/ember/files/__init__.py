@@ -62,15 +62,16 @@ def opened(
             raise SdkError(f"{name} is a folder", hint=f"give {what or wanted}")
         if not stat.S_ISREG(mode):
             raise SdkError(
-                f"{name} is a pipe or device, not a file", hint=f"give {what or wanted}"
+                f"{name} is a pipe or a device, not a file",
+                hint=f"give {what or wanted}",
             )
         return path.open("rb")
     except FileNotFoundError:
         raise SdkError(
-            f"{name} does not exist", hint="check the path; relative ones start here"
+            f"{name} does not exist", hint="check the path and the current folder"
         ) from None
     except ValueError as error:  # a zero byte in the path
-        raise SdkError(f"{str(path)!r} is no path: {error}") from error
+        raise SdkError(f"{str(path)!r} is not a path: {error}") from error
     except OSError as error:
         raise _unreadable(path, error) from error
 
@@ -100,7 +101,7 @@ def expect(data: bytes, kind: Kind, what: str) -> None:
         return
     if len(data) < _SHORTEST:
         raise SdkError(
-            f"{what} is not an ExecuTorch {kind.value}: it has only {len(data)} bytes",
+            f"{what} is not an ExecuTorch {kind.value}: it has {len(data)} bytes",
             hint="the file is empty or truncated: export or copy it again",
         )
     if found is not None:
@@ -126,7 +127,7 @@ def expect_known(data: bytes, what: str) -> Kind:
     for form in _FORMATS.values():
         _expect_version(data, form, what)
     raise SdkError(
-        f"{what} is none of ExecuTorch's files (.pte, .bpte, .ptd)",
+        f"{what} is not an ExecuTorch file (.pte, .bpte, .ptd)",
         hint="give the .pte that to_executorch() wrote",
     )
 

@@ -59,8 +59,8 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[Array]:
     unpacked = sum(one.file_size for one in members)
     if len(members) > MOST_MEMBERS or unpacked > MOST_UNPACKED:
         raise SdkError(
-            f"{path} holds {len(members):,} arrays of {unpacked:,} bytes, more than"
-            f" {MOST_MEMBERS} or {MOST_UNPACKED:,}"
+            f"{path} has {len(members):,} arrays of {unpacked:,} bytes; at most"
+            f" {MOST_MEMBERS} arrays and {MOST_UNPACKED:,} bytes are read"
         )
     found = []
     for one in members:
@@ -75,8 +75,8 @@ def _read(file: IO[bytes], size: int, name: str) -> Array:
     left = size - file.tell()
     if count * dtype.itemsize > left:
         raise SdkError(
-            f"{name}: its header says {count * dtype.itemsize:,} bytes,"
-            f" {left:,} follow",
+            f"{name}: its header says {count * dtype.itemsize:,} bytes, but {left:,}"
+            " follow",
             hint="the file is truncated or damaged: write it again",
         )
     try:
@@ -93,14 +93,14 @@ def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype
         version = np.lib.format.read_magic(file)
         read_header = _HEADER_READERS.get(version)
         if read_header is None:
-            raise ValueError(f"it has version {version[0]}.{version[1]} of the format")
+            raise ValueError(f"its format version is {version[0]}.{version[1]}")
         with warnings.catch_warnings():  # of headers that Python 2 wrote
             warnings.simplefilter("ignore")
             shape, is_fortran, dtype = read_header(file)
     except _NO_HEADER as error:
         raise _no_npy(name, _line(error)) from error
     if dtype.hasobject or dtype.itemsize == 0:
-        raise _no_npy(name, f"it holds {dtype}, not numbers")
+        raise _no_npy(name, f"it contains {dtype}, not numbers")
     if any(one < 0 for one in shape):
         raise _no_npy(name, f"its shape {list(shape)} has a negative size")
     return tuple(map(int, shape)), is_fortran, dtype

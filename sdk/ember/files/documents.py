@@ -39,12 +39,12 @@ def read_yaml(path: Path, what: str = "") -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        reason = getattr(error, "problem", None) or "it is no text"
-        raise SdkError(f"{name}{where}: this is not YAML: {reason}") from error
+        reason = getattr(error, "problem", None) or "it is not text"
+        raise SdkError(f"{name}{where}: not YAML: {reason}") from error
     except _WRONG_VALUE as error:
         raise SdkError(
-            f"{name}: a value is not what its form or tag says: {_line(error)}",
-            hint="put quotes around texts that look like dates or numbers",
+            f"{name}: a value does not match its form or tag: {_line(error)}",
+            hint="quote strings that look like dates or numbers",
         ) from error
 
 
@@ -72,7 +72,8 @@ def _measure(events: Iterator[Any], name: str) -> None:
             sizes[event.anchor] = 1
         if nodes > MOST_NODES:
             raise SdkError(
-                f"{name}: it holds more than {MOST_NODES:,} values, aliases written out"
+                f"{name}: it has more than {MOST_NODES:,} values once aliases are"
+                " expanded"
             )
 
 
@@ -117,7 +118,7 @@ def _text(path: Path, what: str) -> str:
 def _too_deep(name: str) -> SdkError:
     return SdkError(
         f"{name}: lists and mappings are nested more than {MOST_DEPTH} deep",
-        hint="no file of Ember is: was it damaged or made to do harm?",
+        hint="Ember's files never are: is it damaged or malicious?",
     )
 
 

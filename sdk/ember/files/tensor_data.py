@@ -119,7 +119,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
 def _header(data: bytes, what: str) -> tuple[int, int]:
     """Where the FlatBuffer ends and where the segments begin."""
     if len(data) < _HEADER_AT + _HEADER.size:
-        raise SdkError(f"{what} ends inside its header", _DAMAGED)
+        raise SdkError(f"{what} ends within its header", _DAMAGED)
     magic, length, offset, size, base, segment_size = _HEADER.unpack_from(
         data, _HEADER_AT
     )
@@ -128,7 +128,7 @@ def _header(data: bytes, what: str) -> tuple[int, int]:
     end = max(offset + size, base + segment_size)
     if end > len(data):
         raise SdkError(
-            f"{what} is truncated: its header states {end} bytes, it has {len(data)}",
+            f"{what} is truncated: its header says {end} bytes, but it has {len(data)}",
             _DAMAGED,
         )
     if base and base < offset + size:
@@ -158,7 +158,9 @@ def _entry_problems(record: Record, blobs: list[bytes]) -> list[str]:
             found.append(f"two entries have the key {key!r}")
         keys.add(key or "")
         if one["segment_index"] >= len(blobs):
-            found.append(f"{key!r} is in the missing segment {one['segment_index']}")
+            found.append(
+                f"{key!r} is in segment {one['segment_index']}, which does not exist"
+            )
         elif one["tensor_layout"] is not None:
             size = len(blobs[one["segment_index"]])
             found += _layout_problems(f"{key!r}", one["tensor_layout"], size)
@@ -170,10 +172,10 @@ def _layout_problems(who: str, record: Record, size: int) -> list[str]:
     if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
         return [f"{who} has an impossible shape"]
     if not tensors.is_dim_order(dim_order, len(sizes)):
-        return [f"{who} has a dim order that does not fit its shape"]
+        return [f"{who} has a dim order that does not match its shape"]
     needed = tensors.nbytes(DType(record["scalar_type"]), sizes)
     if needed > size:
-        return [f"{who} needs {needed} bytes, its segment has {size}"]
+        return [f"{who} needs {needed} bytes, but its segment has {size}"]
     return []
 
 

@@ -70,7 +70,7 @@ def parse(payload: bytes) -> Graph:
     offset, size = flatbuffer(payload)
     data = payload[offset : offset + size]
     if data[4:8] not in IDS:
-        raise SdkError("an XNNPACK payload is of no known schema")
+        raise SdkError("an XNNPACK payload has an unknown schema")
     record = flat.read(data, GRAPH, "an XNNPACK payload")
     keys = [one["named_key"] or None for one in record["constant_data"] or ()]
     read = [_value(one["value"], keys) for one in record["xvalues"] or ()]
@@ -93,7 +93,7 @@ def _convert(value: Value) -> Node:
 
 def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Value:
     if union is None:
-        raise SdkError("an XNNPACK payload has a value of no kind")
+        raise SdkError("an XNNPACK payload has a value without a type")
     name, record = union
     quantised = name == "XNNQuantizedTensorValue"
     tensor = record["tensor_value"] if quantised else record
@@ -120,7 +120,7 @@ def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Valu
 
 def _node(record: Record, values: dict[int, Value]) -> Node:
     if record["node"] is None:
-        raise SdkError("an XNNPACK payload has a node of no kind")
+        raise SdkError("an XNNPACK payload has a node without a type")
     kind, fields = record["node"]
     inputs: list[Value] = []
     outputs: list[Value] = []

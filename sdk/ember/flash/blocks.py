@@ -38,7 +38,7 @@ def read(path: Path, board: Board) -> Image:
     vectors = program.symbol("__ember_vectors_start")
     parts = image.segments(path)
     if not parts:
-        raise SdkError(f"{path} holds nothing to write")
+        raise SdkError(f"{path} has nothing to write")
     start = vectors.address if vectors else parts[0].address
     return Image(tuple(_blocks(path, board, parts)), start)
 
@@ -64,7 +64,7 @@ def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]
             if not any(m.base <= one.address < m.end for m in board.memories)
         )
         raise SdkError(
-            f"{path} has {len(lost.data)} bytes at {lost.address:#010x}, outside of the"
+            f"{path} has {len(lost.data)} bytes at {lost.address:#010x}, outside the"
             f" memories of {board.name}",
             hint=f"was it built for another board? `ember boards {board.name}`",
         )
@@ -77,8 +77,8 @@ def _of_memory(path: Path, memory: Memory, parts: Sequence[Segment]) -> list[Seg
     last = parts[-1].address + len(parts[-1].data)
     if last > memory.end:
         raise SdkError(
-            f"{path} is {last - memory.end} bytes larger than {memory.name}, which has"
-            f" {memory.size}"
+            f"{path} is {last - memory.end} bytes larger than {memory.name}"
+            f" ({memory.size:,} bytes)"
         )
     spans = list(memory.flash.spans(memory.base, memory.size))
     erased = bytes([memory.flash.erased])

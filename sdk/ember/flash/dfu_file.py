@@ -34,7 +34,7 @@ def unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
     try:
         return _unpack(data)
     except struct.error:
-        raise SdkError("this is not a whole DFU file") from None
+        raise SdkError("the DFU file is incomplete") from None
 
 
 def _unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:

@@ -41,7 +41,9 @@ def choose(facts: Uf2, probe: str | None) -> Drive:
     if probe:
         drive = at(Path(probe))
         if drive is None:
-            raise SdkError(f"{probe} is no drive of a UF2 boot loader: no {_FACTS}")
+            raise SdkError(
+                f"{probe} is not the drive of a UF2 boot loader: it has no {_FACTS}"
+            )
         if not _is_for(drive, facts):
             raise SdkError(
                 f"wrong chip: {probe} is a {drive.board_id}, not a {facts.board_id}"
@@ -53,14 +55,14 @@ def choose(facts: Uf2, probe: str | None) -> Drive:
         others = ", ".join(f"{one.place} ({one.board_id})" for one in drives)
         raise SdkError(
             f"no drive {facts.volume} is mounted"
-            + (f", only of other chips: {others}" if others else ""),
+            + (f", only drives of other chips: {others}" if others else ""),
             hint="hold the BOOTSEL or reset button while plugging the board in",
         )
     if len(found) > 1:
         places = ", ".join(str(one.place) for one in found)
         raise UsageError(
-            f"{len(found)} boards wait for a file: {places}",
-            hint="choose one: --probe FOLDER",
+            f"{len(found)} boards are waiting for a file: {places}",
+            hint="choose one with --probe FOLDER",
         )
     return found[0]
 
@@ -74,8 +76,8 @@ def copy(data: bytes, name: str, drive: Drive) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise SdkError(
-            f"copying to {drive.place} stopped: {error.strerror or error}",
-            hint="plug the board in again, with the button held, and repeat",
+            f"copying to {drive.place} failed: {error.strerror or error}",
+            hint="plug the board in again with the button held, and retry",
         ) from error
 
 

@@ -14,7 +14,7 @@ def plan(order: Order, facts: Gdb) -> Plan:
     remote = order.probe or facts.remote
     if remote is None:
         raise UsageError(
-            "gdb needs the address of a server", hint="give it: --probe HOST:PORT"
+            "gdb needs the address of a server", hint="give --probe HOST:PORT"
         )
     reads = plans.read_back(order)
     load = ["load"] if order.program else []

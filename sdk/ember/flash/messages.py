@@ -9,41 +9,39 @@ from ember.flash.plans import Step
 
 _NO_PROBE = (
     "no debug probe is connected",
-    "connect the board; `ember probes` lists what this computer sees",
+    "connect the board; `ember probes` lists what is connected",
 )
 _NO_BOOT_LOADER = (
-    "no such boot loader is connected",
-    "start it: the BOOT0 pin high, then reset; `ember probes` lists what this computer"
-    " sees",
+    "no matching boot loader is connected",
+    "start it: set BOOT0 high, then reset; `ember probes` lists what is connected",
 )
 _NO_SUCH_ID = (
-    "--probe is nothing that a probe of this kind is called",
-    "`ember probes` lists what this computer sees",
+    "--probe matches no probe of this kind",
+    "`ember probes` lists what is connected",
 )
 _TWO_PROBES = (
     "several probes are connected",
-    "choose one with --probe: `ember probes` lists them",
+    "choose one with --probe; `ember probes` lists them",
 )
 _GONE = (
-    "the probe or the chip was lost in the middle; the flash may hold a part of the"
-    " firmware",
-    "connect it again and repeat",
+    "the connection to the probe or the chip was lost; the flash may be partly written",
+    "reconnect it and retry",
 )
 _LOCKED = (
-    "the chip is locked against debuggers",
+    "the chip is locked: debug access is disabled",
     "unlocking erases it: `pyocd erase --mass --target TARGET`, or the vendor's tool",
 )
 _WRONG_CHIP = (
-    "wrong chip: the probe does not find what the board's file says",
-    "check --board, and which board the probe is connected to",
+    "wrong chip: the probe finds another than the board's file describes",
+    "check --board and which board the probe is connected to",
 )
 _NO_TARGET = (
-    "the probe does not reach the chip",
-    "check power and the debug cable; hold reset while starting",
+    "the probe cannot reach the chip",
+    "check power and the debug cable, or retry while holding reset",
 )
 _UNKNOWN_TARGET = (
     "this pyOCD does not know the board's target",
-    "fetch its CMSIS-Pack: `pyocd pack install TARGET`, or give a file with"
+    "install its CMSIS-Pack: `pyocd pack install TARGET`, or give a file with"
     " --tool-arg --pack --tool-arg FILE.pack",
 )
 _NO_CONFIGURATION = (
@@ -51,12 +49,12 @@ _NO_CONFIGURATION = (
     "install a newer OpenOCD, or choose another tool: --method",
 )
 _NO_SERVER = (
-    "nobody answers at the address of the gdb server",
-    "start it, or give another address: --probe HOST:PORT",
+    "nothing answers at the address of the gdb server",
+    "start the server, or give its address: --probe HOST:PORT",
 )
 _ALGORITHM = (
     "the flash could not be erased or programmed",
-    "is it write-protected? power the board off and on and repeat",
+    "check write protection; power-cycle the board and retry",
 )
 
 # Words of the tools. The first that matches says it; specific ones first.
@@ -158,8 +156,8 @@ def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
             return SdkError(f"{tool}, {step.what}: {what}", hint=_filled(hint, step))
     lines = re.split(r"[\r\n]", output)
     last = next((line for line in reversed(lines) if line.strip()), "")
-    said = f": {last.strip()[:200]}" if last else ", without a word"
-    return SdkError(f"{tool}, {step.what}: it ended with code {code}{said}")
+    said = f": {last.strip()[:200]}" if last else ", without output"
+    return SdkError(f"{tool}, {step.what}: exited with status {code}{said}")
 
 
 def _filled(hint: str, step: Step) -> str:

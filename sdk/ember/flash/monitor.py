@@ -22,9 +22,8 @@ def connect(board: Board, url: str | None, baud: int | None) -> Wire:
     """The board's port, opened: `url`, or the only one that is connected."""
     if board.uart is None or board.console != "uart":
         raise SdkError(
-            f"firmware of {board.name} says nothing over a serial port",
-            hint="it does with `uart:` and `console: uart` in the board's file:"
-            " docs/boards.md",
+            f"firmware of {board.name} has no console on a serial port",
+            hint="add `uart:` and `console: uart` to the board's file: docs/boards.md",
         )
     return wire.open_port(url or _only_port(), baud or board.uart.baud)
 
@@ -54,5 +53,5 @@ def _only_port() -> str:
     listed = ": " + ", ".join(found) if found else ""
     raise UsageError(
         f"{len(found) or 'no'} serial ports are connected{listed}",
-        hint="say which is the board's: --port URL",
+        hint="choose the board's with --port URL",
     )

@@ -66,10 +66,10 @@ def _start(plan: Plan, step: Step, folder: Path, limit: float) -> str:
         )
     except subprocess.TimeoutExpired:
         raise SdkError(
-            f"{plan.tool}, {step.what}: no end after {limit:.0f} s; the flash may hold"
-            " a part of the firmware",
-            hint="is the probe still connected? see `ember probes`; --timeout waits"
-            " longer",
+            f"{plan.tool}, {step.what}: not done after {limit:.0f} s; the flash may"
+            " be partly written",
+            hint="check the connection with `ember probes`, or wait longer with"
+            " --timeout",
         ) from None
     output = done.stdout.decode("utf-8", "replace")
     # gdb -batch and pyocd commander end with 0 after some failures.
@@ -97,12 +97,12 @@ def _compare(plan: Plan, step: Step, read: Read, folder: Path, output: str) -> N
         raise SdkError(
             f"wrong chip: its identity at {read.address:#010x} is {is_:#x}, not"
             f" {want:#x}; nothing was written",
-            hint="check --board, and which board the probe is connected to",
+            hint="check --board and which board the probe is connected to",
         )
     at = wrong[0]
     raise SdkError(
         f"verify failed: {len(wrong)} of {len(found)} bytes differ, the first at"
         f" {read.address + at:#010x}: {found[at]:#04x}, not {read.data[at]:#04x}",
-        hint="flash again; if it stays, the flash is worn or locked, or this is"
+        hint="flash again; if it still differs, the flash is worn or locked, or holds"
         " another firmware",
     )

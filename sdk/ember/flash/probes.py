@@ -70,7 +70,7 @@ def need_one(tool: str, probe: str | None) -> None:
         listed = ", ".join(f"{one.id} ({one.title})" for one in seen)
         raise UsageError(
             f"{len(seen)} debug probes are connected: {listed}",
-            hint="choose one: --probe ID; the beginning of an id will do for pyocd",
+            hint="choose one with --probe ID; for pyocd, a prefix is enough",
         )
 
 
@@ -85,7 +85,7 @@ def _debug() -> list[Found] | None:
     if output is None:
         return None
     try:
-        facts = documents.parse_json(output, "what pyocd said")
+        facts = documents.parse_json(output, "what pyocd printed")
     except SdkError:
         return []
     boards = facts.get("boards") if isinstance(facts, dict) else None

@@ -13,8 +13,8 @@ IMAGE = "firmware.uf2"
 def plan(order: Order, facts: Uf2) -> Plan:
     if not order.program:
         raise UsageError(
-            "uf2 cannot read back, so there is nothing to compare",
-            hint="compare with a debug probe: --method pyocd",
+            "uf2 cannot read flash back, so it cannot verify",
+            hint="verify with a debug probe: --method pyocd",
         )
     data = uf2_file.pack(order.image.blocks, facts.family)
     words = ("copy", IMAGE, order.probe or facts.volume)

@@ -38,7 +38,7 @@ def pack(blocks: Sequence[Segment], family: int, erased: int = 0xFF) -> bytes:
 def unpack(data: bytes) -> tuple[tuple[Segment, ...], int]:
     """Blocks and family; an SdkError when the file is broken."""
     if not data or len(data) % _BLOCK:
-        raise SdkError(f"a UF2 file of {len(data)} bytes is not whole blocks of 512")
+        raise SdkError(f"a UF2 file of {len(data)} bytes is not a multiple of 512")
     found: list[Segment] = []
     families = set()
     for index, at in enumerate(range(0, len(data), _BLOCK)):

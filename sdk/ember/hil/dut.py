@@ -73,7 +73,7 @@ class Dut:
                 status = self._exit_status()
                 if status is not None:
                     return status
-                raise ExpectError(f"no end within {timeout:g} s{self._last()}")
+                raise ExpectError(f"still running after {timeout:g} s{self._last()}")
 
     def _wait(
         self, find: Callable[[], re.Match[bytes] | None], wanted: str, timeout: float
@@ -85,7 +85,7 @@ class Dut:
                 how = f"within {timeout:g} s"
                 if status is not None:
                     how = f"before it ended with exit status {status}"
-                raise ExpectError(f"not said {how}: {wanted}{self._last()}")
+                raise ExpectError(f"no match {how}: {wanted}{self._last()}")
         self._passed = found.end()
         return found
 
@@ -104,8 +104,8 @@ class Dut:
     def _last(self) -> str:
         lines = self.output[self._passed :].decode("utf-8", "replace").splitlines()
         if not lines:
-            return "\nit said nothing since the last match"
-        return "\nit said:\n  " + "\n  ".join(lines[-_SHOWN:])
+            return "\nno output since the last match"
+        return "\noutput:\n  " + "\n  ".join(lines[-_SHOWN:])
 
 
 def _bytes(text: Exact) -> bytes:

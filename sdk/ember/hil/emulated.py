@@ -107,5 +107,5 @@ def accepted(
     while process.poll() is None and time.monotonic() < deadline:
         with contextlib.suppress(TimeoutError):
             return server.accept()[0]
-    last = said().strip().rsplit("\n", 1)[-1] or "it said nothing"
-    raise SdkError(f"the emulator does not start: {last}")
+    last = said().strip().rsplit("\n", 1)[-1] or "it printed nothing"
+    raise SdkError(f"the emulator failed to start: {last}")

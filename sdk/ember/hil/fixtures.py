@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from ember.hil.targets import Choice, Target, Wanted
 
 _MARKERS = (
-    "board(name, ...): the test needs one of these boards, and `dut` is it",
-    "hil: the test needs hardware; no emulator will do",
-    "fixture(name): the test needs what the hardware map calls so under `fixtures`",
+    "board(name, ...): the test needs one of these boards; `dut` is that board",
+    "hil: the test needs hardware, not an emulator",
+    "fixture(name): the test needs a device with this entry under `fixtures` in the"
+    " hardware map",
 )
 _OPTIONS = {
     "--target": ("ID", "qemu, an emulated board, or a device of the hardware map"),
@@ -37,7 +38,7 @@ def add_options(parser: pytest.Parser) -> None:
         group.addoption(
             "--require-hardware",
             action="store_true",
-            help="fail tests whose hardware is not there, instead of deselecting them",
+            help="fail tests whose hardware is missing instead of deselecting them",
         )
 
 

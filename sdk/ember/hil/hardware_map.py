@@ -61,7 +61,7 @@ class Device(BaseModel):
             if self.is_a(name):
                 return name
         raise SdkError(
-            f"device {self.id}: no board is called {' or '.join(self.platforms)}",
+            f"device {self.id}: no board is named {' or '.join(self.platforms)}",
             hint="see `ember boards`",
         )
 
@@ -92,5 +92,5 @@ def read(path: Path) -> tuple[Device, ...]:
     connected = tuple(one for one in found if one.connected)
     for one in connected:
         if one.serial is None and one.serial_pty is None:
-            raise SdkError(f"{path}: device {one.id} has no serial")
+            raise SdkError(f"{path}: device {one.id} has no `serial`")
     return connected

@@ -29,8 +29,8 @@ def wrong(frame: Frame, what: str) -> SdkError:
     """The error for a frame that no runner sends."""
     return SdkError(
         f"the board sent a {NAMES[frame.type]} frame that no runner sends: {what}",
-        hint="flash the runner again: ember flash --runner --board NAME; a line that"
-        " only loses bytes does not do this",
+        hint="flash the runner again (ember flash --runner --board NAME): lost bytes"
+        " alone do not cause this",
     )
 
 
@@ -62,7 +62,7 @@ def check_gaps(frame: Frame, count: int) -> None:
 def unknown(frame: Frame) -> SdkError:
     return SdkError(
         f"the board sent a frame of type {frame.type}, which no runner sends",
-        hint="is this the board's port, and not one that sends back what it hears?",
+        hint="check the port: it may echo what it receives",
     )
 
 

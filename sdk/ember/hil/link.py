@@ -105,17 +105,19 @@ class Link:
 
     def _another_version(self, version: int) -> SdkError:
         return SdkError(
-            f"the runner on {self.wire.name} speaks version {version} of the link,"
-            f" this ember version {VERSION}",
+            f"the runner on {self.wire.name} uses version {version} of the link, this"
+            f" Ember version {VERSION}",
             hint="flash the runner again: ember flash --runner --board NAME",
         )
 
     def _nobody(self) -> SdkError:
         heard = self._reader.bytes
         if heard:
-            what = f"{heard} bytes came, but no answer: another baud rate or firmware?"
+            what = (
+                f"{heard} bytes received, but no answer: wrong baud rate or firmware?"
+            )
         else:
-            what = "nothing answers: is the runner flashed, and the baud rate right?"
+            what = "no answer: is the runner flashed, and the baud rate right?"
         return SdkError(
             f"{self.wire.name}: {what}",
             hint="flash the runner (ember flash --runner --board NAME), or reset the"

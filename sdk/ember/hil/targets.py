@@ -49,8 +49,9 @@ class Emulated:
     def opened(self, firmware: Path | None) -> Iterator[Dut]:
         if firmware is None:
             raise SdkError(
-                f"the emulator of {self.name} needs a firmware",
-                hint="--firmware FILE.elf, or a fixture `firmware` that gives its path",
+                f"the emulator of {self.name} needs firmware",
+                hint="give --firmware FILE.elf, or a fixture `firmware` that returns"
+                " its path",
             )
         target = boards.load(self.name)
         with _emulator(target, firmware) as (process, line):

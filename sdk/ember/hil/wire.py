@@ -83,7 +83,7 @@ class SerialWire:
             try:
                 data: bytes = self._port.read(max(self._port.in_waiting, 1))
             except (OSError, TypeError) as error:  # TypeError: closed under it
-                raise WireGoneError(f"{self.name} is gone: unplugged?") from error
+                raise WireGoneError(f"{self.name} disappeared: unplugged?") from error
             if data or time.monotonic() >= deadline:
                 return data
 
@@ -91,7 +91,7 @@ class SerialWire:
         try:
             self._port.write(data)
         except (OSError, TypeError) as error:
-            raise WireGoneError(f"{self.name} is gone: unplugged?") from error
+            raise WireGoneError(f"{self.name} disappeared: unplugged?") from error
 
     def close(self) -> None:
         self._port.close()
@@ -121,7 +121,7 @@ def _connect(url: str) -> Wire:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     if not host or port is None:
-        raise SdkError(f"'{url}' names no host and port: write socket://localhost:7000")
+        raise SdkError(f"'{url}' has no host and port: write socket://localhost:7000")
     try:
         return SocketWire(socket.create_connection((host, port), 5), url)
     except OSError as error:
@@ -135,7 +135,7 @@ def _pyserial() -> types.ModuleType:
         import serial.tools.list_ports
     except ImportError as error:
         raise SdkError(
-            "pyserial is missing: it opens serial ports",
+            "serial ports need pyserial, which is not installed",
             hint="install it: pip install pyserial",
         ) from error
     found: types.ModuleType = serial
@@ -145,7 +145,9 @@ def _pyserial() -> types.ModuleType:
 def _ports(serial: types.ModuleType) -> str:
     names = sorted(one.device for one in serial.tools.list_ports.comports())
     return (
-        f"ports here: {', '.join(names)}" if names else "there is no serial port here"
+        f"connected ports: {', '.join(names)}"
+        if names
+        else "no serial port is connected"
     )
 
 
@@ -160,7 +162,9 @@ def _cannot_open(url: str, error: Exception, baud: int) -> SdkError:
     if number in (errno.EBUSY, errno.EAGAIN, errno.EWOULDBLOCK) or "lock" in text:
         return SdkError(f"{url} is busy: another program has it open")
     if isinstance(error, ValueError) and "://" in url:
-        return SdkError(f"'{url}' is no port that pyserial knows")
+        return SdkError(f"'{url}' is not a port that pyserial knows")
     if isinstance(error, ValueError):
-        return SdkError(f"{url} cannot do {baud} baud", hint="give another with --baud")
+        return SdkError(
+            f"{url} does not support {baud} baud", hint="choose another with --baud"
+        )
     return SdkError(f"cannot open {url}: {text}")

@@ -83,7 +83,7 @@ class Backend:
             if name in before:
                 one = isa.of(name)
                 if one in sets:
-                    why = " and ".join(refused) or "not for such a node"
+                    why = " and ".join(refused) or "not for this node"
                     found.append(f"not {name}: {why}")
                 elif one in forbidden:
                     found.append(f"the project forbids {one}")
@@ -200,8 +200,8 @@ def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
         made = replace(made, schema=known.schema)
     if made.arguments != known.arguments:
         raise SdkError(
-            f"{library.path}: the schema of {entry.op} has {made.arguments} arguments,"
-            f" that of Ember's kernels has {known.arguments}",
+            f"{library.path}: the schema of {entry.op} has {made.arguments}"
+            f" arguments, but Ember's kernels take {known.arguments}",
             hint=f"its schema is {known.schema}",
         )
     return replace(
@@ -218,16 +218,16 @@ def _check(library: Library, taken: set[str]) -> None:
     for entry in library.entries:
         for kernel in entry.kernels:
             if kernel in taken:
-                problems.append(f"another kernel is called {kernel}: rename this one")
+                problems.append(f"another kernel is named {kernel}: rename this one")
             elif not NAME.fullmatch(kernel) or len(kernel) > NAME_LENGTH:
                 problems.append(
-                    f"{kernel!r} is no name for a kernel: see docs/kernels.md"
+                    f"{kernel!r} is not a valid kernel name: see docs/kernels.md"
                 )
             elif isa.of(kernel):
-                problems.append(f"{kernel} has the name of a variant: only Ember's do")
+                problems.append(f"{kernel} has a name reserved for Ember's variants")
             elif not entry.source(kernel).is_file():
                 problems.append(
-                    f"{entry.op} needs {entry.source(kernel)}: no such file"
+                    f"{entry.op} needs {entry.source(kernel)}, which does not exist"
                 )
     problems += [f"no such file: {one}" for one in library.sources if not one.is_file()]
     if problems:

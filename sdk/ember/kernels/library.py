@@ -81,7 +81,9 @@ def of(path: Path, data: Any) -> Library:
     top = data if isinstance(data, dict) else {"operators": data}
     entries = top.get("operators", [])
     if not isinstance(entries, list):
-        raise SdkError(f"{path}: `operators` is no list", hint="see docs/kernels.md")
+        raise SdkError(
+            f"{path}: `operators` must be a list", hint="see docs/kernels.md"
+        )
     return Library(
         folder=path.parent,
         path=path,
@@ -142,7 +144,7 @@ def entry_of(path: Path, fields: Any) -> Entry:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise SdkError(
             f"{path}: the entry {name or fields!r} is wrong: {reason}",
-            hint="an entry has op, schema and kernels, or func and kernels",
+            hint="an entry needs op, schema and kernels, or func and kernels",
         ) from error
 
 
@@ -208,7 +210,7 @@ def _inside(schema: str) -> str:
         depth += 1 if found[0] == "(" else -1
         if depth == 0:
             return schema[schema.index("(") + 1 : found.start()]
-    raise ValueError(f"the schema '{schema}' has parentheses without partners")
+    raise ValueError(f"the schema '{schema}' has unbalanced parentheses")
 
 
 def _split(text: str) -> Iterable[str]:

@@ -193,7 +193,7 @@ def check(names: Sequence[str], known: set[str], where: str) -> None:
     if problems:
         raise SdkError(
             problem_list(f"{where} names unknown operators", problems),
-            hint="all operators are in docs/operators.md",
+            hint="docs/operators.md lists every operator",
         )
 
 
@@ -238,7 +238,7 @@ def read(path: Path) -> OpInfo:
         return replace(found, schemas=given)
     if not isinstance(data, dict):
         raise SdkError(
-            f"{path} is no list of operators",
+            f"{path} is not a list of operators",
             hint="see docs/selective-build.md for the layouts",
         )
     return _selected(path, data)
@@ -253,9 +253,11 @@ def _selected(path: Path, data: Mapping[str, Any]) -> OpInfo:
     operators = data.get("operators") or {}
     metadata = data.get("et_kernel_metadata") or {}
     if unknown or not isinstance(operators, dict) or not isinstance(metadata, dict):
-        what = f"the field {unknown[0]}" if unknown else "operators that are no mapping"
+        what = (
+            f"the field {unknown[0]}" if unknown else "operators that are not a mapping"
+        )
         raise SdkError(
-            f"{path} is no selected_operators.yaml: it has {what}",
+            f"{path} is not a selected_operators.yaml: it has {what}",
             hint=f"its fields are {', '.join(sorted(_FIELDS))}",
         )
     keys: dict[str, frozenset[str]] = {}
@@ -264,8 +266,9 @@ def _selected(path: Path, data: Mapping[str, Any]) -> OpInfo:
         for key in items:
             if key != DEFAULT and not _KEY.fullmatch(key):
                 raise SdkError(
-                    f"{path}: {op} has the kernel key '{key}', which is none",
-                    hint="a key is like v1/6;0,1|6;0,1: dtype and dim order per tensor",
+                    f"{path}: {op} has the invalid kernel key '{key}'",
+                    hint="write keys such as v1/6;0,1|6;0,1: dtype and dim order of"
+                    " each tensor",
                 )
         keys[str(op)] = frozenset(items)
     return OpInfo(

@@ -69,6 +69,6 @@ def pinned(
             hint=f"its kernels there: {', '.join(allowed[op])}",
         )
     raise SdkError(
-        f"{op} is pinned to {kernel}, which is none of its kernels",
+        f"{op} is pinned to {kernel}, which is not one of its kernels",
         hint=f"its kernels: {', '.join(known.operators[op].kernels)}",
     )

@@ -79,6 +79,6 @@ def _program_in(folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     raise SdkError(
-        f"{folder} holds {len(found) or 'no'} programs, not one",
+        f"{folder} has {len(found) or 'no'} programs, not one",
         hint="give a .pte, a .bpte or a case folder with model.pte in it",
     )

@@ -84,7 +84,7 @@ class Steering:
         problems += self._of_groups(models)
         if problems:
             raise SdkError(
-                problem_list("the memory rules of the project are wrong", problems),
+                problem_list("the project's memory rules are wrong", problems),
                 hint=f"memories of {board.name}:"
                 f" {', '.join(memory.name for memory in board.memories)}",
             )
@@ -103,20 +103,20 @@ class Steering:
         for group in self.exclusive:
             if len(group) < 2:
                 yield (
-                    f"exclusive: {', '.join(group) or 'a group'} is alone:"
-                    " name at least two that never run together"
+                    f"exclusive: {', '.join(group) or 'a group'} stands alone: name"
+                    " at least two that never run together"
                 )
             for word in group:
                 found = _methods(word, models)
                 if not found:
                     yield (
-                        f"exclusive: {word} is no model, and no MODEL/METHOD"
+                        f"exclusive: {word} is neither a model nor MODEL/METHOD"
                         f"{_near(word, known)}"
                     )
                 if seen & found:
                     yield (
-                        f"exclusive: {word} is named twice: leave one out,"
-                        " or make one group of both"
+                        f"exclusive: {word} is named twice: remove one, or merge the"
+                        " groups"
                     )
                 seen |= found
 
@@ -134,18 +134,18 @@ class Steering:
         )
         for one, size in self.reserve.items():
             if one in sizes and size > sizes[one]:
-                yield f"reserve: {one} has {sizes[one]} bytes, not {size}"
+                yield f"reserve: {one} has {sizes[one]:,} bytes, not {size:,}"
         for word, memories in self.place.items():
             role = CLASSES.get(word, "planned")
             for one in memories:
                 if one in sizes and one not in self.forbid:
                     yield from _unable(board, word, one, role)
             if set(memories) <= set(self.forbid):
-                yield f"place: {word} may only lie in memories that are forbidden"
+                yield f"place: {word} allows only memories that `forbid` excludes"
         for role in dict.fromkeys(CLASSES.values()):
             holders = {one.name for one in board.memories_for(role)}
             if holders and holders <= set(self.forbid):
-                yield f"forbid: no memory is left that holds {role}"
+                yield f"forbid: no memory is left that can hold {role}"
 
     def _of_words(self, models: Sequence[Model]) -> Iterator[str]:
         for word in self.place:
@@ -156,8 +156,8 @@ class Steering:
             )
             if not any(_values(word, *pair) for pair in pairs):
                 yield (
-                    f"place: {word} is no class, and no operator, name, or METHOD/VALUE"
-                    f" of planned memory{_near(word, CLASSES)}"
+                    f"place: {word} is not a class, operator, name or METHOD/VALUE of"
+                    f" planned memory{_near(word, CLASSES)}"
                 )
 
 
@@ -167,7 +167,7 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
         holders |= {one.name for one in board.memories_for("planned")}
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
-        yield f"place: {word} cannot lie in {memory}, but in {able}"
+        yield f"place: {word} cannot go in {memory}, only in {able}"
 
 
 def _methods(word: str, models: Sequence[Model]) -> set[tuple[int, str]]:

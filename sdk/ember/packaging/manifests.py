@@ -47,12 +47,12 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
     for name in wanted:
         if name not in KINDS:
             raise UsageError(
-                f"there are no packages for '{name}'",
+                f"there is no package for '{name}'",
                 hint=f"one of: {', '.join(KINDS)}",
             )
         if KINDS[name].needs_model and not models:
             raise UsageError(
-                f"a package for {name} holds a model, and none is given",
+                f"a package for {name} needs a model, but none was given",
                 hint="name a .pte",
             )
     every = [name for name, one in KINDS.items() if models or not one.needs_model]

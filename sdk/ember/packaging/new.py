@@ -118,7 +118,7 @@ def create(
             hint=f"one of: {', '.join(TEMPLATES)}",
         )
     if folder.is_dir() and any(folder.iterdir()):
-        raise SdkError(f"{folder} is not empty", hint="give a new folder")
+        raise SdkError(f"{folder} is not empty", hint="name a new folder")
     board = boards.load(board_name)
     given = model or paths.examples() / "models" / "digits" / "digits.pte"
     with writing.folder(folder) as place:  # before the work that the checks cost
@@ -137,8 +137,8 @@ def _buildable(given: Path, board: Board, template: str) -> bytes:
     model = models.read(given)
     if model.data:
         raise SdkError(
-            f"{given} has data files beside it, which templates do not know",
-            hint="export the model without them",
+            f"{given} has data files beside it, which templates do not support",
+            hint="export the model with its weights inside",
         )
     return model.content
 

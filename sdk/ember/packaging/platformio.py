@@ -198,7 +198,7 @@ def ini(chosen: Sequence[Board], model: str, *, with_scons: bool) -> str:
     """A platformio.ini with an environment for each board."""
     scons = "  platformio/tool-scons@symlink://.ember/packages/tool-scons"
     lines = [
-        "; .ember/ is made for this computer: `ember platformio`",
+        "; `ember platformio` generates .ember/ for this computer",
         "[env]",
         "platform = symlink://.ember/platform",
         "framework = ember",

@@ -87,9 +87,8 @@ def summary(copies: Sequence[Mapping[str, Any]]) -> str:
     before = sum(one["cycles_in_place"] for one in copies)
     after = sum(one["cycles_copied"] for one in copies)
     return (
-        f"copies of constants: {total}, made when a method is loaded, because reading"
-        f" them there takes a run {after:,} cycles instead of {before:,}"
-        " (`read_cycles` of the board)"
+        f"copies of constants: {total}, made at load, because a run then reads them"
+        f" in {after:,} cycles instead of {before:,} (`read_cycles` of the board)"
     )
 
 
@@ -98,7 +97,7 @@ def remedy(copies: Sequence[Mapping[str, Any]]) -> str:
     sources = sorted({one["source"] for one in copies})
     places = sources[0] if len(sources) == 1 else f"[{', '.join(sources)}]"
     rule = f"memory: {{place: {{constants: {places}}}}}"
-    return f"to leave them where the model lies, in ember.yaml: {rule}"
+    return f"to use them in place, put this in ember.yaml: {rule}"
 
 
 COLUMNS = ("constant", "type", "bytes", "from", "to", "cycles in place", "copied")

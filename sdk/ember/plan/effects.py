@@ -66,8 +66,8 @@ def _of(
             name = method.operators[op].full_name
             if name not in known.operators:
                 raise SdkError(
-                    f"{method.name}, instruction {index}: what {name} writes is not"
-                    " known",
+                    f"{method.name}, instruction {index}: what {name} writes is"
+                    " unknown",
                     hint="list the operator with its schema in a kernels.yaml",
                 )
             return _kernel_call(method, name, known.operators[name].schema, args)

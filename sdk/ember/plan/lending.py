@@ -18,7 +18,7 @@ from ember.plan.regions import Plan
 from ember.select.selection import Selection
 from ember.toolchain import linker
 
-_NO_SCRATCH = "no scratch lies in the memory of the image"
+_NO_SCRATCH = "no scratch is in the image's memory"
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,14 @@ class Lending:
 def may_lend(board: Board, methods: int, *, reload: bool) -> str:
     """Why the payloads of a firmware must stay; empty where they need not."""
     if not linker.is_loaded_whole(board):
-        return "the image does not lie in RAM"
+        return "the image is not in RAM"
     if reload:
         return "methods may be loaded again (`reload:` of the project)"
     if methods > 1:
-        return f"{methods} methods share scratch, and may be loaded after one has run"
+        return (
+            f"{methods} methods share scratch, and one may be loaded after another"
+            " has run"
+        )
     return ""
 
 
@@ -69,7 +72,7 @@ def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
     content = pairs[0][0].content
     start = _start(content, spare[0])
     if start == len(content):
-        return Lending(total, reason="other data of the program lies behind them")
+        return Lending(total, reason="other data of the program follows them")
     plan_check.check_lent(content, pairs[0][1].methods[0].name, start)
     return Lending(total, start, len(content) - start)
 

@@ -271,11 +271,11 @@ class _Spreader:
         return {}
 
     def _no_room(
-        self, parts: Sequence[Part], found: search.Spread
+        self, parts: Sequence[Part], found: search.Assignment
     ) -> NoRoomByRulesError:
         problems = [
-            f"{one.name} needs {one.buffer.size} bytes, for which"
-            f" {' and '.join(sorted(one.allowed)) or 'no memory'} has no room"
+            f"{one.name} needs {one.buffer.size:,} bytes: no room in"
+            f" {' or '.join(sorted(one.allowed)) or 'any memory'}"
             for one, memory in zip(parts, found.where, strict=True)
             if memory is None
         ]
@@ -293,7 +293,7 @@ class _Spreader:
         common: Mapping[str, int],
         *,
         copies: bool,
-    ) -> search.Spread:
+    ) -> search.Assignment:
         """With `copies`, constants may also lie in the application's memory, but then
         a part of it stays free. `common` is room that the method may use again."""
         data = self.board.memories_for("data")[0].name
@@ -319,7 +319,7 @@ class _Spreader:
         return search.spread(items, [*capacities, 1 << 50])
 
     def _keep(
-        self, use: Use, name: str, parts: Sequence[Part], found: search.Spread
+        self, use: Use, name: str, parts: Sequence[Part], found: search.Assignment
     ) -> None:
         """Note where everything goes, and move it there."""
         storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory

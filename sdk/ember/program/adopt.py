@@ -2,8 +2,9 @@
 
 A buffer with a name and without memory (the exporter: `alloc_mutable_buffers=False`) is
 lent by the application: in ExecuTorch through `get_attribute()`, here by
-`ember_method_set_attribute()`. Firmware that shall not have to gets memory for it from
-the plan: one memory for all, in which a name has one place, so that methods share it.
+`ember_method_set_attribute()`. Firmware that leaves this to the SDK
+gets memory for it from the plan: one memory for all, in which a name has one place, so
+methods share it.
 """
 
 from __future__ import annotations

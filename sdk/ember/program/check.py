@@ -44,13 +44,13 @@ def _repeated_keys(program: Program) -> Iterator[str]:
     keys: set[str] = set()
     for entry in program.named_data:
         if entry.key in keys:
-            yield f"two entries of the named data have the key {entry.key!r}"
+            yield f"two entries of named data have the key {entry.key!r}"
         keys.add(entry.key)
 
 
 def _method(program: Program, method: Method) -> Iterator[str]:
     if not method.chains:
-        yield "it has no chain of instructions"
+        yield "it has no instruction chain"
     yield from _outside("inputs", method.inputs, len(method.values))
     yield from _outside("outputs", method.outputs, len(method.values))
     for memory_id, size in enumerate(method.planned_sizes):
@@ -58,7 +58,10 @@ def _method(program: Program, method: Method) -> Iterator[str]:
             yield f"planned memory {memory_id} has {size} bytes"
     for device in method.planned_devices:
         if not 0 <= device.buffer_index < len(method.planned_sizes):
-            yield f"a device is given for the missing buffer {device.buffer_index}"
+            yield (
+                f"a device is given for buffer {device.buffer_index}, which does"
+                " not exist"
+            )
     for index, value in enumerate(method.values):
         for problem in _value(program, method, value):
             yield f"value {index}: {problem}"
@@ -104,14 +107,14 @@ def _tensor(program: Program, method: Method, tensor: Tensor) -> Iterator[str]:
         return
     if not tensors.is_dim_order(tensor.dim_order, len(tensor.sizes)):
         yield (
-            f"its dim order {tensors.shape_text(tensor.dim_order)} does not fit the "
-            f"shape {tensors.shape_text(tensor.sizes)}"
+            f"its dim order {tensors.shape_text(tensor.dim_order)} does not match the"
+            f" shape {tensors.shape_text(tensor.sizes)}"
         )
     if tensor.nbytes > _MOST_BYTES:
         yield f"its shape {tensors.shape_text(tensor.sizes)} has too many elements"
         return
     if tensor.storage_offset != 0:
-        yield f"its storage offset is {tensor.storage_offset}, only 0 is possible"
+        yield f"its storage offset is {tensor.storage_offset}; only 0 is supported"
     if tensor.is_external:
         if not tensor.name:
             yield "its data is external, but it has no name"
@@ -128,7 +131,9 @@ def _data(program: Program, tensor: Tensor) -> Iterator[str]:
         if tensor.extra is not None:
             index = tensor.extra.mutable_segment
         if index >= len(program.mutable_data):
-            yield f"its initial state is in the missing mutable segment {index}"
+            yield (
+                f"its initial state is in mutable segment {index}, which does not exist"
+            )
             return
         held = program.mutable_data[index]
     if tensor.data_index >= len(held):

@@ -43,7 +43,7 @@ class Segments:
     def cut(self, index: int, use: str) -> Data:
         """The bytes of a segment, which `use` names; none when it is missing."""
         if index >= len(self._listed):
-            self._problems.append(f"{use} is in the missing segment {index}")
+            self._problems.append(f"{use} is in segment {index}, which does not exist")
             return b""
         self._uses[index].append(use)
         if index not in self._cut:

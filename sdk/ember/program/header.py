@@ -32,7 +32,7 @@ def read(data: bytes, what: str) -> Header:
     if data[_AT : _AT + 4] != MAGIC:
         return Header(present=False, flat_size=len(data), base=len(data))
     if len(data) < _SIZE_AT:
-        raise SdkError(f"{what} ends inside its header", hint=DAMAGED)
+        raise SdkError(f"{what} ends within its header", hint=DAMAGED)
     _, length, flat_size, base = _HEADER.unpack_from(data, _AT)
     if length < _HEADER.size:
         raise SdkError(f"{what} has a header of {length} bytes", hint=DAMAGED)
@@ -42,7 +42,7 @@ def read(data: bytes, what: str) -> Header:
     end = max(flat_size, base + size)
     if end > len(data):
         raise SdkError(
-            f"{what} is truncated: its header states {end} bytes, it has {len(data)}",
+            f"{what} is truncated: its header says {end} bytes, but it has {len(data)}",
             hint=DAMAGED,
         )
     if base == 0:

@@ -22,14 +22,14 @@ InputOption = Annotated[
     typer.Option(
         "--input",
         metavar="FILE.npy",
-        help="An input, in order; a number, true, false or null for a scalar.",
+        help="The next input; a number, true, false or null for a scalar.",
     ),
 ]
 MethodOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Not forward, or the only one.")
+    str | None, typer.Option(metavar="NAME", help="Default: forward, or the only one.")
 ]
 TimeoutOption = Annotated[
-    float | None, typer.Option(metavar="SECONDS", min=0.1, help="Not the board's.")
+    float | None, typer.Option(metavar="SECONDS", min=0.1, help="Default: the board's.")
 ]
 
 

@@ -49,7 +49,7 @@ def of_run(log: RunLog) -> Profile:
     if log.load is None or log.execute is None or log.unit is None:
         raise SdkError(
             f"{log.built.board.name} cannot count instructions",
-            hint="profile for a board that runs in an emulator: `ember boards`",
+            hint="choose a board with an emulator: see `ember boards`",
         )
     total = sum(node.instructions or 0 for node in log.nodes) or 1
     rows = [_row(log.method, node, total) for node in log.nodes if node.executions]
@@ -138,7 +138,7 @@ def read(path: Path) -> Profile:
         return Profile(**data, nodes=nodes, operators=operators)
     except (SdkError, ValueError, TypeError, KeyError, AttributeError):
         raise SdkError(
-            f"{path} is no profile",
+            f"{path} is not a profile",
             hint="make it with `ember profile MODEL --board NAME --json FILE`",
         ) from None
 

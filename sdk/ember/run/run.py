@@ -256,16 +256,16 @@ def _read_report(built: Built, data: bytes) -> _Report:
         where = f" at instruction {instruction}" if instruction != _NOWHERE else ""
         raise SdkError(
             f"{who}: {_STAGES[min(stage, 3)]} failed{where}: {text}",
-            hint=None if length else "--messages keeps the runtime's sentences",
+            hint=None if length else "--messages keeps the runtime's error messages",
         )
     at += length + -length % 4
     if len(data) < at + _MEMORY.size:
-        raise SdkError(f"{who}: the firmware's report ends early")
+        raise SdkError(f"{who}: the firmware's report is truncated")
     size, used, _, peak, _, scratch = _MEMORY.unpack_from(data, at)
     bound = built.certificate["stack"]["bound"]
     if bound is not None and used > bound:
         raise SdkError(
-            f"{who}: the stack took {used} bytes, more than its bound {bound}"
+            f"{who}: the stack used {used:,} bytes, more than its bound of {bound:,}"
         )
     return _Report(size, used, peak, scratch, data[at + _MEMORY.size :])
 

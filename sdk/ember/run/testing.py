@@ -124,7 +124,7 @@ def _answer(group: Sequence[Case], output: bytes) -> batch.Answer:
     found = batch.answer(output)
     if len(found.results) > len(group):
         raise SdkError(
-            f"the test runner answered {len(found.results)} cases, {len(group)} given"
+            f"the test runner answered {len(found.results)} of {len(group)} cases"
         )
     for index, (case, got) in enumerate(zip(group, found.results, strict=False)):
         verdicts.check(case, index, got)
@@ -265,7 +265,7 @@ class _Session:
         if result.timed_out:
             limit = self.settings.timeout_s or self.board.runner.timeout_s
             return f"time-out: the case was still running after {limit:g} s"
-        return result.problem or "the test runner ended in the middle of the case"
+        return result.problem or "the test runner ended during the case"
 
     # ---- verdicts --------------------------------------------------------------------
 
@@ -318,8 +318,8 @@ class _Session:
             needed = verdicts.bytes_needed(case, self.board)
         takes = f"{needed:,}" if needed is not None else f"more than {memory:,}"
         return (
-            f"does not fit {self.board.name}: needs {takes} bytes of memory,"
-            f" {memory:,} are there"
+            f"does not fit {self.board.name}: needs {takes} bytes of memory, has"
+            f" {memory:,}"
         )
 
 
@@ -345,7 +345,7 @@ def _size(case: Case) -> int:
 
 
 def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
-    """For each case the instructions of its executions; None for ever without marks."""
+    """For each case the instructions of its executions; always None without marks."""
     found: list[int] = []
     began = 0
     for mark in marks:

@@ -42,7 +42,7 @@ def check(case: Case, index: int, got: batch.Result) -> None:
     for name, value, least, highest in limits:
         if not least <= value <= highest:
             raise SdkError(
-                f"the test runner answered case {case.name} with the {name} {value},"
+                f"the test runner answered case {case.name} with {name} {value},"
                 f" not {least}{f' to {highest}' if highest != least else ''}"
             )
 
@@ -79,7 +79,7 @@ def _missing(method: Method) -> str:
     known = kernels.load()
     names = {one for one in method.operator_names if one not in known.operators}
     names |= {one.id for one in method.delegates if one.id not in known.backends}
-    return f"; Ember lacks {', '.join(sorted(names))}" if names else ""
+    return f"; Ember has no {', '.join(sorted(names))}" if names else ""
 
 
 def compared(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:

@@ -11,18 +11,18 @@ from typing import Any
 
 # ember_xnn_refusal_t of backends/xnnpack/graph/graph.h.
 _REFUSALS = {
-    1: "it has groups",
-    2: "the board's vectors are too short to pay",
-    4: "it takes 3 x 3 windows of one output a channel",
+    1: "groups are not supported",
+    2: "the board's vectors are too short to be faster",
+    4: "it supports only 3 x 3 windows with one output per channel",
     8: "too few channels",
-    16: "its weights are no constant",
-    32: "scales for which sums would not be exact",
-    64: "sums that become float16 take more there",
+    16: "its weights are not constant",
+    32: "with these scales, sums would not be exact",
+    64: "rounding sums to float16 is slower there",
 }
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedWeights:
     """Weights in the layout of the kernel that reads them."""
 
     name: str  # under which the backend looks for them in a program
@@ -36,7 +36,7 @@ class NodeKernel:
 
     kernel: str
     variant: str  # pf32_gemm, ...; empty where there is no such name
-    packed: Packed | None = None  # what it would rather have than its weights
+    packed: PackedWeights | None = None  # what it would rather have than its weights
     refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
     row: bool = False  # a product of one row
 
@@ -69,7 +69,7 @@ def _node(found: Mapping[str, Any], packed: bytes) -> NodeKernel:
         found["kernel"],
         found["variant"],
         one
-        and Packed(
+        and PackedWeights(
             one["name"],
             packed[one["offset"] : one["offset"] + one["size"]],
             bool(one["scales"]),

@@ -16,7 +16,7 @@ from ember.select.resolve import Call, MethodNeeds
 
 _BAD_PROGRAM = -1  # ember/status.h
 _NEAREST = ("float32", "int32", "int64", "int8")
-_OWN = "write a kernel for it in a folder of your own, see docs/selective-build.md"
+_OWN = "write your own kernel for it: see docs/selective-build.md"
 # Where operators of other namespaces come from, and how to do without them.
 _ORIGINS = {
     "cadence": "export without the passes for Cadence",

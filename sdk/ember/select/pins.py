@@ -39,8 +39,9 @@ def of_calls(
         op, call = _of(calls, model, place)
         if kernel not in _takers(call):
             raise SdkError(
-                f"{_text(model, place)} is pinned to {kernel}, which does not take it",
-                hint=f"the kernels that do: {', '.join(_takers(call)) or 'none'}",
+                f"{_text(model, place)} is pinned to {kernel}, which does not accept"
+                " it",
+                hint=f"kernels that do: {', '.join(_takers(call)) or 'none'}",
             )
         first = next(one for one in found[op] if one in _takers(call))
         if first != kernel:
@@ -75,8 +76,8 @@ def _of(
 ) -> tuple[str, Call]:
     if place not in calls:
         raise SdkError(
-            f"{_text(model, place)} is pinned, but is no kernel call",
-            hint="see the indices in `ember select --explain`; a pass may have removed"
+            f"{_text(model, place)} is pinned, but is not a kernel call",
+            hint="`ember select --explain` shows the indices; a pass may have removed"
             " the call: see --no-pass",
         )
     return calls[place]

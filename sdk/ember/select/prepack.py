@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from ember.files import tensor_data, xnnpack
 from ember.model import Model
 from ember.program import NamedData, Program
-from ember.select.delegates import Packed
+from ember.select.delegates import PackedWeights
 from ember.select.resolve import MethodNeeds
 
 
@@ -20,7 +20,7 @@ from ember.select.resolve import MethodNeeds
 class _Uses:
     """Names of data that delegates read."""
 
-    packed: dict[str, Packed] = field(default_factory=dict)  # by their own name
+    packed: dict[str, PackedWeights] = field(default_factory=dict)  # by their own name
     kept: set[str | None] = field(default_factory=set)
     replaced: set[str | None] = field(default_factory=set)
 
@@ -70,7 +70,7 @@ def _uses(one: Program, needs: dict[int, MethodNeeds]) -> _Uses:
     return found
 
 
-def _add(found: _Uses, node: xnnpack.Node, weights: Packed | None) -> None:
+def _add(found: _Uses, node: xnnpack.Node, weights: PackedWeights | None) -> None:
     for place, value in enumerate(node.inputs):
         mine = weights if place == 1 else None
         (found.replaced if mine else found.kept).add(value.key)

@@ -36,8 +36,8 @@ _TWIN, _MOVED = (
 
 _NO_DATA = re.compile("(constant|data) is missing")
 _DATA_HINT = (
-    "weights that were exported apart lie in a .ptd file: put it beside the program "
-    "and name their folder, or --data FILE.ptd"
+    "the weights are in a separate .ptd file: put it beside the program and name"
+    " their folder, or use --data FILE.ptd"
 )
 
 
@@ -139,8 +139,8 @@ def _load(
             tool.board, tool.path, words, cwd=folder, timeout_s=_TIMEOUT_S, count=False
         )
         if run.exit_code == _TOO_LARGE:
-            raise SdkError("the program is too large for the loader on this computer")
-        run.check("loading the program on this computer")
+            raise SdkError("the program is too large for the loader on the host")
+        run.check("loading the program on the host")
         found = documents.read_json(folder / "result.json")
         packed = folder / "packed.bin"
         assert isinstance(found, dict)
@@ -198,7 +198,7 @@ def _check(item: Mapping[str, Any]) -> None:
         at = item.get("instruction", -1)
         where = f" at instruction {at}" if at >= 0 else ""
         raise SdkError(
-            f"the loader refuses the program{where}: {item['message']}",
+            f"the loader rejects the program{where}: {item['message']}",
             hint=_DATA_HINT if _NO_DATA.search(item["message"]) else None,
         )
 

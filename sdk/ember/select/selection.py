@@ -123,9 +123,9 @@ def missing(found: Sequence[Gap]) -> SdkError:
     names = list(dict.fromkeys(gap.model for gap in found))
     return SdkError(
         problem_list(
-            f"no kernel for calls of {', '.join(names)}", list(map(str, found))
+            f"no kernel for calls to {', '.join(names)}", list(map(str, found))
         ),
-        hint="all that Ember runs is in docs/operators.md",
+        hint="docs/operators.md lists every operator",
     )
 
 
@@ -221,7 +221,9 @@ def merge(
         good = (order for order in orders if all(_keeps(order, one) for one in lists))
         order = next(good, None)
         if order is None:
-            raise SdkError(f"pins of calls give {op} different orders in two models")
+            raise SdkError(
+                f"pins of calls order the kernels of {op} differently in two models"
+            )
         if order:
             found[op] = tuple(order)
     return found

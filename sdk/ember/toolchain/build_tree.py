@@ -58,7 +58,7 @@ def need_tools(board: Board, toolchain: str) -> None:
         tools.first("cc", "gcc", "clang")
     if board.cpu.startswith("cortex-m") and not tools.has_newlib():
         raise tools.MissingToolError(
-            "newlib, the C library for Cortex-M, is missing",
+            "newlib, the C library for Cortex-M, is not installed",
             hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
         )
 
@@ -98,7 +98,7 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
     if process.returncode != 0:
         raise SdkError(
             problem_list(f"cannot compile {what}", _errors(output), shown=5),
-            hint=f"all the compiler said: {config.folder / 'build.log'}",
+            hint=f"full compiler output: {config.folder / 'build.log'}",
         )
 
 
@@ -136,7 +136,7 @@ def _takes_bytes(folder: Path) -> bool:
     return True
 
 
-def _counted(lines: Iterable[str], step: progress.Step) -> Iterator[str]:
+def _counted(lines: Iterable[str], step: progress.Activity) -> Iterator[str]:
     """The same lines; the step follows Ninja's "[3/120]"."""
     for line in lines:
         match = re.match(r"\[(\d+)/(\d+)\]", line)
@@ -185,4 +185,4 @@ def _errors(output: str) -> list[str]:
     lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
     root = f"{paths.root()}/"
     found = [line.replace(root, "") for line in dict.fromkeys(lines)]
-    return found or output.strip().splitlines()[-3:] or ["it said nothing"]
+    return found or output.strip().splitlines()[-3:] or ["it printed nothing"]

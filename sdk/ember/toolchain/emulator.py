@@ -33,7 +33,7 @@ _PANIC = re.compile(r"EMBER PANIC (.*)")
 
 # How a fault kind reads in a sentence.
 _KINDS = {
-    "data-access": "access to memory that is not there or not allowed",
+    "data-access": "access to memory that does not exist or is protected",
     "data-bus": "access to an address that nothing answers",
     "data-bus-imprecise": "write to an address that nothing answers",
     "instruction-access": "jump to memory that holds no code",
@@ -44,7 +44,7 @@ _KINDS = {
     "divide-by-zero": "division by zero",
     "coprocessor-off": "floating-point or vector instruction on a core without it",
     "invalid-state": "jump to an address that is not Thumb code",
-    "hard-fault": "fault, of which Armv6-M does not tell the kind,",
+    "hard-fault": "HardFault (Armv6-M does not report its cause)",
     "sme-state": "SME instruction outside its streaming or ZA state",
 }
 
@@ -78,7 +78,7 @@ class RunResult:
     timed_out: bool
     seconds: float
     accesses: tuple[Accesses, ...] = ()  # of each range that was asked for
-    restarted: bool = False  # the board was reset in the middle
+    restarted: bool = False  # the board was reset during the run
 
     @property
     def problem(self) -> str | None:
@@ -86,13 +86,13 @@ class RunResult:
         if self.fault is not None:
             return self.fault
         if self.restarted:
-            return "the board was reset in the middle"
+            return "the board was reset during the run"
         if self.timed_out:
             return (
                 f"time-out: the firmware was still running after {self.seconds:.0f} s"
             )
         if self.exit_code is None:
-            return "the emulator was ended by a signal"
+            return "the emulator was killed by a signal"
         if self.exit_code != 0:
             last = self.text.strip().rsplit("\n", 1)[-1]
             tail = f": {last}" if last else ""
@@ -295,7 +295,7 @@ def _end_of_emulator(board: Board, text: str, code: int) -> str | None:
         return f"fault on {board.name}: {reports[0]}"
     if code < 0 or (board.runner.kind == "qemu-user" and code in (132, 134, 139)):
         number = -code if code < 0 else code - 128
-        return f"fault on {board.name}: the program was ended by signal {number}"
+        return f"fault on {board.name}: the program was killed by signal {number}"
     return None
 
 
@@ -386,15 +386,17 @@ def emulated(board: Board) -> bool:
 def need(board: Board) -> None:
     """An SdkError when nothing emulates `board`."""
     if board.runner.kind == "none":
-        line = ", test it by its serial port (ember test --port)" if board.uart else ""
+        line = (
+            ", test it over its serial port (ember test --port)" if board.uart else ""
+        )
         raise SdkError(
             f"no emulator runs {board.name}",
-            hint=f"build for it and flash it{line}, or run on a board of the same core"
-            " that `ember boards` says runs here",
+            hint=f"build and flash it{line}, or run on an emulated board with the"
+            " same core (see `ember boards`)",
         )
     if not emulated(board):
         raise SdkError(
-            f"firmware of {board.name} speaks over its serial port alone, which takes"
-            " no files",
-            hint="cases go through it: ember test --transport uart",
+            f"firmware of {board.name} communicates only over its serial port, which"
+            " cannot transfer files",
+            hint="test with cases over that port: ember test --transport uart",
         )

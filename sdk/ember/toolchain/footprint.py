@@ -152,7 +152,10 @@ def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
 
 
 def _over(name: str, used: int, ceiling: int) -> str:
-    return f"{name} takes {used:,} bytes, {used - ceiling:,} more than {ceiling:,}"
+    return (
+        f"{name} takes {used:,} bytes, {used - ceiling:,} more than its budget of"
+        f" {ceiling:,}"
+    )
 
 
 def check(file: Path, budget: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
@@ -161,6 +164,6 @@ def check(file: Path, budget: Mapping[str, Any], facts: Mapping[str, Any]) -> No
     if problems:
         lines = "\n".join(f"  - {one}" for one in problems)
         raise SdkError(
-            f"the firmware is above the budget {file}\n{lines}",
+            f"the firmware exceeds the budget {file}\n{lines}",
             hint=f"largest parts, bytes: {offenders(facts['footprint'])}",
         )

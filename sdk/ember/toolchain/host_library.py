@@ -35,7 +35,7 @@ def build(name: str, sources: Sequence[Path], headers: Sequence[Path] = ()) -> P
         if done.returncode != 0:
             raise SdkError(
                 f"cannot compile {name}: {done.stderr.strip()[:300]}",
-                hint=f"try it by hand: {' '.join(words)}",
+                hint=f"try it yourself: {' '.join(words)}",
             )
         os.replace(made, library)  # noqa: PTH105 - atomic, also over another's
     return library

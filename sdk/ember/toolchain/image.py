@@ -32,7 +32,7 @@ def segments(firmware: Path) -> list[Segment]:
     except (struct.error, IndexError) as error:
         raise SdkError(f"{firmware} is a broken ELF file") from error
     if any(address + len(part) < end for address, part, end in found):
-        raise SdkError(f"{firmware} is a broken ELF file: it ends early")
+        raise SdkError(f"{firmware} is a truncated ELF file")
     return [Segment(address, part) for address, part, _ in sorted(found)]
 
 

@@ -253,7 +253,7 @@ def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:
     compile_libraries(config, targets)
     if _sources_digest(paths.root()) != first_sources_digest(paths.root()):
         raise SdkError(
-            "Ember's sources changed while they were compiled",
+            "Ember's sources changed during compilation",
             hint="run the command again",
         )
 

@@ -129,7 +129,7 @@ def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
     name = toolchain or board.toolchain
     if name not in board.toolchains:
         raise SdkError(
-            f"board {board.name} cannot be built with toolchain '{name}'",
+            f"board {board.name} does not support toolchain '{name}'",
             hint=f"its toolchains: {', '.join(board.toolchains)}",
         )
     options = {
@@ -187,7 +187,7 @@ def _zig_version() -> str:
         return importlib.metadata.version("ziglang")
     except importlib.metadata.PackageNotFoundError:
         raise MissingToolError(
-            "Hexagon needs the run-time library out of the Python package ziglang,"
+            "Hexagon needs the run-time library from the Python package ziglang,"
             " which is not installed",
             hint=f"install it: {ZIGLANG_INSTALL}",
         ) from None

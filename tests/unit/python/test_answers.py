@@ -92,7 +92,7 @@ def test_a_model_without_kernels_is_planned_as_far_as_is_known(
     assert sum(used.values()) >= linker.DEFAULT_STACK + method.planned_bytes
     assert "my::own.out" in page.read_text()
     assert cli.main(words) == 1
-    assert "not all is known" in capsys.readouterr().out
+    assert "incomplete: " in capsys.readouterr().out
 
 
 def test_an_operator_without_a_kernel_for_the_call_is_planned_anew(
@@ -120,5 +120,5 @@ def test_the_refusal_is_readable(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
     assert cli.main(words) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "planned memory 1: most is alive at instruction" in out
+    assert "planned memory 1: most is in use at instruction" in out
     assert cli.main(["plan", "--csv", "a.csv", "--html", "b.html"]) == 2

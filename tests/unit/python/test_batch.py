@@ -151,7 +151,7 @@ def tensor(dtype: int, rank: int, size: int, sizes: tuple[int, ...]) -> bytes:
         (tensor(6, 1, 8, (1,)), r"tensor float32\[1\] has 8 bytes"),
         (tensor(6, 2, 0, (2**31 - 1, 2**31 - 1)), "has 0 bytes"),
         (b"EMV1" + struct.pack("<6I", 1, 2, 0, 0, 4, 7), "number has 4 bytes, not 8"),
-        (b"what", "not in the format of values"),
+        (b"what", "outputs are malformed"),
     ],
 )
 def test_outputs_that_contradict_themselves(content: bytes, sentence: str) -> None:

@@ -134,30 +134,36 @@ def sectors(*runs):
         ({"isa": ["sse"]}, "kernels/isa.yaml has no sse"),
         ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),
         ({"memories": [memory(size=0)]}, "memories.0.size"),
-        ({"memories": [memory(read_cycles="fast")]}, "write cycles, as 3, or by"),
-        ({"memories": [memory(read_cycles={3: 1})]}, "3 is not the width of an access"),
-        ({"memories": [memory(write_cycles={4: 0})]}, "0 cycles are not above 0"),
+        ({"memories": [memory(read_cycles="fast")]}, "write cycles, such as 3, or"),
+        ({"memories": [memory(read_cycles={3: 1})]}, "3 is not an access width"),
+        ({"memories": [memory(write_cycles={4: 0})]}, "0 cycles: must be above 0"),
         ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),
         ({"memories": [memory(holds=["code"])]}, "no memory holds vectors"),
         ({"memories": [memory(access="rx")]}, "cannot hold data"),
         ({"memories": [memory(base=0x10000000)]}, "below 0x20000000"),
         ({"memories": [memory(), memory(name="b")]}, "all and b overlap"),
         ({"memories": [memory(), memory(base=0x30000000)]}, "the same name"),
-        ({"runner": {"kind": "qemu-system", "counts": None}}, "names its binary"),
-        ({"memories": [memory(flash={"sectors": "3K"})]}, "0 bytes in all, the memory"),
-        ({"memories": [sectors(("1M", 2))]}, "2097152 bytes in all, the memory has"),
-        ({"memories": [sectors(("64K", None), ("4K", None))]}, "only the last sectors"),
+        ({"runner": {"kind": "qemu-system", "counts": None}}, "needs `binary`"),
+        ({"memories": [memory(flash={"sectors": "3K"})]}, "add up to 0 bytes"),
+        ({"memories": [sectors(("1M", 2))]}, "2097152 bytes, the memory has"),
+        ({"memories": [sectors(("64K", None), ("4K", None))]}, "only the last group"),
         ({"memories": [memory(flash={"sectors": []})]}, "flash.sectors"),
-        ({"flashers": [{"tool": "gdb"}]}, "no memory with `flash`"),
+        ({"flashers": [{"tool": "gdb"}]}, "no memory has `flash`"),
         ({"flashers": [{"tool": "magic"}]}, "flashers.0"),
         ({"flashers": [{"tool": "pyocd", "target": "x"}] * 2}, "listed twice"),
-        ({"runner": {"kind": "none"}}, "verified is qemu, but no runner says how"),
-        ({"verified": "datasheet"}, "facts from a datasheet name it under sources"),
-        ({"start": [{"at": 0x40000000}]}, "a step has one of"),
-        ({"start": [{"at": 0x40000000, "set": 1, "write": 1}]}, "a step has one of"),
+        ({"runner": {"kind": "none"}}, "`verified: qemu` needs a `runner`"),
+        (
+            {"verified": "datasheet"},
+            "`verified: datasheet` needs the datasheet under `sources`",
+        ),
+        ({"start": [{"at": 0x40000000}]}, "a step needs one of"),
+        ({"start": [{"at": 0x40000000, "set": 1, "write": 1}]}, "a step needs one of"),
         ({"start": [{"at": 0x40000002, "set": 1}]}, "start.0.at"),
         ({"start": [{"at": 0x40000000, "set": 1 << 32}]}, "start.0.set"),
-        ({"port": "a64", "start": [{"at": 0, "set": 1}]}, "a64 takes no start"),
+        (
+            {"port": "a64", "start": [{"at": 0, "set": 1}]},
+            "a64 does not support `start`",
+        ),
     ],
 )
 def test_a_wrong_description_is_refused_by_the_name_of_the_field(
@@ -213,7 +219,7 @@ def test_cycles_of_an_access():
     ],
 )
 def test_a_step_is_three_words(step, words):
-    assert steps.Step.model_validate({"at": 0x40000000, **step}).words == words
+    assert steps.RegisterStep.model_validate({"at": 0x40000000, **step}).words == words
 
 
 def test_a_board_of_a_file(tmp_path, monkeypatch, capsys):

@@ -122,7 +122,7 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
     (tmp_path / "stage.bin").write_bytes(block.data)
     assert boards.read(path).boot.blocks == [block]
     (tmp_path / "stage.bin").write_bytes(block.data[:-1] + b"\x00")
-    assert "with a right checksum at the end" in refused(path)
+    assert "that end in a valid checksum" in refused(path)
 
 
 def test_the_sum_is_the_published_one():
@@ -140,17 +140,20 @@ def part(**keys):
         ({"code": 100}, "boot.code: Input should be a multiple of 256"),
         ({"code": -256}, "boot.code: "),
         ({"code": 256, "words": [1 << 32]}, "boot.words.0: "),
-        ({"code": 256, "lines": []}, "boot.lines: there is no such key"),
+        ({"code": 256, "lines": []}, "boot.lines: unknown key"),
         ({"code": 256, "parts": [1]}, "boot.parts: "),
         ({"parts": {"a": part()}}, "boot: a ends at 0x40, but the code begins at 0x0"),
         ({"code": 256, "parts": {"a": part(), "b": part(at=32)}}, "a and b overlap"),
-        ({"code": 256, "parts": {"a": part(made="rp2040")}}, "is not all up to `code`"),
+        (
+            {"code": 256, "parts": {"a": part(made="rp2040")}},
+            "must fill everything before `code`",
+        ),
         ({"code": 256, "parts": {"a": part(made="magic")}}, "boot.parts.a.made: "),
         ({"code": 256, "parts": {"a": part(size="64Q")}}, "'64Q' is not a size"),
-        ({"code": 256, "parts": {"a": part(file="no.bin")}}, "there is no file "),
+        ({"code": 256, "parts": {"a": part(file="no.bin")}}, "no.bin does not exist"),
         ({"code": 256, "parts": {"a": part(file="big.bin")}}, "a thing takes 64"),
         ({"code": 256, "parts": {"a": part(file="none.bin")}}, "none.bin is empty"),
-        ({"code": 256, "file": "."}, "there is no file "),
+        ({"code": 256, "file": "."}, " does not exist"),
         ({"code": 256, "file": 5}, "boot.file: "),
     ],
 )
@@ -164,7 +167,7 @@ def test_a_wrong_header_is_refused_by_the_name_of_the_key(tmp_path, boot, said):
 
 def test_ports_without_a_boot_rom_take_none(tmp_path):
     path = described(tmp_path, chip="qemu-virt", boot={"code": 256})
-    assert "the port a64 takes no boot" in refused(path)
+    assert "the port a64 does not support `boot`" in refused(path)
 
 
 def test_flash_outside_of_a_chip_says_how_it_starts(tmp_path):
@@ -173,7 +176,7 @@ def test_flash_outside_of_a_chip_says_how_it_starts(tmp_path):
     memories = [one.model_dump(mode="json", exclude=skipped) for one in chip.memories]
     keys = {"chip": None, "title": "a", "cpu": "cortex-m7", "memories": memories}
     board = boards.read(described(tmp_path, **keys))
-    assert "lie at 0x60000000, outside of the chip" in board.header_unsaid[0]
+    assert "at 0x60000000, outside the chip" in board.header_unsaid[0]
     assert boards.read(described(tmp_path, **keys, boot={})).header_unsaid is None
 
 

@@ -125,7 +125,7 @@ def test_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_not_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "picture.pte"
     path.write_bytes(b"\x89PNG" * 20)
-    assert "picture.pte is none of ExecuTorch's files" in error_of(
+    assert "picture.pte is not an ExecuTorch file" in error_of(
         capsys, path, "--board", "host"
     )
 
@@ -176,7 +176,7 @@ def test_missing_toolchain(
 def test_other_toolchain(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--board", "mps3-an547", "--toolchain", "arm-gnu")
     said = error_of(capsys, data / "add.pte", *words)
-    assert "cannot be built with toolchain 'arm-gnu'" in said
+    assert "does not support toolchain 'arm-gnu'" in said
 
 
 def test_unwritable_folder(
@@ -186,7 +186,7 @@ def test_unwritable_folder(
     words = ("--board", "host", "--out", tmp_path / "file" / "out")
     said = error_of(capsys, data / "add.pte", *words)
     assert f"cannot write the folder {tmp_path}/file/out" in said
-    assert "hint: choose another one with --out" in said
+    assert "hint: choose another folder with --out" in said
 
 
 def test_missing_application(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +272,7 @@ def test_several_models(data: Path, tmp_path: Path) -> None:
     assert {one["model"] for one in built.selection["models"]} == {"add", "methods"}
     with pytest.raises(SdkError, match="two models of the firmware are called add"):
         build.build([paths[0], paths[0]], "host", out=tmp_path / "twice")
-    with pytest.raises(UsageError, match="--data is for one model"):
+    with pytest.raises(UsageError, match="--data works with one model"):
         build.build(paths, "host", data=[data / "external.ptd"])
 
 

@@ -154,10 +154,10 @@ def test_a_bundle_brings_its_own_runs(data: Path, tmp_path: Path) -> None:
         ({"runs": []}, "at least one run"),
         ({"runs": 3}, "at least one run"),
         ({"runs": ["forward"]}, "run 0 must be an object"),
-        ({"rtol": -1}, "'rtol' must be a number that is not negative"),
+        ({"rtol": -1}, "'rtol' must be a number of at least 0"),
         ({"atol": "small"}, "'atol' must be a number"),
         ({"rtoll": 1}, "unknown key 'rtoll', did you mean 'rtol'"),
-        ({"dtypes": {"x.npy": "bfloat16"}}, "names x.npy, no run uses it"),
+        ({"dtypes": {"x.npy": "bfloat16"}}, "names x.npy, which no run uses"),
         ({"dtypes": {"a.npy": "float12"}}, "no type 'float12'"),
         ({"dtypes": {"a.npy": "bfloat16"}}, "bfloat16 is stored as uint16"),
         ({"dtypes": 7}, "'dtypes' must map"),
@@ -175,11 +175,11 @@ def test_mistakes_in_case_json(
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"method": "backward"}, "no method 'backward', there is forward"),
+        ({"method": "backward"}, "no method 'backward'; the program has forward"),
         ({"method": 3}, "'method' must be a name"),
-        ({"inputs": ["a.npy"]}, "takes 2 inputs, 1 given"),
+        ({"inputs": ["a.npy"]}, "takes 2 inputs, but 1 given"),
         ({"inputs": "a.npy"}, "'inputs' must be a list"),
-        ({"inputs": ["a.npy", [1]]}, "[1] is no value"),
+        ({"inputs": ["a.npy", [1]]}, "[1] is not a value"),
         ({"inputs": ["a.npy", 3]}, "takes float32[2, 3], the case gives 3"),
         ({"inputs": ["a.npy", 2**64]}, "does not fit 64 bits"),
         ({"inputs": ["a.npy", "no.npy"]}, "no.npy is missing"),
@@ -187,7 +187,7 @@ def test_mistakes_in_case_json(
         ({"inputs": ["a.npy", "double.npy"]}, "the case gives float64[2, 3]"),
         ({"inputs": ["a.npy", "text.npy"]}, "text.npy is not a .npy file"),
         ({"inputs": ["a.npy", "names.npy"]}, "no type 'str"),
-        ({"outputs": ["c.npy", "c.npy"]}, "gives 1 output, 2 expected"),
+        ({"outputs": ["c.npy", "c.npy"]}, "returns 1 output, but 2 expected"),
     ],
 )
 def test_mistakes_in_a_run(

@@ -60,7 +60,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> s
         (["gone.py"], 1, "gone.py does not exist"),
         (["net.onnx"], 1, "net.onnx is neither a .py nor a .pt2 file"),
         (["net.py", "-o", "a.onnx"], 2, "write a .bpte or a .pte file"),
-        (["net.py", "--calibrate", "x.npy"], 2, "--calibrate goes with --quantize"),
+        (["net.py", "--calibrate", "x.npy"], 2, "--calibrate needs --quantize"),
         (["net.py", "--quantize", "int3"], 2, "'int3' is not one of"),
         (["net.py", "--quantize", "int8"], 2, "add --board NAME"),
         (["net.py", "--board", "mps2-an38"], 1, "did you mean mps2-an386?"),
@@ -76,7 +76,7 @@ def test_wrong_words_are_refused(capsys, words, code, said):
 def test_without_pytorch_the_sentence_says_what_to_install(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     said = refused(capsys, written(NETWORK))
-    assert "exporting needs torch" in said
+    assert "`ember export` needs torch" in said
     assert "pip install torch==2.13.0" in said
 
 
@@ -214,7 +214,7 @@ example_inputs = torch.randn(2, 2)
     ("text", "said"),
     [
         ("", "network.py defines no `model`"),
-        ("model = 3", "`model` is no torch.nn.Module"),
+        ("model = 3", "`model` is neither a torch.nn.Module nor a function"),
         ("model = (", "network.py:1: `model = (`: SyntaxError"),
         ("import torch\nmodel = torch.nn.ReLU()", "defines no `example_inputs`"),
         ("raise OSError('disk')", "network.py:1: `raise OSError('disk')`: OSError"),
@@ -230,7 +230,10 @@ def test_a_module_that_defines_no_model(capsys, text, said):
 @pytest.mark.parametrize(
     ("array", "said"),
     [
-        (np.ones((4, 5), np.float32), "has the shape [4, 5], the model takes [1, 3"),
+        (
+            np.ones((4, 5), np.float32),
+            "has the shape [4, 5], but the model takes [1, 3",
+        ),
         (None, "samples.npy is not a .npy file of numbers"),
     ],
 )
@@ -241,7 +244,7 @@ def test_samples_that_do_not_fit(capsys, array, said):
         np.save("samples.npy", array)
     words = ["--board", "mps2-an386", "--quantize", "int8", "--calibrate"]
     assert said in refused(capsys, written(NETWORK), *words, "samples.npy")
-    assert "holds no .npy or .npz" in refused(
+    assert "has no .npy or .npz" in refused(
         capsys, "network.py", *words, str(Path("empty").mkdir() or "empty")
     )
 
@@ -249,7 +252,9 @@ def test_samples_that_do_not_fit(capsys, array, said):
 @pytest.mark.export
 def test_a_file_that_is_no_saved_export(capsys, torch):
     Path("bad.pt2").write_bytes(b"PK no zip")
-    assert "bad.pt2 is not what torch.export.save()" in refused(capsys, "bad.pt2")
+    assert "bad.pt2 is not a file from torch.export.save()" in refused(
+        capsys, "bad.pt2"
+    )
     saved = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
     saved.example_inputs = None
     torch.export.save(saved, "plain.pt2")
@@ -258,4 +263,4 @@ def test_a_file_that_is_no_saved_export(capsys, torch):
         torch.export.export(torch.nn.ReLU(), (torch.ones(2),)), "relu.pt2"
     )
     words = ["relu.pt2", "--board", "qemu-a64-sme", "--quantize", "int4"]
-    assert "in which int4 finds no layers" in refused(capsys, *words, code=2)
+    assert "where int4 finds no layers" in refused(capsys, *words, code=2)

@@ -274,7 +274,7 @@ def test_what_int4_leaves_in_float_is_said(capsys):
     layers, forward, inputs, words, _ = MODELS["int4_of_layers_that_fit"]
     facts = exported(capsys, written(layers, forward, inputs), *words)
     assert facts["notes"] == [
-        "1 linear layers stay float: their inputs are no multiple of 32"
+        "1 linear layers stay float: their input widths are not multiples of 32"
     ]
 
 
@@ -284,7 +284,7 @@ def test_what_stays_outside_xnnpack_is_said(capsys):
     layers, forward, inputs, words, _ = MODELS["prelu_of_rows_for_xnnpack"]
     facts = exported(capsys, written(layers, forward, inputs), *words)
     assert facts["notes"] == [
-        "2 PReLU stay outside XNNPACK, which takes those of 4 dimensions"
+        "2 PReLU stay outside XNNPACK, which supports 4 dimensions only"
     ]
 
 
@@ -294,7 +294,7 @@ REFUSED = {
         f"{LAYER}; self.calls = 0",
         "self.calls += 1; return self.layer(x) * self.calls",
         [],
-        "a call of the model changes self.calls, which the exporter takes for",
+        "a call of the model changes self.calls, which the exporter treats as",
     ),
     "a_tensor_that_is_no_buffer": (
         f"{LAYER}; self.h = torch.zeros(4)",
@@ -306,20 +306,20 @@ REFUSED = {
         LAYER,
         "return F.dropout(self.layer(x), 0.5)",
         [],
-        "it draws random numbers",
+        "it uses random numbers",
     ),
     "nothing_for_int8_dynamic": (
         "pass",
         "return torch.sin(x)",
         [*XNNPACK, "--quantize", "int8-dynamic"],
-        "nothing in it can be quantised: there is no linear layer or convolution",
+        "nothing can be quantised: the model has no linear layer or convolution",
     ),
     "nothing_for_int8": ("pass", "return torch.sin(x)", INT8, "can be quantised"),
     "nothing_for_int4": (
         LAYER,
         "return self.layer(x)",
         [*XNNPACK, "--quantize", "int4"],
-        "there is no nn.Linear of a width of inputs that is a multiple of 32",
+        "the model has no nn.Linear with an input width that is a multiple of 32",
     ),
     "nothing_as_an_output": (
         LAYER,

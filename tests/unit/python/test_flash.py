@@ -49,8 +49,8 @@ def test_uf2_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda data: data[:-1], "not whole blocks"),
-        (lambda data: b"", "not whole blocks"),
+        (lambda data: data[:-1], "not a multiple of 512"),
+        (lambda data: b"", "not a multiple of 512"),
         (lambda data: b"X" + data[1:], "block 0 of the UF2 file is broken"),
         (lambda data: data[512:], "out of order"),
         (lambda data: data[:-1] + b"X", "block 2 of the UF2 file is broken"),
@@ -117,7 +117,7 @@ def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
     ("parts", "machine", "said"),
     [
         ([Segment(0x20000000, b"ram")], elf.EM_ARM, "which `ember flash` cannot write"),
-        ([Segment(0x90000000, b"far")], elf.EM_ARM, "outside of the memories"),
+        ([Segment(0x90000000, b"far")], elf.EM_ARM, "outside the memories"),
         ([Segment(0x080FFFFE, b"four")], elf.EM_ARM, "2 bytes larger than flash"),
         ([], elf.EM_ARM, "nothing to write"),
         ([Segment(0x08000000, b"x")], elf.EM_HEXAGON, "not firmware for the processor"),
@@ -176,7 +176,7 @@ def test_a_chip_is_told_by_the_bits_that_count(tool):
 
 def test_a_tool_that_hangs_is_ended(tool):
     tool("openocd", "exec sleep 60")
-    with pytest.raises(SdkError, match="no end after 1 s"):
+    with pytest.raises(SdkError, match="not done after 1 s"):
         run(Step("program", ("openocd",)), limit=1)
 
 
@@ -196,17 +196,21 @@ def test_a_missing_tool_names_its_package(tool):
         ("pyocd", "C Target type x not recognized. Use", "does not know the board's"),
         ("openocd", "Error: unable to find a matching CMSIS-DAP device", "no debug"),
         ("openocd", "Error: JTAG tap: UNEXPECTED 0x1", "wrong chip"),
-        ("openocd", "Error: Invalid serial number: NONE", "--probe is nothing that"),
+        ("openocd", "Error: Invalid serial number: NONE", "--probe matches no probe"),
         ("openocd", "embedded:startup.tcl:28: Error: Can't find target/x.cfg", "lacks"),
         ("st-flash", "WARN usb.c: Couldn't find any ST-Link devices", "no debug probe"),
         ("st-flash", "Flash memory is write protected", "locked"),
-        ("dfu-util", "dfu-util: No DFU capable USB device available", "no such boot"),
+        (
+            "dfu-util",
+            "dfu-util: No DFU capable USB device available",
+            "no matching boot",
+        ),
         ("dfu-util", "state(10) = dfuERROR, status(11) = errVENDOR", "locked"),
         ("dfu-util", "More than one DFU capable USB device found!", "several probes"),
-        ("gdb", "127.0.0.1:1: Connection timed out.", "nobody answers"),
-        ("gdb", "Remote connection closed", "lost in the middle"),
-        ("jlink", "what nobody knows\n", "code 7: what nobody knows"),
-        ("jlink", "", "code 7, without a word"),
+        ("gdb", "127.0.0.1:1: Connection timed out.", "nothing answers"),
+        ("gdb", "Remote connection closed", "or the chip was lost"),
+        ("jlink", "what nobody knows\n", "status 7: what nobody knows"),
+        ("jlink", "", "status 7, without output"),
     ],
 )
 def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
@@ -267,7 +271,7 @@ def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--port", "/dev/x"], "--port and --baud are of --monitor"),
+        (["--port", "/dev/x"], "--port and --baud need --monitor"),
         (["--monitor", "--runner"], "not to --monitor"),
         ([], "give one model or firmware.elf"),
     ],
@@ -357,7 +361,7 @@ def test_a_drive_of_another_chip(pico, tmp_path):
     place = drive(tmp_path / "RP2350", "RP2350")
     with pytest.raises(SdkError, match=r"wrong chip: .* is a RP2350"):
         drives.choose(pico.flasher(None), str(place))
-    with pytest.raises(SdkError, match="no drive of a UF2 boot loader"):
+    with pytest.raises(SdkError, match="is not the drive of a UF2 boot loader"):
         drives.choose(pico.flasher(None), str(tmp_path))
 
 
@@ -365,18 +369,18 @@ def test_drives_are_found_where_they_are_mounted(pico, tmp_path, monkeypatch):
     places = [drive(tmp_path / "a", "RP2350")]
     monkeypatch.setattr(drives, "_places", lambda: iter(places))
     facts = pico.flasher(None)
-    with pytest.raises(SdkError, match="only of other chips"):
+    with pytest.raises(SdkError, match="only drives of other chips"):
         drives.choose(facts, None)
     places.append(drive(tmp_path / "b", VOLUME))
     assert drives.choose(facts, None).place == tmp_path / "b"
     places.append(drive(tmp_path / "c", VOLUME))
-    with pytest.raises(UsageError, match="2 boards wait for a file"):
+    with pytest.raises(UsageError, match="2 boards are waiting for a file"):
         drives.choose(facts, None)
 
 
 def test_a_drive_that_goes_away(tmp_path):
     gone = drives.Drive(tmp_path / "gone", "Raspberry Pi", VOLUME)
-    with pytest.raises(SdkError, match="stopped: No such file"):
+    with pytest.raises(SdkError, match="failed: No such file"):
         drives.copy(b"data", "firmware.uf2", gone)
 
 

@@ -55,7 +55,7 @@ def test_only_comparing_writes_nothing(name):
     board = boards.load(name)
     for facts in tools(board):
         if facts.tool == "uf2":
-            with pytest.raises(UsageError, match="cannot read back"):
+            with pytest.raises(UsageError, match="cannot read flash back"):
                 planned(board, facts, program=False)
             continue
         text = "\n".join(planned(board, facts, program=False))
@@ -121,7 +121,7 @@ def test_dfu_leaves_where_the_vectors_are():
     [
         ("openocd", "no debug probe is connected"),
         ("st-flash", "no debug probe is connected"),
-        ("dfu-util", "no such boot loader is connected"),
+        ("dfu-util", "no matching boot loader is connected"),
         ("pyocd", "no debug probe is connected"),
     ],
 )

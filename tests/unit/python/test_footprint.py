@@ -56,7 +56,7 @@ def test_a_build_is_compared_with_another(
     assert cli.main(["compare", "add", "add"]) == 0
     assert "same sizes" in capsys.readouterr().out
     assert cli.main(["compare", "add", "nowhere"]) == 1
-    assert "is no finished build" in capsys.readouterr().err
+    assert "is not a finished build" in capsys.readouterr().err
 
 
 def built_within(data: Path, text: str) -> int:

@@ -57,8 +57,8 @@ TABLE = [
     (
         "setting_weights_as_inputs",
         "qemu-a64-sme",
-        "pf32_gemm|fully_connected_f32|not fully_connected_f32_neon: its weights are no"
-        " constant; not fully_connected_f32_sme: its weights are no constant",
+        "pf32_gemm|fully_connected_f32|not fully_connected_f32_neon: its weights are"
+        " not constant; not fully_connected_f32_sme: its weights are not constant",
     ),
 ]
 

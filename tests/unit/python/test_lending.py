@@ -106,7 +106,7 @@ def test_an_image_in_flash_keeps_them() -> None:
     facts = planned(RESNET, "mps2-an386")
     assert facts["payloads"]["spare"] > 0
     assert facts["payloads"]["reused"] == 0
-    assert facts["payloads"]["reason"] == "the image does not lie in RAM"
+    assert facts["payloads"]["reason"] == "the image is not in RAM"
 
 
 def test_methods_that_share_scratch_keep_them(two: Model, tmp_path: Path) -> None:

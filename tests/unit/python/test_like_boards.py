@@ -85,11 +85,11 @@ def test_every_key_that_is_left_behind_is_told(tmp_path, told):
     said = told(like_h7(tmp_path, memories=MEMORIES, console="semihosting"))
     (line,) = [one for one in said.splitlines() if one.startswith("note: ")]
     assert f"{tmp_path / 'mine.yaml'} names no chip" in line
-    lost = line.partition("and not ")[2].split(", ")
+    lost = line.partition("from it, not ")[2].split(", ")
     assert set(lost) == {
         *("start", "uart", "identity", "flashers", "probe", "verified", "sources")
     }
-    assert "only cpu is taken" in line
+    assert "only cpu is inherited" in line
     assert "`chip: stm32h743zi`" in said
 
 
@@ -129,7 +129,7 @@ def test_a_chip_that_is_named_and_another(tmp_path, told):
 
 def test_memories_of_another_chip_are_to_be_given(tmp_path):
     said = refused(like_h7(tmp_path, cpu="cortex-m4"))
-    assert "mine.yaml: memories: none are given" in said
+    assert "mine.yaml: `memories` is missing" in said
     assert "`chip: stm32h743zi`" in said
     said = refused(like_h7(tmp_path, chip="stm32h999zz"))
     assert "Ember knows no chip 'stm32h999zz'" in said
@@ -138,7 +138,7 @@ def test_memories_of_another_chip_are_to_be_given(tmp_path):
 def test_another_core_has_nothing_of_it(tmp_path, told):
     path = like_h7(tmp_path, cpu="cortex-m0", memories=MEMORIES)
     assert boards.read(path).isa == ()
-    assert "nothing is taken" in told(path)
+    assert "nothing is inherited" in told(path)
 
 
 # ---- the same chip -------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_a_core_that_is_said_again_changes_nothing(tmp_path):
 def test_a_board_that_changes_no_fact_of_the_chip_is_told_to_name_it(tmp_path, told):
     path = like_h7(tmp_path, console="semihosting")
     assert boards.read(path).start == H7.start
-    assert "say so: `chip: stm32h743zi`" in told(path)
+    assert "confirm with `chip: stm32h743zi`" in told(path)
     for keys in ({"memories": MEMORIES}, {"identity": {"at": 0, "value": 1}}):
         given = {"memories": MEMORIES, **keys}
         assert boards.read(like_h7(tmp_path, **given)).start == ()
@@ -307,13 +307,16 @@ def test_the_page_has_its_recipes():
         ({"chip": ["x"]}, "mine.yaml: chip: '['x']' is not a name"),
         ({"chip": "../x"}, "mine.yaml: chip: '../x' is not a name"),
         ({"cpu": 7}, "mine.yaml: cpu: '7' is not a name"),
-        ({"chip": "rp2040", "colour": 1}, "colour: there is no such key"),
-        ({"chip": "rp2040", "uarts": {}}, "uarts: there is no such key"),
+        ({"chip": "rp2040", "colour": 1}, "colour: unknown key"),
+        ({"chip": "rp2040", "uarts": {}}, "uarts: unknown key"),
         ({"chip": "rp2040", "memories": 5}, "mine.yaml: memories: Input should"),
         ({"chip": "rp2040", "memories": [5]}, " memories.0: Input should"),
         ({"chip": "rp2040", "start": 5}, "mine.yaml: start: Input should"),
         ({"chip": "stm32h743zi", "start": [5]}, "mine.yaml: start.0: Input should"),
-        ({"chip": "rp2040", "uart": {"line": "uart7"}}, "uart.line: the chip has no"),
+        (
+            {"chip": "rp2040", "uart": {"line": "uart7"}},
+            "uart.line: Ember knows no 'uart7'",
+        ),
         ({"chip": "rp2040", "uart": 5}, "mine.yaml: uart: Input should"),
         ({"chip": "rp2040", "boot": 5}, "mine.yaml: boot: Input should"),
         ({"chip": "rp2040", "probe": 5}, "mine.yaml: probe: Input should"),
@@ -327,11 +330,11 @@ def test_a_mistake_names_file_and_key(tmp_path, keys, said):
     ("folder", "content", "said"),
     [
         ("chips", "title: 5\ncpu: cortex-m4\n", r"chips/x\.yaml: title: Input should"),
-        ("chips", "title: a\ncpu: cortex-m4\nname: x\n", r"x\.yaml: name: there is no"),
+        ("chips", "title: a\ncpu: cortex-m4\nname: x\n", r"x\.yaml: name: unknown key"),
         ("chips", "title: a\n", r"chips/x\.yaml: cpu: Field required"),
-        ("chips", "- title\n", r"chips/x\.yaml: it is not a table of keys"),
-        ("chips", "title: [\n", r"chips/x\.yaml, line 2: this is not YAML"),
-        ("chips", "1: 2\n", r"chips/x\.yaml: it is not a table of keys"),
+        ("chips", "- title\n", r"chips/x\.yaml is not a YAML mapping of keys"),
+        ("chips", "title: [\n", r"chips/x\.yaml, line 2: not YAML"),
+        ("chips", "1: 2\n", r"chips/x\.yaml is not a YAML mapping of keys"),
         ("chips", "title: a\ncpu: cortex-m99\n", r"cpu: there is no core 'cortex-m99'"),
     ],
 )
@@ -348,7 +351,7 @@ def test_a_core_for_cortex_m_has_flags(tmp_path):
         tmp_path / "cores", "x", **core, toolchains=["arm-gnu"], console="semihosting"
     )
     said = refused(mine(tmp_path, cpu="x", memories=MEMORIES))
-    assert "cores/x.yaml: flags: what compilers are told" in said
+    assert "cores/x.yaml: flags: give the compiler's" in said
 
 
 def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path):

@@ -152,7 +152,7 @@ def test_constants_cannot_leave_their_segment() -> None:
         ({16: b"\xff" * 8}, "is truncated"),
         ({24: b"\xff" * 8}, "is truncated"),
         ({24: bytes([8] + [0] * 7)}, "segments inside its FlatBuffer"),
-        ({0: bytes(4)}, "leaves the buffer"),
+        ({0: bytes(4)}, "outside the buffer"),
     ],
 )
 def test_what_is_said(change: dict[int, bytes], said: str, data: Path) -> None:

@@ -258,9 +258,9 @@ def test_wrong_groups_are_told_together() -> None:
         paths = (RESNET, CASES / two)
         spread(board(64 * K), *paths, steering=Steering(exclusive=groups))
     for part in (
-        f"model_ds_cnn_smal is no model, and no MODEL/METHOD: did you mean {two}?",
-        f"{two} is alone: name at least two that never run together",
-        f"{one}/forward is named twice: leave one out, or make one group of both",
+        f"model_ds_cnn_smal is neither a model nor MODEL/METHOD: did you mean {two}?",
+        f"{two} stands alone: name at least two that never run together",
+        f"{one}/forward is named twice: remove one, or merge the groups",
         f"{two} is named twice",
     ):
         assert part in error.value.what
@@ -363,7 +363,7 @@ def test_what_rules_leave_no_room_for_is_told() -> None:
     with pytest.raises(SdkError) as error:
         spread(board(8 * K), steering=rules)
     assert "model_resnet8_small does not fit" in error.value.what
-    assert "bytes, for which fast has no room" in error.value.what
+    assert "bytes: no room in fast" in error.value.what
     assert error.value.hint is not None
     assert "ember.yaml" in error.value.hint
 
@@ -382,14 +382,14 @@ def test_every_wrong_word_is_told_together() -> None:
         spread(board(64 * K), steering=rules)
     text = error.value.what
     for part in (
-        "input is no class, and no operator, name, or METHOD/VALUE of planned memory:"
+        "input is not a class, operator, name or METHOD/VALUE of planned memory:"
         " did you mean inputs?",
-        "aten::relu.oot is no class",
-        "forward/9999 is no class",
+        "aten::relu.oot is not a class",
+        "forward/9999 is not a class",
         "has no memory flsh: did you mean flash?",
-        "scratch cannot lie in flash, but in fast, main",
-        "arena may only lie in memories that are forbidden",
-        "reserve: main has 1048576 bytes, not 1073741824",
+        "scratch cannot go in flash, only in fast, main",
+        "arena allows only memories that `forbid` excludes",
+        "reserve: main has 1,048,576 bytes, not 1,073,741,824",
         "has no memory nowhere",
     ):
         assert part in text
@@ -415,7 +415,7 @@ def test_rules_are_read_from_the_project(tmp_path: Path) -> None:
     assert projects.load(file).steering == Steering(exclusive=(("ears", "eyes/scan"),))
     for wrong in ("ears", "[ears, eyes]", "[[ears, 1]]", "{ears: eyes}"):
         file.write_text(f"memory: {{exclusive: {wrong}}}\n")
-        with pytest.raises(SdkError, match="it is no list of groups: write"):
+        with pytest.raises(SdkError, match="it must be a list of groups"):
             projects.load(file)
     file.write_text("memory: {align: 64}\n")
     assert projects.load(file).steering.align_of("outputs") == 64
@@ -426,14 +426,17 @@ def test_rules_are_read_from_the_project(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("3", "memory: it is no mapping"),
-        ("{plase: {}}", "memory: plase is no field: did you mean place?"),
-        ("{place: [fast]}", "memory.place: it is no mapping"),
-        ("{place: {inputs: 3}}", "place: inputs: name a memory, or a list of them"),
+        ("3", "memory: it must be a mapping"),
+        ("{plase: {}}", "memory: unknown key plase: did you mean place?"),
+        ("{place: [fast]}", "memory.place: it must be a mapping"),
+        (
+            "{place: {inputs: 3}}",
+            "place: inputs: it must be a memory or a list of memories",
+        ),
         ("{reserve: {fast: 4Q}}", "reserve: fast: '4Q' is not a size: write 65536"),
         ("{reserve: {fast: 0}}", "'0' is not a size"),
-        ("{align: 24}", "memory.align: 24 is no power of two from 16 to 4096"),
-        ("{align: {input: 32}}", "input is no field: did you mean inputs?"),
+        ("{align: 24}", "memory.align: 24 is not a power of two from 16 to 4096"),
+        ("{align: {input: 32}}", "unknown key input: did you mean inputs?"),
         ("{forbid: {a: b}}", "memory.forbid: name a memory"),
     ],
 )

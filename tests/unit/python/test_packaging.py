@@ -210,8 +210,8 @@ def test_packages_are_the_same_twice(package: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["package", "--for", "conan", "-o", "x"], "no packages for 'conan'"),
-        (["package", "--for", "zephyr", "-o", "x"], "holds a model"),
+        (["package", "--for", "conan", "-o", "x"], "no package for 'conan'"),
+        (["package", "--for", "zephyr", "-o", "x"], "needs a model"),
         (["new", "x", "--template", "bazel"], "no template 'bazel'"),
         (["new", "full"], "full is not empty"),
         (["new", "x", "--board", "mps2-an38"], "did you mean mps2-an386"),

@@ -82,7 +82,8 @@ def test_what_does_not_fit_is_said_together(data: Path) -> None:
     size = (data / "conv.pte").stat().st_size
     need = -(-size // 16) * 16
     assert (
-        f"the model needs {need} bytes, {need - 2 * K} more than memory flash" in text
+        f"the model needs {need:,} bytes, {need - 2 * K:,} more than memory flash"
+        in text
     )
     assert (
         "the method arena of forward needs 112 bytes, 112 more than memory ram" in text

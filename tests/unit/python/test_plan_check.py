@@ -114,14 +114,14 @@ def test_an_output_that_lies_on_an_input_of_its_instruction() -> None:
 
 
 def test_places_outside_of_the_memory_and_unaligned() -> None:
-    assert problems(chain(), v3=250) == ["forward: value 3 lies outside of its memory"]
+    assert problems(chain(), v3=250) == ["forward: value 3 is outside its memory"]
     assert problems(chain(), v3=(3, 0)) != []
     one = chain()
     (method,) = one.methods
     wide = replace(method.values[3], dtype=DType.FLOAT32)  # type: ignore[type-var]
     values = (*method.values[:3], wide, *method.values[4:])
     one = replace(one, methods=(replace(method, values=values),))
-    assert problems(one, v3=66) == ["forward: value 3 is not aligned"]
+    assert problems(one, v3=66) == ["forward: value 3 is unaligned"]
 
 
 def views() -> Program:
@@ -261,7 +261,7 @@ def test_other_instructions_are_no_other_plan() -> None:
     calls = (types.Chain(method.instructions[:3]),)
     less = replace(one, methods=(replace(method, chains=calls),))
     assert plan_check.problems(one, less, kernels.load()) == [
-        "forward: the instructions are not the same"
+        "forward: the instructions differ"
     ]
 
 

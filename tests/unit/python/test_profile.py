@@ -71,7 +71,7 @@ def test_two_profiles_side_by_side(
 def test_what_is_no_profile(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("empty.json").write_text("{}")
     assert cli.main(["compare", "empty.json", "empty.json"]) == 1
-    assert "empty.json is no profile" in capsys.readouterr().err
+    assert "empty.json is not a profile" in capsys.readouterr().err
     words = ["profile", str(data / "add.pte"), "--board", "host"]
     assert cli.main(words) == 1
     assert "host cannot count instructions" in capsys.readouterr().err

@@ -245,11 +245,14 @@ def broken() -> list[tuple[str, Program]]:
     return [
         ("has no method", replace(good, methods=())),
         ("two methods", replace(good, methods=(method, method))),
-        ("no chain", of(chains=())),
+        ("no instruction chain", of(chains=())),
         ("inputs name value 99", of(inputs=(99,))),
         ("outputs name value -1", of(outputs=(-1,))),
         ("planned memory 1 has -5", of(planned_sizes=(0, -5))),
-        ("missing buffer 7", of(planned_devices=(PlannedDevice(7, 0, 0),))),
+        (
+            "buffer 7, which does not exist",
+            of(planned_devices=(PlannedDevice(7, 0, 0),)),
+        ),
         ("negative size", value(5, replace(tensor, sizes=(-1, 3)))),
         ("dim order", value(5, replace(tensor, dim_order=(0, 0)))),
         ("dim order", value(5, replace(tensor, dim_order=(0,)))),
@@ -257,7 +260,7 @@ def broken() -> list[tuple[str, Program]]:
         ("storage offset", value(5, replace(tensor, storage_offset=4))),
         ("there are 3 constants", value(5, replace(tensor, data_index=3))),
         ("it needs 28 bytes", value(5, replace(tensor, sizes=(7, 1)))),
-        ("missing mutable segment", replace(good, mutable_data=())),
+        ("in mutable segment", replace(good, mutable_data=())),
         ("planned in memory 2", value(6, Tensor(F32, (), (), 0, Allocation(2, 0)))),
         ("planned in memory 0", value(6, Tensor(F32, (), (), 0, Allocation(0, 0)))),
         (

@@ -84,7 +84,7 @@ def test_every_gap_at_once(data: Path, tmp_path: Path) -> None:
     text = error.value.what
     assert "odd, method forward, instruction 1: my::add.out on (float32[" in text
     assert "odd, method forward, instruction 4: my::mul.out on (float32[" in text
-    assert "write a kernel" in text
+    assert "write your own kernel" in text
 
 
 def test_missing_backend(data: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_outputs(board: str, data: Path, capsys: pytest.CaptureFixture[str]) -> 
 def test_zeros(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["run", str(data / "add.pte"), "--board", "host"]) == 0
     said = capsys.readouterr().out
-    assert "no inputs given: all are zeros" in said
+    assert "no inputs given: using zeros" in said
     assert "output 0: float32[2,3] 0, 0, 0, 0, 0, 0" in said
     assert "host cannot count instructions" in said
 
@@ -98,7 +98,7 @@ def test_wrong_count(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ("--board", "host", "--input", save("x.npy", ones()))
     said = error_of(capsys, data / "add.pte", *words)
     assert said == (
-        "ember run: method forward takes 2 inputs, 1 given\n"
+        "ember run: method forward takes 2 inputs, but 1 given\n"
         "  hint: forward(float32[2, 3], float32[2, 3])\n"
     )
 
@@ -107,14 +107,14 @@ def test_wrong_shape(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = save("x.npy", ones()), save("y.npy", ones((3, 2)))
     words = ("--board", "host", "--input", good, "--input", bad)
     said = error_of(capsys, data / "add.pte", *words)
-    assert "input 1 of method forward has shape [2, 3], the file [3, 2]" in said
+    assert "input 1 of method forward has shape [2, 3], but the file [3, 2]" in said
 
 
 def test_wrong_dtype(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = save("x.npy", ones()), save("y.npy", ones(dtype="float64"))
     words = ("--board", "host", "--input", good, "--input", bad)
     said = error_of(capsys, data / "add.pte", *words)
-    assert "input 1 of method forward is float32, the file holds float64" in said
+    assert "input 1 of method forward is float32, but the file has float64" in said
     assert "astype('float32')" in said
 
 
@@ -135,7 +135,7 @@ def test_dynamic_shape_past_the_bound(data: Path) -> None:
     [
         ("none.npy", "none.npy does not exist"),
         ("text.npy", "text.npy is not a .npy file"),
-        ("word", "the input 'word' is no .npy file"),
+        ("word", "the input 'word' is not a .npy file"),
     ],
 )
 def test_wrong_file(

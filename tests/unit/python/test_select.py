@@ -164,7 +164,7 @@ def test_every_gap_of_every_model(
     assert missing[0]["op"] == "aten::ad.out"
     assert missing[0]["dtypes"] == ["float32"] * len(missing[0]["dtypes"])
     assert missing[0]["remedy"] == "Ember has aten::add.out: is the name misspelt?"
-    assert "kernel for it in a folder of your own" in missing[1]["remedy"]
+    assert "write your own kernel for it" in missing[1]["remedy"]
     said = capsys.readouterr().err
     assert "one, method forward, instruction 0: aten::ad.out on (float32[" in said
     assert "two, method forward, instruction" in said
@@ -176,7 +176,7 @@ def test_every_gap_of_every_model(
         ("aten::add.Tensor_mode", "Ember has aten::add.Scalar_out, aten::add.out"),
         ("aten::mvlgamma.out", "decompose it at export"),
         ("torchao::choose_qparams.out", "pt2e"),
-        ("aten::nothing_like_it.out", "change the model or write a kernel"),
+        ("aten::nothing_like_it.out", "change the model or write your own kernel"),
     ],
 )
 def test_remedies(data: Path, op: str, remedy: str) -> None:
@@ -276,7 +276,7 @@ def test_explained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     select(data / "add.pte", "--explain")
     said = " ".join(capsys.readouterr().out.split())
     assert "0 aten::add.out add_f32 " in said
-    assert "before add, which takes it, too" in said
+    assert "preferred to add, which also accepts it" in said
     select(CASES / "op_add_s32", "--explain")
     assert "not add_f32: " in " ".join(capsys.readouterr().out.split())
 
@@ -286,7 +286,9 @@ def test_pin_of_an_operator(data: Path) -> None:
     assert choose(one).kernels == {"aten::add.out": ("add_f32",)}
     pinned = choose(one, Rules(pins={"aten::add.out": "add"}))
     assert pinned.kernels == {"aten::add.out": ("add",)}
-    with pytest.raises(SdkError, match="pinned to mul, which is none of its kernels"):
+    with pytest.raises(
+        SdkError, match="pinned to mul, which is not one of its kernels"
+    ):
         choose(one, Rules(pins={"aten::add.out": "mul"}))
     with pytest.raises(SdkError, match="which Ember does not have") as error:
         choose(one, Rules(pins={"aten::ad.out": "add"}))
@@ -304,9 +306,9 @@ def test_pin_of_a_call(data: Path) -> None:
     assert same.kernels == choose(one).kernels
     with pytest.raises(SdkError, match="the pins of model contradict each other"):
         choose(one, Rules(calls={place: "add"}))
-    with pytest.raises(SdkError, match="does not take it"):
+    with pytest.raises(SdkError, match="does not accept it"):
         choose(one, Rules(calls={place: "add_f32"}))
-    with pytest.raises(SdkError, match="is pinned, but is no kernel call"):
+    with pytest.raises(SdkError, match="is pinned, but is not a kernel call"):
         choose(one, Rules(calls={(one.name, "forward", 9999): "add"}))
     alone = model.read(data / "add.pte")
     (call,) = choose(alone, Rules(calls={("add", "forward", 0): "add"})).needs[0].calls
@@ -323,7 +325,11 @@ def test_project_file(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     Path("odd.yaml").write_text("bord: host\npin: {a/b: c}\nmodels: 3\n")
     with pytest.raises(SdkError) as error:
         projects.load(Path("odd.yaml"))
-    for problem in ("did you mean board?", "a/b is neither", "models: it is no list"):
+    for problem in (
+        "did you mean board?",
+        "a/b is neither",
+        "models: it must be a list",
+    ):
         assert problem in error.value.what
 
 
@@ -334,10 +340,10 @@ def test_project_file(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     ("text", "said"),
     [
         ("operators: [", "line 2: "),
-        ("operatorz: {}", "no selected_operators.yaml: it has the field operatorz"),
+        ("operatorz: {}", "not a selected_operators.yaml: it has the field operatorz"),
         ("et_kernel_metadata: {aten::add.out: [v1/x]}", "kernel key 'v1/x'"),
-        ("operators: {my::op.out: {}}", "my::op.out; write a kernel"),
-        ("just words", "is no list of operators"),
+        ("operators: {my::op.out: {}}", "my::op.out; write your own kernel"),
+        ("just words", "is not a list of operators"),
         (
             "- {func: 'add.out(Tensor a, Tensor(a!) out) -> Tensor(a!)'}",
             "the schema of aten::add.out has 2 arguments, that of its kernels 4",
@@ -385,7 +391,7 @@ def test_inspect_shows_gaps(
     assert cli.main(["inspect", str(path), "--json", str(report)]) == 0
     (gap,) = json.loads(report.read_text())["missing"]
     assert gap["op"] == "my_ops::add.out"
-    assert "write a kernel for it" in gap["remedy"]
+    assert "write your own kernel for it" in gap["remedy"]
     assert "my_ops::add.out" in capsys.readouterr().out
     assert cli.main(["inspect", str(data / "add.pte"), "--json", str(report)]) == 0
     assert json.loads(report.read_text())["missing"] == []

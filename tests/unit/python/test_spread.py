@@ -12,7 +12,7 @@ import pytest
 
 from ember.plan import offsets
 from ember.plan.offsets import Buffer
-from ember.plan.offsets.spread import Item, Spread, spread
+from ember.plan.offsets.spread import Assignment, Item, spread
 
 PROBLEMS = json.loads((Path(__file__).parent / "data" / "placement.json").read_text())
 PAIRS = [
@@ -27,7 +27,7 @@ def alive(size: int, first: int, last: int) -> Buffer:
     return Buffer(size, frozenset(range(first, last + 1)))
 
 
-def check(items: list[Item], capacities: list[int], found: Spread) -> None:
+def check(items: list[Item], capacities: list[int], found: Assignment) -> None:
     """Every memory holds what is in it, without overlap, and takes no other item."""
     for memory, capacity in enumerate(capacities):
         inside = [n for n, where in enumerate(found.where) if where == memory]
@@ -45,7 +45,7 @@ def fast_and_slow(rows: list[list[int]]) -> list[Item]:
     return [Item(alive(size, a, b), (0, total)) for size, a, b, total in rows]
 
 
-def kept(rows: list[list[int]], found: Spread) -> int:
+def kept(rows: list[list[int]], found: Assignment) -> int:
     return sum(row[3] for row, m in zip(rows, found.where, strict=True) if m == 0)
 
 

@@ -51,7 +51,7 @@ def test_a_command_of_its_own(
     described(here, **runner)
     assert cli.main(["build", str(data / "add.pte")]) == 1
     said = capsys.readouterr().err
-    assert "runs a command of its own: " in said
+    assert "runs its own command: " in said
     assert "if you trust it, name it: --board mine.yaml" in said
     plans = project.load()
     with pytest.raises(SdkError, match="evil"):

@@ -79,12 +79,18 @@ def test_candidates_before_those_of_ember(tmp_path: Path) -> None:
     [
         ("[{op: 'my::a', schema: '(Tensor x)', kernels: [missing]}]", "no such file"),
         ("[{op: 'my::a', schema: '(Tensor x)', kernels: [add]}]", "is called add"),
-        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [B]}]", "is no name"),
+        (
+            "[{op: 'my::a', schema: '(Tensor x)', kernels: [B]}]",
+            "is not a valid kernel name",
+        ),
         ("[{op: 'my::a', kernels: [there]}]", "has no schema"),
-        ("[{op: 'my::a', schema: '(Tensor x', kernels: [there]}]", "without partners"),
+        (
+            "[{op: 'my::a', schema: '(Tensor x', kernels: [there]}]",
+            "unbalanced parentheses",
+        ),
         ("[{schema: '(Tensor x)'}]", "it has no 'op'"),
         ("[{op: add.out, schema: '(Tensor x)', kernels: [there]}]", "has 1 arguments"),
-        ("{operators: 3}", "is no list"),
+        ("{operators: 3}", "must be a list"),
     ],
 )
 def test_wrong_lists(text: str, said: str, tmp_path: Path) -> None:

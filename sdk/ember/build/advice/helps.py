@@ -140,7 +140,7 @@ def _others(options: Options) -> Iterator[tuple[str, Options]]:
             more = passes.wanted((*options.passes, name))
             yield f"the pass {name}", replace(options, passes=more)
     if options.steering:
-        rules = "the memory part of ember.yaml left out"
+        rules = "`memory:` left out of ember.yaml"
         yield rules, replace(options, steering=Steering())
     if not options.caller_io:
         yield "--caller-io", replace(options, caller_io=True)

@@ -74,7 +74,7 @@ def advice(facts: Mapping[str, Any]) -> list[str]:
     fitting = facts["boards_that_fit"]
     more = f", and {len(fitting) - _BOARDS} more" if len(fitting) > _BOARDS else ""
     names = ", ".join(fitting[:_BOARDS]) + more
-    lines.append(f"boards with enough memory: {names or 'none that Ember knows'}")
+    lines.append(f"boards with enough memory: {names or 'none known'}")
     for kind, rows in facts["largest"].items():
         if rows:
             sizes = "; ".join(f"{name} {size:,} bytes" for name, size in rows.items())

@@ -10,7 +10,7 @@ from ember.build.stack import code
 from ember.build.stack.calls import Callee, Calls
 from ember.build.stack.code import Objects
 from ember.build.stack.members import Members, Place, is_core
-from ember.build.stack.walk import Frame, UnknownStackError
+from ember.build.stack.walk import StackFrame, UnknownStackError
 from ember.errors import SdkError
 
 
@@ -72,7 +72,7 @@ class Graph:
         self.members = members
         self.code = Objects(members, kind)
         self.calls = Calls(self.code, members.kept)
-        self.reached: dict[Place, Frame] = {}
+        self.reached: dict[Place, StackFrame] = {}
         self._others: dict[str, _Need] = {}
         self._needs: dict[tuple[Place, str | None], _Need] = {}
         self._active: list[tuple[Place, str | None]] = []
@@ -99,8 +99,8 @@ class Graph:
             if room and used > room:
                 path = Bound(0, 0, self._others[name].path, 0).path_text()
                 raise StackError(
-                    f"the stack '{name}' has {room} bytes, and its handlers need"
-                    f" {used}: {path}"
+                    f"the stack '{name}' has {room:,} bytes, but its handlers need"
+                    f" {used:,}: {path}"
                 )
         return Bound(need.bytes, extra, need.path, len(self.reached), others)
 
@@ -145,20 +145,20 @@ class Graph:
                 self._others[which] = need
         return deepest[""]
 
-    def _frame(self, place: Place) -> Frame:
+    def _frame(self, place: Place) -> StackFrame:
         try:
             frame = self.code.frame(place)
         except UnknownStackError as error:
             name = self.code.name(place)
             raise StackError(
-                f"the stack that '{name}' needs is not known: {error}",
+                f"the stack use of '{name}' is unknown: {error}",
                 hint=self._reached_by(),
             ) from None
         self.reached[place] = frame
         return frame
 
     def _callees(
-        self, place: Place, frame: Frame, owner: str | None
+        self, place: Place, frame: StackFrame, owner: str | None
     ) -> Iterable[tuple[str, int, Callee]]:
         for (which, target), depth in frame.calls.items():
             yield which, depth, Callee(target, owner)
@@ -166,8 +166,8 @@ class Graph:
             callees = self.calls.of(place, owner, field_at)
             if callees is None:
                 raise StackError(
-                    f"'{self.code.name(place)}' calls a function through a pointer, and"
-                    " nothing says which",
+                    f"'{self.code.name(place)}' calls through a function pointer"
+                    " whose targets are unknown",
                     hint=self._reached_by(),
                 )
             for callee in callees:
@@ -191,10 +191,10 @@ class Graph:
         cycle = [*self._active[self._active.index(key) :], key]
         names = " > ".join(self.code.name(place) for place, _ in cycle)
         return StackError(
-            f"the stack has no bound: a function may call itself: {names}",
+            f"the stack is unbounded: a function may call itself: {names}",
             hint=self._reached_by(),
         )
 
     def _reached_by(self) -> str:
         names = [self.code.name(place) for place, _ in self._active]
-        return f"it is reached by {' > '.join(names)}"
+        return f"call path: {' > '.join(names)}"

@@ -10,7 +10,7 @@ from ember.build.stack import a64, thumb
 from ember.build.stack.members import Members, Place
 from ember.build.stack.objects import Object, Relocation
 from ember.build.stack.step import Step
-from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf
 
 _JUMPS_BY_TABLE = "__gnu_thumb1_case_"  # how GCC writes a switch for Armv6-M
@@ -93,11 +93,11 @@ class Objects:
         self.members = members
         self.machine = kind
         self.stacks: dict[str, int] = {}  # bytes of the stacks that code changes to
-        self._frames: dict[Place, Frame] = {}
+        self._frames: dict[Place, StackFrame] = {}
         self._busy: set[Place] = set()
         self._codes: dict[tuple[Object, int], ObjectCode] = {}
 
-    def frame(self, place: Place) -> Frame:
+    def frame(self, place: Place) -> StackFrame:
         """UnknownStackError where it is not known."""
         found = self._frames.get(place)
         if found is None:
@@ -198,7 +198,9 @@ class ObjectCode:
         place: Place | None = Place(self.object, self.section, target)
         if relocation is not None:
             if relocation.kind not in self.owner.machine.branches:
-                raise UnknownStackError(f"a branch has relocation {relocation.kind}")
+                raise UnknownStackError(
+                    f"a branch has the unexpected relocation {relocation.kind}"
+                )
             place = self._resolved(at, relocation, target)
         if place is None:
             return None, None
@@ -212,12 +214,12 @@ class ObjectCode:
     def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
         found = self.owner.members.definition(self.object, relocation.symbol)
         if relocation.symbol.name.startswith(_JUMPS_BY_TABLE):
-            raise UnknownStackError("it jumps by a table behind a call")
+            raise UnknownStackError("it jumps through a table after a call")
         if found is None and relocation.symbol.binding == elf.STB_WEAK:
             return None  # the linker makes it a call of nothing
         if found is None:
             name = relocation.symbol.name
-            raise UnknownStackError(f"it calls '{name}', which is not there")
+            raise UnknownStackError(f"it calls '{name}', which is not defined")
         addend = relocation.addend
         if addend is None:  # the branch was encoded as if its symbol were at 0
             addend = target - at

@@ -8,7 +8,7 @@ from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members, Place
 from ember.build.stack.objects import Object
 from ember.build.stack.step import Step
-from ember.build.stack.walk import Frame, UnknownStackError, Value, walk
+from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf, linkmap
 
 
@@ -39,7 +39,7 @@ class _Image:
         name = self.graph.code.name(place)
         address = self.address(place)
         if address is None:
-            return f"{name} is not in it"
+            return f"{name} is missing"
         expected = self.graph.reached[place]
         try:
             found = walk(_ImageCode(self, place, address - place.offset), place.offset)
@@ -89,7 +89,7 @@ def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int
     return found
 
 
-def _most(frame: Frame) -> int:
+def _most(frame: StackFrame) -> int:
     return max(frame.own.values())
 
 

@@ -70,7 +70,7 @@ _Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
 
 
 @dataclass
-class Frame:
+class StackFrame:
     """What one function needs of a stack; depths in bytes."""
 
     own: dict[str, int] = field(default_factory=lambda: {"": 0})
@@ -81,7 +81,7 @@ class Frame:
     returns: bool = False
 
 
-def walk(code: Code, start: int) -> Frame:
+def walk(code: Code, start: int) -> StackFrame:
     """The frame of the function at `start`; UnknownStackError."""
     return _Walk(code, start).run()
 
@@ -90,12 +90,12 @@ class _Walk:
     def __init__(self, code: Code, start: int) -> None:
         self.code = code
         self.start = start
-        self.frame = Frame()
+        self.frame = StackFrame()
         self.seen: dict[_Key, _State] = {}
         self.changes: dict[_Key, int] = {}
         self.work: list[_Key] = []
 
-    def run(self) -> Frame:
+    def run(self) -> StackFrame:
         self._reach((self.start, ()), {self.code.stack_register: ("stack", "", 0)})
         while self.work:
             key = self.work.pop()
@@ -227,7 +227,7 @@ class _Walk:
 
     def _known_pointer(self, now: _Now) -> bool:
         if now.step.target is None:
-            raise UnknownStackError("it jumps by a table in memory")
+            raise UnknownStackError("it jumps through a table in memory")
         value = now.before.get(now.step.target)
         if value == _COMPUTED:
             raise UnknownStackError("it jumps to a computed address")
@@ -257,7 +257,7 @@ class _Walk:
         is_entry = value is not None and value[0] == "entry"
         places = self.code.entries(value[1]) if value and is_entry else []
         if not places:
-            raise UnknownStackError("it jumps by a table in memory")
+            raise UnknownStackError("it jumps through a table in memory")
         for place in places:
             self._reach((place, ()), now.after)
 
@@ -305,7 +305,7 @@ def _merged(one: _State, other: _State, stack: int) -> _State:
     first, second = one[stack], other[stack]
     assert first is not None and second is not None
     if first[1] != second[1]:
-        raise UnknownStackError("it changes to another stack on one path only")
+        raise UnknownStackError("it switches stacks on one path only")
     found[stack] = min(first, second)
     return found
 

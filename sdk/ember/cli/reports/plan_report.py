@@ -26,7 +26,7 @@ def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
             console.print()
             console.print(
                 f"{plain(method['method'])}, planned memory {memory['id']}: most is"
-                f" alive at {_moment(peak)}: {counted(peak['bytes'], 'byte')}"
+                f" in use at {_moment(peak)}: {counted(peak['bytes'], 'byte')}"
             )
             console.print(made)
             if peak["more"]:
@@ -44,20 +44,16 @@ def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
     for one in facts.get("delegates", ()):
         console.print(
             f"delegate {one['index']} of {plain(one['method'])}: scratch"
-            f" {counted(one['values'] + one['work'], 'byte')}, of them"
-            f" {one['values']:,} for values (at least {one['bound']:,})"
+            f" {counted(one['values'] + one['work'], 'byte')}, {one['values']:,} of"
+            f" them for values (at least {one['bound']:,})"
         )
     if facts.get("packed"):
         console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
     if payloads := facts.get("payloads", {}).get("spare"):
         reused, reason = facts["payloads"]["reused"], facts["payloads"]["reason"]
         console.print(
-            f"payloads {counted(payloads, 'byte')}, not read once loaded: "
-            + (
-                f"they stay, {reason}"
-                if reason
-                else f"scratch takes {reused:,} of them"
-            )
+            f"payloads {counted(payloads, 'byte')}, not needed after loading: "
+            + (f"kept, {reason}" if reason else f"scratch reuses {reused:,} of them")
         )
 
 
@@ -73,8 +69,8 @@ def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
     """What the figures do not know."""
     if not facts["resolved"]:
         lines = map(plain, facts["reason"].splitlines())
-        console.print("[red]not all is known:[/] " + "\n".join(lines))
-        console.print("the plan covers planned memory, constants and the stack alone")
+        console.print("[red]incomplete:[/] " + "\n".join(lines))
+        console.print("the plan covers only planned memory, constants and the stack")
     if not facts["linked"]:
         stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
         console.print(
@@ -93,6 +89,6 @@ def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
     console.print()
     small = facts["int8"]
     console.print(
-        f"as int8 instead of float32, as far as the plan can tell: activations"
+        "as int8 instead of float32, as far as the plan can tell: activations"
         f" {small['activations']:,}, constants {counted(small['constants'], 'byte')}"
     )

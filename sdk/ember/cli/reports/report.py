@@ -65,7 +65,7 @@ def certificate_table(
 
 def _stack_line(stack: dict[str, Any]) -> str:
     if stack["bound"] is None:
-        return "no bound of the stack is known for this board"
+        return "the stack has no known bound on this board"
     deepest = stack["path"][-1]["function"]
     return (
         f"stack bound {counted(stack['bound'], 'byte')}: calls"

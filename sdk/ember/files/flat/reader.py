@@ -55,7 +55,7 @@ class _Reader:
 
     def root(self, table: Table) -> Record:
         if self._size < 8:
-            raise FlatError(f"{self._size} bytes are too few for a FlatBuffer")
+            raise FlatError(f"{self._size} bytes are too short for a FlatBuffer")
         return self._table(table, self._follow(0))
 
     def _follow(self, at: int) -> int:
@@ -63,14 +63,14 @@ class _Reader:
         self._need(at, 4, 4, "an offset")
         target: int = at + _U32.unpack_from(self._data, at)[0]
         if target == at or target + 4 > self._size:
-            raise FlatError(f"an offset at byte {at} leaves the buffer")
+            raise FlatError(f"an offset at byte {at} points outside the buffer")
         if target % 4:
             raise FlatError(f"an offset at byte {at} is not aligned")
         return target
 
     def _need(self, at: int, size: int, align: int, what: str) -> None:
         if at < 0 or size > self._size or at > self._size - size:
-            raise FlatError(f"{what} at byte {at} leaves the buffer")
+            raise FlatError(f"{what} at byte {at} is outside the buffer")
         if at % align:
             raise FlatError(f"{what} at byte {at} is not aligned")
 
@@ -108,7 +108,7 @@ class _Reader:
         self._need(vtable, _MIN_VTABLE, 2, "a vtable")
         vtable_size = _U16.unpack_from(self._data, vtable)[0]
         if vtable_size < _MIN_VTABLE or vtable_size % 2:
-            raise FlatError(f"a vtable at byte {vtable} has a wrong size")
+            raise FlatError(f"a vtable at byte {vtable} has the wrong size")
         self._need(vtable, vtable_size, 2, "a vtable")
         return vtable, vtable_size
 
@@ -150,12 +150,12 @@ class _Reader:
         tag = int(self._scalar(U8, tag_at)) if tag_at else 0
         if tag == 0:
             if at:
-                raise FlatError("it has a value but no kind")
+                raise FlatError("it has a value but no type")
             return None
         if tag > len(kind.tables):
             raise FlatError(f"{tag} is not a kind of {kind.name}")
         if at == 0:
-            raise FlatError("it has a kind but no value")
+            raise FlatError("it has a type but no value")
         table = kind.tables[tag - 1]
         try:
             return table.name, self._table(table, self._follow(at))
@@ -167,7 +167,9 @@ class _Reader:
         self._need(at, 4, 4, "a vector")
         count: int = _U32.unpack_from(self._data, at)[0]
         if count * width > self._size - at - 4:
-            raise FlatError(f"a vector at byte {at} leaves the buffer ({count} items)")
+            raise FlatError(
+                f"a vector at byte {at} extends past the buffer ({count} items)"
+            )
         self._spend(4 + count * width)
         return count
 
@@ -175,7 +177,7 @@ class _Reader:
         count = self._length(at, 1)
         end = at + 4 + count
         if end >= self._size or self._data[end] != 0:
-            raise FlatError(f"a string at byte {at} has no end")
+            raise FlatError(f"a string at byte {at} is not terminated")
         try:
             return str(self._data[at + 4 : end], "utf-8")
         except UnicodeDecodeError:

@@ -39,7 +39,7 @@ def problems(before: Program, after: Program, known: KernelList) -> list[str]:
     """
     names = [one.name for one in before.methods]
     if names != [one.name for one in after.methods]:
-        return ["the methods are not the same"]
+        return ["the methods differ"]
     pairs = zip(before.methods, after.methods, strict=True)
     return [
         problem
@@ -52,7 +52,7 @@ def _of_method(
     before: Program, one: Method, after: Program, other: Method, known: KernelList
 ) -> list[str]:
     if _skeleton(one) != _skeleton(other):
-        return [f"{one.name}: the instructions are not the same"]
+        return [f"{one.name}: the instructions differ"]
     outside = list(_outside(other))
     if outside:
         return outside
@@ -80,9 +80,9 @@ def _outside(method: Method) -> Iterator[str]:
         known = 0 < place.memory_id < len(method.planned_sizes)
         end = place.offset + tensor.nbytes
         if not known or end > method.planned_sizes[place.memory_id]:
-            yield f"{method.name}: value {value} lies outside of its memory"
+            yield f"{method.name}: value {value} is outside its memory"
         if place.offset % tensor.dtype.itemsize:
-            yield f"{method.name}: value {value} is not aligned"
+            yield f"{method.name}: value {value} is unaligned"
 
 
 def _differences(first: Execution, second: Execution) -> Iterator[str]:

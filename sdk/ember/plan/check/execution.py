@@ -169,7 +169,7 @@ class Execution:
     # ---- flow --------------------------------------------------------------------
 
     def _changing(self) -> frozenset[int]:
-        """Values that are not for ever what the program states."""
+        """Values that do not always stay what the program states."""
         found = set(self.method.inputs)
         for one in self.instructions:
             match one:

@@ -22,7 +22,7 @@ def check_lent(content: bytes, method: str, start: int) -> None:
     found = list(lent_problems(content, method, start))
     if found:
         raise SdkError(
-            problem_list("scratch would lie over what is needed", found),
+            problem_list("scratch would overlap data that is still needed", found),
             hint="this is a bug in Ember: please report it with the model",
         )
 

@@ -194,7 +194,7 @@ class Bases:
             part = next(one for one in writers if not self.contains(one, value))
             raise SdkError(
                 f"{self.method.name}, instruction {index}: value {value} is"
-                f" read, but value {part} has overwritten a part of it"
+                f" read, but value {part} has overwritten part of it"
             )
         return value
 

@@ -30,7 +30,7 @@ def read(path: Path) -> dict[str, Buffer]:
             for row in rows:
                 where = f"{path}, line {rows.line_num}"
                 if row["id"] in found:
-                    raise SdkError(f"{where}: id {row['id']} is there twice")
+                    raise SdkError(f"{where}: id {row['id']} appears twice")
                 found[row["id"]] = _numbers(row, where)
     except (OSError, UnicodeDecodeError) as error:
         raise SdkError(f"cannot read {path}: {error}") from error
@@ -45,7 +45,7 @@ def _numbers(row: dict[str, str], where: str) -> tuple[int, int, int]:
     except (TypeError, ValueError):
         raise SdkError(f"{where}: lower, upper, size must be whole numbers") from None
     if not (0 <= lower < upper and 0 <= size < 1 << 40):
-        raise SdkError(f"{where}: it must be 0 <= lower < upper and 0 <= size < 2^40")
+        raise SdkError(f"{where}: 0 <= lower < upper and 0 <= size < 2^40 must hold")
     return lower, upper, size
 
 

@@ -86,7 +86,7 @@ class Problem:
             ctypes.byref(self._c), _indices(order), best, offsets
         )
         if not made:
-            raise SdkError("no memory for placing buffers")
+            raise SdkError("not enough host memory to place buffers")
         return list(offsets)[:-1]
 
     def search(self, capacity: int, most_steps: int) -> list[int] | bool:
@@ -98,7 +98,7 @@ class Problem:
             ctypes.byref(self._c), _indices(order), capacity, most_steps, offsets
         )
         if result == _NO_MEMORY:
-            raise SdkError("no memory for placing buffers")
+            raise SdkError("not enough host memory to place buffers")
         if result == _FOUND:
             return list(offsets)[:-1]
         return bool(result != _IMPOSSIBLE)
@@ -121,5 +121,5 @@ class Problem:
             *(_bytes(capacities), _bytes(cells), steps, where),
         )
         if made != _FOUND:
-            raise SdkError("no memory for placing buffers")
+            raise SdkError("not enough host memory to place buffers")
         return list(where)[:-1]

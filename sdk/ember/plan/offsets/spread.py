@@ -33,7 +33,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Spread:
+class Assignment:
     where: tuple[int | None, ...]  # of each item its memory; None: no room anywhere
     offsets: tuple[int, ...]  # in the packed part of that memory; 0 for a block
     packed: tuple[Placement, ...]  # of each memory
@@ -42,7 +42,7 @@ class Spread:
 
 def spread(
     items: Sequence[Item], capacities: Sequence[int], steps: int = STEPS
-) -> Spread:
+) -> Assignment:
     """A memory for every item, so that each holds no more than its capacity (bytes)."""
     return _Search(items, capacities, steps).found()
 
@@ -63,7 +63,7 @@ class _Search:
         self.tries = 0  # packings that putting back may still try
         self.used = [n for n, one in enumerate(items) if one.buffer.size > 0]
 
-    def found(self) -> Spread:
+    def found(self) -> Assignment:
         where = self._assigned(self.capacities)
         crowded = [m for m in range(self.nowhere) if self._drop(m, where)]
         if crowded:
@@ -195,7 +195,7 @@ class _Search:
             self.costs[n][m] or 0 for n, m in enumerate(where) if m != self.nowhere
         )
 
-    def _spread(self, where: Sequence[int]) -> Spread:
+    def _spread(self, where: Sequence[int]) -> Assignment:
         offsets = [0] * len(self.items)
         packed = []
         for memory in range(self.nowhere):
@@ -205,7 +205,7 @@ class _Search:
             ):
                 offsets[number] = offset
             packed.append(place)
-        return Spread(
+        return Assignment(
             tuple(None if m == self.nowhere else m for m in where),
             tuple(offsets),
             tuple(packed),

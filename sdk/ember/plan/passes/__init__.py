@@ -17,5 +17,7 @@ def wanted(names: Sequence[str], but: Sequence[str] = ()) -> tuple[str, ...]:
     for name in (*names, *but):
         if name not in NAMES:
             known = ", ".join(NAMES)
-            raise UsageError(f"there is no pass {name!r}", hint=f"there are {known}")
+            raise UsageError(
+                f"there is no pass {name!r}", hint=f"the passes are {known}"
+            )
     return tuple(name for name in NAMES if name in names and name not in but)

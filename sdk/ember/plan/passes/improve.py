@@ -32,8 +32,8 @@ ALL: Mapping[str, Propose] = {
     "in_place": in_place.apply,
 }
 _REASONS = {
-    "different": "the results are not the same",
-    "unknown": "this computer cannot run the program to compare results",
+    "different": "the results differ",
+    "unknown": "the host cannot run the program to compare results",
 }
 
 

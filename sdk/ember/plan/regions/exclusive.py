@@ -60,5 +60,5 @@ def kept_apart(pairs: Sequence[Chosen], homes: Homes) -> Iterator[str]:
         if built and found and found.has_state:
             yield (
                 f"{model.name}/{name} keeps state from run to run:"
-                " its activations share no memory with other methods"
+                " its activations do not share memory with other methods"
             )

@@ -81,8 +81,8 @@ class Shortage:
 
     def __str__(self) -> str:
         return (
-            f"{self.purpose} needs {self.needed} bytes, {self.over} more than memory"
-            f" {self.memory} has left ({self.free} of {self.capacity})"
+            f"{self.purpose} needs {self.needed:,} bytes, {self.over:,} more than"
+            f" memory {self.memory} has left ({self.free:,} of {self.capacity:,})"
         )
 
 
@@ -94,7 +94,7 @@ class NoRoomError(SdkError):
             problem_list(
                 f"{names} does not fit {board.name}", list(map(str, shortages))
             ),
-            hint="`ember plan` shows what makes the peak, and which boards fit",
+            hint="`ember plan` shows the peak and which boards fit",
         )
         self.shortages = tuple(shortages)
 

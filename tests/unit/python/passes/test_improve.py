@@ -85,7 +85,7 @@ def test_a_pass_that_changes_a_result_is_dropped(
     monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
     made = repack(linear(), KNOWN, ("fold",))
     assert [(one.status, one.reason) for one in made.passes] == [
-        ("dropped", "the results are not the same")
+        ("dropped", "the results differ")
     ]
     assert len(made.program.methods[0].instructions) == 2
 

@@ -56,7 +56,7 @@ def _text(words: object) -> str:
 def _verdict(facts: Mapping[str, Any]) -> str:
     if not facts["fits"]:
         return f'<span class="bad">{facts["over"]:,} bytes too many</span>'
-    return "fits" if facts["resolved"] else "fits, as far as is known"
+    return "fits" if facts["resolved"] else "fits, as far as known"
 
 
 def _refusal(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -131,8 +131,8 @@ def _method(method: Mapping[str, Any]) -> Iterator[str]:
         if inside:
             peak = memory["peak"]
             yield (
-                f"<p>Planned memory {memory['id']}: {memory['bytes']:,} bytes. Most are"
-                f" alive at {_text(_moment(method, peak['instruction']))}:"
+                f"<p>Planned memory {memory['id']}: {memory['bytes']:,} bytes. Most"
+                f" are in use at {_text(_moment(method, peak['instruction']))}:"
                 f" {peak['bytes']:,}.</p>"
             )
             yield from _picture(method, memory, inside)
