@@ -56,7 +56,7 @@ def need_tools(board: Board, toolchain: str) -> None:
         tools.path(name)
     if toolchain == "host":
         tools.first("cc", "gcc", "clang")
-    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
+    if board.port == "cortexm" and not tools.has_newlib():
         raise tools.MissingToolError(
             "newlib, the C library for Cortex-M, is missing",
             hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
