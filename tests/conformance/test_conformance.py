@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import runpy
+import shutil
 from pathlib import Path
 
 import exporting
@@ -16,13 +18,13 @@ from ember.program import KernelCall, Program
 TESTS = Path(__file__).resolve().parents[1]
 COMMITTED = Path(__file__).with_name("cases")
 DIALECT = Path(__file__).with_name("cortex_m")
+NUMPY = Path(__file__).with_name("numpy")
 EXPORTER = "export_conformance.py"
 # What the exporter turns into something else, writes only for programs with state, or
 # for what nobody can compare (memory as it was found).
 UNREACHED = frozenset(
     {
         "aten::_native_batch_norm_legit.out",
-        "aten::_unsafe_view.out",
         "aten::empty.out",
         "aten::empty_strided.out",
         "aten::index_put_",
@@ -56,12 +58,23 @@ def programs(folder: Path) -> list[Path]:
 
 def test_committed_programs_call_every_operator() -> None:
     found: set[str] = set()
-    for folder in (TESTS / "cases", COMMITTED, DIALECT):
+    for folder in (TESTS / "cases", COMMITTED, DIALECT, NUMPY):
         for path in programs(folder):
             found |= operators(stored(path))
     listed = set(kernels.load().operators)
     assert sorted(listed - found - UNREACHED) == []
     assert sorted(UNREACHED & found) == []
+
+
+@pytest.mark.parametrize("folder", sorted(NUMPY.iterdir()), ids=lambda one: one.name)
+def test_a_case_of_numpy_is_what_its_script_writes(
+    folder: Path, tmp_path: Path
+) -> None:
+    script = shutil.copy(folder / "make.py", tmp_path)
+    runpy.run_path(str(script))
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {
+        one.name: one.read_bytes() for one in folder.iterdir()
+    }
 
 
 def test_committed_programs_stay_small() -> None:

@@ -23,6 +23,7 @@ from ember.toolchain import emulator
 CASES = Path(__file__).parents[1] / "cases"
 CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
 DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
+NUMPY = Path(__file__).parents[1] / "conformance" / "numpy"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
 SOME = (
     "host-asan",
@@ -75,8 +76,8 @@ def test_all_committed_cases(board: str) -> None:
 
 @pytest.mark.parametrize("board", [*EVERY, "host-asan", "mps2-an385"])
 def test_every_operator(board: str) -> None:
-    """The committed subset of the conformance programs; an385 has no FPU."""
-    check(run([CONFORMANCE], board))
+    """The committed conformance programs, and NumPy's; an385 has no FPU."""
+    check(run([CONFORMANCE, NUMPY], board))
 
 
 @pytest.mark.parametrize("board", ["host", "host-dsp", "host-mve", "mps3-an547", *SOME])

@@ -202,7 +202,7 @@ def test_without_an_sdk(own: Path, pio: Pio) -> None:
 def wrapper(folder: Path) -> Path:
     """This Python with Ember, as a program."""
     path = folder / "python"
-    sdk = Path(sources.__file__).parents[1]
+    sdk = Path(sources.__file__).parents[2]
     path.write_text(f'#!/bin/sh\nPYTHONPATH="{sdk}" exec {sys.executable} "$@"\n')
     path.chmod(0o755)
     return path

@@ -18,7 +18,7 @@ from ember.cases import Case
 from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.kernels.rules import Rules
-from ember.toolchain import libraries, linker, user_kernels
+from ember.toolchain import libraries, linker, models, user_kernels
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
 _APP = (
@@ -130,6 +130,8 @@ def _cached(
     serial: bool = False,
 ) -> Path:
     board = made.board
+    running = [kernel for offered in chosen.values() for kernel in offered]
+    models.need(running, made.unmodelled, f"{board.name} runs it")
     texts = {
         "operators.c": kernels.operator_table(chosen, known),
         "backends.c": kernels.backend_table(backends, board.isa),

@@ -18,14 +18,16 @@ from ember.cli.options import ProjectOption
 from ember.cli.reports import inspect_tables
 from ember.errors import SdkError
 from ember.files import tensor_data
-from ember.model import describe
+from ember.model import describe, program_in
 from ember.model.describe import Facts
 from ember.select import resolve, selection
 from ember.select.delegates import NodeKernel
 
 
 def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=".pte, .bpte or .ptd.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help=".pte, .bpte, .ptd or a case.")
+    ],
     method: Annotated[
         str | None, typer.Option(metavar="NAME", help="Show only this method.")
     ] = None,
@@ -45,6 +47,7 @@ def command(
     target = (
         _Target(rules.narrowed(boards.load(board)), rules.forbid) if board else None
     )
+    file = program_in(file) if file.is_dir() else file
     facts = {"file": str(file), **_facts(file, method, values, target)}
     if json_to != "-":
         inspect_tables.show(output.console(), facts, all_rows=values)

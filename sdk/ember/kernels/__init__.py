@@ -13,6 +13,7 @@ from ember import paths
 from ember.boards import isa
 from ember.errors import SdkError, problem_list
 from ember.kernels import library as kernel_library
+from ember.kernels.facts import Times, merged
 from ember.kernels.library import Entry, Library
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
@@ -100,9 +101,7 @@ class KernelList:
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
     fast: frozenset[str] = frozenset()  # kernels that only buy speed
-    accesses: Mapping[str, Mapping[str, kernel_library.Times]] = field(
-        default_factory=dict
-    )
+    accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
     in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
     writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
 
@@ -157,13 +156,16 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     for library in libraries:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
-    backends = {one.id: one for one in _backends(own.backends)}
-    accesses = dict(own.accesses)
-    for library in libraries:
-        accesses.update(library.accesses)
-    in_place = own.in_place.union(*(one.in_place for one in libraries))
-    writing = own.writes_state.union(*(one.writes_state for one in libraries))
-    made = KernelList(found, backends, libraries, own.fast, accesses, in_place, writing)
+    facts = merged([own.facts, *(library.facts for library in libraries)])
+    made = KernelList(
+        operators=found,
+        backends={backend.id: backend for backend in _backends(own.backends)},
+        libraries=libraries,
+        fast=facts.fast,
+        accesses=facts.accesses,
+        in_place=facts.in_place,
+        writes_state=facts.writes_state,
+    )
     return extended(made, libraries)
 
 

@@ -7,6 +7,8 @@ kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
    kernels: [mul3]}
 - {func: "my_ops::mul3.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
    kernels: [{arg_meta: null, kernel_name: "my_ops::mul3"}]}
+
+A kernel may have facts beside its name (facts.py).
 """
 
 from __future__ import annotations
@@ -14,25 +16,16 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ember.errors import SdkError
 from ember.files import documents
+from ember.kernels import facts
+from ember.kernels.facts import Facts
 
 FILE = "kernels.yaml"
-
-
-@dataclass(frozen=True)
-class Times:
-    """How often a kernel accesses an argument: every element, or of every `macs`."""
-
-    times: float = 1
-    macs: bool = False  # per multiply-accumulate of the call, not per element
-    single: bool = False  # element by element, also in a variant for vectors
-    copied: bool = False  # of a copy in scratch, in calls that have scratch
-    constant: bool = False  # read at prepare too: it must stay a constant
 
 
 @dataclass(frozen=True)
@@ -58,11 +51,7 @@ class Library:
     entries: tuple[Entry, ...]
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, Any], ...]
-    fast: frozenset[str] = frozenset()  # kernels that only buy speed
-    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
-    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
-    # By kernel and argument, where it is not once for every element.
-    accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
+    facts: Facts
 
     def files(self) -> list[Path]:
         """All that its kernels may be made of, sorted."""
@@ -90,36 +79,8 @@ def of(path: Path, data: Any) -> Library:
         entries=tuple(entry_of(path, one) for one in entries),
         sources=tuple(path.parent / one for one in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
-        fast=frozenset(top.get("fast", ())),
-        in_place=frozenset(top.get("in_place", ())),
-        writes_state=frozenset(top.get("writes_state", ())),
-        accesses=_accesses(path, top.get("accesses") or {}),
+        facts=facts.read(path, top, entries),
     )
-
-
-_TIMES = re.compile(r"(?:macs(?:/(\d+))?|(\d+(?:\.\d+)?))( single| copied)?")
-
-
-def _accesses(path: Path, listed: Any) -> dict[str, dict[str, Times]]:
-    found: dict[str, dict[str, Times]] = {}
-    for kernel, arguments_of in listed.items():
-        own = found.setdefault(str(kernel), {})
-        for name, text in arguments_of.items():
-            if text == "constant":
-                own[str(name)] = Times(constant=True)
-                continue
-            match = _TIMES.fullmatch(str(text))
-            if match is None or match[1] == "0":
-                raise SdkError(
-                    f"{path}: accesses of {name} by {kernel} are '{text}'",
-                    hint="write 3, macs, macs/8 (single, copied) or constant",
-                )
-            by_macs = match[2] is None
-            times = 1 / int(match[1] or 1) if by_macs else float(match[2])
-            own[str(name)] = Times(
-                times, by_macs, match[3] == " single", match[3] == " copied"
-            )
-    return found
 
 
 def entry_of(path: Path, fields: Any) -> Entry:
@@ -132,7 +93,7 @@ def entry_of(path: Path, fields: Any) -> Entry:
             op=op,
             schema=schema,
             folder=(path.parent / fields.get("in", ".")).resolve(),
-            kernels=tuple(map(_kernel, fields.get("kernels", ()))),
+            kernels=tuple(map(facts.kernel_of, fields.get("kernels", ()))),
             dtypes=tuple(fields.get("dtypes", ())),
             tolerance=fields.get("tolerance", "exact"),
             flags=tuple(fields.get("flags", ())),
@@ -156,12 +117,6 @@ def _named(fields: Mapping[str, Any]) -> tuple[str, str]:
     else:
         op, schema = fields["op"], fields.get("schema", "")
     return (op if "::" in op else f"aten::{op}"), schema
-
-
-def _kernel(one: Any) -> str:
-    """A kernel's name; ExecuTorch writes a C++ function of a namespace."""
-    name = one["kernel_name"] if isinstance(one, dict) else one
-    return str(name).rpartition("::")[2]
 
 
 # ---- schemas -----------------------------------------------------------------------

@@ -54,7 +54,7 @@ def read(path: Path, data: Sequence[Path] = ()) -> Model:
     """
     if path.is_dir():
         data = [*data, *sorted(path.glob("*.ptd"))]
-        file, name = _program_in(path), path.resolve().name
+        file, name = program_in(path), path.resolve().name
     else:
         file, name = path, path.stem
     content = files.read(file)
@@ -71,7 +71,8 @@ def read(path: Path, data: Sequence[Path] = ()) -> Model:
     return Model(paths.text(name), path, content, tuple(blobs), parsed)
 
 
-def _program_in(folder: Path) -> Path:
+def program_in(folder: Path) -> Path:
+    """The program of a case's folder."""
     for name in ("model.pte", "model.bpte"):
         if (folder / name).is_file():
             return folder / name

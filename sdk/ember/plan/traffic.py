@@ -1,6 +1,6 @@
 """A method and its kernels become traffic: accesses of every tensor in one run.
 
-kernels.yaml says under `accesses:` how often a kernel reads or writes the elements of
+kernels.yaml says (`accesses`) how often a kernel reads or writes the elements of
 an argument, by its name in the operator's schema: `3`, every element three times;
 `macs/8`, one access for eight multiply-accumulates of the call. What is not listed
 counts once. A vector variant accesses a whole vector at a time, but one element of what
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from ember.boards import isa
 from ember.kernels import KernelList
 from ember.kernels import library as kernel_library
+from ember.kernels.facts import Times
 from ember.plan import effects, macs
 from ember.program import Method, types
 
@@ -116,7 +117,7 @@ class _Rules:
         self.method = method
         self.kernel = kernel
         self.has_scratch = False
-        self.rules: dict[int, kernel_library.Times] = {}
+        self.rules: dict[int, Times] = {}
         self.macs = _macs(method, index)
         call = method.instructions[index]
         if not isinstance(call, types.KernelCall):

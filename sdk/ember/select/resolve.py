@@ -12,7 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ember.files import documents
 from ember.kernels import KernelList
 from ember.select import delegates
 from ember.select.delegates import DelegateNeeds
-from ember.toolchain import emulator, libraries, linker, user_kernels
+from ember.toolchain import emulator, libraries, linker, models, user_kernels
 
 MOST_DATA_FILES = 16  # resolve_main.c
 _UNSUPPORTED, _TOO_LARGE = -2, 3
@@ -108,8 +108,8 @@ def resolve(
     reason than a missing kernel or backend.
     """
     known = known or kernels.load()
-    tool = _tool(computer(board).name, known, _node_sets(board, known))
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
+    tool = _tool_for(board, known, allowed)
     vector = [f"vector={board.svl // 8}"] if board.svl else []
     return _resolution(*_load(tool, program, data, methods, allowed, vector))
 
@@ -168,7 +168,7 @@ def twice(
     So a word of a node's state that differs is an address, and the distance tells of
     what. Only for boards whose pointers have 4 bytes.
     """
-    tool = _tool(computer(board).name, known, _node_sets(board, known))
+    tool = _tool_for(board, known, allowed)
     made = []
     for one, apart in ((tool, _APART), (tool.moved, 2 * _APART)):
         found, packed = _load(one, program, data, methods, allowed, [f"apart={apart}"])
@@ -244,11 +244,12 @@ def _method(
 class _Tool:
     board: Board
     path: Path
+    unmodelled: Mapping[str, str]  # kernels that it lacks, by the intrinsic
 
     @property
     def moved(self) -> _Tool:
         """The same program, linked to other addresses."""
-        return _Tool(self.board, self.path.with_name(_TWIN))
+        return replace(self, path=self.path.with_name(_TWIN))
 
 
 def _sources(pattern: str) -> list[Path]:
@@ -276,10 +277,17 @@ def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
 
 
 @functools.cache
-def _tables(known: KernelList, sets: tuple[str, ...]) -> tuple[str, str]:
+def _tables(
+    known: KernelList, sets: tuple[str, ...], without: frozenset[str] = frozenset()
+) -> tuple[str, str]:
+    chosen = {
+        name: [kernel for kernel in offered if kernel not in without]
+        for name, offered in known.of_all_sets().items()
+    }
+    nodes = {name for one in known.backends.values() for name in one.kernels}
     return (
-        kernels.operator_table(known.of_all_sets(), known),
-        kernels.backend_table(known.backends, sets),
+        kernels.operator_table(chosen, known),
+        kernels.backend_table(known.backends, sets, nodes - without),
     )
 
 
@@ -291,6 +299,20 @@ def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> 
     digest.update(user_kernels.digest(known))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / "resolve"
+
+
+def _tool_for(
+    board: Board, known: KernelList, allowed: Mapping[str, Sequence[str]]
+) -> _Tool:
+    """The loader that has each kernel that the board may use."""
+    sets = _node_sets(board, known)
+    tool = _tool(computer(board).name, known, sets)
+    wanted = [kernel for offered in allowed.values() for kernel in offered]
+    for backend in known.backends.values():
+        wanted += isa.usable(backend.kernels, sets)
+    why = f"kernels for {board.name} are chosen by calling it on this computer"
+    models.need(wanted, tool.unmodelled, why)
+    return tool
 
 
 @functools.cache
@@ -311,13 +333,13 @@ def _tool(name: str, known: KernelList, sets: tuple[str, ...]) -> _Tool:
             for made in (_TWIN, "resolve"):  # its twin is there when it is
                 if (Path(temporary) / made).is_file():
                     shutil.move(Path(temporary) / made, path.with_name(made))
-    return _Tool(board, path)
+    return _Tool(board, path, built.unmodelled)
 
 
 def _build(
     built: libraries.Libraries, folder: Path, known: KernelList, sets: tuple[str, ...]
 ) -> None:
-    table, backends = _tables(known, sets)
+    table, backends = _tables(known, sets, frozenset(built.unmodelled))
     (folder / "operators.c").write_text(table, encoding="utf-8")
     (folder / "backends.c").write_text(backends, encoding="utf-8")
     sources = [*_sources("resolve_*.c"), folder / "operators.c", folder / "backends.c"]

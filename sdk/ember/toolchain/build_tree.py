@@ -15,7 +15,7 @@ from pathlib import Path
 from ember import paths, progress, writing
 from ember.boards import Board, isa
 from ember.errors import SdkError, problem_list
-from ember.toolchain import tools
+from ember.toolchain import models, tools
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def need_tools(board: Board, toolchain: str) -> None:
         tools.path(name)
     if toolchain == "host":
         tools.first("cc", "gcc", "clang")
-    if board.cpu.startswith("cortex-m") and not tools.has_newlib():
+    if board.port == "cortexm" and not tools.has_newlib():
         raise tools.MissingToolError(
             "newlib, the C library for Cortex-M, is not installed",
             hint=f"install it: apt-get install {tools.NEWLIB_PACKAGE}",
@@ -76,11 +76,35 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
         _configure(config, what)
         stamp.write_text(toolchains, encoding="utf-8")
-    words = ["ninja", "-C", str(config.build), *targets]
+    modelled = config.toolchain in isa.MODELLED
+    if modelled:
+        models.write(config.build, {})  # a model may have been added since
+    failed, output = _ninja(config, what, targets, keep_going=modelled)
+    left_out = models.missing(output) if failed and modelled else {}
+    if left_out:
+        models.write(config.build, left_out)
+        failed, output = _ninja(config, what, targets)
+    if failed and writing.says_full(output):
+        # Ninja takes what was half written for finished.
+        shutil.rmtree(config.build, ignore_errors=True)
+        raise writing.full(f"cannot compile {what} in {config.folder}")
+    (config.folder / "build.log").write_text(output, encoding="utf-8")
+    if failed:
+        raise SdkError(
+            problem_list(f"cannot compile {what}", _errors(output), shown=5),
+            hint=f"full compiler output: {config.folder / 'build.log'}",
+        )
+
+
+def _ninja(
+    config: Config, what: str, targets: Sequence[str], *, keep_going: bool = False
+) -> tuple[bool, str]:
+    """Whether Ninja failed, and what it said; to `keep_going` shows all errors."""
+    words = ["ninja", "-C", str(config.build), *(["-k0"] if keep_going else ())]
     with (
         progress.doing(f"compiling {what}") as step,
         subprocess.Popen(
-            words,
+            [*words, *targets],
             env={**os.environ, "NINJA_STATUS": "[%f/%t] ", "LC_ALL": "C"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -90,16 +114,7 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
     ):
         assert process.stdout is not None
         output = "".join(_counted(process.stdout, step))
-    if process.returncode != 0 and writing.says_full(output):
-        # Ninja takes what was half written for finished.
-        shutil.rmtree(config.build, ignore_errors=True)
-        raise writing.full(f"cannot compile {what} in {config.folder}")
-    (config.folder / "build.log").write_text(output, encoding="utf-8")
-    if process.returncode != 0:
-        raise SdkError(
-            problem_list(f"cannot compile {what}", _errors(output), shown=5),
-            hint=f"full compiler output: {config.folder / 'build.log'}",
-        )
+    return process.returncode != 0, output
 
 
 def _toolchains_digest(toolchain: str) -> str:
@@ -117,6 +132,7 @@ def compilers(toolchain: str) -> tuple[str, ...]:
 
 def _configure(config: Config, what: str) -> None:
     shutil.rmtree(config.build, ignore_errors=True)
+    models.write(config.build, {})
     words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
     try:
         run([*words, *config.arguments], f"cannot configure {what}")

@@ -13,14 +13,14 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from ember import paths
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, tools
+from ember.toolchain import consoles, linker, models, tools
 from ember.toolchain.build_tree import (
     Config,
     ToolError,
@@ -66,6 +66,8 @@ class Libraries:
     system: tuple[str, ...]
     sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
     members: Mapping[str, tuple[str, ...]]  # of each archive, in the build tree
+    # Kernels left out, by the intrinsic that has no model (models.py).
+    unmodelled: Mapping[str, str] = field(default_factory=dict)
     console: str = ""  # names the objects of the board's own
 
     @property
@@ -312,10 +314,14 @@ def _publish(config: Config, folder: Path, whole: bool) -> None:
         f"{index}_{Path(one).name}": Path(one)
         for index, one in enumerate(record["objects"].split(";"))
     }
-    if not (folder / _RECORD).is_file():
+    left_out = whole and models.read(config.build) != models.read(folder)
+    if left_out or not (folder / _RECORD).is_file():
         always = {name: one for name, one in archives.items() if name not in PARTS}
         record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
-        _publish_always(config.folder, folder, {**objects, **always}, record)
+        files = {**objects, **always}
+        if models.read(config.build):
+            files[models.FILE] = config.build / models.FILE
+        _publish_always(config.folder, folder, files, record)
     if whole:
         for name in set(archives).intersection(PARTS):
             _copy_at_once(archives[name], folder / name)
@@ -383,6 +389,7 @@ def _read(board: Board, config: Config, folder: Path) -> Libraries:
             )
             for archive in words("archives")
         },
+        unmodelled=models.read(folder),
         members={
             name.removesuffix(".a"): words(f"{name.removesuffix('.a')}.objects")
             for name in words("archives")

@@ -15,7 +15,7 @@ from ember import cli
 from ember.errors import SdkError, UsageError
 
 # For processes of their own, where Ember may not be installed.
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
@@ -96,6 +96,17 @@ def test_inspect_shows_every_program(
     assert max(len(line) for line in shown.splitlines()) <= 80
     assert "method " in shown
     assert "constants" in shown
+
+
+def test_inspect_shows_the_program_of_a_case(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = Path(__file__).parents[2] / "cases"
+    for name, said in (("op_add", "aten::add.out"), ("bundle_mlp", "model.bpte")):
+        assert cli.main(["inspect", str(cases / name)]) == 0
+        assert said in capsys.readouterr().out
+    assert cli.main(["inspect", str(tmp_path)]) == 1
+    assert "holds no programs" in capsys.readouterr().err
 
 
 def test_inspect_shows_bundles_and_data(

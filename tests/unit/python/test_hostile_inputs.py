@@ -17,7 +17,7 @@ import pytest
 
 from ember import cli
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
 
 # Where a command takes a file; the rest is right.
 MODELS = [

@@ -134,7 +134,7 @@ def test_two_processes_at_once(root: Path) -> None:
         "print(libraries.build(boards.load('host')).folder)"
     )
     words = [sys.executable, "-c", code]
-    package = str(Path(libraries.__file__).parents[1])
+    package = str(Path(libraries.__file__).parents[2])
     running = [
         subprocess.Popen(
             words,

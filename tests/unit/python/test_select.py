@@ -377,7 +377,7 @@ def test_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_ten_models_take_a_second() -> None:
     models = sorted(map(str, CASES.glob("model_*")))[:10]
     words = [sys.executable, "-m", "ember", "select", *models]
-    path = {"PYTHONPATH": str(Path(cli.__file__).parents[1])}
+    path = {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
     resolve.resolve(GRU.read_bytes(), [], boards.load("host"), [0])  # the tool is built
     with pace.within(1.0):
         subprocess.run(words, check=True, capture_output=True, env=os.environ | path)

@@ -1,0 +1,116 @@
+"""An operator's schema, arguments and NumPy's results become a case of one call."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ember import cases, program, writing
+from ember.errors import SdkError
+from ember.files.tensors import Array, DType
+from ember.kernels import library
+from ember.program import types
+
+
+def write(
+    folder: Path,
+    op: str,
+    schema: str,
+    arguments: Sequence[Any],
+    results: Sequence[Array],
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> None:
+    """Write a case into `folder`: the operator `op`, called with `arguments`.
+
+    Arguments are those before the outputs: arrays are the program's inputs, numbers,
+    strings, None and lists of integers are part of it. The tolerances are for floats.
+    """
+    names = library.names(schema)
+    if len(names) != len(arguments) + len(results):
+        raise SdkError(
+            f"{op} has {len(names)} arguments with its outputs ({', '.join(names)}),"
+            f" given are {len(arguments)} and {len(results)} results"
+        )
+    call = _Call()
+    inputs = {
+        index: np.asarray(value)
+        for index, value in enumerate(arguments)
+        if isinstance(value, np.ndarray)
+    }
+    places = [call.argument(value) for value in arguments]
+    outs = [call.argument(np.asarray(value)) for value in results]
+    method = call.method(op, places, outs, [places[index] for index in inputs])
+    content = program.write(types.Program(methods=(method,), constants=(b"",)))
+    folder.mkdir(parents=True, exist_ok=True)
+    arrays = {f"in{place}.npy": value for place, value in enumerate(inputs.values())}
+    expected = {f"out{index}.npy": value for index, value in enumerate(results)}
+    for name, value in (arrays | expected).items():
+        np.save(folder / name, value)
+    writing.write(folder / cases.MODEL, content)
+    run = {"method": "forward", "inputs": [*arrays], "outputs": [*expected]}
+    facts = {"rtol": rtol, "atol": atol, "runs": [run]}
+    writing.write(
+        folder / cases.CASE_FILE, (json.dumps(facts, indent=1) + "\n").encode()
+    )
+
+
+@dataclass
+class _Call:
+    """Collects values; tensors lie one behind the other."""
+
+    values: list[types.Value] = field(default_factory=list)
+    at: int = 0
+
+    def argument(self, value: Any) -> int:
+        if isinstance(value, np.ndarray):
+            return self._tensor(value)
+        if isinstance(value, list | tuple):
+            items = tuple(self._add(types.Int(int(item))) for item in value)
+            return self._add(types.IntList(items))
+        kinds = {
+            **{bool: types.Bool, int: types.Int, float: types.Double},
+            str: types.String,
+        }
+        return self._add(types.Null() if value is None else kinds[type(value)](value))
+
+    def method(
+        self, op: str, places: list[int], outs: list[int], inputs: list[int]
+    ) -> types.Method:
+        several = len(outs) > 1
+        returned = self._add(types.TensorList(tuple(outs))) if several else outs[0]
+        name, _, overload = op.partition(".")
+        call = types.KernelCall(0, (*places, *outs, returned))
+        return types.Method(
+            name="forward",
+            values=tuple(self.values),
+            inputs=tuple(inputs),
+            outputs=tuple(outs),
+            chains=(types.Chain((call,)),),
+            operators=(types.Operator(name, overload),),
+            planned_sizes=(0, self.at),
+        )
+
+    def _tensor(self, array: Array) -> int:
+        place = types.Allocation(1, self.at)
+        self.at += -(-max(array.nbytes, 1) // types.ALIGN) * types.ALIGN
+        order = tuple(range(array.ndim))
+        return self._add(types.Tensor(_dtype(array), array.shape, order, 0, place))
+
+    def _add(self, value: types.Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+
+def _dtype(array: Array) -> DType:
+    label = array.dtype.name
+    for dtype in DType:
+        if dtype.label == label:
+            return dtype
+    raise SdkError(f"no tensor holds NumPy's {label}")

@@ -1,0 +1,64 @@
+"""What a compiler says of variants becomes the intrinsics that have no model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ember.errors import SdkError
+from ember.toolchain import models
+
+GCC = """\
+[3/9] Building C object CMakeFiles/ember_variants.dir/kernels/a/abs.c.o
+FAILED: CMakeFiles/ember_variants.dir/kernels/elementwise/add_f32_mve.c.o
+/usr/bin/cc -o CMakeFiles/ember_variants.dir/kernels/elementwise/add_f32_mve.c.o
+/e/kernels/elementwise/add_f32_mve.c:7:12: error: implicit declaration of function \
+'vhcaddq_rot90_s32' [-Wimplicit-function-declaration]
+/e/kernels/elementwise/add_f32_mve.c:7:12: error: incompatible types
+ninja: build stopped: cannot make progress due to previous errors.
+"""
+CLANG = """\
+FAILED: [code=1] CMakeFiles/ember_variants.dir/kernels/elementwise/relu_f32_mve.c.o
+clang -c relu_f32_mve.c
+/e/relu_f32_mve.c:7:12: error: call to undeclared function 'vnewq_s32'; ISO C99
+"""
+OTHER = """\
+FAILED: CMakeFiles/ember_kernels.dir/kernels/elementwise/add.c.o
+add.c:7:12: error: expected ';' before 'return'
+"""
+
+
+def test_each_left_out_kernel_is_named_with_its_intrinsic(tmp_path: Path) -> None:
+    found = models.missing(GCC + CLANG)
+    assert found == {
+        "kernels/elementwise/add_f32_mve.c": "vhcaddq_rot90_s32",
+        "kernels/elementwise/relu_f32_mve.c": "vnewq_s32",
+    }
+    models.write(tmp_path, found)
+    assert models.read(tmp_path) == {
+        "add_f32_mve": "vhcaddq_rot90_s32",
+        "relu_f32_mve": "vnewq_s32",
+    }
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        OTHER,
+        GCC + OTHER,
+        OTHER + CLANG,
+        GCC.replace("implicit declaration of function 'vhcaddq_rot90_s32'", "no"),
+        GCC.replace("add_f32_mve.c.o", "gemm_f32_mve.c.o"),  # of an engine
+    ],
+)
+def test_another_error_leaves_nothing_out(output: str) -> None:
+    assert models.missing(output) == {}
+
+
+def test_who_needs_the_kernel_is_told() -> None:
+    models.need(["add_f32"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it")
+    with pytest.raises(SdkError) as error:
+        models.need(["add_f32_mve"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it")
+    for word in ("add_f32_mve", "vhcaddq_rot90_s32", "kernels/models", "b runs it"):
+        assert word in error.value.what

@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A name -> a kernel's C source, its entry in kernels.yaml, and a case that needs no
+PyTorch; or a variant of a kernel for an instruction set.
+
+tools/new_kernel.py twice --formula "a + a"
+tools/new_kernel.py mix --schema "(Tensor x, Tensor y, *, Tensor(a!) z) -> Tensor(a!)"
+tools/new_kernel.py add_f32 --isa neon     # starts as a copy of the portable kernel
+tools/new_kernel.py twice --into FOLDER    # a library of your own, for --kernels FOLDER
+
+What it writes compiles and passes: go on from there. The formula is for C and NumPy, of
+operands a, b, c and d.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import runpy
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sdk"))
+
+from ember import errors, kernels  # noqa: E402
+from ember.boards import isa  # noqa: E402
+from ember.kernels import library  # noqa: E402
+
+SCHEMA = "(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
+OPERANDS = "abcd"
+SOURCE = """\
+// SPDX-License-Identifier: Apache-2.0
+// y = {formula}.
+#include "kernels/engine/map.h"
+
+EMBER_ROW{inputs}(f32, float, {formula})
+EMBER_ROW{inputs}(f64, double, {formula})
+
+static const ember_map_ops_t ops = {{
+    {{f32, f64, NULL}}, .inputs = {inputs}, .flags = EMBER_MAP_SAME}};
+EMBER_MAP_KERNEL({kernel}, {inputs});
+"""
+ENTRY = """\
+- op: {op}
+  schema: "{schema}"
+{place}  kernels: [{kernel}]
+  dtypes: [f32, f64, f16, bf16]
+  tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
+"""
+CASE = '''\
+"""{op}, called once; running this file writes the case again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ember.cases import one_call
+
+random = np.random.default_rng(1)
+{arguments}
+one_call.write(
+    Path(__file__).parent,
+    "{op}",
+    "{schema}",
+    [{operands}],
+    [np.float32({formula})],  # what PyTorch gives, too
+    rtol=1e-5,
+    atol=1e-6,
+)
+'''
+
+
+@dataclass(frozen=True)
+class Wanted:
+    kernel: str
+    op: str
+    schema: str
+    formula: str
+    family: str  # a folder below kernels/; "" in a library of the user's
+    folder: Path  # with kernels.yaml
+    cases: Path
+
+    @property
+    def inputs(self) -> int:
+        return sum("!" not in one for one in library.arguments(self.schema))
+
+    @property
+    def source(self) -> Path:
+        return self.folder / self.family / f"{self.kernel}.c"
+
+    @property
+    def case(self) -> Path:
+        return self.cases / self.kernel
+
+
+def fail(what: str, hint: str | None = None) -> None:
+    raise errors.SdkError(what, hint=hint)
+
+
+# ---- a new operator ------------------------------------------------------------------
+
+
+def check(wanted: Wanted) -> None:
+    """Refuse what would not build, and what would overwrite."""
+    name = wanted.kernel
+    if not kernels.NAME.fullmatch(name) or len(name) > kernels.NAME_LENGTH:
+        fail(f"{name!r} is no name for a kernel", "see docs/kernels.md")
+    if isa.of(name):
+        fail(f"{name} has the name of a variant", "use --isa with the portable kernel")
+    if not 1 <= wanted.inputs <= len(OPERANDS):
+        fail(f"the template has 1 to 4 operands, {wanted.schema} has {wanted.inputs}")
+    for path in (wanted.source, wanted.case):
+        if path.exists():
+            fail(f"{path} is there already")
+    if not wanted.source.parent.is_dir() and wanted.family:
+        fail(f"{wanted.source.parent} does not exist", "--family names a folder there")
+
+
+def arguments_of(wanted: Wanted) -> str:
+    """Lines of Python that make each operand: an array, or a number."""
+    lines = []
+    for operand, one in zip(OPERANDS, library.arguments(wanted.schema), strict=False):
+        if "!" in one:
+            break
+        array = "random.standard_normal((2, 3, 5), dtype=np.float32)"
+        value = array if one.startswith("Tensor") else "1.5"
+        lines.append(f"{operand} = {value}")
+    return "\n".join(lines)
+
+
+def add_operator(wanted: Wanted) -> None:
+    check(wanted)
+    words = {
+        **{"kernel": wanted.kernel, "op": wanted.op, "schema": wanted.schema},
+        **{"formula": wanted.formula, "inputs": wanted.inputs},
+        "place": f"  in: {wanted.family}\n" if wanted.family else "",
+        "operands": ", ".join(OPERANDS[: wanted.inputs]),
+        "arguments": arguments_of(wanted),
+    }
+    path = wanted.folder / library.FILE
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(with_entry(text, wanted, ENTRY.format(**words)), encoding="utf-8")
+    wanted.source.write_text(SOURCE.format(**words), encoding="utf-8")
+    wanted.case.mkdir(parents=True)
+    maker = wanted.case / "make.py"
+    maker.write_text(CASE.format(**words), encoding="utf-8")
+    runpy.run_path(str(maker))
+    for made in (wanted.source, path, maker):
+        print(f"wrote {made}")
+
+
+def with_entry(text: str, wanted: Wanted, entry: str) -> str:
+    """The list with the entry in its family's section, sorted by name."""
+    if re.search(rf"^- op: {re.escape(wanted.op)}$", text, re.MULTILINE):
+        fail(f"{wanted.op} is listed already", "add a variant, or edit the list")
+    section = re.search(
+        rf"^# --- {wanted.family} ---\n(?:(?!# ---).*\n)*", text, re.MULTILINE
+    )
+    if not wanted.family or section is None:
+        return text.rstrip("\n") + "\n" * bool(text) + entry
+    for later in re.finditer(r"^- op: (.*)$", section[0], re.MULTILINE):
+        if later[1] > wanted.op:
+            at = section.start() + later.start()
+            return text[:at] + entry + text[at:]
+    at = section.start() + len(section[0].rstrip("\n")) + 1
+    return text[:at] + entry + text[at:]
+
+
+# ---- a variant -----------------------------------------------------------------------
+
+
+def add_variant(folder: Path, portable: str, name: str) -> None:
+    """A copy of the portable kernel to write intrinsics into, and its place."""
+    path = folder / library.FILE
+    listed = library.read(folder)
+    variant = f"{portable}_{name}"
+    homes = [one for one in listed.entries if portable in one.kernels]
+    if name not in isa.load():
+        fail(
+            f"there is no instruction set '{name}'",
+            f"known are {', '.join(isa.load())}",
+        )
+    if not homes:
+        fail(f"no operator of {path} has a kernel {portable}")
+    source = homes[0].source(variant)
+    if source.exists():
+        fail(f"{source} is there already")
+    text = homes[0].source(portable).read_text(encoding="utf-8")
+    text = re.sub(rf"(\bEMBER_\w+\(\s*){portable}\b", rf"\1{variant}", text)
+    text = re.sub(rf"\bember_{portable}_", f"ember_{variant}_", text)
+    head, what, rest = text.split("\n", 2)
+    source.write_text(f"{head}\n{what} {isa.load()[name].title}.\n{rest}", "utf-8")
+    marks = ["in_place"] if portable in listed.facts.in_place else []
+    path.write_text(with_variant(path.read_text("utf-8"), portable, variant, marks))
+    boards = {"mve": "host-mve", "dsp": "host-dsp", "neon": "qemu-a64"}
+    print(f"wrote {source}: put the intrinsics into run\nwrote {path}")
+    print(f"ember test tests/cases tests/conformance --board {boards.get(name, '...')}")
+
+
+def with_variant(text: str, portable: str, variant: str, marks: list[str]) -> str:
+    """The list with the variant before each mention of the portable kernel."""
+    facts = f": {{{', '.join(f'{mark}: true' for mark in marks)}}}" if marks else ""
+    lines = []
+    for line in text.splitlines():
+        if re.match(rf"  - {portable}(:|$| )", line):
+            lines.append(f"  - {variant}{facts}")
+            facts = ""  # once, at the first operator
+        if line.startswith("  kernels: ["):
+            both = f"{variant}, {portable}"
+            lines.append(re.sub(rf"(?<=[\[ ]){portable}(?=[],])", both, line))
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def main(words: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("name", help="of the kernel, such as twice or twice_f32")
+    parser.add_argument("--op", help="as programs name it; my_ops::NAME.out")
+    parser.add_argument("--schema", default=SCHEMA)
+    parser.add_argument("--family", default="elementwise", help="folder below kernels/")
+    parser.add_argument("--formula", help="of operands a, b, c, d; their sum")
+    parser.add_argument("--into", type=Path, help="a library of your own")
+    parser.add_argument("--isa", help="a variant of the kernel NAME")
+    told = parser.parse_args(words)
+    try:
+        if told.isa:
+            add_variant(told.into or ROOT / "kernels", told.name, told.isa)
+            return 0
+        inputs = sum("!" not in one for one in library.arguments(told.schema))
+        wanted = Wanted(
+            kernel=told.name,
+            op=told.op or f"my_ops::{told.name}.out",
+            schema=told.schema,
+            formula=told.formula or " + ".join(OPERANDS[:inputs]),
+            family="" if told.into else told.family,
+            folder=told.into or ROOT / "kernels",
+            cases=(told.into or ROOT / "tests" / "conformance") / "numpy",
+        )
+        add_operator(wanted)
+        option = f" --kernels {told.into}" if told.into else ""
+        print(f"ember test {wanted.case} --board host{option}")
+    except errors.SdkError as error:
+        print(f"new_kernel: {error.what}", file=sys.stderr)
+        if error.hint:
+            print(f"  {error.hint}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
