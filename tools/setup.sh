@@ -59,7 +59,7 @@ install_python() {
 # Compiled once, so that the first run does not wait for them.
 build_caches() {
     .venv/bin/python -c '
-from ember import emulator, tools
+from ember.toolchain import emulator, tools
 emulator.plugin()
 tools.hexagon_runtime()'
 }

@@ -130,7 +130,7 @@ def test_two_processes_at_once(root: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from ember import paths;"
         f"paths.root = lambda: Path({str(root)!r});"
-        "from ember import boards, libraries;"
+        "from ember import boards; from ember.toolchain import libraries;"
         "print(libraries.build(boards.load('host')).folder)"
     )
     words = [sys.executable, "-c", code]
