@@ -21,7 +21,7 @@ from rich.console import Console
 
 from ember import build, output, paths
 from ember.cases import inputs
-from ember.cli.reports.report import memory_table
+from ember.cli.reports.builds import memory_table
 from ember.errors import SdkError
 from ember.run import run
 from ember.run.run import RunLog

@@ -11,7 +11,7 @@ import pytest
 from certify import BOARDS, DELEGATES, certify
 
 from ember import build, cli, paths
-from ember.build import certificate
+from ember.build import folder as build_folder
 from ember.build.firmware import Objects
 from ember.build.stack import image
 from ember.build.stack.bound import Graph
@@ -102,7 +102,9 @@ def test_scratch_that_is_not_asked_for_is_told(monkeypatch: pytest.MonkeyPatch) 
 def test_rows_add_up_to_the_memories() -> None:
     built = build.build(MLP, M4)
     file = elf.read(built.firmware)
-    written = json.loads((built.folder / "5-firmware" / certificate.FILE).read_text())
+    written = json.loads(
+        (built.folder / "5-firmware" / build_folder.CERTIFICATE).read_text()
+    )
     assert written == built.certificate
     for memory in built.board.memories:
         if memory.writable:

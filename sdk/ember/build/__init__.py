@@ -7,10 +7,26 @@
 5-firmware/       firmware.elf, .bin, .hex, firmware.map, size.json, certificate.json
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from ember.build.built import Built
 from ember.build.jobs import Options
 from ember.build.make import build, check
-from ember.build.package import Package, package
-from ember.build.traced import trace
+
+if TYPE_CHECKING:
+    from ember.build.packaged import Package, package
+    from ember.build.traced import trace
+
+_MODULES = {"Package": "packaged", "package": "packaged", "trace": "traced"}
 
 __all__ = ["Built", "Options", "Package", "build", "check", "package", "trace"]
+
+
+def __getattr__(name: str) -> Any:
+    """What few commands need is imported when it is used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -8,7 +8,6 @@ from typing import Any
 
 from ember import program
 from ember.boards import Board
-from ember.build import certificate
 from ember.build import folder as build_folder
 from ember.build.jobs import Job, Options
 from ember.model import Model
@@ -72,7 +71,9 @@ def read(folder: Path, job: Job) -> Built:
         folder=folder,
         selection=build_folder.read_json(folder / "2-selection.json"),
         plan=build_folder.read_json(folder / "3-plan.json"),
-        certificate=build_folder.read_json(folder / "5-firmware" / certificate.FILE),
+        certificate=build_folder.read_json(
+            folder / "5-firmware" / build_folder.CERTIFICATE
+        ),
         sizes=sizes,
         images=tuple(folder / "5-firmware" / name for name in sizes["images"]),
         options=job.options,

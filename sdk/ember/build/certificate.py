@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ember.boards import Board, Role
+from ember.build import folder as build_folder
 from ember.build import pack
 from ember.build.stack import image, ports
 from ember.build.stack.bound import Bound, Graph, StackError
@@ -41,7 +42,6 @@ _VARIABLES: Mapping[str, tuple[str, str, int]] = {
     ".ember_marks": ("bss", ".bss.ember_marks", 1),
     ".bss": ("bss", "!.bss.ember_marks .bss .bss.* .sbss .sbss.* .scommon*", _ALIGN),
 }
-FILE = "certificate.json"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Certificate:
 
     def write(self, folder: Path) -> None:
         text = json.dumps(self.to_json(), indent=2)
-        (folder / FILE).write_text(f"{text}\n", encoding="utf-8")
+        (folder / build_folder.CERTIFICATE).write_text(f"{text}\n", encoding="utf-8")
 
 
 def first_stack(board: Board) -> int:

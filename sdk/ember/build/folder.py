@@ -14,6 +14,7 @@ from ember.errors import SdkError
 from ember.files import documents
 
 _STAMP = "build.json"
+CERTIFICATE = "certificate.json"  # in 5-firmware
 
 
 def is_built(folder: Path, key: str) -> bool:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ember import boards, paths, progress
+from ember import boards, paths
 from ember import model as models
 from ember.boards import Board
-from ember.build import built, choosing, firmware_folder, flow, jobs, placing
+from ember.build import built, jobs
 from ember.build import folder as build_folder
-from ember.build.advice import refusal
-from ember.build.assumed import Assumed
 from ember.build.built import Built
 from ember.build.jobs import Job, Options
 from ember.errors import UsageError
-from ember.plan.improved import Chosen
-from ember.toolchain import libraries, linker
+from ember.toolchain import libraries
 from ember.toolchain.libraries import Libraries
+
+if TYPE_CHECKING:
+    from ember.plan.improved import Chosen
 
 
 def build(
@@ -51,11 +52,11 @@ def build(
     before, chosen = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
         # Gaps are told before a compiler runs for nothing.
-        chosen = choosing.choose(job)
+        chosen = _chosen(job)
     made = jobs.libraries_of(board, options)
     key = jobs.key(job, made)
     if not build_folder.is_built(folder, key):
-        chosen = chosen or choosing.choose(job)
+        chosen = chosen or _chosen(job)
         paths.writable_folder(folder, "choose another folder with --out")
         with build_folder.locked(folder, key, before) as is_there:
             if not is_there:
@@ -65,8 +66,21 @@ def build(
     return built.read(folder, job)
 
 
+# Stages are imported where they begin: what is built already needs none of them.
+
+
+def _chosen(job: Job) -> Sequence[Chosen]:
+    from ember.build import choosing
+
+    return choosing.choose(job)
+
+
 def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) -> None:
     """All artefacts; SdkError when the board is too small."""
+    from ember import progress
+    from ember.build import firmware_folder, flow
+    from ember.build.advice import refusal
+
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch:
         with progress.doing(f"building for {job.board.name}"):
             found = flow.settle(folder, job, chosen, made, Path(scratch))
@@ -80,7 +94,11 @@ def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) ->
 def check(files: Sequence[Path], board: Board, options: Options) -> None:
     """SdkError when the models do not fit, as far as that is known before anything is
     compiled: with an assumed stack, code and variables."""
+    from ember.build import placing
+    from ember.build.assumed import Assumed
+    from ember.toolchain import linker
+
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)
     assumed = Assumed(options.stack or linker.DEFAULT_STACK)
-    placing.place(job, choosing.choose(job), assumed).check()
+    placing.place(job, _chosen(job), assumed).check()

@@ -20,7 +20,7 @@ from ember.cli.options import (
     PassesOption,
     ProjectOption,
 )
-from ember.cli.reports import report
+from ember.cli.reports import builds
 from ember.toolchain import footprint, libraries
 
 _SIZES = ("size", "memory", "footprint", "method_arena")
@@ -129,7 +129,7 @@ def command(
     note_header(built.board)
     if json_to != "-":
         console = output.console()
-        report.show_build(console, built)
+        builds.show_build(console, built)
         for path in (built.firmware, *built.images):
             console.print(f"  {output.plain(str(path))}", soft_wrap=True)
     output.write_json(

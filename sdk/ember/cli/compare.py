@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ember import output
-from ember.cli.reports import report
+from ember.cli.reports import runs
 from ember.errors import SdkError
 from ember.files import documents
 from ember.run import profile
@@ -36,7 +36,7 @@ def _compare_profiles(
 ) -> None:
     found = profile.changes(before, after)
     if json_to != "-":
-        report.show_changes(output.console(), before, after, found)
+        runs.show_changes(output.console(), before, after, found)
     facts = {one.name: list(one.instructions) for one in found}
     whole = {
         "execute": [before.execute, after.execute],

@@ -31,7 +31,7 @@ from ember.cli.options import (
     PassesOption,
     ProjectOption,
 )
-from ember.cli.reports import plan_page, plan_report, report
+from ember.cli.reports import builds, plan_page, plan_report
 from ember.errors import SdkError, UsageError
 from ember.output import counted, plain
 from ember.plan import copies, offsets
@@ -141,7 +141,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     if not facts["fits"]:
         plan_report.show_refusal(console, facts)
         return
-    console.print(report.memory_table(facts["memories"]))
+    console.print(builds.memory_table(facts["memories"]))
     console.print()
     plan_report.show_pieces(console, facts)
     console.print()
@@ -156,7 +156,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     )
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
-    report.show_passes(console, facts.get("passes", ()))
+    builds.show_passes(console, facts.get("passes", ()))
     plan_report.show_peaks(console, facts)
     for text in facts.get("kept_apart", ()):
         console.print(plain(text))

@@ -17,7 +17,7 @@ from ember.cli.build import (
     ToolchainOption,
 )
 from ember.cli.options import KernelsOption, ProjectOption
-from ember.cli.reports import report
+from ember.cli.reports import runs
 from ember.run import once, profile
 
 
@@ -59,5 +59,5 @@ def command(
     log, _ = once.execute(order)
     found = profile.of_run(log)
     if json_to != "-":
-        report.show_profile(output.console(), found, top)
+        runs.show_profile(output.console(), found, top)
     output.write_json(profile.to_json(found), json_to)

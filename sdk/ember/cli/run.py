@@ -15,7 +15,7 @@ from ember.cli.build import (
     ToolchainOption,
 )
 from ember.cli.options import KernelsOption, ProjectOption
-from ember.cli.reports import report
+from ember.cli.reports import runs
 from ember.run import once
 
 
@@ -57,5 +57,5 @@ def command(
         console = output.console()
         if source == "zeros" and log.method.inputs:
             console.print("no inputs given: using zeros")
-        report.show_run(console, log)
+        runs.show_run(console, log)
     output.write_json(log.to_json() | {"inputs": source}, json_to)

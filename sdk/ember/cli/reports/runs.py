@@ -1,127 +1,19 @@
-"""Sizes and run logs become what a person reads."""
+"""Run logs and profiles become what a person reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-from ember.build import Built
 from ember.cases import values
+from ember.cli.reports.builds import show_build
 from ember.files.tensors import Array
-from ember.output import counted, plain, table
+from ember.output import plain, table
 from ember.run import run
 from ember.run.profile import Change, Profile, Row
-from ember.toolchain import footprint
 
 _TOP = 5  # values of an output
 _MOST_NODES = 30
-_KINDS = ("code", "rodata", "data", "bss", "model", "arena", "stack")
-
-
-def show_build(
-    console: Console, built: Built, used: Mapping[str, int] | None = None
-) -> None:
-    """The firmware: what is in it, and how full each memory is; `used` by a run."""
-    for model, chosen in zip(built.models, built.chosen, strict=True):
-        methods = ", ".join(plain(method.name) for method in chosen)
-        console.print(
-            f"[bold]{plain(model.name)}[/] on [bold]{built.board.name}[/] ({methods})"
-        )
-    console.print()
-    console.print(size_table(built.sizes["size"]))
-    console.print()
-    console.print(memory_table(built.sizes["memory"]))
-    console.print()
-    console.print(footprint_table(built.sizes["footprint"]))
-    console.print()
-    console.print(certificate_table(built.certificate, used))
-    console.print(_stack_line(built.certificate["stack"]))
-    show_passes(console, built.plan["passes"])
-
-
-def certificate_table(
-    certificate: dict[str, Any], used: Mapping[str, int] | None
-) -> Table:
-    """Bytes by memory and purpose: planned, as linked, and what a run used."""
-    made = table(
-        "memory", "purpose", ">planned", ">linked", *([">used"] if used else [])
-    )
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row in certificate["rows"]:
-        total = rows.setdefault((row["memory"], row["purpose"]), [0, 0, 0])
-        total[0] += row["planned"]
-        total[1] += row["linked"]
-        total[2] += (used or {}).get(row["place"], 0)
-    for (memory, purpose), (planned, linked, most) in sorted(rows.items()):
-        if planned or linked:
-            last = [f"{most:,}" if most else ""] if used else []
-            made.add_row(memory, purpose, f"{planned:,}", f"{linked:,}", *last)
-    return made
-
-
-def _stack_line(stack: dict[str, Any]) -> str:
-    if stack["bound"] is None:
-        return "the stack has no known bound on this board"
-    deepest = stack["path"][-1]["function"]
-    return (
-        f"stack bound {counted(stack['bound'], 'byte')}: calls"
-        f" {stack['calls']:,}, down to {plain(deepest)}, exception"
-        f" {stack['exception']:,}"
-    )
-
-
-def show_passes(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
-    """What each pass of packing brought, where it did; and what was dropped."""
-    for one in found:
-        if one["status"] == "used":
-            console.print(f"pass {one['name']}: {', '.join(_effects(one))}")
-        elif one["status"] == "dropped":
-            reason = plain(one["reason"])
-            console.print(f"[yellow]pass {one['name']} is left out:[/] {reason}")
-
-
-def _effects(one: Mapping[str, Any]) -> Iterator[str]:
-    for count, what in (
-        (one["planned"], "byte of memory"),
-        (one["constants"], "byte of constants"),
-        (one["instructions"], "instruction"),
-    ):
-        noun = what if abs(count) == 1 else what.replace("byte", "bytes", 1)
-        noun += "s" if what == "instruction" and abs(count) != 1 else ""
-        if count:
-            yield f"{abs(count):,} {noun} {'less' if count > 0 else 'more'}"
-
-
-def size_table(sizes: dict[str, int]) -> Table:
-    made = table("section", ">bytes")
-    for name in _KINDS:
-        made.add_row(name, f"{sizes[name]:,}")
-    return made
-
-
-def footprint_table(found: footprint.Footprint) -> Table:
-    """Bytes by library, then by operator, then of the kernels' shared parts."""
-    made = table("part", *(f">{kind}" for kind in footprint.KINDS))
-    for group, rows in found.items():
-        for name, row in rows.items():
-            title = name if group == "libraries" else f"  {plain(name)}"
-            made.add_row(title, *(f"{row[kind]:,}" for kind in footprint.KINDS))
-        made.add_section()
-    return made
-
-
-def memory_table(memories: list[dict[str, Any]]) -> Table:
-    made = table("memory", ">used", ">capacity", ">full")
-    for one in memories:
-        share = one["used"] / one["capacity"]
-        made.add_row(
-            one["name"], f"{one['used']:,}", f"{one['capacity']:,}", f"{share:.1%}"
-        )
-    return made
 
 
 def show_run(console: Console, log: run.RunLog) -> None:
