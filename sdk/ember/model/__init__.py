@@ -80,6 +80,8 @@ def program_in(folder: Path) -> Path:
     if len(found) == 1:
         return found[0]
     raise SdkError(
-        f"{folder} has {len(found) or 'no'} programs, not one",
+        f"{folder} has {len(found)} programs, and one is needed"
+        if found
+        else f"{folder} has no program",
         hint="give a .pte, a .bpte or a case folder with model.pte in it",
     )

@@ -106,7 +106,7 @@ def test_inspect_shows_the_program_of_a_case(
         assert cli.main(["inspect", str(cases / name)]) == 0
         assert said in capsys.readouterr().out
     assert cli.main(["inspect", str(tmp_path)]) == 1
-    assert "holds no programs" in capsys.readouterr().err
+    assert "has no program" in capsys.readouterr().err
 
 
 def test_inspect_shows_bundles_and_data(
