@@ -100,7 +100,7 @@ def test_generated_pages_are_current() -> None:
 
 
 def test_decisions_are_short() -> None:
-    for page in (ROOT / "docs" / "decisions").glob("*.md"):
+    for page in (ROOT / "docs" / "decisions").glob("0*.md"):
         text = page.read_text(encoding="utf-8")
         assert len(text.splitlines()) <= 40
         parts = re.findall(r"^\*\*(\w[\w ]*)\.\*\*|^\*\*(Checked by)\*\*", text, re.M)

@@ -279,7 +279,7 @@ def test_an_unknown_frame_is_named(tmp_path: Path, kind: str, core: str) -> None
 
 
 def test_a_function_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StackError, match="'nowhere', which is not there"):
+    with pytest.raises(StackError, match="'nowhere', which is not defined"):
         bound(tmp_path, "int nowhere(int); int entry(int a) { return nowhere(a) + 1; }")
 
 
