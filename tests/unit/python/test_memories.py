@@ -437,7 +437,7 @@ def test_rules_are_read_from_the_project(tmp_path: Path) -> None:
         ("{reserve: {fast: 0}}", "'0' is not a size"),
         ("{align: 24}", "memory.align: 24 is not a power of two from 16 to 4096"),
         ("{align: {input: 32}}", "unknown key input: did you mean inputs?"),
-        ("{forbid: {a: b}}", "memory.forbid: name a memory"),
+        ("{forbid: {a: b}}", "memory.forbid: it must be a memory or a list"),
     ],
 )
 def test_a_wrong_rule_is_one_sentence(tmp_path: Path, text: str, says: str) -> None:
