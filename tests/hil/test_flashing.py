@@ -211,7 +211,7 @@ def test_a_uf2_drive_that_goes_away(firmware, board, tmp_path, capsys):
     loader = BootLoader(tmp_path / "drive", None)
     (loader.folder / "firmware.uf2").symlink_to("/dev/full")
     assert flash(firmware, board, "uf2", loader.folder) == 1
-    assert "stopped: No space left" in capsys.readouterr().err
+    assert "failed: No space left" in capsys.readouterr().err
     (loader.folder / "firmware.uf2").unlink()
     assert flash(firmware, board, "uf2", loader.folder) == 0
     assert flash(firmware, board, "uf2", tmp_path) == 1

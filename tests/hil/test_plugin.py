@@ -93,7 +93,7 @@ def test_no_end(dut):
     result = run(text, "--target", "host", "--firmware", program)
     result.assert_outcomes(failed=3)
     result.stdout.fnmatch_lines(
-        ["*ExpectError: not said within 0.3 s: b'hello'", "*ready: 41*"]
+        ["*ExpectError: no match within 0.3 s: b'hello'", "*ready: 41*"]
     )
     result.stdout.fnmatch_lines(["*what host said*", "ready: 41"])
     result.stdout.fnmatch_lines(["*before it ended with exit status 3: b'hello'"])

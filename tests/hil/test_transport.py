@@ -293,7 +293,7 @@ def test_nothing_answers(capsys, monkeypatch):
         (["--board", "host", "--baud", "9600"], "--baud needs --port"),
         (
             ["--board", "mps2-an386", "--port", "/dev/x", "--transport", "uart"],
-            "give one",
+            "not both",
         ),
         (
             ["--board", "mps2-an386", "--board", "host", "--port", "/dev/x"],

@@ -16,6 +16,7 @@ from ember.program import adopt
 from ember.select import prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
+from ember.select.resolve import MethodNeeds
 from ember.select.selection import Examined, Selection
 
 
@@ -48,17 +49,24 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
     packed = repack.repack(whole, options.rules.known, options.passes, job.board)
     found = _examined(packed, names, job)
     if found.selection is not None:
-        weights = prepack.prepack(packed, found.selection.needs)
-        if weights is not None:
-            made = replace(
-                packed,
-                program=weights.program,
-                content=program.content(weights.program),
-                data=weights.data,
-                packed=weights.sizes,
-            )
+        made = prepacked(packed, found.selection.needs)
+        if made is not packed:
             return made, _examined(made, names, job)
     return packed, found
+
+
+def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
+    """The model with weights as its kernels read them; itself where none packs any."""
+    found = prepack.prepack(model, needs)
+    if found is None:
+        return model
+    return replace(
+        model,
+        program=found.program,
+        content=program.content(found.program),
+        data=found.data,
+        packed=found.sizes,
+    )
 
 
 def _with_buffers(model: Model) -> Model:

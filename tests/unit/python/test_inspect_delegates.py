@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from ember import boards, cli, model, program
-from ember.select import prepack, selection
+from ember.build import choosing
+from ember.plan.improved import Improved
+from ember.select import selection
 
 CASES = Path(__file__).parents[2] / "cases"
 STATIC = "xnnpack_mlp_static"
@@ -158,7 +160,8 @@ def test_weights_for_other_vectors_are_refused(
     methods = one.program.methods
     chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
     path = tmp_path / "packed.pte"
-    path.write_bytes(prepack.prepack(one, chosen.needs).content)
+    packed = choosing.prepacked(Improved.of(one), chosen.needs)
+    path.write_bytes(packed.content)
     assert cli.main(["inspect", str(path), "--board", "qemu-a64-sme"]) == 0
     capsys.readouterr()
     assert cli.main(["inspect", str(path), "--board", "qemu-a64-sme-128"]) == 1

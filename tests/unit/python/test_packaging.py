@@ -217,7 +217,10 @@ def test_packages_are_the_same_twice(package: Path, tmp_path: Path) -> None:
         (["new", "x", "--board", "mps2-an38"], "did you mean mps2-an386"),
         (["new", "x", "--model", "none.pte"], "none.pte does not exist"),
         (["new", "x", "--model", "full/text"], "full/text"),
-        (["new", "x", "--board", "host", "--template", "zephyr"], "host is none"),
+        (
+            ["new", "x", "--board", "host", "--template", "zephyr"],
+            "which host does not have",
+        ),
     ],
 )
 def test_wrong_use(

@@ -10,10 +10,12 @@ import pytest
 
 from ember import boards, cli, model, program
 from ember.boards import Board
+from ember.build import choosing
 from ember.errors import SdkError
 from ember.model import Model
+from ember.plan.improved import Improved
 from ember.program import NamedData
-from ember.select import prepack, selection
+from ember.select import selection
 from ember.select.selection import Selection
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -31,11 +33,11 @@ def mlp() -> Model:
 
 
 @pytest.fixture(scope="module")
-def packed(mlp: Model) -> Model:
-    return prepack.prepack(mlp, chosen(mlp, SME).needs)
+def packed(mlp: Model) -> Improved:
+    return choosing.prepacked(Improved.of(mlp), chosen(mlp, SME).needs)
 
 
-def test_weights_are_in_the_image_once(mlp: Model, packed: Model) -> None:
+def test_weights_are_in_the_image_once(mlp: Model, packed: Improved) -> None:
     before = {one.key: one.data for one in mlp.program.named_data}
     after = {one.key: one.data for one in program.parse(packed.content).named_data}
     weights = {name.partition("/")[0] for name in packed.packed}
@@ -45,16 +47,16 @@ def test_weights_are_in_the_image_once(mlp: Model, packed: Model) -> None:
     assert sum(map(len, after.values())) == sum(map(len, before.values()))
 
 
-def test_the_arena_loses_them(mlp: Model, packed: Model) -> None:
+def test_the_arena_loses_them(mlp: Model, packed: Improved) -> None:
     (loading,), (built,) = chosen(mlp, SME).needs, chosen(packed, SME).needs
     assert loading.arena - built.arena >= sum(packed.packed.values())
     assert [n.kernel for n in built.delegates[0].nodes] == [
         n.kernel for n in loading.delegates[0].nodes
     ]
-    assert prepack.prepack(packed, chosen(packed, SME).needs) is packed
+    assert choosing.prepacked(packed, chosen(packed, SME).needs) is packed
 
 
-def test_a_board_with_other_vectors_is_refused(packed: Model) -> None:
+def test_a_board_with_other_vectors_is_refused(packed: Improved) -> None:
     with pytest.raises(SdkError, match="packed for another board"):
         chosen(packed, SME.model_copy(update={"svl": 256}))
 
@@ -63,13 +65,13 @@ def test_weights_that_others_read_stay(mlp: Model) -> None:
     (method,) = mlp.program.methods
     plain = replace(method, name="plain")  # not selected, so nothing is known of it
     both = replace(mlp.program, methods=(method, plain))
-    one = replace(mlp, program=both, content=program.write(both))
+    one = replace(Improved.of(mlp), program=both, content=program.write(both))
     needs = selection.choose(both, one.content, (), SME, (method,), "mlp").needs
-    keys = {each.key for each in prepack.prepack(one, needs).program.named_data}
+    keys = {each.key for each in choosing.prepacked(one, needs).program.named_data}
     assert {each.key for each in mlp.program.named_data} < keys
 
 
-def test_packed_weights_of_another_size_are_not_used(packed: Model) -> None:
+def test_packed_weights_of_another_size_are_not_used(packed: Improved) -> None:
     short = tuple(
         NamedData(one.key, one.data[:-16]) if one.key in packed.packed else one
         for one in packed.program.named_data
@@ -89,9 +91,9 @@ KINDS += (
 )
 
 
-def packed_for(name: str, board: Board) -> Model:
+def packed_for(name: str, board: Board) -> Improved:
     one = model.read(CASES / f"xnnpack_{name}")
-    return prepack.prepack(one, chosen(one, board).needs)
+    return choosing.prepacked(Improved.of(one), chosen(one, board).needs)
 
 
 @pytest.mark.parametrize("board", ["qemu-a64-sme", "qemu-a64-i8mm", "qemu-a64"])
@@ -100,7 +102,7 @@ def test_what_was_packed_is_found(board: str) -> None:
     packed = [packed_for(name, target) for name in KINDS]
     assert sum(bool(one.packed) for one in packed) >= len(KINDS) // 2
     for one in packed:
-        assert prepack.prepack(one, chosen(one, target).needs) is one
+        assert choosing.prepacked(one, chosen(one, target).needs) is one
 
 
 @pytest.mark.slow

@@ -126,7 +126,7 @@ def test_dynamic_shape_past_the_bound(data: Path) -> None:
     assert isinstance(value, values.TensorValue)
     assert value.sizes == small.shape
     large = np.zeros((declared.sizes[0] + 1, *declared.sizes[1:]), np.float32)
-    with pytest.raises(Exception, match="at most, the file"):
+    with pytest.raises(Exception, match="at most, but the file"):
         inputs.lay_out(method, [large])
 
 

@@ -77,8 +77,8 @@ def test_candidates_before_those_of_ember(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [missing]}]", "no such file"),
-        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [add]}]", "is called add"),
+        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [missing]}]", "does not exist"),
+        ("[{op: 'my::a', schema: '(Tensor x)', kernels: [add]}]", "is named add"),
         (
             "[{op: 'my::a', schema: '(Tensor x)', kernels: [B]}]",
             "is not a valid kernel name",
