@@ -152,7 +152,7 @@ def test_bad_cases_among_good_ones(tmp_path: Path) -> None:
     assert found["b_wrong"].max_abs_diff == pytest.approx(1, rel=1e-3)
     assert "is not JSON" in found["c_broken"].message
     assert "needs 67,1" in found["d_large"].message
-    assert "are there" in found["d_large"].message
+    assert "memory, has 16,777,216" in found["d_large"].message
     assert "the instruction budget is used up" in found["e_loops"].message
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ember import boards, build, paths
+from ember.build.jobs import Options
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.kernels.rules import Rules
