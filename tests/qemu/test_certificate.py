@@ -163,7 +163,7 @@ def test_a_stack_below_the_bound_names_the_deepest_calls(
 ) -> None:
     bound = build.build(MLP, M4).certificate["stack"]
     said = error_of(capsys, "--stack", "1024")
-    assert f"--stack 1024 is {bound['bound'] + 68 - 1024} bytes less" in said
+    assert f"--stack 1024 is {bound['bound'] + 68 - 1024:,} bytes less" in said
     assert f"main {bound['path'][2]['bytes']} > " in " ".join(said.split())
     assert build.build(MLP, M4, options=build.Options(stack=4096)).plan["stack"] == 4096
 
@@ -187,7 +187,7 @@ def test_a_section_that_grew_is_named(
     text = '__attribute__((section(".bss.ember_marks"))) char grown[64];\n'
     monkeypatch.setattr(Objects, "link", grown(text))
     said = error_of(capsys)
-    assert ".ember_marks (bss) has 96 bytes in data, 32 were planned" in said
+    assert ".ember_marks (bss) has 96 bytes in data, but 32 were planned" in said
 
 
 def test_a_section_nobody_planned_is_named(
@@ -235,5 +235,5 @@ def test_a_frame_that_is_another_in_the_image_is_named(
 def test_a_run_above_the_bound_is_an_error() -> None:
     built = build.build(MLP, M4)
     built.certificate["stack"]["bound"] = 100
-    with pytest.raises(SdkError, match="more than its bound 100"):
+    with pytest.raises(SdkError, match="more than its bound of 100"):
         run.run(built, inputs.zeros(built.methods[0]), trace=False)

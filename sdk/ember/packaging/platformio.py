@@ -64,7 +64,7 @@ def write(folder: Path) -> None:
         script.write_text(linker.script(board), encoding="utf-8")
     _write_toolchain(folder / "packages" / "toolchain-gccarmnoneeabi")
     _write_scons(folder / "packages" / "tool-scons")
-    package = Path(sources.__file__).parents[1]
+    package = paths.package().parent
     sdk = {"python": sys.executable, "path": str(package)}
     _write_json(folder / "python.json", sdk)
 

@@ -7,7 +7,7 @@ import yaml
 
 from ember import boards, cli, paths
 from ember.boards import boot_facts
-from ember.build import answers
+from ember.build.advice import answers
 from ember.build.jobs import Options
 from ember.errors import SdkError
 from ember.plan.regions import room
@@ -76,7 +76,7 @@ def test_a_plan_counts_what_is_kept_for_a_header(tmp_path):
 def test_a_package_without_a_header_says_so(tmp_path, capsys):
     words = ["pack", str(MODEL), "--board", str(described(tmp_path))]
     assert cli.main([*words, "--out", str(tmp_path / "package")]) == 0
-    assert "note: mine does not start by itself" in capsys.readouterr().err
+    assert "note: mine cannot boot" in capsys.readouterr().err
 
 
 def test_files_lie_in_front_of_the_code(tmp_path):

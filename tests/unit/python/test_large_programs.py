@@ -16,6 +16,7 @@ import pace
 import pytest
 
 from ember import boards, kernels, program
+from ember.build.repack import host_runner
 from ember.plan import check as plan_check
 from ember.plan import replan, trim
 from ember.plan.passes import edit, in_place, order
@@ -32,7 +33,7 @@ def plan(one: types.Program) -> None:
     """What `ember build` does to a program before kernels are chosen, but for running
     it."""
     known = kernels.load()
-    here = Computer(boards.load("host"), known)
+    here = Computer(boards.load("host"), known, host_runner)
     method = one.methods[0]
     in_place.apply(edit.draft(one), here, frozenset())
     order.apply(edit.draft(one), here, frozenset())

@@ -92,5 +92,4 @@ def _calls(made: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
 
 def _unit(source: Path) -> Path:
     folder = source.parent
-    folder = folder.parent if folder.name == "model" else folder
-    return folder if (folder / "model").is_dir() else source
+    return folder.parent if folder.name in ("model", "device") else source

@@ -14,6 +14,7 @@ from ember.build import pack
 from ember.build.pack import code, image
 from ember.errors import SdkError
 from ember.plan import regions as plan
+from ember.plan.improved import Improved
 from ember.select import selection
 from ember.select.resolve import MethodNeeds
 
@@ -44,7 +45,7 @@ def ram(
 
 def make(path: Path, on: boards.Board, **options: Any) -> plan.Plan:
     """A plan for made-up needs: 100 bytes of arena, 64 of scratch."""
-    one = model.read(path)
+    one = Improved.of(model.read(path))
     (method,) = one.program.methods
     needs = MethodNeeds(0, (), (), arena=100, temp=64, slots=0, changing=False)
     chosen = selection.Selection((method,), (needs,), {}, (), {})
@@ -105,7 +106,7 @@ def test_memory_for_the_caller(data: Path, tmp_path: Path) -> None:
 
 def test_generated_c_names_every_size(data: Path) -> None:
     made = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
-    one = model.read(data / "mlp.pte")
+    one = Improved.of(model.read(data / "mlp.pte"))
     header = code.plan_header(one, made)
     assert "#define EMBER_FORWARD_ARENA_BYTES 100 // ram" in header
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header

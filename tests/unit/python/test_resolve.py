@@ -111,5 +111,5 @@ def test_unknown_dtypes(data: Path) -> None:
 
 def test_refused_program(data: Path) -> None:
     content = (data / "mlp.pte").read_bytes()[:-400]
-    with pytest.raises(SdkError, match="the loader refuses the program"):
+    with pytest.raises(SdkError, match="the loader rejects the program"):
         resolve.resolve(content, [], boards.load("host"), [0])
