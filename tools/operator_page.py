@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from ember import kernels, program
-from ember.cases import bundle
 from ember.kernels import Operator
+from ember.program import bundle
 
 ROOT = Path(__file__).parents[1]
 HEAD = """\

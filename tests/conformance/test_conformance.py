@@ -12,8 +12,7 @@ import exporting
 import pytest
 
 from ember import cases, kernels, program
-from ember.cases import bundle
-from ember.program import KernelCall, Program
+from ember.program import KernelCall, Program, bundle
 
 TESTS = Path(__file__).resolve().parents[1]
 COMMITTED = Path(__file__).with_name("cases")

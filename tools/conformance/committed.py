@@ -14,9 +14,8 @@ from corpus import statistics
 
 from conformance import making, operators
 from ember import cases
-from ember.cases import bundle
 from ember.files.tensors import DType
-from ember.program import Tensor, Value
+from ember.program import Tensor, Value, bundle
 
 EACH = 6  # cases of an operator
 LARGEST = 3000  # bytes of a case

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ember import files, program
-from ember.cases import bundle
 from ember.errors import SdkError, UsageError
 from ember.files import arrays, documents, tensors
 from ember.files.tensors import Array, DType
 from ember.output import counted
-from ember.program import Method, Program, adopt
+from ember.program import Method, Program, adopt, bundle
 
 RTOL, ATOL = 1e-4, 1e-5  # when a case says nothing
 CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"

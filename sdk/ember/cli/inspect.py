@@ -13,13 +13,13 @@ import typer
 from ember import boards, files, kernels, output, program
 from ember.boards import Board, isa
 from ember.build import project as projects
-from ember.cases import bundle
 from ember.cli.options import ProjectOption
 from ember.cli.reports import inspect_tables
 from ember.errors import SdkError
 from ember.files import tensor_data
 from ember.model import describe, program_in
 from ember.model.describe import Facts
+from ember.program import bundle
 from ember.select import resolve, selection
 from ember.select.delegates import NodeKernel
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ember import program
-from ember.cases import bundle
 from ember.errors import SdkError
 from ember.export.flows import Lowered
 from ember.export.packages import need
 from ember.export.source import Sample
 from ember.files import tensors
+from ember.program import bundle
 from ember.program.types import Bool, Double, Int
 
 

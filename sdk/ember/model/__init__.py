@@ -9,10 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from ember import files, paths, program
-from ember.cases import bundle
 from ember.errors import SdkError
 from ember.files import tensor_data
-from ember.program import Method, Program
+from ember.program import Method, Program, bundle
 
 
 @dataclass(frozen=True)

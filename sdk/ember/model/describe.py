@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from ember import program as programs
-from ember.cases import bundle as bundles
-from ember.cases.bundle import Bundle
 from ember.errors import SdkError
 from ember.files import xnnpack
 from ember.files.tensor_data import TensorData
 from ember.program import Method, Program, Tensor
+from ember.program import bundle as bundles
+from ember.program.bundle import Bundle
 
 Facts = dict[str, Any]
 

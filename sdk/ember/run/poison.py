@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from ember.boards import Board
 from ember.build.repack import repack
-from ember.cases import Case, bundle
+from ember.cases import Case
 from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan.replan import Placed, Replanned
-from ember.program import Method, types
+from ember.program import Method, bundle, types
 
 
 def poisoned(

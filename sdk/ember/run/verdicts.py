@@ -7,9 +7,9 @@ from itertools import zip_longest
 from ember import cases, kernels, program
 from ember.boards import Board
 from ember.build import runner
-from ember.cases import Case, batch, bundle, compare, values
+from ember.cases import Case, batch, compare, values
 from ember.errors import SdkError
-from ember.program import Method
+from ember.program import Method, bundle
 from ember.select import resolve
 
 

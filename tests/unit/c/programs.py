@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from ember import program
-from ember.cases import bundle
 from ember.files import tensor_data
 from ember.files.tensors import DType
 from ember.program import (
@@ -44,6 +43,7 @@ from ember.program import (
     Tensor,
     TensorList,
     Value,
+    bundle,
 )
 
 F32, S32, S64, B1 = DType.FLOAT32, DType.INT32, DType.INT64, DType.BOOL

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from ember import program
-from ember.cases import bundle
 from ember.files import tensor_data
 from ember.plan.relocate import Places, relocate
-from ember.program import Program, Tensor
+from ember.program import Program, Tensor, bundle
 
 pytestmark = pytest.mark.export
 

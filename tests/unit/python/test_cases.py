@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from ember import cases, cli
-from ember.cases import bundle
 from ember.errors import SdkError, UsageError
 from ember.files.tensors import DType
+from ember.program import bundle
 
 
 def write(folder: Path, model: Path, arrays: dict[str, Any], **settings: Any) -> Path:

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from ember import program
-from ember.cases import bundle
-from ember.cases.bundle import Bundle, Case, Suite
 from ember.errors import SdkError
 from ember.files import tensor_data, tensors
 from ember.files.tensor_data import Entry, TensorData, TensorLayout
 from ember.files.tensors import DType
-from ember.program import Bool, Double, Int
+from ember.program import Bool, Double, Int, bundle
+from ember.program.bundle import Bundle, Case, Suite
 
 
 def test_bundle_files_round_trip(bundle_file: Path) -> None:

@@ -10,7 +10,7 @@ import exporting
 import pytest
 
 from ember import program
-from ember.cases import bundle
+from ember.program import bundle
 
 ROOT = Path(__file__).resolve().parents[3]
 CASES = ROOT / "tests" / "cases"

@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from ember import boards, cases, kernels, program
-from ember.cases import bundle
 from ember.kernels import library as kernel_library
-from ember.program import Method, Program
+from ember.program import Method, Program, bundle
 from ember.run import testing
 
 CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ember import cli, program
-from ember.cases import bundle, inputs
+from ember.cases import inputs
+from ember.program import bundle
 
 NETWORK = """
 import torch

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ember import cli, program
-from ember.cases import bundle
+from ember.program import bundle
 
 pytestmark = [pytest.mark.export, pytest.mark.slow]
 HEAD = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n"

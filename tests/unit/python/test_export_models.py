@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from ember import cli, program
-from ember.cases import bundle
 from ember.export import blame
+from ember.program import bundle
 
 HEAD = """import torch
 from torch import nn

@@ -13,9 +13,9 @@ import pace
 import pytest
 
 from ember import files, program
-from ember.cases import bundle
 from ember.errors import SdkError
 from ember.files import tensor_data
+from ember.program import bundle
 
 PARSERS: dict[str, Callable[[bytes], object]] = {
     "mlp.pte": program.parse,
