@@ -233,16 +233,29 @@ def _say_strides(nodes: Iterable[Any]) -> None:
 
 
 def _configs(parts: Any) -> list[type]:
-    """What XNNPACK may take; the exporter fails on PReLU of anything but images."""
-    rules = need("executorch.backends.xnnpack.partition.config.node_configs")
+    """What XNNPACK may take. The exporter fails on PReLU of anything but images, and
+    writes pads from float32 to int8, which XNNPACK has not."""
+    rules = need("executorch.backends.xnnpack.partition.config")
 
     class PreluOfImages(rules.PreluConfig):  # type: ignore[misc, name-defined]
         def check_constraints(self, node: Any, program: Any) -> bool:
             taken = _is_image(node) and super().check_constraints(node, program)
             return bool(taken)
 
-    known = parts.ALL_PARTITIONER_CONFIGS
-    return [PreluOfImages if one is rules.PreluConfig else one for one in known]
+    class PadOfOneType(rules.ConstantPadConfig):  # type: ignore[misc, name-defined]
+        def check_constraints(self, node: Any, program: Any) -> bool:
+            taken = _keeps_type(node) and super().check_constraints(node, program)
+            return bool(taken)
+
+    ours = {rules.PreluConfig: PreluOfImages, rules.ConstantPadConfig: PadOfOneType}
+    return [ours.get(one, one) for one in parts.ALL_PARTITIONER_CONFIGS]
+
+
+def _keeps_type(node: Any) -> bool:
+    """Whether what goes in and what comes out are both quantised, or neither."""
+    names = [str(user.target) for user in node.users]
+    to_int8 = any("quantize" in name and "dequantize" not in name for name in names)
+    return to_int8 == ("dequantize" in str(node.args[0].target))
 
 
 def _is_image(node: Any) -> bool:

@@ -138,6 +138,15 @@ MODELS = {
         INT8,
         0.05,
     ),
+    "images_of_a_line_for_xnnpack": (
+        "self.a = nn.Conv2d(2, 3, (3, 2)); self.b = nn.Conv2d(2, 2, 3, groups=2)",
+        "x = F.hardtanh(x).reshape(1, 2, 12, 9)\n"
+        "        y = F.avg_pool2d(F.pad(x * 2, (0, 1, 2, 3)), (3, 2), padding=(1, 0))\n"
+        "        return F.relu(self.a(x)), F.max_pool2d(x * 2, 2), self.b(y)",
+        "torch.randn(1, 216)",
+        [*XNNPACK, "--quantize", "int8"],
+        0.05,
+    ),
     "convolution_over_frames_in_int8": (
         "self.a = nn.Conv2d(2, 4, (3, 3), padding=(0, 1));"
         " self.register_buffer('past', torch.zeros(1, 2, 2, 4))",
