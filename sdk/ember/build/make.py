@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ember import boards, paths
+from ember import boards, paths, progress
 from ember import model as models
 from ember.boards import Board
 from ember.build import built, jobs
@@ -15,7 +15,7 @@ from ember.build import folder as build_folder
 from ember.build.built import Built
 from ember.build.jobs import Job, Options
 from ember.errors import UsageError
-from ember.toolchain import libraries
+from ember.toolchain import libraries, linker
 from ember.toolchain.libraries import Libraries
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def _chosen(job: Job) -> Sequence[Chosen]:
 
 def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) -> None:
     """All artefacts; SdkError when the board is too small."""
-    from ember import progress
     from ember.build import firmware_folder, flow
     from ember.build.advice import refusal
 
@@ -96,7 +95,6 @@ def check(files: Sequence[Path], board: Board, options: Options) -> None:
     compiled: with an assumed stack, code and variables."""
     from ember.build import placing
     from ember.build.assumed import Assumed
-    from ember.toolchain import linker
 
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, board, options, None)

@@ -97,7 +97,7 @@ def _check(
 ) -> None:
     used = {op for _, op, _ in method.kernel_calls()}
     writing = sorted(
-        {name for op in used for name in chosen.get(op, ())} & known.writes_state
+        {name for op in used for name in chosen.get(op, ())} & known.facts.writes_state
     )
     if writing:
         names = ", ".join(writing)

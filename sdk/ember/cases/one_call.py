@@ -12,7 +12,8 @@ import numpy as np
 
 from ember import cases, program, writing
 from ember.errors import SdkError
-from ember.files.tensors import Array, DType
+from ember.files.segments import align_up
+from ember.files.tensors import Array, DType, contiguous
 from ember.kernels import library
 from ember.program import types
 
@@ -99,18 +100,13 @@ class _Call:
 
     def _tensor(self, array: Array) -> int:
         place = types.Allocation(1, self.at)
-        self.at += -(-max(array.nbytes, 1) // types.ALIGN) * types.ALIGN
-        order = tuple(range(array.ndim))
-        return self._add(types.Tensor(_dtype(array), array.shape, order, 0, place))
+        self.at += align_up(max(array.nbytes, 1), types.ALIGN)
+        dtype = DType.named(array.dtype.name)
+        if dtype is None:
+            raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
+        order = contiguous(array.ndim)
+        return self._add(types.Tensor(dtype, array.shape, order, 0, place))
 
     def _add(self, value: types.Value) -> int:
         self.values.append(value)
         return len(self.values) - 1
-
-
-def _dtype(array: Array) -> DType:
-    label = array.dtype.name
-    for dtype in DType:
-        if dtype.label == label:
-            return dtype
-    raise SdkError(f"no tensor holds NumPy's {label}")

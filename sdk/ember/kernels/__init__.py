@@ -13,7 +13,7 @@ from ember import paths
 from ember.boards import isa
 from ember.errors import SdkError, problem_list
 from ember.kernels import library as kernel_library
-from ember.kernels.facts import Times, merged
+from ember.kernels.facts import Facts, merged
 from ember.kernels.library import Entry, Library
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
@@ -100,14 +100,11 @@ class KernelList:
     operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
-    fast: frozenset[str] = frozenset()  # kernels that only buy speed
-    accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
-    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
-    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
+    facts: Facts = field(default_factory=Facts)  # of all kernels
 
     def writes_in_place(self, op: str) -> bool:
         """Whether each kernel of an operator may write over an argument like out."""
-        return self.in_place.issuperset(self.operators[op].kernels)
+        return self.facts.in_place.issuperset(self.operators[op].kernels)
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
@@ -119,8 +116,8 @@ class KernelList:
         if not smallest:
             return {name: one.usable(sets) for name, one in self.operators.items()}
         return {
-            name: tuple(kernel for kernel in one.usable(()) if kernel not in self.fast)
-            for name, one in self.operators.items()
+            name: tuple(one for one in known.usable(()) if one not in self.facts.fast)
+            for name, known in self.operators.items()
         }
 
     def of_all_sets(self) -> dict[str, tuple[str, ...]]:
@@ -156,15 +153,11 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     for library in libraries:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
-    facts = merged([own.facts, *(library.facts for library in libraries)])
     made = KernelList(
         operators=found,
         backends={backend.id: backend for backend in _backends(own.backends)},
         libraries=libraries,
-        fast=facts.fast,
-        accesses=facts.accesses,
-        in_place=facts.in_place,
-        writes_state=facts.writes_state,
+        facts=merged([own.facts, *(library.facts for library in libraries)]),
     )
     return extended(made, libraries)
 

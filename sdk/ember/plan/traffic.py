@@ -90,7 +90,7 @@ def of_scratch(
 ) -> Traffic:
     """Of `size` bytes of scratch in one call: filled, and read as the kernel does."""
     found = words(size)
-    listed = known.accesses.get(kernel, {})
+    listed = known.facts.accesses.get(kernel, {})
     copied = (one for one in listed.values() if one.copied)
     rule = listed.get("scratch") or next(copied, None)
     if rule is not None:
@@ -123,7 +123,7 @@ class _Rules:
         if not isinstance(call, types.KernelCall):
             return
         name = method.operators[call.op_index].full_name
-        listed = known.accesses.get(kernel or "", {})
+        listed = known.facts.accesses.get(kernel or "", {})
         names = kernel_library.names(known.operators[name].schema)
         for argument, value in zip(names, call.args, strict=False):
             if argument in listed:

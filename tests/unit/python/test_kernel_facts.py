@@ -52,7 +52,9 @@ def test_facts_beside_kernels_are_those_of_older_lists(tmp_path: Path) -> None:
         assert known.operators["my::b"].kernels == ("b", "a")
         assert not known.writes_in_place("my::a")
         assert known.all(smallest=True)["my::a"] == ("a",)
-        assert known.accesses["a_f32"]["x"] == Times(1 / 8, macs=True, single=True)
+        assert known.facts.accesses["a_f32"]["x"] == Times(
+            1 / 8, macs=True, single=True
+        )
     assert beside.libraries[0].facts == listed.libraries[0].facts
     assert beside.libraries[0].facts == Facts(
         fast=frozenset({"a_f32"}),
@@ -67,9 +69,9 @@ def test_facts_beside_kernels_are_those_of_older_lists(tmp_path: Path) -> None:
 
 def test_lists_at_the_top_may_speak_of_embers_kernels(tmp_path: Path) -> None:
     known = load(tmp_path / "own", "{in_place: [softmax], operators: []}")
-    assert "softmax" in known.in_place
-    assert "softmax" not in kernels.load().in_place
-    assert kernels.load().in_place < known.in_place
+    assert "softmax" in known.facts.in_place
+    assert "softmax" not in kernels.load().facts.in_place
+    assert kernels.load().facts.in_place < known.facts.in_place
 
 
 def test_a_fact_may_be_denied() -> None:

@@ -100,13 +100,13 @@ def test_table_is_sorted_as_strcmp_sorts() -> None:
 def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
     known = kernels.load()
     smallest = known.all(["mve"], smallest=True)
-    assert known.fast
+    assert known.facts.fast
     for name, one in known.operators.items():
         assert smallest[name] or not one.kernels, name
-        assert not set(smallest[name]) & known.fast
+        assert not set(smallest[name]) & known.facts.fast
         assert not any(isa.of(kernel) for kernel in smallest[name])
     listed = {kernel for one in known.operators.values() for kernel in one.kernels}
-    assert known.fast <= listed
+    assert known.facts.fast <= listed
 
 
 # Element-wise operators that only the kernel for every dtype takes, in float32 too:

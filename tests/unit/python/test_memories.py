@@ -457,7 +457,7 @@ def test_rules_for_accesses_name_arguments_of_their_operators() -> None:
         for one in known.operators.values()
         for kernel in one.kernels
     }
-    for kernel, rules in known.accesses.items():
+    for kernel, rules in known.facts.accesses.items():
         assert kernel in listed
         assert set(rules) <= {*listed[kernel], "scratch"}
     assert memories.spread.__doc__

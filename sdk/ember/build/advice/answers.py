@@ -1,6 +1,6 @@
 """Models and a board become an answer: does it fit, what is largest, what would help.
 
-The figures are those of firmware that is linked as `ember build` does (estimate.py).
+The figures are those of firmware that is linked as `ember build` does (flow.py).
 Where it cannot be, `linked` is false: they are without code and with a stack that is
 assumed. Where kernels are missing or cannot be asked for their needs, the plan covers
 what the program itself says, and `resolved` is false.

@@ -41,6 +41,14 @@ class Scalar:
     def width(self) -> int:
         return self.packer.size
 
+    @functools.cached_property
+    def flags(self) -> Any:
+        """What the package flatbuffers, which only writing needs, says of the kind."""
+        from flatbuffers import number_types
+
+        name = {"float": "float32", "double": "float64"}.get(self.name, self.name)
+        return getattr(number_types, f"{name.capitalize()}Flags")
+
 
 @dataclass(frozen=True)
 class Enum:

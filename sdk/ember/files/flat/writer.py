@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ember.errors import SdkError
-from ember.files.flat.builder import Builder, TooLongError
 from ember.files.flat.tables import (
-    BOOL,
     F32,
     F64,
     U8,
@@ -25,8 +23,6 @@ from ember.files.flat.tables import (
     Union,
     Vector,
 )
-
-_OFFSET = 4  # bytes of a way to a part
 
 
 @dataclass(frozen=True)
@@ -46,11 +42,13 @@ def write(
 
     `aligns` overrides the forced alignment of byte vectors, by "Table.field".
     """
-    builder = Builder()
+    import flatbuffers
+
+    builder = flatbuffers.Builder(1024)
     writer = _Writer(builder, aligns or {})
     try:
-        data = builder.finish(writer.table(root, record), identifier)
-    except TooLongError:
+        builder.Finish(writer.table(root, record), identifier)
+    except flatbuffers.builder.BuilderSizeError:
         raise SdkError(
             f"cannot write the {root.name}: more than 2 GB inside the FlatBuffer",
             hint="store constants and delegates in segments",
@@ -60,40 +58,58 @@ def write(
         raise SdkError(
             f"cannot write the {root.name}: {error.where}: {error.problem}"
         ) from error
-    return Written(data, builder.align)
+    return Written(bytes(builder.Output()), int(builder.minalign))
 
 
 class _Writer:
-    def __init__(self, builder: Builder, aligns: dict[str, int]) -> None:
+    def __init__(self, builder: Any, aligns: dict[str, int]) -> None:
         self._builder = builder
         self._aligns = aligns
+        self._vtables: dict[int, dict[Any, int]] = {}  # by the size of their tables
 
     def table(self, table: Table, record: Record) -> int:
         """Write the parts of a table, then the table; its offset."""
-        slots: list[tuple[int, bytes]] = []
+        slots: list[tuple[int, Scalar, Any, Any]] = []  # slot, kind, value, default
         offsets: list[tuple[int, int]] = []
         for one, slot in zip(table.fields, table.slots, strict=True):
             value = record.get(one.name)
             if value is None:
                 continue
-            kind = one.type
             try:
-                if isinstance(kind, Scalar | Enum):
-                    packed = _scalar(one, value)
-                    if packed:
-                        slots.append((slot, packed))
-                elif isinstance(kind, Union):
-                    tag, offset = self._union(kind, value)
-                    slots.append((slot - 1, U8.packer.pack(tag)))
+                if isinstance(one.type, Scalar | Enum):
+                    slots.append((slot, *_checked(one, value)))
+                elif isinstance(one.type, Union):
+                    tag, offset = self._union(one.type, value)
+                    slots.append((slot - 1, U8, tag, 0))
                     offsets.append((slot, offset))
                 else:
-                    align = None
-                    if self._aligns:
-                        align = self._aligns.get(f"{table.name}.{one.name}")
-                    offsets.append((slot, self._part(kind, value, align)))
+                    align = self._aligns.get(f"{table.name}.{one.name}")
+                    offsets.append((slot, self._part(one.type, value, align)))
             except FlatError as error:
                 raise error.inside(one.name) from None
-        return self._builder.table(_laid_out(slots, offsets), table.slot_count)
+        return self._close(table, slots, offsets)
+
+    def _close(
+        self,
+        table: Table,
+        slots: Sequence[tuple[int, Scalar, Any, Any]],
+        offsets: Sequence[tuple[int, int]],
+    ) -> int:
+        """Lay the table out, widest fields first: no padding between them."""
+        builder = self._builder
+        builder.StartObject(table.slot_count)
+        wide = [entry for entry in slots if entry[1].width > 4]
+        narrow = [entry for entry in slots if entry[1].width <= 4]
+        for slot, kind, value, default in wide:
+            builder.PrependSlot(kind.flags, slot, value, default)
+        for slot, offset in offsets:
+            builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
+        for slot, kind, value, default in sorted(narrow, key=lambda e: -e[1].width):
+            builder.PrependSlot(kind.flags, slot, value, default)
+        # Builders before 25.12.19 share a vtable between tables of different sizes,
+        # though it states the size: they are shown those of this size alone.
+        builder.vtables = self._vtables.setdefault(_object_size(builder), {})
+        return int(builder.EndObject())
 
     def _union(self, kind: Union, value: tuple[str, Record]) -> tuple[int, int]:
         name, record = value
@@ -106,7 +122,7 @@ class _Writer:
         if isinstance(kind, Table):
             return self.table(kind, value)
         if isinstance(kind, Text):
-            return self._builder.text(value)
+            return int(self._builder.CreateString(value))
         if isinstance(kind, Vector):
             return self._vector(kind, value, align or kind.align)
         raise AssertionError(f"{kind} is stored in its table")
@@ -115,11 +131,15 @@ class _Writer:
         of = kind.of
         if isinstance(of, Scalar):
             payload = bytes(value) if of is U8 else _packed(of, value)
-            count = len(payload) // of.width
-            return self._builder.vector(payload, count, max(align, of.width))
+            return self._bytes(payload, of.width, max(align, of.width))
         if isinstance(of, Text):
-            return self._builder.offsets([self._builder.text(item) for item in value])
-        return self._builder.offsets(self._tables(of, value))
+            offsets = [int(self._builder.CreateString(item)) for item in value]
+        else:
+            offsets = self._tables(of, value)
+        self._builder.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            self._builder.PrependUOffsetTRelative(offset)
+        return int(self._builder.EndVector())
 
     def _tables(self, of: Table, items: Sequence[Record]) -> list[int]:
         offsets: list[int] = []
@@ -130,35 +150,39 @@ class _Writer:
             raise error.inside(f"[{len(offsets)}]") from None
         return offsets
 
-
-def _laid_out(
-    slots: Sequence[tuple[int, bytes]], offsets: Sequence[tuple[int, int]]
-) -> list[tuple[int, bytes | int]]:
-    """The order of a table's entries: widest first, so there is no padding between."""
-    if len(slots) < 2 and not offsets:
-        return list(slots)
-    wide = [entry for entry in slots if len(entry[1]) > _OFFSET]
-    narrow = [entry for entry in slots if len(entry[1]) <= _OFFSET]
-    narrow.sort(key=lambda entry: -len(entry[1]))
-    return [*wide, *offsets, *narrow]
+    def _bytes(self, payload: bytes, width: int, align: int) -> int:
+        builder = self._builder
+        builder.StartVector(width, len(payload) // width, align)
+        builder.head -= len(payload)
+        builder.Bytes[builder.head : builder.head + len(payload)] = payload
+        return int(builder.EndVector())
 
 
-def _scalar(one: Field, value: Any) -> bytes:
-    """The bytes of a scalar; none where it is the default, and may be left out."""
+def _object_size(builder: Any) -> int:
+    """Of the table that is about to end: its fields and the way to its vtable."""
+    offset = int(builder.Offset())
+    return offset + -offset % 4 + 4 - int(builder.objectEnd)
+
+
+def _checked(one: Field, value: Any) -> tuple[Scalar, Any, Any]:
+    """The scalar kind, the value that fits it, the default that may be left out."""
     kind = one.type.base if isinstance(one.type, Enum) else one.type
     assert isinstance(kind, Scalar)
     if isinstance(one.type, Enum) and value not in one.type.members:
         raise FlatError(f"{value} is not a {one.type.name}")
-    try:
-        packed = kind.packer.pack(value)
-    except struct.error:
-        packed = b""
-    if not packed or (kind is BOOL and value not in (0, 1)):
+    if not _fits(value, kind):
         raise FlatError(f"{value} does not fit a {kind.name}")
     if kind in (F32, F64):
         # -0.0 equals the default 0.0, but must not vanish.
-        return b"" if packed == kind.packer.pack(one.default) else packed
-    return b"" if value == one.default else packed
+        same = kind.packer.pack(value) == kind.packer.pack(one.default)
+        return kind, value, value if same else None
+    return kind, value, one.default
+
+
+def _fits(value: Any, kind: Scalar) -> bool:
+    from flatbuffers import number_types
+
+    return bool(number_types.valid_number(value, kind.flags))
 
 
 def _packed(kind: Scalar, values: Sequence[Any]) -> bytes:
