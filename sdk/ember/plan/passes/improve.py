@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ember import boards
 from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
@@ -20,7 +21,6 @@ from ember.plan.passes.execute import Computer, FirmwareOf
 from ember.plan.passes.outcome import Outcome
 from ember.plan.replan import replan
 from ember.program import Method, Program
-from ember.select import resolve
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
@@ -58,7 +58,7 @@ def improve(
     start = draft(model.program)
     if not names or not all(_is_free(one, known) for one in model.program.methods):
         return Passed(start, ())
-    here = Computer(resolve.computer(board), known, firmware_of, model.data)
+    here = Computer(boards.computer(board), known, firmware_of, model.data)
     work = _Work(start, here, keep, execute.scenarios(model))
     entry = cache.Entry.of(here, start, work.runs, names, keep)
     found = entry.read()
