@@ -17,7 +17,7 @@ from ember.kernels import KernelList
 from ember.plan import effects, lifetimes, trim
 from ember.plan.lifetimes import Storage
 from ember.plan.passes.edit import Draft, with_values, without
-from ember.plan.passes.execute import Computer
+from ember.plan.passes.execute import Computer, Subject
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -162,7 +162,7 @@ class _Folding:
         wanted = self._wanted()
         if not wanted:
             return {}
-        one = self._program(program, list(wanted.values()))
+        one = Subject.of(self._program(program, list(wanted.values())))
         (result,) = here.run([(one, [Run(self.method.name, (), ())])])
         if result is None or result.status != batch.OK:
             return {}
