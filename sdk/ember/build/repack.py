@@ -19,10 +19,11 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Subject
+from ember.plan.passes.execute import Computer, Subject
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
 from ember.program import Program
+from ember.select import resolve
 
 
 def repack(
@@ -40,10 +41,9 @@ def repack(
     began = time.process_time()
     first = last = _Packed.of(model.program, known, keep)
     planned = time.process_time()
-    passed = improve(
-        *(model, first.program, first.reference(model)),
-        *(known, passes, board, keep, host_runner),
-    )
+    here = Computer(resolve.computer(board), known, host_runner, model.data)
+    reference = first.reference(model)
+    passed = improve(model, first.program, reference, here, passes, keep)
     seconds = time.process_time() - planned
     before = passed.draft.program
     if before is first.program:

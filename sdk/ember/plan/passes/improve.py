@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes import cache, execute, fold, in_place, join, order
 from ember.plan.passes.edit import Draft, draft
-from ember.plan.passes.execute import Computer, FirmwareOf, Subject
+from ember.plan.passes.execute import Computer, Subject
 from ember.plan.passes.outcome import Outcome
 from ember.plan.replan import replan
 from ember.program import Method, Program
-from ember.select import resolve
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
@@ -47,21 +45,15 @@ def improve(
     model: Model,
     packed: Program,
     reference: Subject,
-    known: KernelList,
+    here: Computer,
     names: Sequence[str],
-    board: Board | None,
     keep: frozenset[int],
-    firmware_of: FirmwareOf,
 ) -> Passed:
-    """The program of a model, as it was `packed`, after the passes `names`, by the
-    kernels of this computer with pointers as wide as the board's, on what `firmware_of`
-    makes. Its results must be those of `reference`. Planned memories with the ids of
-    `keep` stay.
-    """
+    """The program of a model, as it was `packed`, after the passes `names`. Its results
+    must be those of `reference`. Planned memories with the ids of `keep` stay."""
     start = draft(packed)
-    if not names or not all(_is_free(one, known) for one in packed.methods):
+    if not names or not all(_is_free(one, here.known) for one in packed.methods):
         return Passed(start, ())
-    here = Computer(resolve.computer(board), known, firmware_of, model.data)
     work = _Work(start, reference, here, keep, execute.scenarios(model))
     entry = cache.Entry.of(here, reference, work.runs, names, keep)
     found = entry.read(start)
