@@ -43,7 +43,13 @@ class Operator:
         """Arguments of a call by the schema, the trailing return value not counted."""
         return len(kernel_library.arguments(self.schema))
 
-    @property
+    @functools.cached_property
+    def is_ours(self) -> bool:
+        """Whether no kernel is a user's: then it does what its schema says, no more."""
+        own = paths.kernels()
+        return all(own in one.parents for one in self.sources)
+
+    @functools.cached_property
     def is_random(self) -> bool:
         """Whether its results depend on the index of a call and on how often it ran."""
         return any(one.parent.name == "random" for one in self.sources)
