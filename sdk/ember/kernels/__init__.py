@@ -144,13 +144,19 @@ class KernelList:
 
 
 @functools.cache
+def libraries_of(folders: tuple[Path, ...]) -> tuple[Library, ...]:
+    """The user's."""
+    return tuple(kernel_library.read(folder.absolute()) for folder in folders)
+
+
+@functools.cache
 def load(folders: tuple[Path, ...] = ()) -> KernelList:
     """Ember's kernels and those of the user's `folders`, which are tried first.
 
     Ember's without kernels and backends whose files do not exist.
     """
     own = kernel_library.read(paths.kernels())
-    libraries = tuple(kernel_library.read(folder.absolute()) for folder in folders)
+    libraries = libraries_of(folders)
     found: dict[str, Operator] = {}
     for entry in own.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
