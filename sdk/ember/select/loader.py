@@ -105,7 +105,7 @@ def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> 
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
     digest.update("".join(_tables(known, sets, _Offered.all(known))).encode())
-    digest.update(user_kernels.digest(known))
+    digest.update(user_kernels.digest(known.libraries))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / _NAME
 
