@@ -24,6 +24,7 @@ from typing import Any
 
 from ember import boards, build, paths
 from ember.boards import Board
+from ember.build import parts
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
@@ -91,12 +92,13 @@ def firmware(board: Board, folder: Path, kernel: str, length: int) -> Bench:
     shutil.copy(data, place / "data.ptd")
     script = place / "linker.ld"
     script.write_text(linker.script(board), encoding="utf-8")
-    made = libraries.build(board)
+    made = libraries.build(board, whole=False)
     names = ("core.c", "images.S", f"{kernel}.c")
     sources = [_FOLDER / "firmware" / name for name in names]
     target = place / "firmware.elf"
-    made.link(
-        made.compile(sources, place, [f"-I{place}"]),
+    objects = made.compile(sources, place, [f"-I{place}"])
+    parts.of(made, objects).link(
+        objects,
         target,
         script=script,
         map_file=target.with_suffix(".map"),

@@ -21,7 +21,12 @@ _INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
 
 def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
     """The files of kernels, engines and backends that the C texts `tables` need."""
-    return defining(made, (name for text in tables for name in _NAME.findall(text)))
+    return defining(made, names(tables))
+
+
+def names(tables: Iterable[str]) -> Iterator[str]:
+    """The symbols of Ember in C texts."""
+    return (name for text in tables for name in _NAME.findall(text))
 
 
 def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from ember import paths
+from ember.boards import Board
 from ember.build import closure
 from ember.build.stack import objects
 from ember.select import resolve
@@ -19,16 +22,39 @@ from ember.toolchain import build_tree, libraries
 from ember.toolchain.libraries import Libraries
 
 
+def start(board: Board, **asked: Any) -> Libraries:
+    """What of() and of_tables() complete: without kernels where this computer has all
+    compiled, else whole, for compiling them here would take as long."""
+    known = libraries.is_built(resolve.computer(board), messages=True)
+    return libraries.build(board, **asked, whole=not known)
+
+
 def of(made: Libraries, files: Sequence[Path]) -> Libraries:
     """The libraries whose archives have all that the objects `files` call.
 
     The same, when they are whole; else compiled now, unless the cache has them.
     """
-    if all(path.is_file() for path in made.archives):
+    if made.is_whole:
         return made
-    computer = libraries.build(resolve.computer(made.board), messages=True)
     given = (objects.read(path) for path in (*files, *made.objects))
-    symbols = {name for one in given for name in one.needed()}
+    return _defining(made, {name for one in given for name in one.needed()})
+
+
+def of_tables(made: Libraries, tables: Iterable[str], *, engines: bool) -> Libraries:
+    """The same for C texts that name kernels; with the `engines`, for kernels that the
+    SDK does not see."""
+    if made.is_whole:
+        return made
+    texts = list(tables)
+    if engines:
+        headers = sorted((paths.kernels() / "engine").glob("*.h"))
+        texts += [path.read_text(encoding="utf-8") for path in headers]
+    needed = (name for path in made.objects for name in objects.read(path).needed())
+    return _defining(made, {*closure.names(texts), *needed})
+
+
+def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
+    computer = libraries.build(resolve.computer(made.board), messages=True)
     wanted = set(closure.defining(computer, symbols))
     places = {
         path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ember import kernels, paths, progress
 from ember.boards import Board, uart
-from ember.build import certificate, firmware
+from ember.build import certificate, firmware, parts
 from ember.cases import Case
 from ember.errors import SdkError
 from ember.kernels import KernelList
@@ -61,6 +61,21 @@ def general(
     return _cached(made, rules.known, rules.allowed(board), backends, ())
 
 
+def for_cases(
+    board: Board,
+    cases: Sequence[Case],
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """The general runner, or one with what `cases` need where that compiles less."""
+    rules = rules or Rules()
+    made = parts.start(board, messages=True, optimize=optimize)
+    if made.is_whole:
+        return general(board, optimize, rules)
+    chosen, backends = needs(cases, board, rules)
+    return _cached(made, rules.known, chosen, backends, ())
+
+
 def special(
     board: Board,
     cases: Sequence[Case],
@@ -79,7 +94,7 @@ def special(
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
-    made = libraries.build(board, messages=True, optimize=optimize)
+    made = parts.start(board, messages=True, optimize=optimize)
     return _cached(made, rules.known, chosen, backends, blobs), places
 
 
@@ -101,7 +116,9 @@ def serial(
     chosen, backends = rules.allowed(board), tuple(rules.known.backends)
     if cases:
         chosen, backends = needs(cases, board, rules)
-    made = libraries.build(board, messages=True, optimize=optimize, console=False)
+    made = libraries.build(
+        board, messages=True, optimize=optimize, console=False, whole=not cases
+    )
     return _cached(made, rules.known, chosen, backends, (), serial=True)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ember import boards, kernels, writing
+from ember.build import parts
 from ember.cli.build import MessagesOption, OptimizeOption, ToolchainOption
 from ember.cli.options import FolderOption
 from ember.errors import SdkError, problem_list
@@ -63,7 +64,7 @@ def command(
         info = replace(info, keys={op: frozenset() for op in info.keys})
     usable = known.all(target.isa, smallest=optimize == "size")
     chosen = selection.of_operators(info, usable)
-    made = libraries.build(
+    made = parts.start(
         target,
         messages=messages,
         toolchain=toolchain,
@@ -75,6 +76,7 @@ def command(
             _backends(info, backend or (), known), target.isa
         ),
     }
+    made = parts.of_tables(made, files.values(), engines=bool(own))
     script = None
     if target.port != "host":
         script = out.absolute() / "linker.ld"

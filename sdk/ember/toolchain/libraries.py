@@ -94,6 +94,11 @@ class Libraries:
         return [*self.archives, *found]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the archives of all kernels and backends are there."""
+        return all(path.is_file() for path in self.archives)
+
+    @property
     def uses_lld(self) -> bool:
         return any("lld" in word for word in (self.link_rule, *self.link_flags))
 
@@ -248,6 +253,14 @@ def built_key(
     config = Config(board, toolchain or board.toolchain, messages, optimize)
     folder = config.folder / _content(config)
     return folder.name if (folder / _RECORD).is_file() else None
+
+
+def is_built(
+    board: Board, *, messages: bool, optimize: Optimize = DEFAULT_OPTIMIZE
+) -> bool:
+    """Whether build() of the whole libraries would find them in the cache."""
+    config = Config(board, board.toolchain, messages, optimize)
+    return _is_made(config.folder / _content(config), whole=True)
 
 
 def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:
