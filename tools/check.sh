@@ -33,9 +33,10 @@ tests() {
 
 # Unit tests without compilers of firmware and emulators, and every operator here.
 quick() {
+    local boards=tests/qemu/test_cases_on_boards.py
     pytest -m "not export and not long and not slow and not qemu" \
         tests/unit tests/conformance tests/docs &&
-        python -m ember test tests/conformance --board host --quiet
+        pytest "$boards::test_every_operator[host]" "$boards::test_int8_layers[host]"
 }
 
 fuzz() {
