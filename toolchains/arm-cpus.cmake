@@ -2,7 +2,7 @@
 # Flags of Cortex-M cores, the same for GCC and clang. EMBER_CORE_FLAGS are those of the
 # core, `flags` of boards/cores/<cpu>.yaml.
 if(NOT EMBER_CORE_FLAGS)
-  message(FATAL_ERROR "EMBER_CORE_FLAGS is not set: `flags` of boards/cores/${EMBER_CPU}.yaml")
+  message(FATAL_ERROR "EMBER_CORE_FLAGS is not set: `flags` of the core in boards/cores")
 endif()
 # GCC's enums take the fewest bytes, clang's take four: structs must look the same to
 # both, and to the loader on the host.
