@@ -3,10 +3,11 @@ PYTHON := .venv/bin/python
 # Tests of one file share what they compile, so a file stays in one process.
 PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile
 
-.PHONY: help setup demo test check clean
+.PHONY: help setup hexagon setup-dev demo test check clean
 
 help:
 	@echo "make setup   system packages (asks for sudo) and .venv; once, then fast"
+	@echo "make hexagon what boards with a Hexagon need besides, 400 MB"
 	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
 	@echo "make test    all tests that need no PyTorch"
 	@echo "make check   formatting, types, all tests, fuzzing, sizes, the pages' commands"
@@ -18,10 +19,17 @@ setup:
 demo: setup
 	@$(PYTHON) tools/demo.py
 
-test: setup
+hexagon:
+	@bash tools/setup.sh hexagon
+
+# What tests need besides: formatters, types, pytest; the Hexagon library.
+setup-dev:
+	@bash tools/setup.sh dev hexagon
+
+test: setup-dev
 	@$(PYTEST) -m "not export and not long" tests
 
-check: setup
+check: setup-dev
 	@bash tools/check.sh
 
 clean:

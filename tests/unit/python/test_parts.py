@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from ember import boards, build, paths
-from ember.build import firmware, parts
-from ember.build.stack.objects import Archive
-from ember.select import resolve
-from ember.toolchain import libraries
+from ember.build import firmware
+from ember.toolchain import libraries, parts
 from ember.toolchain.libraries import Libraries
+from ember.toolchain.objects import Archive
 
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
 
@@ -65,7 +64,7 @@ def test_calls_are_those_of_this_computer(board: str) -> None:
     """What a file calls does not depend on what it is compiled for."""
     found = boards.load(board)
     there = _calls(libraries.build(found, messages=True))
-    here = _calls(libraries.build(resolve.computer(found), messages=True))
+    here = _calls(libraries.build(boards.computer(found), messages=True))
     offered = {name for defined, _ in there.values() for name in defined}
     more = {
         path: (needed & offered) - defined - here[path][1]
