@@ -52,11 +52,10 @@ def repack(
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
         last = _Packed.of(before, known, keep).with_stock(first)
-    content = program.content(last.program)
-    plan_check.check(before, program.parse(content), known)
+    plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
-        content=content,
+        content=program.content(last.program),
         program=last.program,
         stock=model.program,
         replanned=last.plans,
