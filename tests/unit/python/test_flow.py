@@ -7,6 +7,9 @@ checks the plan that it made. Passes write no more than small programs that they
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,8 +23,9 @@ from ember.build import Options
 from ember.plan import check as plan_check
 from ember.program import reader, writer, written
 
-CASES = Path(__file__).resolve().parents[2] / "cases"
-DIGITS = CASES.parents[1] / "examples" / "models" / "digits" / "digits_int8_m55.pte"
+ROOT = Path(__file__).resolve().parents[3]
+CASES = ROOT / "tests" / "cases"
+DIGITS = ROOT / "examples" / "models" / "digits" / "digits_int8_m55.pte"
 NO_PASSES = Options(passes=())
 
 
@@ -114,3 +118,24 @@ def test_packed_weights_and_lent_payloads(calls: Calls) -> None:
 def test_the_digits_in_several_memories(calls: Calls) -> None:
     """Read, packed, placed; however often code and stack are linked anew."""
     assert built(calls, DIGITS, Options(), "mps3-an547") == [3, 2, 2]
+
+
+# ---- modules -------------------------------------------------------------------------
+
+
+def entered(folder: Path) -> tuple[int, int]:
+    """Modules that a build of the digits enters: by calls from other rooms, and all."""
+    words = ["build", DIGITS, "--board", "mps3-an547", "--out", folder]
+    command = [sys.executable, ROOT / "tools" / "modules_entered.py", *words]
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
+    found = re.search(r"(\d+) doors of rooms, (\d+) modules behind", done.stderr)
+    assert found is not None, done.stderr
+    doors, behind = map(int, found.groups())
+    return doors, doors + behind
+
+
+@pytest.mark.slow
+def test_how_many_modules_a_build_enters(tmp_path: Path) -> None:
+    """What a reader who follows a build has to open; imports do not count."""
+    assert entered(tmp_path / "out")[0] <= 66  # the stages, each by few doors
+    assert entered(tmp_path / "out")[1] <= 45  # what is built already
