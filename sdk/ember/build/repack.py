@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ember import program
+from ember import boards, program
 from ember.boards import Board
 from ember.build import runner
 from ember.kernels import KernelList
@@ -19,11 +19,10 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, FirmwareOf, Subject
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
 from ember.program import Program
-from ember.select import resolve
 
 
 def repack(
@@ -41,7 +40,7 @@ def repack(
     began = time.process_time()
     first = last = _Packed.of(model.program, known, keep)
     planned = time.process_time()
-    here = Computer(resolve.computer(board), known, host_runner, model.data)
+    here = Computer(boards.computer(board), known, _runner_of(model), model.data)
     reference = first.reference(model)
     passed = improve(model, first.program, reference, here, passes, keep)
     seconds = time.process_time() - planned
@@ -65,9 +64,13 @@ def repack(
     )
 
 
-def host_runner(board: Board, rules: Rules) -> Path:
-    """Firmware that runs programs, with every kernel that the rules allow."""
-    return runner.general(board, rules=rules)
+def _runner_of(model: Model) -> FirmwareOf:
+    """Firmware that runs programs of the operators that a model calls."""
+
+    def firmware(board: Board, rules: Rules) -> Path:
+        return runner.for_programs(board, [model.program], rules=rules)
+
+    return firmware
 
 
 @dataclass(frozen=True)

@@ -149,12 +149,28 @@ def test_two_processes_at_once(root: Path) -> None:
     assert len(folders) == 1
 
 
-def test_boards_share() -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("mps2-an386", "netduinoplus2"),
+        ("mps2-an505", "rpi-pico2"),  # the same core
+        ("qemu-a64", "qemu-a64-i8mm", "qemu-a64-sme"),  # the same flags
+    ],
+)
+def test_boards_share(names: tuple[str, ...]) -> None:
+    """What a core may run of the libraries is chosen by the board."""
     keys = set()
-    for name in ("mps2-an386", "netduinoplus2"):
+    for name in names:
         board = boards.load(name)
         keys.add(build_tree.Config(board, board.toolchain, messages=False).folder)
     assert len(keys) == 1
+
+
+def test_cores_with_other_flags_do_not_share() -> None:
+    names = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "microbit")
+    found = [boards.load(name) for name in names]
+    made = {build_tree.Config(one, one.toolchain, False).folder for one in found}
+    assert len(made) == len(names)
 
 
 def test_boards_with_models_of_instructions_share() -> None:
