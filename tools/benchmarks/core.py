@@ -24,11 +24,10 @@ from typing import Any
 
 from ember import boards, build, paths
 from ember.boards import Board
-from ember.build import parts
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
-from ember.toolchain import emulator, libraries, linker, linkmap
+from ember.toolchain import emulator, libraries, linker, linkmap, parts
 from ember.toolchain.emulator import Mark
 
 BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}

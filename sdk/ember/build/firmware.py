@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember import paths
-from ember.build import pack, parts
+from ember.build import pack
 from ember.build.stack import ports
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members
 from ember.program import Method, Tensor
-from ember.toolchain import linker
+from ember.toolchain import linker, parts
 from ember.toolchain.libraries import Libraries
 
 

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from ember import boards, kernels, writing
-from ember.build import parts
 from ember.cli.build import MessagesOption, OptimizeOption, ToolchainOption
 from ember.cli.options import FolderOption
 from ember.errors import SdkError, problem_list
@@ -19,7 +18,7 @@ from ember.kernels import opinfo
 from ember.kernels.opinfo import OpInfo
 from ember.packaging import cmake_files
 from ember.select import gaps, selection
-from ember.toolchain import libraries, linker
+from ember.toolchain import libraries, linker, parts
 
 
 def command(
@@ -64,11 +63,12 @@ def command(
         info = replace(info, keys={op: frozenset() for op in info.keys})
     usable = known.all(target.isa, smallest=optimize == "size")
     chosen = selection.of_operators(info, usable)
-    made = parts.start(
+    made = libraries.build(
         target,
         messages=messages,
         toolchain=toolchain,
         optimize=optimize or libraries.DEFAULT_OPTIMIZE,
+        whole=False,
     )
     files = {
         "operators.c": kernels.operator_table(chosen, known),

@@ -33,7 +33,8 @@ class Config:
     @functools.cached_property
     def arguments(self) -> list[str]:
         told = tools.cmake_arguments(self.board, self.toolchain)
-        variants = isa.cmake_options(self.board.isa, self.toolchain, self.board.cpu)
+        flags = self.board.core.flags if self.board.core else ""
+        variants = isa.cmake_options(self.board.isa, self.toolchain, flags)
         return [
             *(word for word in told if not word.startswith(_NAMES)),
             *(f"-D{key}={value}" for key, value in variants.items()),
@@ -198,8 +199,17 @@ def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
         )
 
 
+# What message(FATAL_ERROR) of a CMake file said, indented and wrapped by CMake.
+_MESSAGE = re.compile(
+    r"^CMake Error at \S+ \(message\):\n((?:  .*\n|\n)+)", re.MULTILINE
+)
+
+
 def _errors(output: str) -> list[str]:
     """The compiler's errors, without its repetitions of the command line."""
+    stopped = _MESSAGE.findall(output)
+    if stopped:
+        return [" ".join(text.split()) for text in stopped]
     pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
     lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
     root = f"{paths.root()}/"

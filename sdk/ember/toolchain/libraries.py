@@ -83,6 +83,16 @@ class Libraries:
         return replace(self, archives=tuple(archives))
 
     @property
+    def optional_archives(self) -> tuple[Path, ...]:
+        """Of kernels and backends: missing where libraries are not whole."""
+        return tuple(path for path in self.archives if path.name in PARTS)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the archives of all kernels and backends are there."""
+        return all(path.is_file() for path in self.optional_archives)
+
+    @property
     def all_archives(self) -> list[Path]:
         """Ours and the system's, in the linker's order."""
         found = [
@@ -92,11 +102,6 @@ class Libraries:
             for word in self.system
         ]
         return [*self.archives, *found]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the archives of all kernels and backends are there."""
-        return all(path.is_file() for path in self.archives)
 
     @property
     def uses_lld(self) -> bool:

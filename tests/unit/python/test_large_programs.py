@@ -14,9 +14,9 @@ from pathlib import Path
 import large_programs
 import pace
 import pytest
+from small_programs import general
 
 from ember import boards, kernels, program
-from ember.build.repack import host_runner
 from ember.plan import check as plan_check
 from ember.plan import replan, trim
 from ember.plan.passes import edit, in_place, order
@@ -33,7 +33,7 @@ def plan(one: types.Program) -> None:
     """What `ember build` does to a program before kernels are chosen, but for running
     it."""
     known = kernels.load()
-    here = Computer(boards.load("host"), known, host_runner)
+    here = Computer(boards.load("host"), known, general)
     method = one.methods[0]
     in_place.apply(edit.draft(one), here, frozenset())
     order.apply(edit.draft(one), here, frozenset())

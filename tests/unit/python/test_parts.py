@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ember import boards, build, cases, kernels, paths
-from ember.build import firmware, parts, runner
-from ember.build.stack.objects import Archive
+from ember.build import firmware, runner
 from ember.run import testing
-from ember.select import resolve
-from ember.toolchain import elf, libraries
+from ember.toolchain import elf, libraries, parts
 from ember.toolchain.libraries import Libraries
+from ember.toolchain.objects import Archive
 
 CASES = paths.root() / "tests" / "cases"
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
@@ -61,7 +61,8 @@ def test_same_firmware(
 def test_a_runner_has_the_kernels_of_its_cases(
     without_kernels: Libraries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "start", lambda *_, **__: without_kernels)
+    given = SimpleNamespace(build=lambda *_, **__: without_kernels)
+    monkeypatch.setattr(runner, "libraries", given)
     host = boards.load("host")
     found = [one for one in cases.find([CASES]) if one.name == "op_add"]
     firmware_file = runner.for_cases(host, [cases.read(one) for one in found])
@@ -99,7 +100,7 @@ def test_calls_are_those_of_this_computer(board: str) -> None:
     """What a file calls does not depend on what it is compiled for."""
     found = boards.load(board)
     there = _calls(libraries.build(found, messages=True))
-    here = _calls(libraries.build(resolve.computer(found), messages=True))
+    here = _calls(libraries.build(boards.computer(found), messages=True))
     offered = {name for defined, _ in there.values() for name in defined}
     more = {
         path: (needed & offered) - defined - here[path][1]

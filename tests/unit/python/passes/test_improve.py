@@ -82,7 +82,7 @@ def test_a_pass_that_changes_a_result_is_dropped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
-    monkeypatch.setattr(improve.cache.Entry, "read", lambda self: None)
+    monkeypatch.setattr(improve.cache.Entry, "read", lambda *_: None)
     monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
     made = repack(linear(), KNOWN, ("fold",))
     assert [(one.status, one.reason) for one in made.passes] == [
@@ -92,8 +92,9 @@ def test_a_pass_that_changes_a_result_is_dropped(
 
 
 def test_programs_are_compared_by_all_their_runs() -> None:
-    old = linear().program
-    other = replace(old, constants=(b"", np.ones(6, np.float32).tobytes()))
+    old = execute.Subject.of(linear().program)
+    ones = np.ones(6, np.float32).tobytes()
+    other = execute.Subject.of(replace(old.program, constants=(b"", ones)))
     runs = execute.scenarios(linear())
     assert execute.compare(here(), old, old, runs) == "same"
     assert execute.compare(here(), old, other, runs) == "different"

@@ -1,7 +1,7 @@
 """Objects of a firmware become archives of the kernels and backends that they call.
 
 All kernels take a compiler half a minute, those of one model a few seconds. What calls
-what is read from the libraries of this computer, which has them all (closure.py).
+what is read from objects of this computer (closure.py).
 """
 
 from __future__ import annotations
@@ -11,22 +11,11 @@ import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from ember import paths
+from ember import boards, paths
 from ember.boards import Board
-from ember.build import closure
-from ember.build.stack import objects
-from ember.select import resolve
-from ember.toolchain import build_tree, libraries
+from ember.toolchain import build_tree, closure, demand, libraries, objects
 from ember.toolchain.libraries import Libraries
-
-
-def start(board: Board, **asked: Any) -> Libraries:
-    """What of() and of_tables() complete: without kernels where this computer has all
-    compiled, else whole, for compiling them here would take as long."""
-    known = libraries.is_built(resolve.computer(board), messages=True)
-    return libraries.build(board, **asked, whole=not known)
 
 
 def of(made: Libraries, files: Sequence[Path]) -> Libraries:
@@ -54,11 +43,10 @@ def of_tables(made: Libraries, tables: Iterable[str], *, engines: bool) -> Libra
 
 
 def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
-    computer = libraries.build(resolve.computer(made.board), messages=True)
-    wanted = set(closure.defining(computer, symbols))
+    wanted = set(sources(made.board, symbols))
     places = {
         path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]
-        for path in made.archives
+        for path in made.optional_archives
         if not path.is_file()
     }
     folder = _folder(made, places)
@@ -66,6 +54,16 @@ def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
         _make(made, places, folder)
     kept = (_kept(path, folder, places) for path in made.archives)
     return replace(made, archives=tuple(path for path in kept if path is not None))
+
+
+def sources(board: Board, symbols: Iterable[str]) -> list[Path]:
+    """The files of kernels and backends that define `symbols`, and what these need."""
+    computer = boards.computer(board)
+    try:
+        part = libraries.build(computer, messages=True, whole=False)
+        return closure.defining(part, symbols)
+    except demand.UnmodelledError:
+        return closure.defining(libraries.build(computer, messages=True), symbols)
 
 
 def _folder(made: Libraries, places: Mapping[str, Sequence[int]]) -> Path:
