@@ -24,8 +24,12 @@ TOOLS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with most slow tests first, so that what ends last is short."""
-    slow = Counter(one.path for one in items if one.get_closest_marker("slow"))
+    """Files with most slow tests on boards first, so that what ends last is short."""
+    slow = Counter(
+        one.path
+        for one in items
+        if one.get_closest_marker("slow") and one.get_closest_marker("qemu")
+    )
     items.sort(key=lambda one: -slow[one.path])
 
 

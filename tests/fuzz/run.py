@@ -31,7 +31,10 @@ from ember import boards, kernels, paths  # noqa: E402
 from ember.toolchain import libraries  # noqa: E402
 
 # Sources that are no part of the libraries, and where their headers are.
-SOURCES = ("tests/fuzz/fuzz.c", "tests/fuzz/table.c", "tests/unit/c/toys.c")
+SOURCES = (
+    *(f"tests/fuzz/{name}.c" for name in ("fuzz", "mutate", "execute", "table")),
+    "tests/unit/c/toys.c",
+)
 INCLUDES = ("runtime_c/src", "tests/unit/c", "tests/fuzz")
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
 ENVIRONMENT = {
@@ -68,7 +71,7 @@ def build(folder: Path, sets: list[str]) -> Path:
 
 
 def pack(found: list[seeds_module.Seed], path: Path, fields: str = "") -> None:
-    """Seeds and the positions of their `fields`, as fuzz.c reads them."""
+    """Seeds and the positions of their `fields`, as mutate.c reads them."""
     parts = [struct.pack("<I", len(found))]
     for one in found:
         places = [p for p in positions.walk(one.data) if fields in p.path]

@@ -61,6 +61,7 @@ def written(
     return by
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 @pytest.mark.parametrize("version", VERSIONS)
 def test_reads_the_same(
@@ -72,6 +73,7 @@ def test_reads_the_same(
     assert program.write(found) == program.write(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_old_versions_have_fields_past_the_stated_size(
     version: str, written: Callable[[str], Path]
@@ -81,6 +83,7 @@ def test_old_versions_have_fields_past_the_stated_size(
     assert past
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_ember_writes_is_the_same_with_every_version(
     version: str, with_package: Callable[..., None], tmp_path: Path
@@ -91,6 +94,7 @@ def test_what_ember_writes_is_the_same_with_every_version(
         assert (tmp_path / path.name).read_bytes() == ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 @pytest.mark.parametrize("version", NEW)
 def test_what_ember_writes_is_what_the_package_writes(

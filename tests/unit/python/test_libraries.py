@@ -64,6 +64,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     kernels.load.cache_clear()
 
 
+@pytest.mark.slow
 def test_kept_by_content(root: Path) -> None:
     host = boards.load("host")
     first = libraries.build(host)
@@ -97,6 +98,7 @@ def test_sources_that_change_under_the_compiler(
         libraries.build(boards.load("host"))
 
 
+@pytest.mark.slow
 def test_a_compiler_that_moved(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_compile_error_is_readable(root: Path) -> None:
     assert "build.log" in error.value.hint
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(root: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from ember import paths;"

@@ -94,6 +94,7 @@ def test_whole_ones_stay(whole: Libraries) -> None:
     assert parts.of(whole, []) is whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", ["mps3-an547", "qemu-a64-sme"])
 def test_calls_are_those_of_this_computer(board: str) -> None:
     """What a file calls does not depend on what it is compiled for."""
