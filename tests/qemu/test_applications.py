@@ -24,7 +24,7 @@ SERIAL = {
     "cmsdk": "mps2-an386",
     "stm32-v1": "netduinoplus2",
     "nrf-uart": "microbit",
-    "pl011": "qemu-a64-sme",
+    "pl011": "qemu-a64",
 }
 APP = """
 #include "ember/port.h"
@@ -95,7 +95,7 @@ def test_the_example_talks_over_a_serial_port(kind: str) -> None:
     uart = boards.load(SERIAL[kind]).uart
     assert uart is not None
     assert uart.kind == kind
-    said = classified(board)
+    said = classified(board).lstrip("\0")  # Nordic's begins with it
     assert said == "numbers? 2\nnumbers? 1\nnumbers? 0\nnumbers? \nEMBER EXIT 0\n"
 
 
