@@ -49,7 +49,8 @@ def write(
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"
         core += [app / "model.c", app / "model_loaded.c"]
-        core += [paths.runtime() / "port" / "weak.c"]
+        port = paths.runtime() / "port"
+        core += [port / "weak.c", port / "read_line.c"]
         ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
             texts[_place(one)] = one.read_text(encoding="utf-8")

@@ -317,6 +317,11 @@ class Method:
         return tuple(one for chain in self.chains for one in chain.instructions)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether it only tells values: metadata, which nothing needs to run."""
+        return not self.inputs and not any(one.instructions for one in self.chains)
+
+    @property
     def input_values(self) -> tuple[Value, ...]:
         return tuple(self.values[index] for index in self.inputs)
 

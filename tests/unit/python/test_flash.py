@@ -91,7 +91,7 @@ def test_dfu_suffix_passes_the_official_check(tmp_path):
 def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
     path = tmp_path / "firmware.elf"
     path.write_bytes(b"")
-    read = elf.Elf(path, machine, 32, 0, (), ())
+    read = elf.Elf(path, 2, machine, 32, 0, (), ())
     monkeypatch.setattr(elf, "read", lambda path: read)
     monkeypatch.setattr(image, "segments", lambda path: parts)
     return path
