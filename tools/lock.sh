@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes tools/requirements.lock anew: the newest versions that pyproject.toml allows of
-# what `make setup` installs, for every platform, with the hashes of their files.
+# Makes tools/requirements*.lock anew: the newest versions that pyproject.toml allows of
+# what tools/setup.sh installs, for every platform, with the hashes of their files.
 #   tools/lock.sh [PACKAGE...]     moves these packages alone; without names, all
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,7 +14,17 @@ if [ $# -eq 0 ]; then
 else
     moved=("${@/#/--upgrade-package=}")
 fi
-"$place/bin/uv" pip compile --quiet --universal --python-version 3.11 \
-    --generate-hashes --custom-compile-command tools/lock.sh \
-    --extra dev --extra hexagon --extra flash "${moved[@]}" \
-    pyproject.toml --output-file tools/requirements.lock
+
+# lock FILE OPTION...
+lock() {
+    local file=$1
+    shift
+    "$place/bin/uv" pip compile --quiet --universal --python-version 3.11 \
+        --generate-hashes --custom-compile-command tools/lock.sh "$@" "${moved[@]}" \
+        pyproject.toml --output-file "$file"
+}
+
+lock tools/requirements.lock --extra flash --extra build
+lock tools/requirements-dev.lock --extra dev --constraint tools/requirements.lock
+lock tools/requirements-hexagon.lock --extra hexagon \
+    --constraint tools/requirements.lock

@@ -197,7 +197,9 @@ def add_variant(folder: Path, portable: str, name: str) -> None:
     path.write_text(with_variant(path.read_text("utf-8"), portable, variant, marks))
     boards = {"mve": "host-mve", "dsp": "host-dsp", "neon": "qemu-a64"}
     print(f"wrote {source}: put the intrinsics into run\nwrote {path}")
-    print(f"ember test tests/cases tests/conformance --board {boards.get(name, '...')}")
+    operator = portable.split("_", maxsplit=1)[0]
+    board = boards.get(name, "...")
+    print(f"ember test tests/cases tests/conformance -k {operator} --board {board}")
 
 
 def with_variant(text: str, portable: str, variant: str, marks: list[str]) -> str:

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Makes a Debian 12 machine ready for Ember: system packages and .venv. Changes nothing,
 # and takes about a second, when all is there.
+#   tools/setup.sh                 what users need, for every board but Hexagon's
+#   tools/setup.sh dev hexagon     also what tests and checks need; boards with a Hexagon
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,18 +12,28 @@ packages=(
     cmake ninja-build           # builds of the C libraries
     gcc-arm-none-eabi libnewlib-arm-none-eabi # Cortex-M
     clang-19 lld-19 llvm-19     # Helium, Arm64, Hexagon
-    clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     qemu-system-arm qemu-user   # emulators
     openocd gdb-multiarch dfu-util stlink-tools # ember flash and its tests
 )
+packages_dev=(
+    clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
+)
+
+say() { echo "setup: $*"; }
 
 is_installed() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
+# Copies one line of each ten that match a pattern, so that a pipe shows progress, too.
+progress() {
+    awk -v pattern="$1" '
+        $0 ~ pattern && ++n % 10 == 1 { sub(/ \(from .*/, ""); print "setup:   " $0; fflush() }'
+}
+
 install_packages() {
     local missing=() as_root=() package
-    for package in "${packages[@]}"; do
+    for package in "$@"; do
         is_installed "$package" || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return
@@ -32,38 +44,53 @@ install_packages() {
         fi
         as_root=(sudo)
     fi
-    echo "setup: installing ${missing[*]}"
+    say "installing ${missing[*]}"
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+        apt-get install -y --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" |
+        progress '^(Get:|Unpacking|Setting up)'
 }
 
-# .venv holds what tools/requirements.lock names, by its hashes, and the SDK; checksums
-# tell when that changed. No torch: only the export of new programs needs it.
+pip() { .venv/bin/python -m pip --disable-pip-version-check install "$@"; }
+
+# .venv holds what a lock file names, by its hashes; a checksum tells when that changed.
+# No torch: only the export of new programs needs it.
+install_locked() {
+    local lock=$1 stamp wanted
+    stamp=.venv/.ember-$(basename "$lock")
+    wanted=$(sha256sum pyproject.toml "$lock" tools/setup.sh)
+    [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && return
+    say "installing the Python packages of $lock into .venv"
+    pip --progress-bar off --require-hashes --requirement "$lock" |
+        progress '^(Collecting|Downloading|Installing)'
+    [ "$lock" != tools/requirements.lock ] ||
+        pip --quiet --no-deps --no-build-isolation --editable .
+    echo "$wanted" >"$stamp"
+}
+
 install_python() {
-    local stamp=.venv/.ember-setup wanted
-    wanted=$(sha256sum pyproject.toml tools/requirements.lock tools/setup.sh)
-    if [ -x .venv/bin/python ] && [ "$(cat $stamp 2>/dev/null)" = "$wanted" ]; then
-        return
-    fi
     if [ ! -x .venv/bin/python ]; then
+        say "making .venv"
         python3 -m venv .venv
     fi
-    echo "setup: installing Python packages into .venv"
-    local pip=(.venv/bin/python -m pip --quiet --disable-pip-version-check install)
-    "${pip[@]}" --require-hashes --requirement tools/requirements.lock
-    "${pip[@]}" --no-deps --no-build-isolation --editable .
-    echo "$wanted" >$stamp
+    install_locked tools/requirements.lock
 }
+
+for part in "$@"; do
+    case $part in
+        dev | hexagon) ;;
+        *) echo "setup: unknown part '$part': dev or hexagon" >&2; exit 2 ;;
+    esac
+done
+[[ " $* " == *" dev "* ]] && packages+=("${packages_dev[@]}")
+command -v apt-get >/dev/null && install_packages "${packages[@]}"
+install_python
+for part in "$@"; do
+    install_locked "tools/requirements-$part.lock"
+done
 
 # Compiled once, so that the first run does not wait for them.
-build_caches() {
-    .venv/bin/python -c '
-from ember.toolchain import emulator, tools
-emulator.plugin()
-tools.hexagon_runtime()'
-}
-
-command -v apt-get >/dev/null && install_packages
-install_python
-build_caches
+.venv/bin/python -c 'from ember.toolchain import emulator; emulator.plugin()'
+if [[ " $* " == *" hexagon "* ]]; then
+    .venv/bin/python -c 'from ember.toolchain import tools; tools.hexagon_runtime()'
+fi

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delegates in resolve_main.c: backends for the first pass, where some are missing, and
-// the kernels that a backend chose.
-#include "../../backends/xnnpack/graph/describe.h"
+// those whose kernels are told.
 #include "../src/method_state.h"
-#include "ember/port.h"
 #include "resolve_out.h"
 #include "resolve_probe.h"
+#include "resolve_xnnpack.h"
 
 #include <string.h>
 
@@ -65,44 +64,6 @@ ember_backends_t resolve_probing_backends(const ember_method_meta_t *meta) {
     return (ember_backends_t){items, count};
 }
 
-// --- XNNPACK -------------------------------------------------------------------------
-
-static size_t packed_size; // bytes in packed.bin
-
-// Weights that were packed go to packed.bin, one behind the other.
-static void put_packed(int32_t file, const ember_xnnpack_choice_t *choice) {
-    if (file < 0 || ember_port_write(file, choice->packed, choice->size) != 0) {
-        ember_port_panic("cannot write packed.bin");
-    }
-    resolve_put_text(", \"packed\": {\"name\": ", choice->name);
-    resolve_put_number(", \"offset\": ", (int64_t)packed_size);
-    resolve_put_number(", \"size\": ", choice->size);
-    resolve_put_number(", \"scales\": ", choice->scales);
-    resolve_put("}");
-    packed_size += choice->size;
-}
-
-static void put_graph(const void *handle, int32_t *file) {
-    static ember_xnnpack_choice_t choice;
-    const ember_xnnpack_scratch_t scratch = ember_xnnpack_scratch(handle);
-    resolve_put_number(", \"values\": ", scratch.values);
-    resolve_put_number(", \"bound\": ", scratch.bound);
-    resolve_put_number(", \"work\": ", scratch.work);
-    resolve_put(", \"nodes\": [");
-    for (uint32_t i = 0; ember_xnnpack_describe(handle, i, &choice); i++) {
-        resolve_put_text(i > 0 ? ", {\"kernel\": " : "{\"kernel\": ", choice.kernel);
-        resolve_put_text(", \"variant\": ", choice.variant);
-        resolve_put_number(", \"refusals\": ", choice.refusals);
-        resolve_put_number(", \"row\": ", choice.row);
-        if (choice.packed != NULL) {
-            *file = *file < 0 ? ember_port_open("packed.bin", EMBER_PORT_WRITE) : *file;
-            put_packed(*file, &choice);
-        }
-        resolve_put("}");
-    }
-    resolve_put("]");
-}
-
 // The delegates whose payloads the loaded method does not need.
 static void put_spare(const ember_method_t *method) {
     const char *comma = "";
@@ -118,7 +79,6 @@ static void put_spare(const ember_method_t *method) {
 }
 
 void resolve_put_delegates(const ember_method_t *method) {
-    static int32_t file = -1;
     put_spare(method);
     const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
     const char *comma = "";
@@ -131,7 +91,7 @@ void resolve_put_delegates(const ember_method_t *method) {
         }
         resolve_put(comma);
         resolve_put_number("{\"index\": ", i);
-        put_graph(delegate->handle, &file);
+        resolve_put_graph(delegate->handle);
         resolve_put("}");
         comma = ", ";
     }

@@ -20,12 +20,12 @@
 #include "ember/method.h"
 #include "ember/port.h"
 
-#include "../../backends/xnnpack/sme/vector.h"
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_load.h"
 #include "resolve_out.h"
 #include "resolve_probe.h"
+#include "resolve_xnnpack.h"
 
 #include <string.h>
 
@@ -135,7 +135,7 @@ int main(void) {
     const char *data = option(line, "data=");
     const char *vector = option(line, "vector=");
     if (*vector != '\0') {
-        ember_xnn_sme_model_vector = read_number(&vector);
+        resolve_set_vector(read_number(&vector));
     }
     const char *more = option(line, "apart=");
     resolve_apart = read_number(&more);

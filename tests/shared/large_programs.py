@@ -11,6 +11,7 @@ import random
 import struct
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ember import program
@@ -29,6 +30,8 @@ class _Writer:
         self.operators: dict[str, int] = {}
         self.calls: list[types.Instruction] = []
         self.inputs: list[int] = []
+        self.initial: list[bytes] = [b""]  # of states
+        self.delegates: list[types.Delegate] = []
         self.end = 0
 
     def add(self, value: types.Value) -> int:
@@ -81,6 +84,40 @@ class _Writer:
         shape = self.add(types.IntList(numbers))
         return self.call("aten::view_copy.out", one, shape, self.tensor(*sizes))
 
+    def alias(self, one: int, *sizes: int) -> int:
+        """The same bytes as another value."""
+        value = self.values[one]
+        assert isinstance(value, types.Tensor)
+        order = tuple(range(len(sizes)))
+        return self.add(replace(value, sizes=sizes, dim_order=order))
+
+    def state(self, *sizes: int) -> int:
+        """A buffer that is zero when the method is loaded."""
+        self.initial.append(bytes(math.prod(sizes) * 4))
+        index = self.tensor(*sizes)
+        extra = types.ExtraInfo(name=f"buffer{index}")
+        value = self.values[index]
+        assert isinstance(value, types.Tensor)
+        number = len(self.initial) - 1
+        self.values[index] = replace(value, data_index=number, extra=extra)
+        return index
+
+    def keep(self, one: int, buffer: int) -> None:
+        """Write a result into a buffer."""
+        index = self.operators.setdefault("aten::copy_", len(self.operators))
+        now = self.add(types.Bool(False))
+        self.calls.append(types.KernelCall(index, (buffer, one, now, buffer)))
+
+    def delegate(self, number: int, one: int, *sizes: int) -> int:
+        """The input times a number of its own, by the example backend."""
+        while len(self.delegates) <= number:
+            factor = struct.pack("<f", 1 + len(self.delegates) / 1024)
+            head = struct.pack("<4sBBHII", b"EXB0", 0, 1, 0, math.prod(sizes), 1)
+            self.delegates.append(types.Delegate("EmberExampleBackend", head + factor))
+        result = self.tensor(*sizes)
+        self.calls.append(types.DelegateCall(number, (one, result)))
+        return result
+
     def program(self, outputs: list[int]) -> types.Program:
         names = (name.partition(".") for name in self.operators)
         method = types.Method(
@@ -90,9 +127,11 @@ class _Writer:
             outputs=tuple(outputs),
             chains=(types.Chain(tuple(self.calls)),),
             operators=tuple(types.Operator(name, over) for name, _, over in names),
+            delegates=tuple(self.delegates),
             planned_sizes=(0, self.end),
         )
-        return types.Program((method,), tuple(self.constants))
+        mutable = (tuple(self.initial),) if len(self.initial) > 1 else ()
+        return types.Program((method,), tuple(self.constants), mutable)
 
 
 def chain(count: int) -> types.Program:
@@ -153,6 +192,72 @@ def many(count: int) -> types.Program:
     return made.program(outputs)
 
 
+def unet(count: int) -> types.Program:
+    """The results of the first half, each joined to one of the second: long skips."""
+    made = _Writer()
+    kept = [made.input(1, 16)]
+    for _ in range(count // 3):
+        kept.append(made.relu(kept[-1], 1, 16))
+    now = kept.pop()
+    while kept:
+        now = made.mean(made.cat([now, kept.pop()], 0, 2, 16), 1, 16)
+    return made.program([now])
+
+
+def fan(count: int) -> types.Program:
+    """Blocks of many results of one input, joined by one call each."""
+    made, wide = _Writer(), 48
+    source = now = made.input(1, 16)
+    while len(made.calls) < count:
+        parts = [made.relu(source, 1, 16) for _ in range(wide)]
+        joined = made.mean(made.cat(parts, 0, wide, 16), 1, 16)
+        now = made.add_of(now, joined, 1, 16)
+    return made.program([now])
+
+
+def aliases(count: int) -> types.Program:
+    """Each result is read through a view, for which there is no call."""
+    made = _Writer()
+    now = made.input(1, 16)
+    for _ in range(count // 2):
+        result = made.relu(now, 1, 16)
+        seen = made.alias(result, 16)
+        now = made.add_of(result, made.alias(seen, 1, 16), 1, 16)
+    return made.program([now])
+
+
+def states(count: int) -> types.Program:
+    """Pairs of calls that read a buffer, and write what is new into it."""
+    made = _Writer()
+    now = made.input(1, 16)
+    for _ in range(count // 2):
+        buffer = made.state(1, 16)
+        now = made.add_of(now, buffer, 1, 16)
+        made.keep(now, buffer)
+    return made.program([now])
+
+
+def methods(count: int) -> types.Program:
+    """Ten methods, each a residual network."""
+    made = [residual(count // 10) for _ in range(10)]
+    return types.Program(
+        tuple(
+            replace(one.methods[0], name="forward" if number == 0 else f"m{number}")
+            for number, one in enumerate(made)
+        ),
+        made[0].constants,
+    )
+
+
+def delegates(count: int) -> types.Program:
+    """Calls of kernels and of delegates in turn."""
+    made = _Writer()
+    now = made.input(1, 16)
+    for number in range(count // 2):
+        now = made.delegate(number % 100, made.relu(now, 1, 16), 1, 16)
+    return made.program([now])
+
+
 def weights(size: int, width: int = 1024) -> types.Program:
     """Linear layers with `size` bytes of constants, none of them equal."""
     made, numbers = _Writer(), random.Random(20)
@@ -177,6 +282,12 @@ SHAPES: Mapping[str, Callable[[int], types.Program]] = {
     "dense": dense,
     "stack": stack,
     "many": many,
+    "unet": unet,
+    "fan": fan,
+    "aliases": aliases,
+    "states": states,
+    "methods": methods,
+    "delegates": delegates,
 }
 
 

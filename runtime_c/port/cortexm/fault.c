@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M: from a fault to a sentence. Armv6-M has one kind of fault and does not say
-// what it was.
+// Cortex-M: from a fault to a sentence. Armv6-M and Armv8-M Baseline have one kind of
+// fault and do not report its cause.
 #include "../common.h"
 #include "core.h"
 
@@ -27,7 +27,7 @@ __attribute__((naked)) void ember_cortexm_fault_entry(void) {
 
 enum { STACKING = 1 << 4 | 1 << 12 | 1 << 20 }; // of CFSR
 
-#if __ARM_ARCH == 6
+#if __ARM_ARCH_ISA_THUMB == 1
 
 static uint32_t fault_status(void) {
     return 0;

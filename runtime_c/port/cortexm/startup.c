@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M (Armv6-M, Armv7-M, Armv8-M): from reset to main().
+// Cortex-M (Armv6-M, Armv7-M, Armv8-M with and without Main Extension): from reset to
+// main(). Cores with Thumb-1 only (__ARM_ARCH_ISA_THUMB 1: Armv6-M, Armv8-M Baseline)
+// have no coprocessors, and one kind of fault.
 //
 // Memory protection: everything below 0x20000000, or below the first memory that can be
 // written (before Armv8-M: below the power of two there), is read-only once the program
@@ -11,8 +13,8 @@
 #include "../semihosting.h"
 #include "core.h"
 
-#if __ARM_ARCH_PROFILE != 'M' || (__ARM_ARCH >= 8 && __ARM_ARCH_ISA_THUMB < 2)
-#error "this port is for Armv6-M, Armv7-M and Armv8-M Mainline"
+#if __ARM_ARCH_PROFILE != 'M'
+#error "this port is for Cortex-M"
 #endif
 
 enum { EXCEPTIONS = 16 };
@@ -51,7 +53,7 @@ _Static_assert(sizeof vectors == EXCEPTIONS * sizeof(vector_t), "one entry a vec
 // CPACR first opens coprocessors 10 and 11 (no effect on cores without them).
 __attribute__((naked, noreturn)) void ember_cortexm_reset(void) {
     __asm volatile(
-#if __ARM_ARCH >= 7
+#if __ARM_ARCH_ISA_THUMB == 2
         "ldr  r0, =0xE000ED88 \n"
         "ldr  r1, [r0]        \n"
         "orr  r1, r1, #0xF00000 \n"
@@ -121,13 +123,13 @@ static void protect_memory(void) {
 }
 
 static void set_up_faults(void) {
-#if __ARM_ARCH == 6
-    CCR |= 1u << 3; // later cores shall refuse unaligned accesses, as those of Armv6-M
+#if __ARM_ARCH_ISA_THUMB == 1
+    CCR |= 1u << 3; // larger cores that run this code refuse unaligned accesses, too
 #else
     SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
-#endif
 #if __ARM_ARCH >= 8
     CCR |= 1u << 19; // low-overhead loops, where the core has any
+#endif
 #endif
 }
 

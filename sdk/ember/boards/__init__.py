@@ -269,6 +269,12 @@ def load(name: str) -> Board:
     return _of_file(path, name)
 
 
+def computer(board: Board | None) -> Board:
+    """This computer, with pointers as wide as the board's."""
+    narrow = board is not None and board.pointer_bytes != 8
+    return load("arm-user" if narrow else "host")
+
+
 def _of_file(path: Path, name: str) -> Board:
     fields = board_layers.read(path)
     board = _checked(path, fields)

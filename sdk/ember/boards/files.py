@@ -18,7 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from ember import paths
 from ember.boards.boot_facts import Boot
@@ -33,6 +39,11 @@ from ember.files import documents
 Table = dict[str, Any]
 Port = Literal["cortexm", "a64", "linux_user", "host", "library"]
 Console = Literal["semihosting", "stderr", "uart"]
+
+_NO_CORTEX_R = (
+    "Cortex-R is not supported: its start-up, exceptions and MPU are not those of"
+    " Cortex-M, and there is no port for them in runtime_c/port"
+)
 
 
 class Core(Strict):
@@ -50,6 +61,13 @@ class Core(Strict):
     ]
     flags: str = ""  # of the compilers; toolchains that know one core need none
 
+    @field_validator("arch", mode="before")
+    @classmethod
+    def _no_other_profile(cls, arch: Any) -> Any:
+        if re.match(r"armv\d+(\.\d+)?-r", str(arch)):
+            raise ValueError(_NO_CORTEX_R)
+        return arch
+
 
 class CoreFile(Core):
     title: str
@@ -60,14 +78,28 @@ class CoreFile(Core):
 
     @model_validator(mode="after")
     def _cortex_m_has_flags(self) -> CoreFile:
-        if self.port == "cortexm" and not self.flags:
-            raise ValueError("flags: give the compiler's, -mcpu=.. and the FPU")
+        if self.port != "cortexm":
+            return self
+        if not re.search(r"-m(cpu|arch)=\S", self.flags):
+            raise ValueError(
+                "`flags` must name the core and its FPU, such as -mcpu=cortex-m4"
+                " -mfpu=fpv4-sp-d16 -mfloat-abi=hard"
+            )
+        if re.search(r"-mcpu=cortex-r|-march=\S*-r\b", self.flags):
+            raise ValueError(_NO_CORTEX_R)
         return self
+
+
+class WithCore(Strict):
+    """A core that a board's or a chip's file describes."""
+
+    core: CoreFile
 
 
 class ChipFile(Strict):
     title: str
     cpu: str
+    core: Table | None = None  # of `cpu`, when it has no file of its own
     isa: tuple[str, ...] | None = None
     toolchains: tuple[str, ...] | None = None
     memories: tuple[Memory, ...] = ()

@@ -25,8 +25,12 @@ class Isa:
     @property
     def needs_target_options(self) -> bool:
         """Whether the options of the core do not allow its instructions."""
-        given = " ".join(self.options.values()).split()
-        return any(word.startswith(("-mcpu", "-march")) for word in given)
+        words = " ".join(self.options.values()).split()
+        return any(word.startswith(("{core}", "-mcpu", "-march")) for word in words)
+
+    def is_for_any_core(self, toolchain: str) -> bool:
+        """Whether the toolchain's options allow the instructions on whatever core."""
+        return "-march=" in self.options.get(toolchain, "")
 
 
 @functools.cache
@@ -58,15 +62,27 @@ def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:
     return tuple(kernel for kernel in candidates if of(kernel) in allowed)
 
 
-def cmake_options(isa: Iterable[str], toolchain: str, cpu: str) -> dict[str, str]:
-    """What CMakeLists.txt is told about variants.
+def cmake_options(isa: Iterable[str], toolchain: str, flags: str) -> dict[str, str]:
+    """What CMakeLists.txt is told about variants, for a core compiled with `flags`.
 
-    Boards whose kernels run on models of instructions compile all, and share them.
+    All that the toolchain can compile for any core, so that boards share them: which
+    run is chosen by the board. With models of instructions these are all there are.
     """
-    wanted = load() if toolchain in MODELLED else isa
+    shared = {name for name, one in load().items() if one.is_for_any_core(toolchain)}
+    wanted = [
+        name
+        for name in load()
+        if toolchain in MODELLED or name in shared or name in isa
+    ]
     options = {"EMBER_ISA": ";".join(wanted), "EMBER_ALL_ISA": ";".join(load())}
-    for name, one in load().items():
-        if toolchain in one.options:
-            given = one.options[toolchain].format(cpu=cpu)
-            options[f"EMBER_VARIANT_FLAGS_{name}"] = ";".join(given.split())
+    for name, entry in load().items():
+        if toolchain in entry.options:
+            words = entry.options[toolchain].format(core=_core_option(flags)).split()
+            options[f"EMBER_VARIANT_FLAGS_{name}"] = ";".join(words)
     return options
+
+
+def _core_option(flags: str) -> str:
+    """The option that names the core or its architecture; "" if there is none."""
+    words = (word for word in flags.split() if word.startswith(("-mcpu", "-march")))
+    return next(words, "")

@@ -15,8 +15,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ember import paths
+from ember.boards import cores
 from ember.boards import files as board_files
-from ember.boards.files import ChipFile, Core, CoreFile, Layer, Table
+from ember.boards.files import ChipFile, Layer, Table
 from ember.errors import SdkError
 
 Note = tuple[str, str]  # what, and the remedy
@@ -27,8 +28,6 @@ _OF_CORES = ("cpu", "isa", "toolchains", "port", "svl")
 _OF_CHIPS = ("cpu", "memories", "identity", "boot")
 # What a memory says that is described whole.
 _WHOLE = {"name", "base", "size", "access", "kind", "holds"}
-# What a core decides unless a chip or board does.
-_BY_CORE = ("port", "isa", "toolchains", "console")
 # Lists that a board adds to those of its chip.
 _JOINED = ("start", "sources")
 
@@ -67,7 +66,8 @@ def read(path: Path) -> Fields:
     lower = Layer(base.path if base else path, taken.table)
     cpu = {**(chip.table if chip else {}), **lower.table, **own.table}.get("cpu")
     given = {**lower.table, **own.table}
-    core = _core(own, cpu, given)
+    described = cores.taken_out(own, lower, *([chip] if chip else ()))
+    core = cores.layer(own, cpu, given, described)
     made = _merged(core, chip, lower, own)
     named = {"chip": taken.chip} if taken.chip else {}
     return Fields({**made.table, **named}, made.places, made.shifts, tuple(notes))
@@ -164,7 +164,7 @@ def _other_chip(
     )
 
 
-# ---- chips and cores -----------------------------------------------------------------
+# ---- chips ---------------------------------------------------------------------------
 
 
 def _chip(own: Layer, name: str | None, others: Iterable[Layer]) -> Layer | None:
@@ -198,29 +198,6 @@ def _unknown(
         return []
     told = f"{own.path}: Ember knows no chip '{name}': only this file describes it"
     return [(told, f"{near}(in `chip:`)")]
-
-
-def _core(own: Layer, cpu: Any, given: Table) -> Layer | None:
-    """The file of the core; None where the board says all that is needed of it."""
-    if cpu is None:
-        return None  # Board says that it is missing
-    name = board_files.name_of(Layer(own.path, {"cpu": cpu}), "cpu")
-    assert name is not None
-    path = board_files.find(own, "cores", name)
-    if path is None:
-        if {"isa", "toolchains"} <= set(given) and given.get("port") != "cortexm":
-            return None
-        known = board_files.known(own, "cores")
-        raise SdkError(
-            f"{own.path}: cpu: there is no core '{name}'",
-            hint=f"{board_files.near(name, known)}cores are {', '.join(known)};"
-            f" describe another in {own.path.parent / 'cores' / name}.yaml",
-        )
-    core = board_files.layer_of(path)
-    board_files.check(core, CoreFile)
-    table = {key: core.table[key] for key in _BY_CORE}
-    facts = {key: core.table[key] for key in Core.model_fields if key in core.table}
-    return Layer(path, {**table, "core": facts})
 
 
 # ---- one over the other --------------------------------------------------------------

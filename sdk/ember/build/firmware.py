@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember import paths
-from ember.build import pack, parts
+from ember.build import pack
 from ember.build.stack import ports
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members
 from ember.errors import SdkError
 from ember.program import Method, Tensor
-from ember.toolchain import elf, linker
+from ember.toolchain import elf, linker, parts
 from ember.toolchain.libraries import Libraries
 
 

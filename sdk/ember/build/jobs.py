@@ -139,7 +139,7 @@ def key(job: Job, made: Libraries) -> str:
         dict(options.labels),
     ]
     digest.update(json.dumps(facts).encode())
-    digest.update(user_kernels.digest(options.rules.known))
+    digest.update(user_kernels.digest(options.rules.libraries))
     return digest.hexdigest()
 
 

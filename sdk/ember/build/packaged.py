@@ -10,14 +10,14 @@ from pathlib import Path
 
 from ember import boards, paths, progress
 from ember import model as models
-from ember.build import choosing, flow, jobs, pack, packing, parts, placing
+from ember.build import choosing, flow, jobs, pack, packing, placing
 from ember.build import folder as build_folder
 from ember.build.advice import refusal
 from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
 from ember.plan.improved import Chosen
-from ember.toolchain import libraries, user_kernels
+from ember.toolchain import libraries, parts, user_kernels
 from ember.toolchain.libraries import Libraries
 
 # Of a packed model's stack what is left for an application of the project's own.

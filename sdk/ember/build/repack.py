@@ -6,11 +6,11 @@ What it writes is a valid ET12 program that computes the same, here and in Execu
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ember import program
+from ember import boards, program
 from ember.boards import Board
 from ember.build import runner
 from ember.kernels import KernelList
@@ -19,8 +19,9 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
+from ember.plan.passes.execute import Computer, FirmwareOf, Subject
 from ember.plan.passes.improve import improve
-from ember.plan.replan import replan
+from ember.plan.replan import Replanned, replan
 from ember.program import Program
 
 
@@ -37,58 +38,81 @@ def repack(
         return Improved.of(model)
     keep = _shared(model.program, known)
     began = time.process_time()
-    packed = _packed(model, known, keep)
+    first = last = _Packed.of(model.program, known, keep)
     planned = time.process_time()
-    passed = improve(packed, known, passes, board, keep, host_runner)
+    here = Computer(boards.computer(board), known, _runner_of(model), model.data)
+    reference = first.reference(model)
+    passed = improve(model, first.program, reference, here, passes, keep)
     seconds = time.process_time() - planned
-    if passed.draft.program is not packed.program:
+    before = passed.draft.program
+    if before is first.program:
+        before = model.program
+    else:
         seconds += planned - began  # the plan that passes start from
-        again = replace(packed, program=passed.draft.program)
-        packed = _with_stock(_packed(again, known, keep), packed)
+        plan_check.check(model.program, first.program, known)
+        last = _Packed.of(before, known, keep, check=False).with_stock(first)
+    plan_check.check(before, program.read_back(last.program), known)
     return replace(
-        packed,
+        Improved.of(model),
+        content=program.content(last.program),
+        program=last.program,
+        stock=model.program,
+        replanned=last.plans,
         origins=passed.draft.origins,
         passes=passed.outcomes,
         pass_seconds=seconds,
     )
 
 
-def host_runner(board: Board, rules: Rules) -> Path:
-    """Firmware that runs programs, with every kernel that the rules allow."""
-    return runner.general(board, rules=rules)
+def _runner_of(model: Model) -> FirmwareOf:
+    """Firmware that runs programs of the operators that a model calls."""
+
+    def firmware(board: Board, rules: Rules) -> Path:
+        return runner.for_programs(board, [model.program], rules=rules)
+
+    return firmware
 
 
-def _packed(model: Model, known: KernelList, keep: frozenset[int]) -> Improved:
-    methods = model.program.methods
-    plans = {one.name: replan(one, known, keep) for one in methods}
-    packed = trim.trimmed(
-        replace(model.program, methods=tuple(plans[one.name].method for one in methods))
-    )
-    plans = {one.name: replace(plans[one.name], method=one) for one in packed.methods}
-    if packed == model.program:
-        packed = model.program  # which is written already
-    content = program.content(packed)
-    plan_check.check(model.program, program.parse(content), known)
-    return replace(
-        Improved.of(model),
-        content=content,
-        program=packed,
-        stock=model.program,
-        replanned=plans,
-    )
+@dataclass(frozen=True)
+class _Packed:
+    """A program with its memory planned anew, nothing unused; not yet checked."""
 
+    program: Program
+    plans: Mapping[str, Replanned]  # by method
 
-def _with_stock(model: Improved, before: Improved) -> Improved:
-    """What was found in the program as it was read, of a model packed again."""
-    plans = {
-        name: replace(
-            one,
-            stock=before.replanned[name].stock,
-            conflict=before.replanned[name].conflict,
+    @staticmethod
+    def of(
+        before: Program, known: KernelList, keep: frozenset[int], *, check: bool = True
+    ) -> _Packed:
+        """Without `check` the plan of `before` is taken to be right."""
+        plans = {
+            one.name: replan(one, known, keep, check=check) for one in before.methods
+        }
+        methods = tuple(plans[one.name].method for one in before.methods)
+        packed = trim.trimmed(replace(before, methods=methods))
+        if packed == before:
+            packed = before  # which may be written already
+        return _Packed(
+            packed,
+            {one.name: replace(plans[one.name], method=one) for one in packed.methods},
         )
-        for name, one in model.replanned.items()
-    }
-    return replace(model, stock=before.stock, replanned=plans)
+
+    def reference(self, model: Model) -> Subject:
+        """What passes must compute as well: the model as it was read; where its own
+        plan destroys something, with this plan."""
+        if any(one.conflict for one in self.plans.values()):
+            return Subject.of(self.program)
+        return Subject(model.program, model.content)
+
+    def with_stock(self, first: _Packed) -> _Packed:
+        """This, with what was found in the program as it was read."""
+        plans = {
+            name: replace(
+                one, stock=first.plans[name].stock, conflict=first.plans[name].conflict
+            )
+            for name, one in self.plans.items()
+        }
+        return replace(self, plans=plans)
 
 
 def _shared(one: Program, known: KernelList) -> frozenset[int]:

@@ -1,10 +1,11 @@
-"""An operator's schema, arguments and NumPy's results become a case of one call."""
+"""An operator's schema or a backend's payload, arguments and NumPy's results become a
+case of one call."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,39 @@ def write(
     places = [call.argument(value) for value in arguments]
     outs = [call.argument(np.asarray(value)) for value in results]
     method = call.method(op, places, outs, [places[index] for index in inputs])
+    _write_case(folder, method, list(inputs.values()), results, rtol, atol)
+
+
+def write_delegate(
+    folder: Path,
+    backend: str,
+    payload: bytes,
+    inputs: Sequence[Array],
+    results: Sequence[Array],
+    *,
+    rtol: float = 0.0,
+    atol: float = 0.0,
+) -> None:
+    """Write a case into `folder`: the backend with this id, started with `payload` and
+    executed with `inputs`."""
+    call = _Call()
+    places = [call.argument(np.asarray(value)) for value in inputs]
+    outs = [call.argument(np.asarray(value)) for value in results]
+    method = call.delegated(types.Delegate(backend, payload), places, outs)
+    _write_case(folder, method, inputs, results, rtol, atol)
+
+
+def _write_case(
+    folder: Path,
+    method: types.Method,
+    inputs: Sequence[Array],
+    results: Sequence[Array],
+    rtol: float,
+    atol: float,
+) -> None:
     content = program.write(types.Program(methods=(method,), constants=(b"",)))
     folder.mkdir(parents=True, exist_ok=True)
-    arrays = {f"in{place}.npy": value for place, value in enumerate(inputs.values())}
+    arrays = {f"in{index}.npy": value for index, value in enumerate(inputs)}
     expected = {f"out{index}.npy": value for index, value in enumerate(results)}
     for name, value in (arrays | expected).items():
         np.save(folder / name, value)
@@ -88,13 +119,25 @@ class _Call:
         returned = self._add(types.TensorList(tuple(outs))) if several else outs[0]
         name, _, overload = op.partition(".")
         call = types.KernelCall(0, (*places, *outs, returned))
+        method = self._method(call, inputs, outs)
+        return replace(method, operators=(types.Operator(name, overload),))
+
+    def delegated(
+        self, delegate: types.Delegate, inputs: list[int], outs: list[int]
+    ) -> types.Method:
+        call = types.DelegateCall(0, (*inputs, *outs))
+        return replace(self._method(call, inputs, outs), delegates=(delegate,))
+
+    def _method(
+        self, call: types.Instruction, inputs: list[int], outs: list[int]
+    ) -> types.Method:
         return types.Method(
             name="forward",
             values=tuple(self.values),
             inputs=tuple(inputs),
             outputs=tuple(outs),
             chains=(types.Chain((call,)),),
-            operators=(types.Operator(name, overload),),
+            operators=(),
             planned_sizes=(0, self.at),
         )
 

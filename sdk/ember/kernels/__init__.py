@@ -43,7 +43,13 @@ class Operator:
         """Arguments of a call by the schema, the trailing return value not counted."""
         return len(kernel_library.arguments(self.schema))
 
-    @property
+    @functools.cached_property
+    def is_ours(self) -> bool:
+        """Whether no kernel is a user's: then it does what its schema says, no more."""
+        own = paths.kernels()
+        return all(own in one.parents for one in self.sources)
+
+    @functools.cached_property
     def is_random(self) -> bool:
         """Whether its results depend on the index of a call and on how often it ran."""
         return any(one.parent.name == "random" for one in self.sources)
@@ -138,13 +144,19 @@ class KernelList:
 
 
 @functools.cache
+def libraries_of(folders: tuple[Path, ...]) -> tuple[Library, ...]:
+    """The user's."""
+    return tuple(kernel_library.read(folder.absolute()) for folder in folders)
+
+
+@functools.cache
 def load(folders: tuple[Path, ...] = ()) -> KernelList:
     """Ember's kernels and those of the user's `folders`, which are tried first.
 
     Ember's without kernels and backends whose files do not exist.
     """
     own = kernel_library.read(paths.kernels())
-    libraries = tuple(kernel_library.read(folder.absolute()) for folder in folders)
+    libraries = libraries_of(folders)
     found: dict[str, Operator] = {}
     for entry in own.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]

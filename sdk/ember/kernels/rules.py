@@ -11,6 +11,7 @@ from ember import kernels
 from ember.boards import Board
 from ember.errors import SdkError
 from ember.kernels import KernelList
+from ember.kernels.library import Library
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class Rules:
     def known(self) -> KernelList:
         # Without folders the same list as everybody's: it is read once.
         return kernels.load(self.folders) if self.folders else kernels.load()
+
+    @property
+    def libraries(self) -> tuple[Library, ...]:
+        """The user's own, known without reading Ember's list."""
+        return kernels.libraries_of(self.folders)
 
     def narrowed(self, board: Board) -> Board:
         """`board` without the instruction sets that are forbidden."""

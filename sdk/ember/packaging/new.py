@@ -161,8 +161,8 @@ def create(
 
 def _buildable(given: Path, board: Board, template: str) -> bytes:
     """The program's bytes, when the board can run it and a template can hold it."""
-    seen = board if template == "cmake" else sources.library_board(board)
-    build.check([given], seen, build.Options())
+    part = None if template == "cmake" else sources.library_board(board)
+    build.check([given], board, build.Options(), part=part)
     model = models.read(given)
     if model.data:
         raise SdkError(

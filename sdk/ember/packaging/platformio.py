@@ -116,7 +116,9 @@ def board_facts(board: Board) -> dict[str, Any]:
 def _flags(board: Board) -> str:
     """The options of its core; GNU as knows Helium too badly."""
     assert board.core is not None
-    return f"{board.core.flags.replace('+nomve.fp', '+nomve')} -mthumb"
+    helium = "+nomve" if "mve" in board.isa else ""
+    flags = re.sub(r"-m(cpu|arch)=\S+", rf"\g<0>{helium}", board.core.flags, count=1)
+    return f"{flags} -mthumb"
 
 
 def port_sources(board: Board) -> list[str]:

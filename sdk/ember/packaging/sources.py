@@ -22,12 +22,11 @@ from pathlib import Path
 from ember import __version__, paths
 from ember import model as models
 from ember.boards import Board, Role, isa
-from ember.build import choosing, closure, jobs, packing, placing
-from ember.build.assumed import Assumed
+from ember.build import choosing, jobs, packing
+from ember.build.advice import fitting
 from ember.build.jobs import Options
 from ember.errors import SdkError
-from ember.select import resolve
-from ember.toolchain import libraries, linker
+from ember.toolchain import closure, linker, parts
 
 RECORD = "ember.json"
 _READ_ONLY: tuple[Role, ...] = ("vectors", "code", "rodata", "weights")
@@ -42,19 +41,17 @@ def write(
     found = tuple(models.read(path) for path in files)
     job = jobs.make(found, library_board(board), options, None)
     chosen = choosing.choose(job)
-    made = libraries.build(resolve.computer(job.board), messages=True)
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
         place = Path(temporary)
-        assumed = Assumed(options.stack or linker.DEFAULT_STACK)
-        packed = packing.pack(place, job, placing.place(job, chosen, assumed).check())
+        packed = packing.pack(place, job, fitting.place(job, chosen, board))
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"
         core += [app / "model.c", app / "model_loaded.c"]
         port = paths.runtime() / "port"
         core += [port / "weak.c", port / "read_line.c"]
-        ours = [*core, *closure.sources(made, texts.values())]
+        ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
             texts[_place(one)] = one.read_text(encoding="utf-8")
         for one in options.rules.known.user_sources(packed.kernels):

@@ -15,6 +15,7 @@ from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.kernels import library as kernel_library
 from ember.program import Method, types
+from ember.program.remembered import remembered
 
 _VIEW = "executorch_prim::et_view.default"  # (self, size, out): out points at self
 _COPY_INDEX = "executorch_prim::et_copy_index.tensor"  # (to, from, index): one part
@@ -41,6 +42,10 @@ class Effects:
 
 def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
     """Of every instruction. SdkError names an operator that is not known."""
+    return remembered(method, ("effects", known), lambda: _all(method, known))
+
+
+def _all(method: Method, known: KernelList) -> tuple[Effects, ...]:
     calls = enumerate(method.instructions)
     return tuple(_of(method, index, one, known) for index, one in calls)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ember.files import flat, schema
 from ember.files.flat import Record
 from ember.files.segments import Data, Placed, align_up, place
+from ember.program.remembered import remembered
 from ember.program.types import (
     Bool,
     BoolList,
@@ -43,11 +44,7 @@ _PREFIX = 8  # root offset and identifier, before the header
 
 def content(program: Program) -> bytes:
     """The bytes of its file, written once for each record."""
-    known = program.__dict__.get("_content")
-    if known is None:
-        known = write(program)
-        program.__dict__["_content"] = known  # no field: replace() forgets it
-    return bytes(known)
+    return remembered(program, "content", lambda: write(program))
 
 
 def write(

@@ -116,14 +116,19 @@ def bytes_needed(case: Case, board: Board) -> int | None:
     """What the case takes in all, by the loader on this computer; None: it fails."""
     names = [method.name for method in case.program.methods]
     indices = [names.index(name) for name in case.methods]
+    methods = [case.program.methods[index] for index in indices]
+    used = {op for method in methods for op in method.operator_names}
+    offered = kernels.load().all(board.isa)
+    allowed = {op: offered[op] for op in used & offered.keys()}
     content = case.content
     if case.bundled:
         content = bundle.parse(case.content).program
     try:
-        needs = resolve.resolve(content, case.data, board, indices).methods
+        needs = resolve.resolve(
+            content, case.data, board, indices, allowed=allowed
+        ).methods
     except SdkError:
         return None
-    methods = [case.program.methods[index] for index in indices]
     own = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
     others = zip_longest(*(one.planned_sizes[2:] for one in methods), fillvalue=0)
     shared: int = sum(max(sizes) for sizes in others)

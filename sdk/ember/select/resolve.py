@@ -6,33 +6,26 @@ board's pointer width (runtime_c/app/resolve_main.c), so host and device agree.
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import re
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ember import boards, kernels, paths
-from ember.boards import Board, isa
+from ember import kernels
+from ember.boards import Board
 from ember.errors import SdkError
 from ember.files import documents
 from ember.kernels import KernelList
-from ember.select import delegates
+from ember.select import delegates, loader
 from ember.select.delegates import DelegateNeeds
-from ember.toolchain import emulator, libraries, linker, models, user_kernels
+from ember.toolchain import emulator
 
 MOST_DATA_FILES = 16  # resolve_main.c
 _UNSUPPORTED, _TOO_LARGE = -2, 3
 _TIMEOUT_S = 300
 _APART = 4096  # bytes between the regions of one loading, and the double in another
-_TWIN, _MOVED = (
-    "resolve-moved",
-    0x80_0000,
-)  # bytes between the addresses of the loader and its twin
 
 _NO_DATA = re.compile("(constant|data) is missing")
 _DATA_HINT = (
@@ -109,13 +102,13 @@ def resolve(
     """
     known = known or kernels.load()
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
-    tool = _tool_for(board, known, allowed)
+    tool = loader.ready(board, known, allowed, program)
     vector = [f"vector={board.svl // 8}"] if board.svl else []
     return _resolution(*_load(tool, program, data, methods, allowed, vector))
 
 
 def _load(
-    tool: _Tool,
+    tool: loader.Loader,
     program: bytes,
     data: Sequence[bytes],
     methods: Sequence[int],
@@ -168,7 +161,7 @@ def twice(
     So a word of a node's state that differs is an address, and the distance tells of
     what. Only for boards whose pointers have 4 bytes.
     """
-    tool = _tool_for(board, known, allowed)
+    tool = loader.ready(board, known, allowed, program)
     made = []
     for one, apart in ((tool, _APART), (tool.moved, 2 * _APART)):
         found, packed = _load(one, program, data, methods, allowed, [f"apart={apart}"])
@@ -235,127 +228,3 @@ def _method(
         },
         spare=tuple(sizes.get("spare", ())),
     )
-
-
-# ---- the tool -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Tool:
-    board: Board
-    path: Path
-    unmodelled: Mapping[str, str]  # kernels that it lacks, by the intrinsic
-
-    @property
-    def moved(self) -> _Tool:
-        """The same program, linked to other addresses."""
-        return replace(self, path=self.path.with_name(_TWIN))
-
-
-def _sources(pattern: str) -> list[Path]:
-    return sorted((paths.runtime() / "app").glob(pattern))
-
-
-def is_ready(board: Board, known: KernelList) -> bool:
-    """Whether the loader is compiled, so that resolve() starts no compiler."""
-    host = computer(board)
-    key = libraries.built_key(host, messages=True)
-    sets = _node_sets(board, known)
-    return key is not None and _place(host, key, known, sets).is_file()
-
-
-def computer(board: Board | None) -> Board:
-    """This computer with pointers as wide as the board's."""
-    narrow = board is not None and board.pointer_bytes != 8
-    return boards.load("arm-user" if narrow else "host")
-
-
-def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
-    """The board's instruction sets that kernels of nodes have variants for."""
-    used = {isa.of(name) for one in known.backends.values() for name in one.kernels}
-    return tuple(name for name in board.isa if name in used) if board else ()
-
-
-@functools.cache
-def _tables(
-    known: KernelList, sets: tuple[str, ...], without: frozenset[str] = frozenset()
-) -> tuple[str, str]:
-    chosen = {
-        name: [kernel for kernel in offered if kernel not in without]
-        for name, offered in known.of_all_sets().items()
-    }
-    nodes = {name for one in known.backends.values() for name in one.kernels}
-    return (
-        kernels.operator_table(chosen, known),
-        kernels.backend_table(known.backends, sets, nodes - without),
-    )
-
-
-def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> Path:
-    digest = hashlib.sha256(key.encode())
-    for path in _sources("resolve_*.[ch]"):
-        digest.update(path.name.encode() + path.read_bytes())
-    digest.update("".join(_tables(known, sets)).encode())
-    digest.update(user_kernels.digest(known))
-    name = f"{board.name}-{digest.hexdigest()[:16]}"
-    return paths.cache() / "resolve" / name / "resolve"
-
-
-def _tool_for(
-    board: Board, known: KernelList, allowed: Mapping[str, Sequence[str]]
-) -> _Tool:
-    """The loader that has each kernel that the board may use."""
-    sets = _node_sets(board, known)
-    tool = _tool(computer(board).name, known, sets)
-    wanted = [kernel for offered in allowed.values() for kernel in offered]
-    for backend in known.backends.values():
-        wanted += isa.usable(backend.kernels, sets)
-    why = f"kernels for {board.name} are chosen by calling it on this computer"
-    models.need(wanted, tool.unmodelled, why)
-    return tool
-
-
-@functools.cache
-def _tool(name: str, known: KernelList, sets: tuple[str, ...]) -> _Tool:
-    """The loader as a program of this computer, compiled unless the cache has it.
-
-    It has the kernels for every instruction set, and those of nodes for `sets`; models
-    stand for instructions that this computer lacks, but only `prepare` is called here.
-    """
-    board = boards.load(name)
-    built = libraries.build(board, messages=True)
-    path = _place(board, built.key, known, sets)
-    if not path.is_file():
-        top = paths.writable_folder(path.parents[1])
-        with tempfile.TemporaryDirectory(dir=top) as temporary:
-            _build(built, Path(temporary), known, sets)
-            path.parent.mkdir(exist_ok=True)
-            for made in (_TWIN, "resolve"):  # its twin is there when it is
-                if (Path(temporary) / made).is_file():
-                    shutil.move(Path(temporary) / made, path.with_name(made))
-    return _Tool(board, path, built.unmodelled)
-
-
-def _build(
-    built: libraries.Libraries, folder: Path, known: KernelList, sets: tuple[str, ...]
-) -> None:
-    table, backends = _tables(known, sets, frozenset(built.unmodelled))
-    (folder / "operators.c").write_text(table, encoding="utf-8")
-    (folder / "backends.c").write_text(backends, encoding="utf-8")
-    sources = [*_sources("resolve_*.c"), folder / "operators.c", folder / "backends.c"]
-    objects = built.compile(sources, folder)
-    objects += user_kernels.objects(built, known, known.of_all_sets())
-    if built.board.port == "host":
-        built.link(objects, folder / "resolve")
-        return
-    for name, board in (("resolve", built.board), (_TWIN, _moved(built.board))):
-        script = folder / f"{name}.ld"
-        script.write_text(linker.script(board), encoding="utf-8")
-        built.link(objects, folder / name, script=script)
-
-
-def _moved(board: Board) -> Board:
-    memories = tuple(
-        one.model_copy(update={"base": one.base + _MOVED}) for one in board.memories
-    )
-    return board.model_copy(update={"memories": memories})

@@ -15,7 +15,7 @@ from ember.kernels import KernelList
 from ember.kernels.opinfo import OpInfo
 from ember.kernels.rules import Rules
 from ember.program import Method, Program
-from ember.select import gaps, pins, resolve
+from ember.select import gaps, loader, pins, resolve
 from ember.select.gaps import Gap
 from ember.select.pins import Origins
 
@@ -148,10 +148,11 @@ def examine(
     allowed = rules.allowed(board)
     found = [gap for method in methods for gap in gaps.static(name, method, known)]
     odd = any(gaps.breaks_schemas(method, known) for method in methods)
-    if odd or (found and not resolve.is_ready(board, known)):
+    names = {op for method in methods for op in method.operator_names}
+    ready = loader.is_ready(board, known, frozenset(names), content)
+    if odd or (found and not ready):
         return Examined(None, tuple(found))
     indices = [model.methods.index(method) for method in methods]
-    names = {op for method in methods for op in method.operator_names}
 
     def resolved(allowed: Mapping[str, Sequence[str]]) -> resolve.Resolution:
         used = {op: items for op, items in allowed.items() if op in names}
@@ -191,7 +192,8 @@ def look(
     known = kernels.load()
     host = boards.load("host")
     try:
-        if resolve.is_ready(host, known):
+        names = frozenset(op for method in methods for op in method.operator_names)
+        if loader.is_ready(host, known, names, content):
             return examine(model, content, (), host, methods, name).gaps
     except SdkError:  # data files are missing: only the names can be looked at
         pass

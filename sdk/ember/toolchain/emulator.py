@@ -44,7 +44,7 @@ _KINDS = {
     "divide-by-zero": "division by zero",
     "coprocessor-off": "floating-point or vector instruction on a core without it",
     "invalid-state": "jump to an address that is not Thumb code",
-    "hard-fault": "HardFault (Armv6-M does not report its cause)",
+    "hard-fault": "HardFault (this core does not report its cause)",
     "sme-state": "SME instruction outside its streaming or ZA state",
 }
 

@@ -83,6 +83,16 @@ class Libraries:
         return replace(self, archives=tuple(archives))
 
     @property
+    def optional_archives(self) -> tuple[Path, ...]:
+        """Of kernels and backends: missing where libraries are not whole."""
+        return tuple(path for path in self.archives if path.name in PARTS)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the archives of all kernels and backends are there."""
+        return all(path.is_file() for path in self.optional_archives)
+
+    @property
     def all_archives(self) -> list[Path]:
         """Ours and the system's, in the linker's order."""
         found = [
@@ -248,6 +258,14 @@ def built_key(
     config = Config(board, toolchain or board.toolchain, messages, optimize)
     folder = config.folder / _content(config)
     return folder.name if (folder / _RECORD).is_file() else None
+
+
+def is_built(
+    board: Board, *, messages: bool, optimize: Optimize = DEFAULT_OPTIMIZE
+) -> bool:
+    """Whether build() of the whole libraries would find them in the cache."""
+    config = Config(board, board.toolchain, messages, optimize)
+    return _is_made(config.folder / _content(config), whole=True)
 
 
 def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import shutil
 import tempfile
@@ -12,16 +11,16 @@ from pathlib import Path
 
 from ember import paths
 from ember.kernels import KernelList
+from ember.kernels.library import Library
 from ember.toolchain.libraries import Libraries
 
 _KEPT = 64  # folders of objects
 
 
-@functools.cache
-def digest(known: KernelList) -> bytes:
+def digest(libraries: Sequence[Library]) -> bytes:
     """A hash of every file that the user's kernels may be made of."""
     found = hashlib.sha256()
-    for library in known.libraries:
+    for library in libraries:
         for path in library.files():
             found.update(str(path.relative_to(library.folder)).encode() + b"\0")
             found.update(hashlib.sha256(path.read_bytes()).digest())
@@ -39,7 +38,7 @@ def objects(
     sources = known.user_sources(chosen)
     if not sources:
         return []
-    key = hashlib.sha256(made.key.encode() + digest(known))
+    key = hashlib.sha256(made.key.encode() + digest(known.libraries))
     key.update(str([str(path) for path in sources]).encode())
     top = paths.writable_folder(paths.cache() / "user-kernels")
     folder = top / key.hexdigest()[:16]

@@ -18,7 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 RANGE = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)")
 PINNED = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 REQUIRED = re.compile(r"([\w-]+)(?:>=([\d.]+))?")
-LOCKED_EXTRAS = ("dev", "hexagon", "flash")
+LOCKED_EXTRAS = {"": ("flash", "build"), "-dev": ("dev",), "-hexagon": ("hexagon",)}
 
 # What reads and writes programs, numbers, YAML and the command line.
 SUBJECTS = (
@@ -37,9 +37,13 @@ def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def locked() -> dict[str, str]:
-    text = (ROOT / "tools" / "requirements.lock").read_text(encoding="utf-8")
-    return dict(PINNED.findall(text))
+def lock_file(part: str) -> str:
+    """What tools/setup.sh installs for a part; "" for what every user has."""
+    return (ROOT / "tools" / f"requirements{part}.lock").read_text(encoding="utf-8")
+
+
+def locked(part: str = "") -> dict[str, str]:
+    return dict(PINNED.findall(lock_file(part)))
 
 
 def test_the_lock_file_is_within_the_ranges() -> None:
@@ -47,20 +51,33 @@ def test_the_lock_file_is_within_the_ranges() -> None:
         assert number(lowest) <= number(locked()[name]) < number(bound), name
 
 
-def test_the_lock_file_has_the_extras_of_setup() -> None:
-    for extra in LOCKED_EXTRAS:
+@pytest.mark.parametrize("part", LOCKED_EXTRAS)
+def test_the_lock_files_have_their_extras(part: str) -> None:
+    for extra in LOCKED_EXTRAS[part]:
         for text in PROJECT["optional-dependencies"][extra]:
             match = REQUIRED.match(text)
             assert match is not None
-            version = locked()[match[1].lower()]
+            version = locked(part)[match[1].lower()]
             assert number(match[2] or "0") <= number(version), text
 
 
-def test_every_locked_file_has_a_hash() -> None:
-    text = (ROOT / "tools" / "requirements.lock").read_text(encoding="utf-8")
-    parts = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
-    assert len(parts) > len(ranges())
-    assert all("--hash=sha256:" in part for part in parts)
+@pytest.mark.parametrize("part", LOCKED_EXTRAS)
+def test_the_lock_files_agree(part: str) -> None:
+    shared = locked().keys() & locked(part).keys()
+    assert {name: locked(part)[name] for name in shared} == {
+        name: locked()[name] for name in shared
+    }
+
+
+def test_what_few_need_is_not_in_the_first_setup() -> None:
+    assert not {"ziglang", "mypy", "ruff", "torch"} & locked().keys()
+
+
+@pytest.mark.parametrize("part", LOCKED_EXTRAS)
+def test_every_locked_file_has_a_hash(part: str) -> None:
+    parts = re.split(r"^(?=[\w.-]+==)", lock_file(part), flags=re.MULTILINE)[1:]
+    assert parts
+    assert all("--hash=sha256:" in text for text in parts)
 
 
 def test_the_page_has_the_ranges() -> None:

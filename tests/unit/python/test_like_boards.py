@@ -20,6 +20,7 @@ FLASH |= {"flash": {"sectors": "4K", "write": 256}}
 DTCM = {"name": "dtcm", "base": 0x20000000, "size": "128K", "access": "rw"}
 DTCM |= {"kind": "tcm", "holds": ["stack", "data", "planned", "temp", "method", "io"]}
 MEMORIES = [FLASH, DTCM]
+WHOLE = {"title": "a board", "memories": MEMORIES, "verified": "nobody"}
 
 
 def write(folder, stem, **keys):
@@ -240,6 +241,49 @@ def test_an_unknown_core(tmp_path):
     assert "did you mean cortex-m55?" in said
 
 
+M85 = "-mcpu=cortex-m85 -mfloat-abi=hard"
+
+
+def test_a_core_in_the_boards_file(tmp_path):
+    core = {"like": "cortex-m55", "flags": M85}
+    board = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE))
+    assert (board.cpu, board.core.flags) == ("cortex-m85", M85)
+    base = boards.load("mps3-an547")
+    assert (board.isa, board.toolchains) == (base.isa, base.toolchains)
+
+
+def test_flags_of_a_known_core(tmp_path):
+    flags = "-mcpu=cortex-m33+nofp -mfloat-abi=soft"
+    given = {"cpu": "cortex-m33", "core": {"flags": flags}}
+    assert boards.read(mine(tmp_path, **given, **WHOLE)).core.flags == flags
+
+
+def test_a_core_in_the_chips_file(tmp_path):
+    core = {"like": "cortex-m55", "flags": M85}
+    chip = {"title": "a", "cpu": "cortex-m85", "core": core, "memories": MEMORIES}
+    write(tmp_path / "chips", "abc123", **chip)
+    assert boards.read(mine(tmp_path, chip="abc123")).core.flags == M85
+
+
+@pytest.mark.parametrize(
+    ("core", "said"),
+    [
+        ({"like": "cortex-m5"}, "core.like: there is no core 'cortex-m5'"),
+        ({"flags": M85}, "core.arch: Field required"),
+        ({"like": "cortex-m4", "fpu": "none"}, "core.fpu: unknown key"),
+        ({"like": "cortex-m4", "flags": "-mthumb"}, "`flags` must name the core"),
+        ({"like": "cortex-m4", "arch": "armv7-r"}, "Cortex-R is not supported"),
+        (
+            {"like": "cortex-m4", "flags": "-mcpu=cortex-r5"},
+            "Cortex-R is not supported",
+        ),
+        (7, "core: it must be a mapping"),
+    ],
+)
+def test_a_core_that_is_wrong(tmp_path, core, said):
+    assert said in refused(mine(tmp_path, cpu="new", core=core, **WHOLE))
+
+
 @pytest.mark.parametrize("name", CHIPS)
 def test_every_chip_makes_a_board(tmp_path, name):
     board = boards.read(mine(tmp_path, chip=name))
@@ -351,7 +395,7 @@ def test_a_core_for_cortex_m_has_flags(tmp_path):
         tmp_path / "cores", "x", **core, toolchains=["arm-gnu"], console="semihosting"
     )
     said = refused(mine(tmp_path, cpu="x", memories=MEMORIES))
-    assert "cores/x.yaml: flags: give the compiler's" in said
+    assert "cores/x.yaml: `flags` must name the core" in said
 
 
 def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path):

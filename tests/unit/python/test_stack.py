@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from ember import paths
-from ember.build.stack import a64, image, objects
+from ember.build.stack import a64, image
 from ember.build.stack.bound import Bound, Graph, StackError
 from ember.build.stack.code import Objects, machine
 from ember.build.stack.members import Members, Place
 from ember.build.stack.walk import UnknownStackError
+from ember.toolchain import objects
 
 GCC, CLANG = "arm-none-eabi-gcc", "clang-19"
 CORES = {

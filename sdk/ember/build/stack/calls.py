@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 from ember.build.stack.code import Objects
 from ember.build.stack.members import Place, is_core
-from ember.build.stack.objects import Object
 from ember.toolchain import elf
+from ember.toolchain.objects import Object
 
 # The words of the runtime's structures that hold functions, by what these are.
 _CHANGING = dict(

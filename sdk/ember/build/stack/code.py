@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from ember.build.stack import a64, thumb
 from ember.build.stack.members import Members, Place
-from ember.build.stack.objects import Object, Relocation
 from ember.build.stack.step import Step
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf
+from ember.toolchain.objects import Object, Relocation
 
 _JUMPS_BY_TABLE = "__gnu_thumb1_case_"  # how GCC writes a switch for Armv6-M
 _CODE, _DATA = ("$t", "$x", "$a"), "$d"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members, Place
-from ember.build.stack.objects import Object
 from ember.build.stack.step import Step
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf, linkmap
+from ember.toolchain.objects import Object
 
 
 def differences(graph: Graph, firmware: Path) -> list[str]:

@@ -10,10 +10,9 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.build.stack import objects
-from ember.build.stack.objects import Archive, Object
-from ember.toolchain import elf
+from ember.toolchain import elf, objects
 from ember.toolchain.elf import Symbol
+from ember.toolchain.objects import Archive, Object
 
 # Sections that linker scripts drop, whoever refers to them.
 _DROPPED = (".ARM.ex", ".eh_frame", ".note", ".comment", ".debug", ".ARM.attr")

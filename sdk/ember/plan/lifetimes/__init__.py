@@ -22,6 +22,7 @@ from ember.plan.lifetimes.flow import Flow
 from ember.plan.lifetimes.lives import Lives
 from ember.plan.offsets import Buffer, Moments
 from ember.program import Method
+from ember.program.remembered import remembered
 from ember.program.types import ALIGN
 
 
@@ -49,6 +50,11 @@ class Lifetimes:
 def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
     """SdkError for an operator that is not known, and for a value of which nothing
     wrote a part. Without `check` the program's own plan is taken to be right."""
+    question = ("lifetimes", known, check)
+    return remembered(method, question, lambda: _lifetimes(method, known, check=check))
+
+
+def _lifetimes(method: Method, known: KernelList, *, check: bool) -> Lifetimes:
     bases = Bases(Flow(method, known))
     conflict = Lives(bases, bases.of).conflict() if check else None
     return Lifetimes(_storages(Lives(bases, moves.shared(bases))), conflict)

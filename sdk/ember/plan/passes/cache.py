@@ -12,7 +12,7 @@ from ember import paths, program, writing
 from ember.errors import SdkError
 from ember.files import documents
 from ember.plan.passes.edit import Draft
-from ember.plan.passes.execute import Computer, Scenario
+from ember.plan.passes.execute import Computer, Scenario, Subject
 from ember.plan.passes.outcome import Outcome
 
 _KEPT = 64  # entries
@@ -27,14 +27,14 @@ class Entry:
     @staticmethod
     def of(
         here: Computer,
-        start: Draft,
+        reference: Subject,
         runs: Sequence[Scenario],
         names: Sequence[str],
         keep: frozenset[int],
     ) -> Entry:
         digest = hashlib.sha256(here.firmware.name.encode())
         digest.update(_code())
-        for record in here.records([(start.program, one) for one in runs]):
+        for record in here.records([(reference, one) for one in runs]):
             of_record = hashlib.sha256()
             for piece in record:
                 of_record.update(piece)
@@ -43,22 +43,27 @@ class Entry:
         folder = paths.writable_folder(paths.cache() / "passes")
         return Entry(folder / digest.hexdigest()[:32])
 
-    def read(self) -> tuple[Draft, tuple[Outcome, ...]] | None:
+    def read(self, start: Draft) -> tuple[Draft, tuple[Outcome, ...]] | None:
+        """What became of `start`: itself, where nothing was of use."""
         try:
             facts = documents.read_json(self._facts)
+            outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
+            if facts["origins"] is None:
+                return start, outcomes
             one = program.read(self._program)
             origins = {name: tuple(own) for name, own in facts["origins"].items()}
-            outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
         except (OSError, SdkError, ValueError, KeyError, TypeError):
             return None
         return Draft(one, origins), outcomes
 
-    def write(self, draft: Draft, outcomes: Sequence[Outcome]) -> None:
+    def write(self, start: Draft, draft: Draft, outcomes: Sequence[Outcome]) -> None:
+        changed = draft is not start
         facts = {
-            "origins": draft.origins,
+            "origins": draft.origins if changed else None,
             "outcomes": [asdict(one) for one in outcomes],
         }
-        writing.write(self._program, program.content(draft.program))
+        if changed:
+            writing.write(self._program, program.content(draft.program))
         writing.write(self._facts, json.dumps(facts).encode())
         _forget_old(self.place.parent)
 

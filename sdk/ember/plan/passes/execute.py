@@ -38,6 +38,18 @@ _SMALL = 16  # bits from which integers may be indices
 
 
 @dataclass(frozen=True)
+class Subject:
+    """A program that is run, and its file."""
+
+    program: Program
+    content: bytes
+
+    @staticmethod
+    def of(one: Program) -> Subject:
+        return Subject(one, program.content(one))
+
+
+@dataclass(frozen=True)
 class Computer:
     """Where programs run, all with the same .ptd files."""
 
@@ -52,14 +64,14 @@ class Computer:
         return self.firmware_of(self.board, Rules(folders=folders))
 
     def records(
-        self, pairs: Sequence[tuple[Program, Scenario]]
+        self, pairs: Sequence[tuple[Subject, Scenario]]
     ) -> Iterator[list[bytes]]:
         """What the runner reads, in pieces."""
         for index, (one, runs) in enumerate(pairs):
             yield batch.parts(self._case(one, runs), index)
 
     def run(
-        self, pairs: Sequence[tuple[Program, Scenario]]
+        self, pairs: Sequence[tuple[Subject, Scenario]]
     ) -> list[batch.Result | None]:
         """The result of each program; None where the runner did not come to it."""
         with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
@@ -81,13 +93,13 @@ class Computer:
             found = batch.answer(results.read_bytes()).results
         return [*found, *(None for _ in range(len(pairs) - len(found)))]
 
-    def _case(self, one: Program, runs: Scenario) -> Case:
+    def _case(self, one: Subject, runs: Scenario) -> Case:
         return Case(
             name="passes",
             path=Path(),
-            content=program.content(one),
+            content=one.content,
             bundled=False,
-            program=one,
+            program=one.program,
             data=self.data,
             runs=tuple(runs),
             rtol=0,
@@ -96,7 +108,7 @@ class Computer:
 
 
 def compare(
-    here: Computer, old: Program, new: Program, scenarios: Sequence[Scenario]
+    here: Computer, old: Subject, new: Subject, scenarios: Sequence[Scenario]
 ) -> Verdict:
     """Whether two programs give the same bits in all scenarios."""
     pairs = [(one, runs) for one in (old, new) for runs in scenarios]
@@ -147,7 +159,8 @@ def _own(model: Model) -> tuple[Run, ...]:
     try:
         if not inputs.is_case(model.path):
             return ()
-        runs = cases.read(cases.Found(model.name, model.path)).runs
+        found = cases.Found(model.name, model.path)
+        runs = cases.read(found, model.program).runs
     except SdkError:  # a case that is broken is no reason against its model
         return ()
     return tuple(Run(one.method, one.inputs, ()) for one in runs)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ember import paths
 from ember.cases import Run, batch
 from ember.cases.values import TensorValue
 from ember.files.segments import Data
@@ -17,7 +16,7 @@ from ember.kernels import KernelList
 from ember.plan import effects, lifetimes, trim
 from ember.plan.lifetimes import Storage
 from ember.plan.passes.edit import Draft, with_values, without
-from ember.plan.passes.execute import Computer
+from ember.plan.passes.execute import Computer, Subject
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -130,11 +129,10 @@ class _Folding:
         call = self.method.instructions[index]
         assert isinstance(call, types.KernelCall)
         name = self.method.operators[call.op_index].full_name
-        operator, own = self.known.operators[name], paths.kernels()
-        ours = all(own in one.parents for one in operator.sources)
+        operator = self.known.operators[name]
         constant = not self._scalars(call) & self.variable
         same = self.inexact or operator.tolerance == "exact"
-        return ours and constant and same and not operator.is_random
+        return operator.is_ours and constant and same and not operator.is_random
 
     def _scalars(self, call: types.KernelCall) -> set[int]:
         """Arguments that are no tensors, and what lists of integers hold."""
@@ -162,7 +160,7 @@ class _Folding:
         wanted = self._wanted()
         if not wanted:
             return {}
-        one = self._program(program, list(wanted.values()))
+        one = Subject.of(self._program(program, list(wanted.values())))
         (result,) = here.run([(one, [Run(self.method.name, (), ())])])
         if result is None or result.status != batch.OK:
             return {}

@@ -1,8 +1,8 @@
 """A packed model becomes a smaller one, by the passes that pay and change no result.
 
 A pass proposes programs. One is taken when it needs no more memory, grows the constants
-by no more than the memory that it saves, and gives the same bits as the program before,
-run on this computer. What was found is kept in the cache folder.
+by no more than the memory that it saves, and gives the same bits as the program that
+was read, run on this computer. What was found is kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.boards import Board
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes import cache, execute, fold, in_place, join, order
 from ember.plan.passes.edit import Draft, draft
-from ember.plan.passes.execute import Computer, FirmwareOf
+from ember.plan.passes.execute import Computer, Subject
 from ember.plan.passes.outcome import Outcome
 from ember.plan.replan import replan
 from ember.program import Method, Program
-from ember.select import resolve
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
@@ -45,26 +43,23 @@ class Passed:
 
 def improve(
     model: Model,
-    known: KernelList,
+    packed: Program,
+    reference: Subject,
+    here: Computer,
     names: Sequence[str],
-    board: Board | None,
     keep: frozenset[int],
-    firmware_of: FirmwareOf,
 ) -> Passed:
-    """A packed model after the passes `names`, by the kernels of this computer with
-    pointers as wide as the board's,
-    on what `firmware_of` makes. Planned memories with the ids of `keep` stay.
-    """
-    start = draft(model.program)
-    if not names or not all(_is_free(one, known) for one in model.program.methods):
+    """The program of a model, as it was `packed`, after the passes `names`. Its results
+    must be those of `reference`. Planned memories with the ids of `keep` stay."""
+    start = draft(packed)
+    if not names or not all(_is_free(one, here.known) for one in packed.methods):
         return Passed(start, ())
-    here = Computer(resolve.computer(board), known, firmware_of, model.data)
-    work = _Work(start, here, keep, execute.scenarios(model))
-    entry = cache.Entry.of(here, start, work.runs, names, keep)
-    found = entry.read()
+    work = _Work(start, reference, here, keep, execute.scenarios(model))
+    entry = cache.Entry.of(here, reference, work.runs, names, keep)
+    found = entry.read(start)
     if found is None:
         found = work.improve(names)
-        entry.write(*found)
+        entry.write(start, *found)
     return Passed(*found)
 
 
@@ -80,6 +75,7 @@ Found = tuple[Draft, tuple[Outcome, ...]]
 @dataclass(frozen=True)
 class _Work:
     start: Draft
+    reference: Subject  # computes what the start does
     here: Computer
     keep: frozenset[int]
     runs: Sequence[execute.Scenario]
@@ -90,15 +86,16 @@ class _Work:
         for name in names:
             now, outcome = self._apply(name, now)
             outcomes.append(outcome)
-        if now is self.start or self._verdict(self.start, now) == "same":
+        if now is self.start or self._verdict(self.reference, now) == "same":
             return now, tuple(outcomes)
         return self._one_by_one(names)
 
     def _one_by_one(self, names: Sequence[str]) -> Found:
         now, outcomes = self.start, list[Outcome]()
         for name in names:
+            before = self.reference if now is self.start else Subject.of(now.program)
             better, outcome = self._apply(name, now)
-            verdict = "same" if better is now else self._verdict(now, better)
+            verdict = "same" if better is now else self._verdict(before, better)
             if verdict == "same":
                 now = better
             else:
@@ -106,8 +103,8 @@ class _Work:
             outcomes.append(outcome)
         return now, tuple(outcomes)
 
-    def _verdict(self, old: Draft, new: Draft) -> execute.Verdict:
-        return execute.compare(self.here, old.program, new.program, self.runs)
+    def _verdict(self, old: Subject, new: Draft) -> execute.Verdict:
+        return execute.compare(self.here, old, Subject.of(new.program), self.runs)
 
     def _apply(self, name: str, now: Draft) -> tuple[Draft, Outcome]:
         """The draft after a pass; the same one when no proposal pays."""

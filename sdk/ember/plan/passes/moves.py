@@ -17,7 +17,7 @@ from ember.cases.values import TensorValue
 from ember.files.tensors import DType
 from ember.plan import effects, trim
 from ember.plan.effects import Effects
-from ember.plan.passes.execute import Computer
+from ember.plan.passes.execute import Computer, Subject
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -80,10 +80,14 @@ def of(
     }
     if not calls:
         return []
-    seen = [_Probe(method, calls, known, seed) for seed in range(_PATTERNS)]
-    results = here.run([(probe.program(program), _RUN) for probe in seen])
+    alike: dict[_Form, list[int]] = {}  # calls by form, of which the first is run
+    for index, call in calls.items():
+        alike.setdefault(_form(method, call), []).append(index)
+    first = {group[0]: calls[group[0]] for group in alike.values()}
+    seen = [_Probe(method, first, known, seed) for seed in range(_PATTERNS)]
+    results = here.run([(Subject.of(probe.program(program)), _RUN) for probe in seen])
     found = []
-    for index in calls:
+    for index, *others in alike.values():
         joins = method.operators[calls[index].op_index].name in JOINING
         matches = [
             probe.match(index, result, joins)
@@ -91,9 +95,9 @@ def of(
         ]
         same = _agreed(matches)
         if same:
-            whole, parts = same
-            found.append(Move(index, whole, parts, joins))
-    return found
+            move = Move(index, *same, joins)
+            found += [move, *(_moved(method, move, other) for other in others)]
+    return sorted(found, key=lambda one: one.index)
 
 
 _RUN = (Run("forward", (), ()),)
@@ -117,6 +121,53 @@ def _is_fixed(
         not _tensor(method, one).is_dynamic and _tensor(method, one).nbytes > 0
         for one in tensors
     )
+
+
+# ---- calls that differ only in where their values lie -----------------------------
+
+_Form = tuple[types.Operator, tuple[int, ...], tuple[object, ...]]
+
+
+def _arguments(method: Method, call: types.KernelCall) -> list[int]:
+    """The values of a call in the order in which it names them, each once."""
+    found: dict[int, None] = {}
+    for index in call.args:
+        found[index] = None
+        value = method.values[index]
+        if isinstance(value, types.TensorList | types.IntList):
+            found.update(dict.fromkeys(value.items))
+    return list(found)
+
+
+def _form(method: Method, call: types.KernelCall) -> _Form:
+    """What decides which bytes go where: equal in calls of one operator whose values
+    are alike but for their content."""
+    arguments = _arguments(method, call)
+    number = {value: place for place, value in enumerate(arguments)}
+    return (
+        method.operators[call.op_index],
+        tuple(number[value] for value in call.args),
+        tuple(_kind(method.values[value], number) for value in arguments),
+    )
+
+
+def _kind(value: types.Value, number: Mapping[int, int]) -> object:
+    if isinstance(value, types.Tensor):
+        return value.dtype, value.sizes, value.dim_order
+    if isinstance(value, types.TensorList | types.IntList):
+        return type(value), tuple(number[item] for item in value.items)
+    return value
+
+
+def _moved(method: Method, like: Move, index: int) -> Move:
+    """What another call of the same form moves."""
+    calls = method.instructions[like.index], method.instructions[index]
+    pairs = (
+        _arguments(method, one) for one in calls if isinstance(one, types.KernelCall)
+    )
+    mine = dict(zip(*pairs, strict=True))
+    parts = {mine[part]: start for part, start in like.parts.items()}
+    return Move(index, mine[like.whole], parts, like.joins)
 
 
 def _tensor(method: Method, value: int) -> types.Tensor:

@@ -7,10 +7,10 @@ program's own order stays where nothing lower is found.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ember import paths
 from ember.kernels import KernelList
 from ember.plan import effects, lifetimes
 from ember.plan.effects import Effects
@@ -185,8 +185,7 @@ class Orders:
         if not isinstance(call, types.KernelCall):
             return False
         name = self.method.operators[call.op_index].full_name
-        own = paths.kernels()
-        return all(own in one.parents for one in self.known.operators[name].sources)
+        return self.known.operators[name].is_ours
 
     # ---- search ----------------------------------------------------------------------
 
@@ -204,21 +203,24 @@ class Orders:
     def _start(self) -> _State:
         given = sum(1 << n for n, one in enumerate(self.stores) if -1 in one.points)
         ready = sum(1 << n for n, needs in enumerate(self.needs) if not needs)
-        size = sum(self.rooms[number] for number in _ones(given))
+        size = self._size(given)
         return _State(size, size, -1, 0, ready, given, None)
 
     def _least(self, start: _State) -> int:
         """No order has a lower peak than this."""
         always = sum(1 << n for n, one in enumerate(self.stores) if one.is_state)
-        needs = (bits | always for bits in self.touched)
-        sizes = (sum(self.rooms[one] for one in _ones(bits)) for bits in needs)
+        kept = self._size(always)
+        sizes = (kept + self._size(bits & ~always) for bits in self.touched)
         return max(start.size, *sizes) if self.count else start.size
+
+    def _size(self, bits: int) -> int:
+        """Bytes of storages."""
+        return sum(self.rooms[number] for number in _ones(bits))
 
     def _next(self, state: _State, index: int) -> _State:
         done = state.done | 1 << index
-        live, size = state.live, state.size
-        for number in _ones(self.touched[index] & ~live):
-            size += self.rooms[number]
+        live = state.live
+        size = state.size + self._size(self.touched[index] & ~live)
         live |= self.touched[index]
         peak = max(state.peak, size)
         for number in _ones(self.touched[index] & ~self.kept):
@@ -232,12 +234,14 @@ class Orders:
         return _State(peak, size, index, done, ready, live, state)
 
     def _search(self, start: _State, limit: int) -> _State | None:
-        """The end of the best order of a beam whose peak is below `limit`."""
+        """The end of the best order of a beam whose peak is below `limit`; it goes on
+        as the program does once all steps are taken."""
         beam, steps = [start], 0
         for depth in range(self.count):
             found: dict[int, _State] = {}
             for state in beam:
-                for index in _ones(state.ready):
+                most = None if steps < _STEPS else 1
+                for index in itertools.islice(_ones(state.ready), most):
                     new = self._next(state, index)
                     steps += 1
                     other = found.get(new.done)

@@ -19,7 +19,7 @@ from small_programs import (
     tensor,
 )
 
-from ember import kernels
+from ember import kernels, program
 from ember.build.repack import repack
 from ember.model import Model
 from ember.plan import passes
@@ -87,7 +87,8 @@ def test_constants_do_not_grow_for_nothing() -> None:
         chains=(types.Chain(tuple(calls)),),
         planned_sizes=(0, 16384),
     )
-    large = replace(model, program=replace(model.program, methods=(method,)))
+    made = replace(model.program, methods=(method,))
+    large = replace(model, program=made, content=program.write(made))
     grown = repack(large, KNOWN, ("fold",))
     before = repack(large, KNOWN)
     saved = before.program.methods[0].planned_bytes

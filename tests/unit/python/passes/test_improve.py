@@ -31,6 +31,7 @@ def test_no_pass_changes_nothing() -> None:
     assert made.origins == {"forward": (0, 1)}
 
 
+@pytest.mark.slow
 def test_committed_programs_compute_the_same_after_all_passes(tmp_path: Path) -> None:
     dropped, unused, used = [], [], 0
     for path in sorted(CASES.glob("*/model.pte")):
@@ -81,7 +82,7 @@ def test_a_pass_that_changes_a_result_is_dropped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
-    monkeypatch.setattr(improve.cache.Entry, "read", lambda self: None)
+    monkeypatch.setattr(improve.cache.Entry, "read", lambda *_: None)
     monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
     made = repack(linear(), KNOWN, ("fold",))
     assert [(one.status, one.reason) for one in made.passes] == [
@@ -91,8 +92,9 @@ def test_a_pass_that_changes_a_result_is_dropped(
 
 
 def test_programs_are_compared_by_all_their_runs() -> None:
-    old = linear().program
-    other = replace(old, constants=(b"", np.ones(6, np.float32).tobytes()))
+    old = execute.Subject.of(linear().program)
+    ones = np.ones(6, np.float32).tobytes()
+    other = execute.Subject.of(replace(old.program, constants=(b"", ones)))
     runs = execute.scenarios(linear())
     assert execute.compare(here(), old, old, runs) == "same"
     assert execute.compare(here(), old, other, runs) == "different"

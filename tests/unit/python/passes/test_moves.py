@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from small_programs import KNOWN, NUMBERS, call, names_of, one_method, tensor
 
+from ember import program
 from ember.build.repack import repack
 from ember.model import Model
 from ember.plan import passes
@@ -67,8 +68,9 @@ def test_an_input_is_not_shown_as_an_output() -> None:
     (method,) = model.program.methods
     calls = (call("slice", 4, 0, 1, 2, 1, 6),)
     method = replace(method, chains=(types.Chain(calls),), outputs=(6,))
-    shown = replace(model, program=replace(model.program, methods=(method,)))
-    made = repack(shown, KNOWN, ("view",))
+    shown = replace(model.program, methods=(method,))
+    model = replace(model, program=shown, content=program.write(shown))
+    made = repack(model, KNOWN, ("view",))
     assert [one.status for one in made.passes] == ["idle"]
 
 

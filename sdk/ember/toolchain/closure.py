@@ -1,7 +1,8 @@
-"""Generated C tables become the files of Ember's sources that a project must compile.
+"""Symbols become the files of Ember's sources that define them and what these need.
 
-What calls what is read from the libraries of this computer: the objects there are the
-files, whatever they are compiled for later.
+What calls what is read from objects of this computer: the objects there are the files,
+whatever they are compiled for later. Where its libraries are not whole, files are
+compiled as something needs them (demand.py).
 """
 
 from __future__ import annotations
@@ -11,26 +12,33 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ember import paths
-from ember.build.stack.objects import Archive
 from ember.errors import SdkError
+from ember.toolchain import demand
 from ember.toolchain.libraries import Libraries
+from ember.toolchain.objects import Archive
 
 _NAME = re.compile(r"\bember_\w+")
 _INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]', re.MULTILINE)
 
 
-def sources(made: Libraries, tables: Iterable[str]) -> list[Path]:
-    """The files of kernels, engines and backends that the C texts `tables` need."""
-    return defining(made, (name for text in tables for name in _NAME.findall(text)))
+def names(texts: Iterable[str]) -> set[str]:
+    """Ember's symbols that C texts name."""
+    return {name for text in texts for name in _NAME.findall(text)}
 
 
 def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
     """The files of kernels, engines and backends that define `symbols`, and those that
-    these need; `made` are all libraries of this computer."""
+    these need; `made` are libraries of this computer."""
+    if made.is_whole:
+        taken = _of_archives(made, symbols)
+    else:
+        taken = set(demand.members(made, symbols))
+    return sorted({path for source in taken for path in _files(source)})
+
+
+def _of_archives(made: Libraries, symbols: Iterable[str]) -> set[Path]:
     libraries = [
-        (Archive(path), made.sources[path.stem])
-        for path in made.archives
-        if path.stem not in ("libember_core", "libember_libc")
+        (Archive(path), made.sources[path.stem]) for path in made.optional_archives
     ]
     offered = {
         name: (number, place)
@@ -47,8 +55,8 @@ def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
     found = set()
     for number, place in taken:
         archive, files = libraries[number]
-        found |= _files(files[archive.places.index(place)])
-    return sorted(found)
+        found.add(files[archive.places.index(place)])
+    return found
 
 
 def _files(source: Path) -> set[Path]:

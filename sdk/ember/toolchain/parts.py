@@ -1,21 +1,20 @@
 """Objects of a firmware become archives of the kernels and backends that they call.
 
 All kernels take a compiler half a minute, those of one model a few seconds. What calls
-what is read from the libraries of this computer, which has them all (closure.py).
+what is read from objects of this computer (closure.py).
 """
 
 from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ember.build import closure
-from ember.build.stack import objects
-from ember.select import resolve
-from ember.toolchain import build_tree, libraries
+from ember import boards, paths
+from ember.boards import Board
+from ember.toolchain import build_tree, closure, demand, libraries, objects
 from ember.toolchain.libraries import Libraries
 
 
@@ -24,15 +23,30 @@ def of(made: Libraries, files: Sequence[Path]) -> Libraries:
 
     The same, when they are whole; else compiled now, unless the cache has them.
     """
-    if all(path.is_file() for path in made.archives):
+    if made.is_whole:
         return made
-    computer = libraries.build(resolve.computer(made.board), messages=True)
     given = (objects.read(path) for path in (*files, *made.objects))
-    symbols = {name for one in given for name in one.needed()}
-    wanted = set(closure.defining(computer, symbols))
+    return _defining(made, {name for one in given for name in one.needed()})
+
+
+def of_tables(made: Libraries, tables: Iterable[str], *, engines: bool) -> Libraries:
+    """The same for C texts that name kernels; with the `engines`, for kernels that the
+    SDK does not see."""
+    if made.is_whole:
+        return made
+    texts = list(tables)
+    if engines:
+        headers = sorted((paths.kernels() / "engine").glob("*.h"))
+        texts += [path.read_text(encoding="utf-8") for path in headers]
+    needed = (name for path in made.objects for name in objects.read(path).needed())
+    return _defining(made, {*closure.names(texts), *needed})
+
+
+def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
+    wanted = set(sources(made.board, symbols))
     places = {
         path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]
-        for path in made.archives
+        for path in made.optional_archives
         if not path.is_file()
     }
     folder = _folder(made, places)
@@ -40,6 +54,16 @@ def of(made: Libraries, files: Sequence[Path]) -> Libraries:
         _make(made, places, folder)
     kept = (_kept(path, folder, places) for path in made.archives)
     return replace(made, archives=tuple(path for path in kept if path is not None))
+
+
+def sources(board: Board, symbols: Iterable[str]) -> list[Path]:
+    """The files of kernels and backends that define `symbols`, and what these need."""
+    computer = boards.computer(board)
+    try:
+        part = libraries.build(computer, messages=True, whole=False)
+        return closure.defining(part, symbols)
+    except demand.UnmodelledError:
+        return closure.defining(libraries.build(computer, messages=True), symbols)
 
 
 def _folder(made: Libraries, places: Mapping[str, Sequence[int]]) -> Path:

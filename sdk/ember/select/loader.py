@@ -1,0 +1,227 @@
+"""The runtime's loader becomes a program of this computer, with kernels that may do.
+
+It has the kernels of every instruction set, and those of nodes for the sets of a board:
+models stand for instructions that this computer lacks, but only `prepare` is called.
+A new computer compiles the kernels of the operators that a program names; after several
+programs, all of them, so that others need no compiler.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ember import boards, kernels, paths
+from ember.boards import Board, isa
+from ember.kernels import KernelList
+from ember.toolchain import demand, libraries, linker, models, parts, user_kernels
+from ember.toolchain.build_tree import ToolError
+from ember.toolchain.libraries import Libraries
+
+_XNNPACK = "XnnpackBackend"
+MOST_PARTS = 6  # loaders with a part of the kernels, before all are compiled
+_NAME, _TWIN = "resolve", "resolve-moved"
+_MOVED = 0x80_0000  # bytes between the addresses of the loader and its twin
+
+
+@dataclass(frozen=True)
+class Loader:
+    board: Board
+    path: Path
+    unmodelled: Mapping[str, str]  # kernels that it lacks, by the intrinsic
+
+    @property
+    def moved(self) -> Loader:
+        """The same program, linked to other addresses."""
+        return replace(self, path=self.path.with_name(_TWIN))
+
+
+def is_ready(
+    board: Board, known: KernelList, operators: frozenset[str], program: bytes
+) -> bool:
+    """Whether ready() starts no compiler for a program that names `operators`."""
+    host = boards.computer(board)
+    key = libraries.built_key(host, messages=True)
+    if key is None:
+        return False
+    sets = _node_sets(board, known)
+    whole = _place(host, key, known, sets)
+    offered = Offered.of(known, operators, program)
+    return whole.is_file() or _part(whole, offered).is_file()
+
+
+def ready(
+    board: Board,
+    known: KernelList,
+    allowed: Mapping[str, Sequence[str]],
+    program: bytes,
+) -> Loader:
+    """The loader that has each kernel that `board` may use for `program`, whose
+    operators are in `allowed`; compiled now unless the cache has it."""
+    sets = _node_sets(board, known)
+    offered = Offered.of(known, frozenset(allowed), program)
+    found = _loader(boards.computer(board).name, known, sets, offered)
+    wanted = [kernel for offered in allowed.values() for kernel in offered]
+    for backend in known.backends.values():
+        wanted += isa.usable(backend.kernels, sets)
+    why = f"kernels for {board.name} are chosen by calling it on this computer"
+    models.need(wanted, found.unmodelled, why)
+    return found
+
+
+@dataclass(frozen=True)
+class Offered:
+    """The operators and backends that a loader has kernels of."""
+
+    operators: frozenset[str]
+    backends: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, known: KernelList, operators: frozenset[str], program: bytes
+    ) -> Offered:
+        named = {name for name in known.backends if name.encode() in program}
+        return cls(operators.intersection(known.operators), frozenset(named))
+
+    @classmethod
+    def all(cls, known: KernelList) -> Offered:
+        return cls(frozenset(known.operators), frozenset(known.backends))
+
+
+def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
+    """The board's instruction sets that kernels of nodes have variants for."""
+    used = {isa.of(name) for one in known.backends.values() for name in one.kernels}
+    return tuple(name for name in board.isa if name in used) if board else ()
+
+
+def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> Path:
+    """Where the loader with all kernels is."""
+    digest = hashlib.sha256(key.encode())
+    for path in _sources("resolve_*.[ch]"):
+        digest.update(path.name.encode() + path.read_bytes())
+    digest.update("".join(_tables(known, sets, Offered.all(known))).encode())
+    digest.update(user_kernels.digest(known.libraries))
+    name = f"{board.name}-{digest.hexdigest()[:16]}"
+    return paths.cache() / "resolve" / name / _NAME
+
+
+def _part(whole: Path, offered: Offered) -> Path:
+    """Where the loader is that has a part of the kernels of `whole`."""
+    words = [*sorted(offered.operators), *sorted(offered.backends)]
+    digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
+    return whole.parent / f"part-{digest}" / _NAME
+
+
+def _sources(pattern: str) -> list[Path]:
+    return sorted((paths.runtime() / "app").glob(pattern))
+
+
+@functools.cache
+def _loader(
+    name: str, known: KernelList, sets: tuple[str, ...], offered: Offered
+) -> Loader:
+    board = boards.load(name)
+    made = libraries.build(board, messages=True, whole=False)
+    whole = _place(board, made.key, known, sets)
+    if not whole.is_file() and not made.is_whole:
+        part = _part(whole, offered)
+        if part.is_file() or make_part(made, part, known, sets, offered):
+            return Loader(board, part, {})
+    if not whole.is_file():
+        made = libraries.build(board, messages=True)
+        _make(made, whole, known, sets, Offered.all(known))
+    return Loader(board, whole, libraries.build(board, messages=True).unmodelled)
+
+
+def make_part(
+    made: Libraries,
+    part: Path,
+    known: KernelList,
+    sets: tuple[str, ...],
+    offered: Offered,
+) -> bool:
+    """Make a loader with a part of the kernels; False: all shall be compiled."""
+    if len(list(part.parents[1].glob("part-*"))) >= MOST_PARTS:
+        return False
+    try:
+        _make(made, part, known, sets, offered)
+    except (demand.UnmodelledError, ToolError):
+        return False
+    return True
+
+
+def _make(
+    made: Libraries,
+    path: Path,
+    known: KernelList,
+    sets: tuple[str, ...],
+    offered: Offered,
+) -> None:
+    top = paths.writable_folder(paths.cache() / "resolve")
+    with tempfile.TemporaryDirectory(dir=top) as temporary:
+        _build(made, Path(temporary), known, sets, offered)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for name in (_TWIN, _NAME):  # its twin is there when it is
+            if (Path(temporary) / name).is_file():
+                shutil.move(Path(temporary) / name, path.with_name(name))
+
+
+def _tables(
+    known: KernelList,
+    sets: tuple[str, ...],
+    offered: Offered,
+    made: Libraries | None = None,
+) -> tuple[str, str]:
+    """C texts of the operators and the backends, without what `made` has left out."""
+    without = made.unmodelled.keys() if made else set()
+    chosen = {
+        name: [kernel for kernel in items if kernel not in without]
+        for name, items in known.of_all_sets().items()
+        if name in offered.operators
+    }
+    backends = {name: known.backends[name] for name in sorted(offered.backends)}
+    nodes = {name for one in backends.values() for name in one.kernels}
+    return (
+        kernels.operator_table(chosen, known),
+        kernels.backend_table(backends, sets, nodes - without),
+    )
+
+
+def _build(
+    made: Libraries,
+    folder: Path,
+    known: KernelList,
+    sets: tuple[str, ...],
+    offered: Offered,
+) -> None:
+    table, backends = _tables(known, sets, offered, made)
+    (folder / "operators.c").write_text(table, encoding="utf-8")
+    (folder / "backends.c").write_text(backends, encoding="utf-8")
+    unused = "resolve_plain" if _XNNPACK in offered.backends else "resolve_xnnpack"
+    sources = [path for path in _sources("resolve_*.c") if path.stem != unused]
+    sources += [folder / "operators.c", folder / "backends.c"]
+    files = made.compile(sources, folder)
+    files += user_kernels.objects(made, known, known.of_all_sets())
+    _link(parts.of(made, files), files, folder)
+
+
+def _link(made: Libraries, files: Sequence[Path], folder: Path) -> None:
+    if made.board.port == "host":
+        made.link(files, folder / _NAME)
+        return
+    for name, board in ((_NAME, made.board), (_TWIN, _moved(made.board))):
+        script = folder / f"{name}.ld"
+        script.write_text(linker.script(board), encoding="utf-8")
+        made.link(files, folder / name, script=script)
+
+
+def _moved(board: Board) -> Board:
+    memories = tuple(
+        one.model_copy(update={"base": one.base + _MOVED}) for one in board.memories
+    )
+    return board.model_copy(update={"memories": memories})
