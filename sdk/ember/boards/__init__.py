@@ -115,7 +115,7 @@ class Board(Strict):
                 return one
         if tool == "gdb" and any(memory.flash for memory in self.memories):
             return Gdb(tool="gdb")  # it needs no facts but the address of a server
-        known = ", ".join(one.tool for one in self.flashers)
+        known = ", ".join(flasher.tool for flasher in self.flashers)
         raise SdkError(
             f"board {self.name} has no flasher{f' {tool!r}' if tool else ''}",
             hint=f"it has: {known}" if known else "add `flashers:` to its file",
@@ -209,10 +209,10 @@ class Board(Strict):
 
     @model_validator(mode="after")
     def _flashers_differ(self) -> Board:
-        tools = [one.tool for one in self.flashers]
+        tools = [flasher.tool for flasher in self.flashers]
         if len(set(tools)) != len(tools):
             raise ValueError("a tool is listed twice under flashers")
-        if self.flashers and not any(one.flash for one in self.memories):
+        if self.flashers and not any(memory.flash for memory in self.memories):
             raise ValueError("it has flashers, but no memory has `flash`")
         return self
 

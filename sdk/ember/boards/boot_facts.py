@@ -115,21 +115,25 @@ class Boot(_Filled):
         """What the boot ROM wants and nobody gives."""
         if self.content:
             return []
-        return [one.what for one in self.parts.values() if one.is_missing]
+        return [part.what for part in self.parts.values() if part.is_missing]
 
     @property
     def made(self) -> str | None:
         """The code of Ember that is everything in front of the vectors."""
         parts = self.parts.values() if not self.content else ()
-        return next((one.made for one in parts if one.made and not one.content), None)
+        return next(
+            (part.made for part in parts if part.made and not part.content), None
+        )
 
     @property
     def blocks(self) -> list[Block]:
         """What files give, by address."""
         if self.content:
             return [Block(0, self.data)]
-        given = [one for one in self.parts.values() if one.content]
-        return [Block(one.at, one.bytes) for one in sorted(given, key=lambda x: x.at)]
+        given = [part for part in self.parts.values() if part.content]
+        return [
+            Block(part.at, part.bytes) for part in sorted(given, key=lambda x: x.at)
+        ]
 
     @model_validator(mode="after")
     def _parts_lie_before_the_code(self) -> Boot:

@@ -131,8 +131,8 @@ def layer_of(path: Path) -> Layer:
     """The keys of the file, in today's spelling, with files by their whole path."""
     table = _today(content(path))
     boot = table.get("boot")
-    for one in _with_files(boot) if isinstance(boot, dict) else ():
-        one["file"] = str(path.parent.absolute() / one["file"])
+    for file in _with_files(boot) if isinstance(boot, dict) else ():
+        file["file"] = str(path.parent.absolute() / file["file"])
     return Layer(path, table)
 
 
@@ -190,12 +190,14 @@ def name_of(layer: Layer, key: str) -> str | None:
 def find(layer: Layer, folder: str, name: str) -> Path | None:
     """The file called `name` in the `folder` beside the board, or in Ember's."""
     places = [layer.path.parent / folder, paths.boards() / folder]
-    return next((p for one in places if (p := one / f"{name}.yaml").is_file()), None)
+    return next(
+        (p for place in places if (p := place / f"{name}.yaml").is_file()), None
+    )
 
 
 def known(layer: Layer, folder: str) -> list[str]:
     places = {layer.path.parent / folder, paths.boards() / folder}
-    return sorted({one.stem for place in places for one in place.glob("*.yaml")})
+    return sorted({path.stem for place in places for path in place.glob("*.yaml")})
 
 
 def near(name: str, known: Iterable[str]) -> str:

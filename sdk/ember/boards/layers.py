@@ -79,10 +79,10 @@ def read(path: Path) -> Fields:
 def _like(own: Layer, like: Any) -> Layer:
     name = str(like)
     places = [own.path.parent, paths.boards()] if board_files.is_name(name) else []
-    files = [one / f"{name}.yaml" for one in places]
-    found = next((one for one in files if one.is_file()), None)
+    files = [place / f"{name}.yaml" for place in places]
+    found = next((file for file in files if file.is_file()), None)
     if found is None:
-        known = [one.stem for one in paths.boards().glob("*.yaml")]
+        known = [path.stem for path in paths.boards().glob("*.yaml")]
         raise SdkError(
             f"{own.path}: like: there is no board '{name}'",
             hint=f"{board_files.near(name, known)}see `ember boards`",
@@ -176,7 +176,7 @@ def _chip(own: Layer, name: str | None, others: Iterable[Layer]) -> Layer | None
         chip = board_files.layer_of(path)
         board_files.check(chip, ChipFile)
         return chip
-    if any(name == one.chip for one in others) or "memories" in own.table:
+    if any(name == layer.chip for layer in others) or "memories" in own.table:
         return None
     known = board_files.known(own, "chips")
     raise SdkError(
@@ -191,7 +191,7 @@ def _unknown(
     own: Layer, name: str | None, chip: Layer | None, others: Iterable[Layer]
 ) -> list[Note]:
     """A name that is nearly one of a chip that Ember knows may be misspelt."""
-    if name is None or chip or any(name == one.chip for one in others):
+    if name is None or chip or any(name == layer.chip for layer in others):
         return []
     near = board_files.near(name, board_files.known(own, "chips"))
     if not near:
@@ -241,7 +241,7 @@ def _memories(ours: Any, theirs: list[Table]) -> Table:
     """Memories that the board does not describe whole have the rest of the chip's."""
     if not isinstance(ours, list):
         return {}
-    known = {one["name"]: one for one in theirs}
+    known = {table["name"]: table for table in theirs}
     found = []
     for one in ours:
         partial = isinstance(one, dict) and not set(one) >= _WHOLE
@@ -266,10 +266,10 @@ def _uart(ours: Any, theirs: dict[str, Table], own: Layer) -> Table:
 
 def _flashers(theirs: list[Table], probe: Any) -> Iterator[Table]:
     """The chip's tools; OpenOCD needs to know the probe before."""
-    for one in theirs:
-        if one["tool"] != "openocd":
-            yield one
+    for table in theirs:
+        if table["tool"] != "openocd":
+            yield table
         elif isinstance(probe, dict) and "openocd" in probe:
-            config = [probe["openocd"], *one["config"]]
+            config = [probe["openocd"], *table["config"]]
             more = {key: probe[key] for key in ("transport",) if key in probe}
-            yield {**one, "config": config, **more}
+            yield {**table, "config": config, **more}

@@ -213,8 +213,10 @@ def _read_bundle(
 
 def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
     return tuple(
-        Tensor(one.dtype, one.array) if isinstance(one, bundle.Tensor) else one.value
-        for one in values
+        Tensor(value.dtype, value.array)
+        if isinstance(value, bundle.Tensor)
+        else value.value
+        for value in values
     )
 
 

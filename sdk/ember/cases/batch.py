@@ -147,7 +147,7 @@ def parts(
     flags += _POISON * (poison is not None)
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
-    sizes = struct.pack(f"<{len(contents)}I", *(len(one) for one in contents))
+    sizes = struct.pack(f"<{len(contents)}I", *(len(content) for content in contents))
     body = [head + sizes + names]
     for one in contents:
         body += (_padding(body[-1]), one)
@@ -176,8 +176,8 @@ def records(stream: bytes) -> list[bytes]:
 
 def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
     rows = (
-        _DEAD_BODY.pack(one.memory_id, one.start, one.end, one.first, one.last)
-        for one in ranges
+        _DEAD_BODY.pack(dead.memory_id, dead.start, dead.end, dead.first, dead.last)
+        for dead in ranges
     )
     body = b"".join([_DEAD_HEAD.pack(len(ranges), fill), *rows])
     return _HEAD.pack(_DEAD, len(body)) + body

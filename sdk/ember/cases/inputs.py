@@ -110,8 +110,10 @@ def _fits(shape: Sequence[int], declared: program.Tensor) -> bool:
 
 def _signature(method: Method) -> str:
     parts = [
-        str(one) if isinstance(one, program.Tensor) else type(one).__name__.lower()
-        for one in method.input_values
+        str(value)
+        if isinstance(value, program.Tensor)
+        else type(value).__name__.lower()
+        for value in method.input_values
     ]
     return f"{method.name}({', '.join(parts)})"
 
@@ -132,9 +134,9 @@ def of_case(path: Path, method: str | None = None) -> CaseRun | None:
     if not is_case(path):
         return None
     case = cases.read(cases.Found(path.name, path))
-    for one in case.runs:
-        if method in (None, one.method):
-            return CaseRun(one.method, tuple(_given(value) for value in one.inputs))
+    for run in case.runs:
+        if method in (None, run.method):
+            return CaseRun(run.method, tuple(_given(value) for value in run.inputs))
     return None
 
 

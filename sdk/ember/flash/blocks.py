@@ -46,7 +46,7 @@ def read(path: Path, board: Board) -> Image:
 def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]:
     found: list[Segment] = []
     for memory in board.memories:
-        inside = [one for one in parts if memory.base <= one.address < memory.end]
+        inside = [part for part in parts if memory.base <= part.address < memory.end]
         if inside and memory.flash is None:
             flash = [one.name for one in board.memories if one.flash]
             raise SdkError(
@@ -57,11 +57,11 @@ def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]
         if inside:
             found += _of_memory(path, memory, inside)
     covered = sum(len(block.data) for block in found)
-    if covered < sum(len(one.data) for one in parts):
+    if covered < sum(len(part.data) for part in parts):
         lost = next(
-            one
-            for one in parts
-            if not any(m.base <= one.address < m.end for m in board.memories)
+            part
+            for part in parts
+            if not any(m.base <= part.address < m.end for m in board.memories)
         )
         raise SdkError(
             f"{path} has {len(lost.data)} bytes at {lost.address:#010x}, outside the"

@@ -47,7 +47,7 @@ def show(opened: Wire, to: IO[str]) -> int:
 
 
 def _only_port() -> str:
-    found = [one.id for one in probes.ports()]
+    found = [port.id for port in probes.ports()]
     if len(found) == 1:
         return found[0]
     listed = ": " + ", ".join(found) if found else ""

@@ -47,7 +47,7 @@ def survey() -> Survey:
             program = programs.PROGRAMS[tool]
             unseen.append((kind, f"{tool} is not installed", program.install))
         known = {one.id for one in found}
-        found += [one for one in seen or () if one.id not in known]
+        found += [gap for gap in seen or () if gap.id not in known]
     if programs.PROGRAMS["jlink"].find() is None:
         install = programs.PROGRAMS["jlink"].install
         unseen.append(
@@ -55,8 +55,8 @@ def survey() -> Survey:
         )
     found += ports()
     found += [
-        Found("drive", str(one.place), f"{one.model} ({one.board_id})", ("uf2",))
-        for one in drives.mounted()
+        Found("drive", str(drive.place), f"{drive.model} ({drive.board_id})", ("uf2",))
+        for drive in drives.mounted()
     ]
     return Survey(tuple(found), tuple(unseen))
 
@@ -94,12 +94,12 @@ def _debug() -> list[Found] | None:
     return [
         Found(
             "probe",
-            one["unique_id"],
-            " ".join(str(one[key]) for key in _NAMES if one.get(key)),
+            board["unique_id"],
+            " ".join(str(board[key]) for key in _NAMES if board.get(key)),
             ("pyocd", "openocd"),
         )
-        for one in boards
-        if isinstance(one, dict) and isinstance(one.get("unique_id"), str)
+        for board in boards
+        if isinstance(board, dict) and isinstance(board.get("unique_id"), str)
     ]
 
 
@@ -129,9 +129,9 @@ def _dfu() -> list[Found] | None:
 
 def ports() -> list[Found]:
     return [
-        Found("port", one.device, one.description or one.hwid, ())
-        for one in list_ports.comports()
-        if one.hwid != "n/a"  # a name without a device
+        Found("port", comport.device, comport.description or comport.hwid, ())
+        for comport in list_ports.comports()
+        if comport.hwid != "n/a"  # a name without a device
     ]
 
 

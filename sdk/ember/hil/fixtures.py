@@ -80,7 +80,7 @@ def _wanted(item: pytest.Item) -> Wanted:
     from ember.hil.targets import Wanted
 
     near = item.get_closest_marker("board")  # a test's own, before its class's
-    fixtures = [name for one in item.iter_markers("fixture") for name in one.args]
+    fixtures = [name for marker in item.iter_markers("fixture") for name in marker.args]
     return Wanted(
         boards=tuple(near.args) if near is not None else (),
         fixtures=tuple(fixtures),

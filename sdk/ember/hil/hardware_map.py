@@ -49,14 +49,14 @@ class Device(BaseModel):
         in Ember's: nrf52840dk/nrf52840 is nrf52840-dk."""
         if name == self.id or name in self.platforms:
             return True
-        return _plain(name) in {_plain(_named(one)) for one in self.platforms}
+        return _plain(name) in {_plain(_named(platform)) for platform in self.platforms}
 
     @property
     def board(self) -> str:
         """Its name for Ember, or its file."""
-        for one in self.platforms:
-            if _is_file(one):
-                return one
+        for platform in self.platforms:
+            if _is_file(platform):
+                return platform
         for name in boards.names():
             if self.is_a(name):
                 return name

@@ -31,7 +31,7 @@ class Wanted:
 
     def __str__(self) -> str:
         words = [" or ".join(self.boards) or "a board"]
-        words += [f"with {one}" for one in self.fixtures]
+        words += [f"with {fixture}" for fixture in self.fixtures]
         return " ".join([*words, "as hardware"] if self.hardware else words)
 
 
@@ -84,7 +84,7 @@ class Choice:
         if target is None:
             self.emulated = ""
             return
-        self.devices = tuple(one for one in self.devices if one.is_a(target))
+        self.devices = tuple(device for device in self.devices if device.is_a(target))
         if self.devices:
             return
         self.emulated = "" if target == "qemu" else target

@@ -143,7 +143,7 @@ def _pyserial() -> types.ModuleType:
 
 
 def _ports(serial: types.ModuleType) -> str:
-    names = sorted(one.device for one in serial.tools.list_ports.comports())
+    names = sorted(comport.device for comport in serial.tools.list_ports.comports())
     return (
         f"connected ports: {', '.join(names)}"
         if names

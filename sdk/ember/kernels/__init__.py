@@ -47,12 +47,12 @@ class Operator:
     def is_ours(self) -> bool:
         """Whether no kernel is a user's: then it does what its schema says, no more."""
         own = paths.kernels()
-        return all(own in one.parents for one in self.sources)
+        return all(own in source.parents for source in self.sources)
 
     @functools.cached_property
     def is_random(self) -> bool:
         """Whether its results depend on the index of a call and on how often it ran."""
-        return any(one.parent.name == "random" for one in self.sources)
+        return any(source.parent.name == "random" for source in self.sources)
 
     def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
         """The candidates for a core with the instruction sets of these names."""
@@ -120,7 +120,9 @@ class KernelList:
         The `smallest` ones only: no variants, nothing that only buys speed.
         """
         if not smallest:
-            return {name: one.usable(sets) for name, one in self.operators.items()}
+            return {
+                name: operator.usable(sets) for name, operator in self.operators.items()
+            }
         return {
             name: tuple(one for one in known.usable(()) if one not in self.facts.fast)
             for name, known in self.operators.items()
@@ -128,7 +130,7 @@ class KernelList:
 
     def of_all_sets(self) -> dict[str, tuple[str, ...]]:
         """The same with the variants for every instruction set."""
-        return {name: one.kernels for name, one in self.operators.items()}
+        return {name: operator.kernels for name, operator in self.operators.items()}
 
     def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
         """The user's C files that `chosen` kernels need, sorted."""
@@ -161,7 +163,9 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     for entry in own.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
         found[entry.op] = _operator(replace(entry, kernels=tuple(there)))
-    kernel_names = {kernel for one in found.values() for kernel in one.kernels}
+    kernel_names = {
+        kernel for operator in found.values() for kernel in operator.kernels
+    }
     for library in libraries:
         _check(library, kernel_names)
         kernel_names.update(name for one in library.entries for name in one.kernels)
@@ -236,7 +240,9 @@ def _check(library: Library, taken: set[str]) -> None:
                 problems.append(
                     f"{entry.op} needs {entry.source(kernel)}, which does not exist"
                 )
-    problems += [f"no such file: {one}" for one in library.sources if not one.is_file()]
+    problems += [
+        f"no such file: {source}" for source in library.sources if not source.is_file()
+    ]
     if problems:
         raise SdkError(problem_list(f"cannot use {library.path}", problems))
 
@@ -247,7 +253,7 @@ def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
         for entry in entries
     ]
     folder = paths.backends()
-    return [one for one in found if (folder / f"{one.source}.c").is_file()]
+    return [backend for backend in found if (folder / f"{backend.source}.c").is_file()]
 
 
 # ---- generated C -------------------------------------------------------------------

@@ -76,7 +76,7 @@ def of(path: Path, data: Any) -> Library:
     return Library(
         folder=path.parent,
         path=path,
-        entries=tuple(entry_of(path, one) for one in entries),
+        entries=tuple(entry_of(path, entry) for entry in entries),
         sources=tuple(path.parent / one for one in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
         facts=facts.read(path, top, entries),

@@ -61,8 +61,8 @@ class OpInfo:
     @property
     def backends(self) -> frozenset[str]:
         """Ids of those that programs delegate to."""
-        found = [one for one in self.features if one.startswith(_BACKEND)]
-        return frozenset(one.removeprefix(_BACKEND) for one in found)
+        found = [feature for feature in self.features if feature.startswith(_BACKEND)]
+        return frozenset(feature.removeprefix(_BACKEND) for feature in found)
 
     def dtypes(self, op: str) -> frozenset[int] | None:
         """The numbers of the dtypes that `op` is used with; None: any."""
@@ -119,8 +119,8 @@ def _groups(key: str) -> list[str]:
 
 def union(items: Iterable[OpInfo]) -> OpInfo:
     found = OpInfo()
-    for one in items:
-        found |= one
+    for info in items:
+        found |= info
     return found
 
 
@@ -151,9 +151,9 @@ def _named(keys: Mapping[str, Iterable[str]], source: str) -> OpInfo:
 def _key(method: Method, args: Sequence[int]) -> str:
     tensors = (_first_tensor(method, index) for index in args)
     groups = (
-        f"{int(one.dtype)};{','.join(map(str, one.dim_order))}"
-        for one in tensors
-        if one
+        f"{int(tensor.dtype)};{','.join(map(str, tensor.dim_order))}"
+        for tensor in tensors
+        if tensor
     )
     text = "|".join(groups)
     return f"v1/{text}" if text else "v1"

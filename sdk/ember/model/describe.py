@@ -320,12 +320,12 @@ def _bundled(value: bundles.Value) -> Facts:
     return {"kind": type(value).__name__, "content": value.value}
 
 
-def tensor_data(one: TensorData) -> Facts:
+def tensor_data(data: TensorData) -> Facts:
     return {
         "kind": "tensor data",
-        "version": one.version,
-        "bytes": one.file_size,
-        "segment_alignment": one.segment_alignment,
+        "version": data.version,
+        "bytes": data.file_size,
+        "segment_alignment": data.segment_alignment,
         "entries": [
             {
                 "key": each.key,
@@ -334,6 +334,6 @@ def tensor_data(one: TensorData) -> Facts:
                 "shape": list(each.tensor.sizes) if each.tensor else None,
                 "dim_order": list(each.tensor.dim_order) if each.tensor else None,
             }
-            for each in one.entries
+            for each in data.entries
         ],
     }

@@ -56,7 +56,7 @@ class Steering:
         """All of it, for a hash."""
         tables = (self.place, self.reserve, self.align)
         lists = [list(self.forbid), list(self.exclusive)]
-        return [*(sorted(one.items()) for one in tables), *lists, self.reload]
+        return [*(sorted(table.items()) for table in tables), *lists, self.reload]
 
     def align_of(self, kind: str) -> int:
         return self.align.get(kind, ALIGN)
@@ -92,13 +92,15 @@ class Steering:
     def groups(self, models: Sequence[Model]) -> tuple[frozenset[tuple[int, str]], ...]:
         """What `exclusive` names: methods by the number of their model."""
         return tuple(
-            frozenset(one for word in group for one in _methods(word, models))
+            frozenset(method for word in group for method in _methods(word, models))
             for group in self.exclusive
         )
 
     def _of_groups(self, models: Sequence[Model]) -> Iterator[str]:
-        known = [one.name for one in models]
-        known += [f"{m.name}/{one.name}" for m in models for one in m.program.methods]
+        known = [model.name for model in models]
+        known += [
+            f"{m.name}/{method.name}" for m in models for method in m.program.methods
+        ]
         seen: set[tuple[int, str]] = set()
         for group in self.exclusive:
             if len(group) < 2:

@@ -77,7 +77,7 @@ def write(
 def write_headers(folder: Path) -> list[str]:
     """Write the headers of the runtime alone, for projects that pack later."""
     files = _public_headers()
-    texts = {_place(one): one.read_text(encoding="utf-8") for one in files}
+    texts = {_place(file): file.read_text(encoding="utf-8") for file in files}
     paths.writable_folder(folder)
     _write_all(folder / "src", texts)
     return []

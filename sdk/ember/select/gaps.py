@@ -118,8 +118,10 @@ def of_loader(
 def _refusals(call: Call) -> str:
     """What each candidate says, once where several say the same."""
     said: dict[str, list[str]] = {}
-    for one in call.candidates:
-        said.setdefault(one.message or "no reason given", []).append(one.kernel)
+    for candidate in call.candidates:
+        said.setdefault(candidate.message or "no reason given", []).append(
+            candidate.kernel
+        )
     return "; ".join(f"{', '.join(who)}: {what}" for what, who in said.items())
 
 
@@ -129,7 +131,11 @@ def _refusals(call: Call) -> str:
 def _remedy_unknown(op: str, known: KernelList) -> str:
     space, _, name = op.partition("::")
     base = name.partition(".")[0]
-    others = [one for one in known.operators if one.startswith(f"{space}::{base}.")]
+    others = [
+        operator
+        for operator in known.operators
+        if operator.startswith(f"{space}::{base}.")
+    ]
     if others:
         return f"Ember has {', '.join(others)}: change the call to one of them"
     near = get_close_matches(op, known.operators, n=1, cutoff=0.85)
@@ -153,7 +159,7 @@ def _remedy_schema(call: KernelCall, operator: Operator) -> str:
 
 
 def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
-    takes = [DTYPES.get(one, one) for one in operator.dtypes]
+    takes = [DTYPES.get(dtype, dtype) for dtype in operator.dtypes]
     odd = sorted(set(gap.dtypes) - set(takes))
     nearest = next((one for one in _NEAREST if one in takes), None)
     if odd and nearest:
@@ -162,7 +168,7 @@ def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
     kinds = set(gap.dtypes)
     if len(kinds) > 1 and nearest:
         return f"convert its tensors to one dtype, such as {nearest}"
-    if any(one.status == _BAD_PROGRAM for one in call.candidates):
+    if any(candidate.status == _BAD_PROGRAM for candidate in call.candidates):
         return "the call contradicts itself: export the program again"
     return f"change the call, or {_OWN}"
 
@@ -187,9 +193,9 @@ def _gap(name: str, method: Method, index: int, op: str, remedy: str) -> Gap:
         method.name,
         index,
         op,
-        tuple(one.dtype.label for one in tensors),
+        tuple(tensor.dtype.label for tensor in tensors),
         remedy,
-        tuple(one.sizes for one in tensors),
+        tuple(tensor.sizes for tensor in tensors),
     )
 
 

@@ -95,7 +95,9 @@ class Offered:
 
 def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
     """The board's instruction sets that kernels of nodes have variants for."""
-    used = {isa.of(name) for one in known.backends.values() for name in one.kernels}
+    used = {
+        isa.of(name) for backend in known.backends.values() for name in backend.kernels
+    }
     return tuple(name for name in board.isa if name in used) if board else ()
 
 
@@ -185,7 +187,7 @@ def _tables(
         if name in offered.operators
     }
     backends = {name: known.backends[name] for name in sorted(offered.backends)}
-    nodes = {name for one in backends.values() for name in one.kernels}
+    nodes = {name for backend in backends.values() for name in backend.kernels}
     return (
         kernels.operator_table(chosen, known),
         kernels.backend_table(backends, sets, nodes - without),
@@ -222,6 +224,7 @@ def _link(made: Libraries, files: Sequence[Path], folder: Path) -> None:
 
 def _moved(board: Board) -> Board:
     memories = tuple(
-        one.model_copy(update={"base": one.base + _MOVED}) for one in board.memories
+        memory.model_copy(update={"base": memory.base + _MOVED})
+        for memory in board.memories
     )
     return board.model_copy(update={"memories": memories})

@@ -33,7 +33,7 @@ def of_calls(
     wanted = {
         (method, index): kernel
         for (name, method, index), kernel in rules.calls.items()
-        if name == model and method in {one.name for one in methods}
+        if name == model and method in {method.name for method in methods}
     }
     for place, kernel in wanted.items():
         op, call = _of(calls, model, place)
@@ -84,7 +84,7 @@ def _of(
 
 
 def _takers(call: Call) -> list[str]:
-    return [one.kernel for one in call.candidates if one.status == 0]
+    return [candidate.kernel for candidate in call.candidates if candidate.status == 0]
 
 
 def _check(

@@ -40,11 +40,11 @@ class Prepacked:
 
 def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:
     """None where no kernel packs weights."""
-    uses = _uses(model.program, {one.index: one for one in needs})
+    uses = _uses(model.program, {need.index: need for need in needs})
     if not uses.packed:
         return None
     gone = uses.left_out
-    kept = [one for one in model.program.named_data if one.key not in gone]
+    kept = [data for data in model.program.named_data if data.key not in gone]
     kept += [NamedData(name, one.data) for name, one in sorted(uses.packed.items())]
     packed = replace(model.program, named_data=tuple(kept))
     return Prepacked(
@@ -54,13 +54,13 @@ def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:
     )
 
 
-def _uses(one: Program, needs: dict[int, MethodNeeds]) -> _Uses:
+def _uses(program: Program, needs: dict[int, MethodNeeds]) -> _Uses:
     found = _Uses()
-    for index, method in enumerate(one.methods):
+    for index, method in enumerate(program.methods):
         own = needs[index].delegates if index in needs else {}
         for number, delegate in enumerate(method.delegates):
             if delegate.id != xnnpack.BACKEND:  # may read what it likes
-                found.kept |= {each.key for each in one.named_data}
+                found.kept |= {each.key for each in program.named_data}
                 continue
             graph = xnnpack.parse(delegate.data)
             nodes = own[number].nodes if number in own else ()
@@ -82,7 +82,7 @@ def _add(found: _Uses, node: xnnpack.Node, weights: PackedWeights | None) -> Non
 def _without(data: bytes, gone: set[str]) -> bytes:
     """A data file without what is left out; as it is when it has none of it."""
     parsed = tensor_data.parse(data)
-    kept = tuple(one for one in parsed.entries if one.key not in gone)
+    kept = tuple(entry for entry in parsed.entries if entry.key not in gone)
     if len(kept) == len(parsed.entries):
         return data
     return tensor_data.write(replace(parsed, entries=kept))

@@ -75,13 +75,15 @@ class Selection:
                             "state": call.state,
                             "scratch": call.scratch,
                             "volatile": call.volatile,
-                            "candidates": [vars(one) for one in call.candidates],
+                            "candidates": [
+                                vars(candidate) for candidate in call.candidates
+                            ],
                         }
                         for call in needs.calls
                     ],
                     "delegates": [
-                        {"index": index, "nodes": [n.to_json() for n in one.nodes]}
-                        for index, one in needs.delegates.items()
+                        {"index": index, "nodes": [n.to_json() for n in delegate.nodes]}
+                        for index, delegate in needs.delegates.items()
                     ],
                 }
                 for method, needs in zip(self.methods, self.needs, strict=True)
@@ -251,7 +253,9 @@ def _may_take(kernel: str, dtypes: frozenset[int] | None) -> bool:
     named = {
         kernels.DTYPES[word] for word in kernel.split("_") if word in kernels.DTYPES
     }
-    return not named or dtypes is None or bool(named & {_label(one) for one in dtypes})
+    return (
+        not named or dtypes is None or bool(named & {_label(dtype) for dtype in dtypes})
+    )
 
 
 def _label(number: int) -> str:
