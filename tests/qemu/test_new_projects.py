@@ -109,7 +109,10 @@ def test_the_others_are_whole(template: str, tmp_path: Path) -> None:
     new.create(folder, template, "netduinoplus2", DIGITS)
     names = {one.relative_to(folder).as_posix() for one in folder.rglob("*")}
     library, application = {
-        "zephyr": ("ember/", ["CMakeLists.txt", "prj.conf", "src/main.c"]),
+        "zephyr": (
+            "ember/",
+            ["CMakeLists.txt", "prj.conf", "sample.yaml", "src/main.c"],
+        ),
         "arduino": ("libraries/Ember/", ["reader/reader.ino"]),
     }[template]
     assert {*application, f"{library}src/Ember.h", "models/digits.pte"} <= names

@@ -3,11 +3,11 @@
 // main(). Cores with Thumb-1 only (__ARM_ARCH_ISA_THUMB 1: Armv6-M, Armv8-M Baseline)
 // have no coprocessors, and one kind of fault.
 //
-// Memory protection: everything below 0x20000000 (Armv8-M: or below the first memory
-// that can be written) is read-only once the program runs, so that a store through NULL
-// faults even where address 0 is RAM (mps2) or ignores writes (flash). The stack stands
-// at the bottom of its memory; MSPLIM or a 32-byte no-access region in it turns an
-// overflow into a fault.
+// Memory protection: everything below 0x20000000, or below the first memory that can be
+// written (before Armv8-M: below the power of two there), is read-only once the program
+// runs, so that a store through NULL faults even where address 0 is RAM (mps2) or
+// ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
+// 32-byte no-access region in it turns an overflow into a fault.
 #include "../common.h"
 #include "../linker_symbols.h"
 #include "../semihosting.h"
@@ -109,7 +109,8 @@ static void protect_memory(void) {
     }
     MPU_RNR = 0;
     MPU_RBAR = 0;
-    MPU_RASR = (5u << 24) | (1u << 17) | (28u << 1) | 1u; // 512 MB, read-only
+    MPU_RASR = (5u << 24) | (1u << 17) | // read-only, from 0
+               ((uint32_t)(uintptr_t)__ember_read_only_size << 1) | 1u;
 #if __ARM_ARCH == 7 // the smallest region of Armv6-M has 256 bytes
     MPU_RNR = 1;
     // Not the first bytes of a page: QEMU's semihosting asks the MPU for these alone.

@@ -91,13 +91,12 @@ class Board(Strict):
     @property
     def read_only_end(self) -> int:
         """Where memory that the Cortex-M port protects from stores ends: at the first
-        that can be written, where the MPU takes any address (Armv8-M)."""
-        writable = [
-            memory.base for memory in self.memories if memory.writable and memory.base
-        ]
+        that can be written, or, where regions of the MPU have sizes that are powers of
+        two (before Armv8-M), at the power of two below."""
+        writable = [one.base for one in self.memories if one.writable and one.base]
         any_address = self.core is not None and self.core.arch == "armv8-m"
-        ends = writable if any_address else []
-        return min([CORTEXM_READ_ONLY_END, *ends])
+        end = min([CORTEXM_READ_ONLY_END, *writable])
+        return end if any_address else 1 << end.bit_length() - 1
 
     def memory(self, name: str) -> Memory:
         """The memory called `name`; an SdkError when there is none."""

@@ -41,6 +41,7 @@ _FIELDS = (
     *("prepared", "passes", "memory", "labels"),
 )
 _CALL_PARTS = 3
+_MOST_LABELS = 1 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def _check_runner(name: str) -> None:
 
 
 def _lines(path: Path) -> tuple[str, ...]:
-    text = files.read(path, what="the labels").decode("utf-8", "replace")
+    text = files.read(path, _MOST_LABELS, "the labels").decode("utf-8", "replace")
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 

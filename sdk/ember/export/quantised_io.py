@@ -51,20 +51,13 @@ class Edges:
     def constants(self) -> dict[str, Any]:
         """What constant methods of the program tell."""
         io = need("executorch.exir.passes.quantize_io_pass")
-        enum = need("executorch.exir.tensor").scalar_type_enum
         found = {}
         for kind, steps in (("input", self.inputs), ("output", self.outputs)):
             for index, step in enumerate(steps):
                 if step is None:
                     continue
-                values = {
-                    "scale": step.scale,
-                    "zp": step.zero_point,
-                    "quant_min": step.low,
-                    "quant_max": step.high,
-                    "dtype": int(enum(step.dtype)),
-                }
-                for key, value in values.items():
+                # Its other keys say what the type of the tensor does; each is a method.
+                for key, value in (("scale", step.scale), ("zp", step.zero_point)):
                     found[io.get_config_method_name(None, kind, index, key)] = value
         return found
 

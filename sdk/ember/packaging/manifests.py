@@ -6,6 +6,9 @@ its place in the folder.
 
 from __future__ import annotations
 
+import datetime
+import json
+import os
 import re
 import zipfile
 from collections.abc import Sequence
@@ -14,14 +17,14 @@ from pathlib import Path
 
 from ember import __version__, output, paths
 from ember.errors import UsageError
+from ember.packaging import sources as sources_of
 
-PDSC = "Ember.Ember.pdsc"
+_PDSC = "model.pdsc"  # the template, whose file is named by the pack
 DESCRIPTION = "ExecuTorch programs on microcontrollers, without a heap"
 LICENSE = "Apache-2.0"
 _TEMPLATES = Path(__file__).parent / "templates"
 _WORD = re.compile(r"@([A-Z_]+)@")
-# Archives are the same whenever they are made; formats want some date.
-_DATE = (1980, 1, 1)
+_NO_NAME = re.compile(r"[^-_A-Za-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,13 @@ def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[P
 
     `sources` are the C files below src/.
     """
+    pack, date = _pack_name(folder), _date()
     words = {
+        "PACK": pack,
         "VERSION": __version__,
         "DESCRIPTION": DESCRIPTION,
         "LICENSE": LICENSE,
-        "DATE": "-".join(f"{part:02}" for part in _DATE),
+        "DATE": date.isoformat(),
         "PACK_FILES": "\n".join(
             f'        <file category="sourceC" name="src/{name}"/>' for name in sources
         ),
@@ -83,8 +88,29 @@ def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[P
         output.write_text((paths.root() / "LICENSE").read_text("utf-8"), licence)
         made.append(licence)
     if "cmsis-pack" in wanted:
-        made.append(_archive(folder))
+        description = folder / f"Ember.{pack}.pdsc"
+        (folder / _PDSC).replace(description)
+        made = [one for one in made if one.name != _PDSC]
+        made += [description, _archive(description, date)]
     return made
+
+
+def _pack_name(folder: Path) -> str:
+    """What the pack is called: each model is a pack of its own."""
+    record = folder / sources_of.RECORD
+    if not record.is_file():
+        return "Ember"
+    names = json.loads(record.read_text(encoding="utf-8"))["models"]
+    return _NO_NAME.sub("_", "_".join(names))
+
+
+def _date() -> datetime.date:
+    """Today, or what SOURCE_DATE_EPOCH says, for archives that are always the same."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.datetime.now(datetime.UTC)
+    if given.isdecimal():
+        now = datetime.datetime.fromtimestamp(int(given), datetime.UTC)
+    return now.date()
 
 
 def expand(
@@ -104,15 +130,22 @@ def expand(
     return made
 
 
-def _archive(folder: Path) -> Path:
+def _archive(description: Path, date: datetime.date) -> Path:
     """The .pack: a zip archive of what the .pdsc names, and of itself."""
-    path = folder / f"{PDSC.removesuffix('.pdsc')}.{__version__}.pack"
-    files = [folder / PDSC, folder / "LICENSE"]
+    folder = description.parent
+    path = folder / f"{description.stem}.{__version__}.pack"
+    files = [description, folder / "LICENSE"]
     files += [file for file in sorted((folder / "src").rglob("*")) if file.is_file()]
+    moment = (
+        max(date.year, 1980),
+        date.month,
+        date.day,
+        0,
+        0,
+        0,
+    )  # zip has none before
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             name = file.relative_to(folder).as_posix()
-            archive.writestr(
-                zipfile.ZipInfo(name, (*_DATE, 0, 0, 0)), file.read_bytes()
-            )
+            archive.writestr(zipfile.ZipInfo(name, moment), file.read_bytes())
     return path

@@ -19,7 +19,7 @@ from ember import __version__, boards, build, output, paths, writing
 from ember import model as models
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.packaging import manifests, platformio, sources
+from ember.packaging import manifests, platformio, sources, zephyr
 
 DEFAULT_BOARD = "mps2-an386"
 _TEMPLATES = Path(__file__).parent / "templates" / "new"
@@ -48,6 +48,8 @@ class Project:
             "VERSION": __version__,
             "BOARD": self.board.name,
             "MODEL": self.model.name,
+            "ZEPHYR_BOARD": zephyr.board_of(self.board),
+            "FPU": zephyr.fpu_of(self.board),
         }
         manifests.expand(_TEMPLATES / template, self.folder, words)
 
@@ -87,7 +89,7 @@ def _platformio(project: Project) -> Sequence[str]:
 
 def _note_platformio(*, with_scons: bool) -> None:
     """What `pio` would otherwise fail for later."""
-    if shutil.which("pio") is None and find_spec("platformio") is None:
+    if not _has_platformio():
         output.note(
             "PlatformIO is not installed: there is no `pio` on the PATH",
             "pip install platformio scons",
@@ -100,11 +102,21 @@ def _note_platformio(*, with_scons: bool) -> None:
         )
 
 
+def _has_platformio() -> bool:
+    return shutil.which("pio") is not None or find_spec("platformio") is not None
+
+
 def _zephyr(project: Project) -> Sequence[str]:
     project.package("zephyr", project.folder / "ember")
     project.expand("zephyr")
     project.add_main()
-    return ("west build -b <zephyr's name of the board>",)
+    name = zephyr.board_of(project.board)
+    if name == zephyr.UNKNOWN:
+        output.note(
+            f"Ember does not know what Zephyr calls {project.board.name}",
+            "`west boards` lists its boards; put the name into sample.yaml",
+        )
+    return (f"west build -b {name}",)
 
 
 def _arduino(project: Project) -> Sequence[str]:

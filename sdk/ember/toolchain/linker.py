@@ -358,6 +358,8 @@ class _Script:
             f"__ember_ram_start = ORIGIN({main.name});",
             f"__ember_ram_end = ORIGIN({main.name}) + LENGTH({main.name});",
             f"__ember_read_only_end = {self.board.read_only_end:#x};",
+            # As the MPU before Armv8-M takes a size: the power of two, less 1.
+            f"__ember_read_only_size = {self.board.read_only_end.bit_length() - 2};",
         ]
         if batch:
             largest = max(batch, key=lambda memory: memory.size).name

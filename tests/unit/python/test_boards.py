@@ -7,7 +7,7 @@ import yaml
 from ember import boards, cli, paths
 from ember.boards import steps
 from ember.errors import SdkError
-from ember.toolchain import tools
+from ember.toolchain import linker, tools
 
 EVERY = boards.names(internal=True)
 REAL = [
@@ -140,7 +140,7 @@ def sectors(*runs):
         ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),
         ({"memories": [memory(holds=["code"])]}, "no memory holds vectors"),
         ({"memories": [memory(access="rx")]}, "cannot hold data"),
-        ({"memories": [memory(base=0x10000000)]}, "below 0x20000000"),
+        ({"memories": [memory(base=0)]}, "below 0x20000000"),
         ({"memories": [memory(), memory(name="b")]}, "all and b overlap"),
         ({"memories": [memory(), memory(base=0x30000000)]}, "the same name"),
         ({"runner": {"kind": "qemu-system", "counts": None}}, "needs `binary`"),
@@ -246,6 +246,18 @@ def test_stores_below_the_first_writable_memory_fault():
     assert low.read_only_end == low.memory("sram0").base == 0x02000000
     assert boards.load("mps2-an505").read_only_end == 0x20000000
     assert boards.load("nucleo-f767zi").read_only_end == 0x20000000
+
+
+def test_core_coupled_memory_can_be_written(tmp_path):
+    code = memory(name="code", base=0, access="rx", holds=["vectors", "code", "rodata"])
+    ccm = memory(name="ccm", base=0x10000000, size="64K", access="rw", holds=["stack"])
+    data = memory(name="data", access="rw", holds=["data"])
+    found = boards.read(described(tmp_path, memories=[code, ccm, data]))
+    assert found.read_only_end == 0x10000000  # 256 MB, as the MPU has it
+    text = linker.script(found)
+    assert "__ember_read_only_end = 0x10000000;" in text
+    assert "__ember_read_only_size = 27;" in text  # 2 ** (27 + 1) bytes
+    assert "__ember_read_only_size = 28;" in linker.script(boards.load("mps2-an386"))
 
 
 def test_all_mistakes_are_named_at_once(tmp_path):

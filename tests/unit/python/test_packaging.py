@@ -48,7 +48,7 @@ def test_the_version_is_one(package: Path) -> None:
     manifest = json.loads((package / "library.json").read_text())
     properties = configparser.ConfigParser()
     properties.read_string("[a]\n" + (package / "library.properties").read_text())
-    pdsc = ET.parse(package / manifests.PDSC).getroot()
+    pdsc = ET.parse(package / "Ember.add.pdsc").getroot()
     component = yaml.safe_load((package / "idf_component.yml").read_text())
     record = json.loads((package / sources.RECORD).read_text())
     lists = (package / "CMakeLists.txt").read_text()
@@ -166,10 +166,10 @@ jsonschema.validate(json.loads(sys.argv[2]), json.loads(sys.argv[1]))
 
 
 def test_the_pack_is_whole(package: Path, package_tools: Path) -> None:
-    pack = package / f"Ember.Ember.{__version__}.pack"
+    pack = package / f"Ember.add.{__version__}.pack"
     with zipfile.ZipFile(pack) as archive:
         names = set(archive.namelist())
-        root = ET.fromstring(archive.read(manifests.PDSC))
+        root = ET.fromstring(archive.read("Ember.add.pdsc"))
     elements = [one.tag for one in root]
     assert elements == [
         *("vendor", "name", "description", "url", "license", "releases"),
@@ -191,6 +191,26 @@ print(len(found.devices), found.get_file("src/Ember.h").read().decode())
     said = python(package_tools, code, pack)
     assert said.startswith("0 ")  # it is software: boards are in packs of others
     assert f'EMBER_VERSION "{__version__}"' in said
+
+
+def test_a_pack_is_of_its_model_and_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1750000000")
+    (tmp_path / "my net 2.pte").write_bytes((DATA / "add.pte").read_bytes())
+    folder = tmp_path / "out"
+    board = boards.load("mps2-an386")
+    models = [tmp_path / "my net 2.pte"]
+    files = sources.write(models, board, folder, build.Options())
+    manifests.write(folder, ["cmsis-pack"], files)
+    (archive,) = folder.glob("*.pack")
+    assert archive.name == f"Ember.my_net_2.{__version__}.pack"
+    root = ET.parse(folder / "Ember.my_net_2.pdsc").getroot()
+    assert (root.findtext("vendor"), root.findtext("name")) == ("Ember", "my_net_2")
+    (release,) = root.iter("release")
+    assert (release.get("version"), release.get("date")) == (__version__, "2025-06-15")
+    (component,) = root.iter("component")
+    assert component.get("Csub") == "my_net_2"
 
 
 def test_packages_are_the_same_twice(package: Path, tmp_path: Path) -> None:
@@ -296,3 +316,36 @@ def test_the_page_compiles(package: Path, tmp_path: Path) -> None:
         (tmp_path / name).write_text(code)
         words = [compiler, "-fsyntax-only", "-Wall", "-Wextra", "-Werror", include]
         subprocess.run([*words, tmp_path / name], check=True)
+
+
+@pytest.mark.parametrize(
+    ("board", "name", "fpu"),
+    [
+        ("nucleo-f446re", "nucleo_f446re", "CONFIG_FPU=y"),
+        ("mps2-an385", "mps2/an385", "# the core has no floating-point unit"),
+        ("netduinoplus2", "BOARD", "CONFIG_FPU=y"),
+    ],
+)
+def test_a_project_for_zephyr(
+    board: str, name: str, fpu: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = new.create(tmp_path / "app", "zephyr", board, DATA / "add.pte")
+    assert words == (f"west build -b {name}",)
+    assert fpu in (tmp_path / "app/prj.conf").read_text().splitlines()
+    sample = yaml.safe_load((tmp_path / "app/sample.yaml").read_text())
+    assert sample["tests"]["ember.app"]["platform_allow"] == [name]
+    assert ("does not know what Zephyr calls" in capsys.readouterr().err) == (
+        name == "BOARD"
+    )
+
+
+def test_a_project_says_what_pio_lacks(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(new, "_has_platformio", lambda: False)
+    new.create(tmp_path / "app", "platformio", "mps2-an386", DATA / "add.pte")
+    said = capsys.readouterr().err
+    assert "PlatformIO is not installed" in said
+    assert "pip install platformio scons" in said
