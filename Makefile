@@ -1,15 +1,17 @@
 # For developers of Ember. Users install the package and run `ember`.
 PYTHON := .venv/bin/python
-# Tests of one file share what they compile, so a file stays in one process.
-PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile
+# Tests of one file share what they compile, so a file stays in one process; the order
+# is that of tests/conftest.py.
+PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup hexagon setup-dev demo test check clean
+.PHONY: help setup hexagon setup-dev demo quick test check clean
 
 help:
 	@echo "make setup   system packages (asks for sudo) and .venv; once, then fast"
 	@echo "make hexagon what boards with a Hexagon need besides, 400 MB"
 	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
-	@echo "make test    all tests that need no PyTorch"
+	@echo "make quick   before each commit: formatting, types, unit tests, conformance here"
+	@echo "make test    all tests that need no PyTorch, but those marked long"
 	@echo "make check   formatting, types, all tests, fuzzing, sizes, the pages' commands"
 	@echo "make clean   remove what builds and tests made"
 
@@ -28,6 +30,9 @@ setup-dev:
 
 test: setup-dev
 	@$(PYTEST) -m "not export and not long" tests
+
+quick: setup-dev
+	@bash tools/check.sh format lint types quick
 
 check: setup-dev
 	@bash tools/check.sh

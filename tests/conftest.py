@@ -1,4 +1,5 @@
-"""Virtual environments that tests of packages need, made once and kept in the cache."""
+"""The order of tests, and virtual environments that tests of packages need, made once
+and kept in the cache."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +21,16 @@ TOOLS = (
     *("platformio==6.2.0", "scons==4.11.1", "kconfiglib==14.1.0"),
     *("idf-component-manager==3.1.2", "pyocd==0.46.0", "jsonschema==4.26.0"),
 )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with most slow tests on boards first, so that what ends last is short."""
+    slow = Counter(
+        one.path
+        for one in items
+        if one.get_closest_marker("slow") and one.get_closest_marker("qemu")
+    )
+    items.sort(key=lambda one: -slow[one.path])
 
 
 Environment = Callable[[str, Sequence[str]], Path]

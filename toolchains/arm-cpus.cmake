@@ -3,7 +3,7 @@
 # `flags` of boards/cores/<cpu>.yaml; what follows from them is found here by asking the
 # compiler, so that a core's file says what the core is and nothing else.
 if(NOT EMBER_CORE_FLAGS)
-  message(FATAL_ERROR "EMBER_CORE_FLAGS is not set: `flags` of boards/cores/${EMBER_CPU}.yaml")
+  message(FATAL_ERROR "EMBER_CORE_FLAGS is not set: `flags` of the core in boards/cores")
 endif()
 
 # The macros that a compiler defines for the core, "" if it does not know the core.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything a change must pass. Runs every step, then names those that failed.
-#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes export_page
+#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes export_page;
+#                                `quick` is what `make quick` has in place of tests
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ -d .venv ] && PATH="$PWD/.venv/bin:$PATH"
@@ -22,8 +23,20 @@ types() {
     mypy --no-error-summary
 }
 
+pytest() {
+    python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder "$@"
+}
+
 tests() {
-    python -m pytest -q -n auto --dist loadfile -m "not export" tests
+    pytest -m "not export" tests
+}
+
+# Unit tests without compilers of firmware and emulators, and every operator here.
+quick() {
+    local boards=tests/qemu/test_cases_on_boards.py
+    pytest -m "not export and not long and not slow and not qemu" \
+        tests/unit tests/conformance tests/docs &&
+        pytest "$boards::test_every_operator[host]" "$boards::test_int8_layers[host]"
 }
 
 fuzz() {

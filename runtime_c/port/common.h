@@ -24,6 +24,9 @@ size_t ember_port_stack_touched(const uint32_t *start, const uint32_t *end);
 // which is logged.
 int ember_port_stack_check(const uint32_t *start, int code);
 
+// The byte that ends the input of a console that knows no other end (ASCII's EOT).
+#define EMBER_CONSOLE_END 4
+
 // Drops the first word (the program's name) from `line`. The new length.
 size_t ember_port_drop_name(char *line);
 

@@ -101,6 +101,20 @@ int64_t ember_port_read(int32_t file, void *data, size_t size) {
     return left > size ? -1 : (int64_t)(size - left);
 }
 
+// As a file: SYS_READC knows no end.
+int32_t ember_port_read_char(void) {
+    static int32_t console = -1;
+    uint8_t byte;
+
+    if (console < 0) {
+        console = ember_port_open(":tt", EMBER_PORT_READ);
+    }
+    if (console < 0 || ember_port_read(console, &byte, 1) != 1) {
+        return -1;
+    }
+    return byte == EMBER_CONSOLE_END ? -1 : byte;
+}
+
 int32_t ember_port_write(int32_t file, const void *data, size_t size) {
     const uintptr_t block[] = {(uintptr_t)file, (uintptr_t)data, size};
     const uintptr_t left = size == 0 ? 0 : ember_semihosting_call(SYS_WRITE, block);

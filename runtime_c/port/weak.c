@@ -16,6 +16,10 @@ WEAK void ember_port_log(const char *text) {
     }
 }
 
+WEAK int32_t ember_port_read_char(void) {
+    return -1;
+}
+
 WEAK _Noreturn void ember_port_exit(int code) {
     (void)code;
     for (;;) {

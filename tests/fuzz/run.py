@@ -11,7 +11,6 @@ Prints a summary line, or how to repeat a failure. Exit status 0 means no report
 from __future__ import annotations
 
 import argparse
-import hashlib
 import os
 import re
 import struct
@@ -19,6 +18,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -27,23 +27,15 @@ sys.path[:0] = [str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/unit/c")]
 import positions  # noqa: E402
 import seeds as seeds_module  # noqa: E402
 
-from ember import kernels, paths  # noqa: E402
-from ember.boards import isa  # noqa: E402
-from ember.errors import SdkError  # noqa: E402
+from ember import boards, kernels, paths  # noqa: E402
+from ember.toolchain import libraries  # noqa: E402
 
-COMPILER = "clang-19"
-FLAGS = [
-    *("-std=c11", "-g", "-O1", "-ffp-contract=off", "-fno-math-errno"),
-    *("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
-    # Kernels divide floats by zero as PyTorch does, and form NULL + 0 for a tensor
-    # without elements, which this compiler calls an overflow. Accesses are watched.
-    "-fno-sanitize=float-divide-by-zero,pointer-overflow",
-    "-DEMBER_ERROR_STRINGS=1",
-]
-INCLUDES = (
-    *("runtime_c/include", "runtime_c/src", "tests/unit/c", "tests/fuzz"),
-    *("kernels/models", ""),
+# Sources that are no part of the libraries, and where their headers are.
+SOURCES = (
+    *(f"tests/fuzz/{name}.c" for name in ("fuzz", "mutate", "execute", "table")),
+    "tests/unit/c/toys.c",
 )
+INCLUDES = ("runtime_c/src", "tests/unit/c", "tests/fuzz")
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
 ENVIRONMENT = {
     **os.environ,
@@ -55,101 +47,31 @@ ENVIRONMENT = {
 # ---- building ----------------------------------------------------------------------
 
 
-def build(folder: Path, sets: list[str], only_delegates: bool = False) -> Path:
-    """The fuzzer with every kernel that is listed; objects are kept in `folder`.
+def build(folder: Path, sets: list[str]) -> Path:
+    """The fuzzer with every kernel that is listed, linked in `folder`.
 
     Variants for the instruction `sets` are tried first, as on a board that has them.
-    With `only_delegates`, operators have no kernels, which is compiled in a tenth of
-    the time.
+    The libraries are those of the board host-asan, without its port: the fuzzer has
+    handlers of faults of its own.
     """
-    sources = [
-        *_core_sources(),
-        *_backend_sources(sets),
-        *(ROOT / "tests/fuzz" / name for name in ("fuzz.c", "table.c")),
-        ROOT / "tests/unit/c/toys.c",
-        *_kernel_sources(folder, sets, only_delegates),
-    ]
-    flags = [*FLAGS, *_defines(), *(f"-I{ROOT / one}" for one in INCLUDES)]
-    common = hashlib.sha256(" ".join(flags).encode())
-    common.update(_headers(*INCLUDES[:-1], "kernels"))
-    backends = _headers("backends")
-
-    def compile_one(source: Path) -> Path:
-        is_backend = source.is_relative_to(ROOT / "backends")
-        own = (backends if is_backend else b"") + source.read_bytes()
-        digest = hashlib.sha256(common.digest() + own).hexdigest()[:16]
-        made = folder / f"{source.stem}-{digest}.o"
-        if not made.is_file():
-            part = made.with_suffix(".part")
-            _run([COMPILER, *flags, "-c", str(source), "-o", str(part)])
-            part.rename(made)
-        return made
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        objects = sorted(set(pool.map(compile_one, sources)))
-    program = folder / "fuzz"
-    _run([COMPILER, *FLAGS, *map(str, objects), "-lm", "-o", str(program)])
-    return program
-
-
-def _headers(*folders: str) -> bytes:
-    """What stands for all headers in folders."""
-    found = [path for one in folders for path in sorted((ROOT / one).rglob("*.h"))]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in found)).digest()
-
-
-def _core_sources() -> list[Path]:
-    """All but what reads files: that needs a port, whose fault handlers are its own."""
-    found = sorted((ROOT / "runtime_c/src").glob("*.c"))
-    return [path for path in found if path.stem != "loader_file"]
-
-
-def _backend_sources(sets: list[str]) -> list[Path]:
-    """As CMakeLists.txt for this computer: for what only cores with an ISA compile, in
-    folder <isa>/device, stands <isa>/model."""
-    found = sorted((ROOT / "backends").rglob("*.c"))
-    usable = {None, *sets}
-    return [
-        path
-        for path in found
-        if path.parent.name != "device" and isa.of(path.stem) in usable
-    ]
-
-
-def _defines() -> list[str]:
-    return [f"-DFUZZ_KERNELS={int(_listed() is not None)}"]
-
-
-def _listed() -> kernels.KernelList | None:
-    try:
-        return kernels.load()
-    except (SdkError, OSError):
-        return None
-
-
-def _kernel_sources(folder: Path, sets: list[str], no_kernels: bool) -> list[Path]:
-    listed = _listed()
-    if listed is None:
-        return []
+    made = libraries.build(boards.load("host-asan"), messages=True)
+    listed = kernels.load()
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
-    tables[0].write_text(kernels.operator_table({} if no_kernels else listed.all(sets)))
+    tables[0].write_text(kernels.operator_table(listed.all(sets)))
     tables[1].write_text(kernels.backend_table(listed.backends, sets))
-    usable = {None, *sets}
-    files = sorted((ROOT / "kernels").glob("engine/*.c" if no_kernels else "*/*.c"))
-    return [*tables, *(path for path in files if isa.of(path.stem) in usable)]
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    sources = [*(ROOT / name for name in SOURCES), *tables]
+    includes = [f"-I{ROOT / one}" for one in INCLUDES]
+    objects = made.compile(sources, folder, includes)
+    program = folder / "fuzz"
+    replace(made, objects=()).link(objects, program)
+    return program
 
 
 # ---- seeds -------------------------------------------------------------------------
 
 
 def pack(found: list[seeds_module.Seed], path: Path, fields: str = "") -> None:
-    """Seeds and the positions of their `fields`, as fuzz.c reads them."""
+    """Seeds and the positions of their `fields`, as mutate.c reads them."""
     parts = [struct.pack("<I", len(found))]
     for one in found:
         places = [p for p in positions.walk(one.data) if fields in p.path]
@@ -277,9 +199,6 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--fields", default="", help="in the path of fields, $payload")
-    parser.add_argument(
-        "--only-delegates", action="store_true", help="without kernels of operators"
-    )
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
     found = parser.parse_args()
     if (
@@ -295,7 +214,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     wanted = arguments()
     folder = paths.writable_folder(paths.cache() / "fuzz")
-    program = build(folder, wanted.isa, wanted.only_delegates)
+    program = build(folder, wanted.isa)
     found = seeds_module.collect(wanted.variants, wanted.cases)
     if wanted.pattern:
         found = [one for one in found if wanted.pattern in one.name]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import maker
 import payloads
 import programs as toys
 
@@ -134,7 +135,7 @@ class _Call:
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance
-        self.maker = toys.Maker()
+        self.maker = maker.Maker()
         self.dtype = chance.choice(_DTYPES)
         rank = chance.choice((0, 1, 1, 2, 2, 3, 4, 4, 5))
         self.shape = tuple(chance.choice((1, 1, 2, 3, 4, 6)) for _ in range(rank))

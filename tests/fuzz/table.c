@@ -7,13 +7,8 @@
 
 #include "toys.h"
 
-#if FUZZ_KERNELS
 extern const ember_operators_t ember_operators;
 extern const ember_backends_t ember_backends;
-#else
-static const ember_operators_t ember_operators = {NULL, 0};
-static const ember_backends_t ember_backends = {NULL, 0};
-#endif
 
 static ember_operators_t all;
 ember_registry_t fuzz_registry = {&all, &ember_backends, &ember_changing};
@@ -27,10 +22,8 @@ __attribute__((constructor)) static void merge(void) {
     const uint32_t count = toy_operators.count + ember_operators.count;
     ember_operator_t *items = malloc(count * sizeof(*items));
     memcpy(items, toy_operators.items, toy_operators.count * sizeof(*items));
-    if (ember_operators.count > 0) {
-        memcpy(items + toy_operators.count, ember_operators.items,
-               ember_operators.count * sizeof(*items));
-    }
+    memcpy(items + toy_operators.count, ember_operators.items,
+           ember_operators.count * sizeof(*items));
     qsort(items, count, sizeof(*items), compare);
     all = (ember_operators_t){items, count};
 }

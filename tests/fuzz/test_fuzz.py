@@ -1,8 +1,7 @@
-"""A short run of the fuzzer; tools/check.sh and CI run longer ones."""
+"""A short run of the fuzzer, always the same; tools/check.sh runs a longer one."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +14,7 @@ FUZZ = Path(__file__).parent
 
 @pytest.mark.slow
 def test_mutants_make_no_report() -> None:
-    if shutil.which("clang-19") is None:
-        pytest.skip("clang-19 is not installed")
-    command = [sys.executable, str(FUZZ / "run.py"), "--seconds", "20"]
+    command = [sys.executable, str(FUZZ / "run.py"), "--mutations", "100000"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -66,12 +66,19 @@ def test_what_a_core_is_made_of(tmp_path):
         assert any(one.section == ".text.memcpy" for one in found)
 
 
-def test_sizes_are_within_their_bounds(tmp_path):
-    found = sizes.measure(tmp_path)
-    for core_name, values in found.items():
-        assert list(values) == list(sizes.FIGURES)
-        for name, bound in SIZE_BOUNDS.items():
-            assert bound / 4 < values[name] <= bound, (core_name, name)
+@pytest.mark.parametrize("board", core.BOARDS.values())
+def test_sizes_are_within_their_bounds(board, tmp_path):
+    found = sizes.firmware(board, tmp_path)
+    assert ["library", *found] == list(sizes.FIGURES) == list(SIZE_BOUNDS)
+    for name, size in found.items():
+        assert SIZE_BOUNDS[name] / 4 < size <= SIZE_BOUNDS[name], name
+
+
+@pytest.mark.long  # compiles every kernel for firmware, without sentences
+@pytest.mark.parametrize("board", core.BOARDS.values())
+def test_all_kernels_are_within_their_bound(board):
+    bound = SIZE_BOUNDS["library"]
+    assert bound / 4 < sizes.library(board) <= bound
 
 
 def test_a_worse_figure_is_named():

@@ -55,7 +55,7 @@ def archive(board: str) -> Path:
     found = boards.load(board)
     if not emulator.available(found) or not shutil.which(BOARDS[board]):
         pytest.skip(f"the tools of {board} are not installed")
-    built = libraries.build(found)
+    built = libraries.build(found, messages=True)  # which other tests compile, too
     return next(one for one in built.archives if one.name == "libember_kernels.a")
 
 

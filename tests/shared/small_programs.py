@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ember import boards, kernels, program
-from ember.build.repack import host_runner
+from ember.boards import Board
+from ember.build import runner
 from ember.files.tensors import DType
 from ember.kernels import KernelList
+from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Computer
 from ember.program import Method, Program, types
@@ -20,8 +22,13 @@ CASES = ROOT / "tests" / "cases"
 KNOWN = kernels.load()
 
 
+def general(board: Board, rules: Rules) -> Path:
+    """Firmware that runs programs, with every kernel."""
+    return runner.general(board, rules=rules)
+
+
 def here(known: KernelList = KNOWN) -> Computer:
-    return Computer(boards.load("host"), known, host_runner)
+    return Computer(boards.load("host"), known, general)
 
 
 def tensor(

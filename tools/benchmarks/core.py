@@ -27,7 +27,7 @@ from ember.boards import Board
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
-from ember.toolchain import emulator, libraries, linker, linkmap
+from ember.toolchain import emulator, libraries, linker, linkmap, parts
 from ember.toolchain.emulator import Mark
 
 BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}
@@ -91,12 +91,13 @@ def firmware(board: Board, folder: Path, kernel: str, length: int) -> Bench:
     shutil.copy(data, place / "data.ptd")
     script = place / "linker.ld"
     script.write_text(linker.script(board), encoding="utf-8")
-    made = libraries.build(board)
+    made = libraries.build(board, whole=False)
     names = ("core.c", "images.S", f"{kernel}.c")
     sources = [_FOLDER / "firmware" / name for name in names]
     target = place / "firmware.elf"
-    made.link(
-        made.compile(sources, place, [f"-I{place}"]),
+    objects = made.compile(sources, place, [f"-I{place}"])
+    parts.of(made, objects).link(
+        objects,
         target,
         script=script,
         map_file=target.with_suffix(".map"),

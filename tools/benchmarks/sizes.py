@@ -43,12 +43,16 @@ Sizes = dict[str, dict[str, int]]
 
 def measure(folder: Path) -> Sizes:
     """All figures by core; `folder` takes what is built on the way."""
-    return {core: _core(name, folder / core) for core, name in BOARDS.items()}
+    return {
+        core: {"library": library(name), **firmware(name, folder / core)}
+        for core, name in BOARDS.items()
+    }
 
 
-def _core(board: str, folder: Path) -> dict[str, int]:
+def firmware(board: str, folder: Path) -> dict[str, int]:
+    """All but the library, for which every kernel is compiled."""
     cases = paths.root() / "tests" / "cases"
-    found = {"library": _library(board)}
+    found = {}
     for kernel, (operator, case) in _OPERATORS.items():
         rules = Rules(pins={operator: kernel})
         options = build.Options(rules=rules, optimize="size")
@@ -62,7 +66,7 @@ def _core(board: str, folder: Path) -> dict[str, int]:
     return found
 
 
-def _library(board: str) -> int:
+def library(board: str) -> int:
     """Text and data of the archives of kernels."""
     made = libraries.build(boards.load(board), optimize="size")
     names = ("libember_kernels.a", "libember_variants.a")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a platform gives to Ember: time, a log, files of the host, an end.
+// What a platform gives to Ember: time, a console, files of the host, an end.
 //
 // The runtime core needs none of this; applications, examples, the test runner and
 // the file loader do. A port is one folder of runtime_c/port that implements every
@@ -34,6 +34,19 @@ EMBER_NORETURN void ember_port_panic(const char *message);
 // Ends the program. `code` is the exit status of the emulator or process, 0 to 255.
 // Returning from main() does the same.
 EMBER_NORETURN void ember_port_exit(int code);
+
+// ---- Input of the console ----------------------------------------------------------
+
+// Waits for the next byte that a person or a pipe sends to the console: 0 to 255, or -1
+// at the end of the input. A serial port and a debugger know no end but the byte 4,
+// which Ctrl-D sends. A serial port keeps what comes between two calls as far as its
+// hardware does (1 to 32 bytes), so ask, then wait. Ports without input return -1.
+int32_t ember_port_read_char(void);
+
+// Waits for a line, which CR, LF or both end, and copies it to `line` with a NUL
+// instead of its end. What exceeds `capacity` is dropped. Returns its length; -1: the
+// input has ended, and nothing came before.
+int32_t ember_port_read_line(char *line, size_t capacity);
 
 // ---- Time --------------------------------------------------------------------------
 

@@ -90,6 +90,12 @@ void ember_port_log(const char *text) {
     (void)ember_port_write(STDERR_FILENO, text, strlen(text));
 }
 
+int32_t ember_port_read_char(void) {
+    uint8_t byte;
+
+    return ember_port_read(STDIN_FILENO, &byte, 1) == 1 ? byte : -1;
+}
+
 _Noreturn void ember_port_exit(int code) {
     exit(code);
 }

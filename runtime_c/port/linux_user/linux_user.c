@@ -12,6 +12,7 @@
 
 enum { AT_CWD = -100, CLOCK_MONOTONIC = 1, CREATE_MODE = 0666 };
 enum { OPEN_READ = 0, OPEN_WRITE = 01 | 0100 | 01000 }; // write-only, create, empty
+enum { STANDARD_INPUT = 0, STANDARD_ERROR = 2 };
 enum { FROM_START = 0, FROM_END = 2 };
 enum { SIG_ILL = 4, SIG_TRAP = 5, SIG_BUS = 7, SIG_FPE = 8, SIG_SEGV = 11 };
 enum { WITH_INFO = 4, ON_STACK = 0x08000000 };
@@ -93,7 +94,13 @@ void ember_port_log(const char *text) {
     while (text[length] != '\0') {
         length++;
     }
-    (void)ember_port_write(2, text, length);
+    (void)ember_port_write(STANDARD_ERROR, text, length);
+}
+
+int32_t ember_port_read_char(void) {
+    uint8_t byte;
+
+    return ember_port_read(STANDARD_INPUT, &byte, 1) == 1 ? byte : -1;
 }
 
 _Noreturn void ember_port_exit(int code) {

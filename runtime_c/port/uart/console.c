@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember/port.h for a board of its own, without a debugger: the log and the exit status
-// go over the serial port, and there are no files. Linked in place of semihosting.c.
+// ember/port.h for a board of its own, without a debugger: the log, the input and the
+// exit status go over the serial port, and there are no files. Linked in place of
+// semihosting.c.
 #include "machine.h"
 #include "uart.h"
 
@@ -30,6 +31,16 @@ void ember_port_log(const char *text) {
         }
         put(*text);
     }
+}
+
+int32_t ember_port_read_char(void) {
+    int32_t byte;
+
+    open_once();
+    do {
+        byte = ember_uart_get();
+    } while (byte < 0);
+    return byte == EMBER_CONSOLE_END ? -1 : byte;
 }
 
 static void log_number(int number) {

@@ -28,6 +28,10 @@ class Isa:
         words = " ".join(self.options.values()).split()
         return any(word.startswith(("{core}", "-mcpu", "-march")) for word in words)
 
+    def is_for_any_core(self, toolchain: str) -> bool:
+        """Whether the toolchain's options allow the instructions on whatever core."""
+        return "-march=" in self.options.get(toolchain, "")
+
 
 @functools.cache
 def load() -> dict[str, Isa]:
@@ -61,9 +65,15 @@ def usable(candidates: Iterable[str], isa: Iterable[str]) -> tuple[str, ...]:
 def cmake_options(isa: Iterable[str], toolchain: str, flags: str) -> dict[str, str]:
     """What CMakeLists.txt is told about variants, for a core compiled with `flags`.
 
-    Boards whose kernels run on models of instructions compile all, and share them.
+    All that the toolchain can compile for any core, so that boards share them: which
+    run is chosen by the board. With models of instructions these are all there are.
     """
-    wanted = load() if toolchain in MODELLED else isa
+    shared = {name for name, one in load().items() if one.is_for_any_core(toolchain)}
+    wanted = [
+        name
+        for name in load()
+        if toolchain in MODELLED or name in shared or name in isa
+    ]
     options = {"EMBER_ISA": ";".join(wanted), "EMBER_ALL_ISA": ";".join(load())}
     for name, entry in load().items():
         if toolchain in entry.options:

@@ -189,7 +189,11 @@ def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certifi
         problems += image.differences(graph, firmware)
     if problems:
         raise SdkError(
-            problem_list(f"{firmware.name} differs from its plan", problems, shown=5)
+            problem_list(f"{firmware.name} differs from its plan", problems, shown=5),
+            hint="an application that never gets to ember_model_load() leaves out the"
+            " memory of its model"
+            if any(row.linked == 0 for row in rows if row.planned > 0)
+            else None,
         )
     return replace(planned, rows=rows)
 

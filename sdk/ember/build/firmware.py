@@ -12,8 +12,9 @@ from ember.build import pack
 from ember.build.stack import ports
 from ember.build.stack.bound import Graph
 from ember.build.stack.members import Members
+from ember.errors import SdkError
 from ember.program import Method, Tensor
-from ember.toolchain import linker, parts
+from ember.toolchain import elf, linker, parts
 from ember.toolchain.libraries import Libraries
 
 
@@ -49,7 +50,19 @@ class Sources:
         options = [f"-I{self.package}"]
         options += [f"-I{self.app.parent}"] if self.app else []
         given = [self.app] if self.app else []
-        return made.compile(self.paths, folder, options, given=given)
+        objects = made.compile(self.paths, folder, options, given=given)
+        if self.app:
+            _need_main(self.app, objects[-1])
+        return objects
+
+
+def _need_main(app: Path, compiled: Path) -> None:
+    symbol = elf.read(compiled).symbol("main")
+    if symbol is None or symbol.binding == elf.STB_LOCAL:
+        raise SdkError(
+            f"the application {app} has no main()",
+            hint="it starts in `int main(void)`: see examples/firmware/once.c",
+        )
 
 
 @dataclass(frozen=True)

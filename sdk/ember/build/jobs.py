@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,8 @@ class Options:
     rules: Rules = field(default_factory=Rules)
     steering: Steering = field(default_factory=Steering)
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
+    # Names of classes, by model; "": of the only one.
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def options_of(
@@ -55,6 +57,7 @@ def options_of(
         rules=plans.rules,
         passes=passes.wanted(names, no_pass or ()),
         steering=plans.steering,
+        labels=plans.labels,
     )
 
 
@@ -83,7 +86,7 @@ def _methods(
 ) -> tuple[tuple[Method, ...], ...]:
     """Of each model those that were asked for; of several models all without a wish."""
     if len(found) > 1 and not options.methods:
-        return tuple(model.program.methods for model in found)
+        return tuple(model.methods for model in found)
     wanted = options.methods or (None,)
     return tuple(
         tuple(dict.fromkeys(model.method(name) for name in wanted)) for model in found
@@ -133,6 +136,7 @@ def key(job: Job, made: Libraries) -> str:
         options.prepared,
         [options.toolchain, options.rules.key(), options.steering.key()],
         options.passes,
+        dict(options.labels),
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.libraries))

@@ -15,7 +15,7 @@ from ember.build import folder as build_folder
 from ember.build.built import Built
 from ember.build.jobs import Job, Options
 from ember.errors import UsageError
-from ember.toolchain import libraries, linker
+from ember.toolchain import libraries
 from ember.toolchain.libraries import Libraries
 
 if TYPE_CHECKING:
@@ -90,13 +90,13 @@ def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) ->
         firmware_folder.write(folder / "5-firmware", linked, found, made)
 
 
-def check(files: Sequence[Path], board: Board, options: Options) -> None:
-    """SdkError when the models do not fit, as far as that is known before anything is
-    compiled: with an assumed stack, code and variables."""
-    from ember.build import placing
-    from ember.build.assumed import Assumed
+def check(
+    files: Sequence[Path], board: Board, options: Options, *, part: Board | None = None
+) -> None:
+    """SdkError when the models do not fit; nothing is compiled where there is ample
+    room. `part` is the board with the memories that are to be used."""
+    from ember.build.advice import fitting
 
     found = tuple(models.read(path) for path in files)
-    job = jobs.make(found, board, options, None)
-    assumed = Assumed(options.stack or linker.DEFAULT_STACK)
-    placing.place(job, _chosen(job), assumed).check()
+    job = jobs.make(found, part or board, options, None)
+    fitting.place(job, _chosen(job), board)

@@ -14,6 +14,7 @@ from ember.build import pack as artefacts
 from ember.build import prepared
 from ember.build.jobs import Job
 from ember.build.placing import Placed
+from ember.errors import SdkError
 from ember.model import describe
 from ember.plan import regions as plan
 from ember.plan.improved import Improved
@@ -55,8 +56,25 @@ def pack(folder: Path, job: Job, placed: Placed) -> Packed:
     backends = sorted({name for _, one in selected.pairs for name in one.backends})
     nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
     table = kernel_list.backend_table(backends, job.board.isa, nodes)
-    artefacts.write(package, parts, merged, table, job.options.rules.known)
+    labels = _labels(job)
+    artefacts.write(package, parts, merged, table, job.options.rules.known, labels)
     return Packed(placed, merged)
+
+
+def _labels(job: Job) -> dict[str, tuple[str, ...]]:
+    """By model; those without a model's name are of the only one."""
+    given = dict(job.options.labels)
+    names = [one.name for one in job.models]
+    if "" in given and len(names) == 1:
+        given[names[0]] = given.pop("")
+    unknown = sorted(set(given) - set(names))
+    if unknown:
+        which = unknown[0] or "the file"
+        raise SdkError(
+            f"labels: {which} is none of the models {', '.join(names)}",
+            hint="write `labels: {MODEL: FILE}` into ember.yaml",
+        )
+    return given
 
 
 def _prepared(

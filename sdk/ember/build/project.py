@@ -11,6 +11,7 @@ optimize: size              # or balanced, speed: what kernels are chosen for
 prepared: true              # firmware loads nothing: its nodes are prepared by build
 passes: [fold]              # only these passes of packing, not the default ones
 memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
+labels: classes.txt         # a line for each class; of several models {MODEL: FILE}
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
 """
@@ -18,13 +19,13 @@ Files are relative to the folder of ember.yaml. The command line goes before it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_args
 
-from ember import boards
+from ember import boards, files
 from ember.boards import strict
 from ember.errors import SdkError, UsageError, problem_list
 from ember.files import documents
@@ -37,7 +38,7 @@ from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 FILE = Path("ember.yaml")
 _FIELDS = (
     *("models", "board", "kernels", "pin", "forbid", "optimize"),
-    *("prepared", "passes", "memory"),
+    *("prepared", "passes", "memory", "labels"),
 )
 _CALL_PARTS = 3
 
@@ -51,6 +52,7 @@ class Project:
     prepared: bool = False
     passes: tuple[str, ...] = passes.DEFAULT
     steering: Steering = field(default_factory=Steering)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by model
     is_named: bool = True  # by the user; else it lay in the current folder
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
@@ -131,6 +133,11 @@ def _check_runner(name: str) -> None:
     )
 
 
+def _lines(path: Path) -> tuple[str, ...]:
+    text = files.read(path, what="the labels").decode("utf-8", "replace")
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
 class _Reader:
     """Reads the fields of one file and keeps every problem."""
 
@@ -155,11 +162,25 @@ class _Reader:
         prepared = self._flag("prepared", self.data.pop("prepared", False))
         chosen = self._passes()
         steering = self._steering()
+        labels = self._labels()
         self._unknown("", self.data, _FIELDS)
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
         rules = Rules(folders, pins, calls, forbid)
-        return Project(models, board, rules, optimize, prepared, chosen, steering)
+        facts = (optimize, prepared, chosen, steering, labels)
+        return Project(models, board, rules, *facts)
+
+    def _labels(self) -> dict[str, tuple[str, ...]]:
+        """Lines of files, by model; "" for the only one."""
+        given = self.data.pop("labels", None) or {}
+        by_model = {"": given} if isinstance(given, str) else given
+        if not isinstance(by_model, dict) or not all(
+            isinstance(one, str) for one in by_model.values()
+        ):
+            self.problems.append("labels: it must be a file, or map models to files")
+            return {}
+        folder = self.path.absolute().parent
+        return {str(model): _lines(folder / one) for model, one in by_model.items()}
 
     def _passes(self) -> tuple[str, ...]:
         if "passes" not in self.data:

@@ -19,7 +19,7 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, FirmwareOf, Subject
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
 from ember.program import Program
@@ -40,7 +40,7 @@ def repack(
     began = time.process_time()
     first = last = _Packed.of(model.program, known, keep)
     planned = time.process_time()
-    here = Computer(boards.computer(board), known, host_runner, model.data)
+    here = Computer(boards.computer(board), known, _runner_of(model), model.data)
     reference = first.reference(model)
     passed = improve(model, first.program, reference, here, passes, keep)
     seconds = time.process_time() - planned
@@ -50,12 +50,11 @@ def repack(
     else:
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
-        last = _Packed.of(before, known, keep).with_stock(first)
-    content = program.content(last.program)
-    plan_check.check(before, program.parse(content), known)
+        last = _Packed.of(before, known, keep, check=False).with_stock(first)
+    plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
-        content=content,
+        content=program.content(last.program),
         program=last.program,
         stock=model.program,
         replanned=last.plans,
@@ -65,9 +64,13 @@ def repack(
     )
 
 
-def host_runner(board: Board, rules: Rules) -> Path:
-    """Firmware that runs programs, with every kernel that the rules allow."""
-    return runner.general(board, rules=rules)
+def _runner_of(model: Model) -> FirmwareOf:
+    """Firmware that runs programs of the operators that a model calls."""
+
+    def firmware(board: Board, rules: Rules) -> Path:
+        return runner.for_programs(board, [model.program], rules=rules)
+
+    return firmware
 
 
 @dataclass(frozen=True)
@@ -78,8 +81,13 @@ class _Packed:
     plans: Mapping[str, Replanned]  # by method
 
     @staticmethod
-    def of(before: Program, known: KernelList, keep: frozenset[int]) -> _Packed:
-        plans = {one.name: replan(one, known, keep) for one in before.methods}
+    def of(
+        before: Program, known: KernelList, keep: frozenset[int], *, check: bool = True
+    ) -> _Packed:
+        """Without `check` the plan of `before` is taken to be right."""
+        plans = {
+            one.name: replan(one, known, keep, check=check) for one in before.methods
+        }
         methods = tuple(plans[one.name].method for one in before.methods)
         packed = trim.trimmed(replace(before, methods=methods))
         if packed == before:

@@ -18,6 +18,7 @@ from ember.cases import Case
 from ember.errors import SdkError
 from ember.kernels import KernelList
 from ember.kernels.rules import Rules
+from ember.program import Program
 from ember.toolchain import libraries, linker, models, user_kernels
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Libraries, Optimize
 
@@ -61,6 +62,32 @@ def general(
     return _cached(made, rules.known, rules.allowed(board), backends, ())
 
 
+def for_cases(
+    board: Board,
+    cases: Sequence[Case],
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """The general runner, or one with what `cases` need where that compiles less."""
+    programs = [case.program for case in cases]
+    return for_programs(board, programs, optimize, rules)
+
+
+def for_programs(
+    board: Board,
+    programs: Sequence[Program],
+    optimize: Optimize = DEFAULT_OPTIMIZE,
+    rules: Rules | None = None,
+) -> Path:
+    """The same for programs."""
+    rules = rules or Rules()
+    made = libraries.build(board, messages=True, optimize=optimize, whole=False)
+    if made.is_whole:
+        return general(board, optimize, rules)
+    chosen, backends = needs(programs, board, rules)
+    return _cached(made, rules.known, chosen, backends, ())
+
+
 def special(
     board: Board,
     cases: Sequence[Case],
@@ -73,13 +100,13 @@ def special(
     not fit together.
     """
     rules = rules or Rules()
-    chosen, backends = needs(cases, board, rules)
+    chosen, backends = needs([case.program for case in cases], board, rules)
     blobs: list[bytes] = []
     places: list[int] = []
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
-    made = libraries.build(board, messages=True, optimize=optimize)
+    made = libraries.build(board, messages=True, optimize=optimize, whole=False)
     return _cached(made, rules.known, chosen, backends, blobs), places
 
 
@@ -100,21 +127,23 @@ def serial(
     rules = rules or Rules()
     chosen, backends = rules.allowed(board), tuple(rules.known.backends)
     if cases:
-        chosen, backends = needs(cases, board, rules)
-    made = libraries.build(board, messages=True, optimize=optimize, console=False)
+        chosen, backends = needs([case.program for case in cases], board, rules)
+    made = libraries.build(
+        board, messages=True, optimize=optimize, console=False, whole=not cases
+    )
     return _cached(made, rules.known, chosen, backends, (), serial=True)
 
 
 def needs(
-    cases: Sequence[Case], board: Board, rules: Rules
+    programs: Sequence[Program], board: Board, rules: Rules
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Every candidate of the operators that `cases` call, and their backends."""
+    """Every candidate of the operators that `programs` call, and their backends."""
     used: set[str] = set()
     delegates: set[str] = set()
-    for case in cases:
-        for method in case.program.methods:
+    for one in programs:
+        for method in one.methods:
             used.update(method.operator_names)
-            delegates.update(one.id for one in method.delegates)
+            delegates.update(delegate.id for delegate in method.delegates)
     offered = rules.allowed(board)
     operators = {name: one for name, one in offered.items() if name in used}
     return operators, tuple(sorted(delegates & set(rules.known.backends)))

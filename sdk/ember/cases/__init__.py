@@ -135,14 +135,15 @@ def _distinct(found: list[Found]) -> list[Found]:
 # ---- reading -----------------------------------------------------------------------
 
 
-def read(found: Found) -> Case:
-    """The case; SdkError says what is wrong with its files, in one sentence."""
+def read(found: Found, known: program.Program | None = None) -> Case:
+    """The case; SdkError says what is wrong with its files, in one sentence. Its
+    program is `known` where that was read before."""
     if found.path.suffix == ".bpte" and found.path.is_file():
-        return _read_bundle(found, found.path, (), {})
-    return _read_folder(found)
+        return _read_bundle(found, found.path, (), {}, known)
+    return _read_folder(found, known)
 
 
-def _read_folder(found: Found) -> Case:
+def _read_folder(found: Found, known: program.Program | None) -> Case:
     folder = found.path
     model, bundled = folder / MODEL, folder / BUNDLE
     if model.exists() and bundled.exists():
@@ -150,7 +151,7 @@ def _read_folder(found: Found) -> Case:
     data = tuple(files.read(path) for path in sorted(folder.glob("*.ptd")))
     settings = _settings(folder, needed=not bundled.exists())
     if bundled.exists() and "runs" not in settings:
-        return _read_bundle(found, bundled, data, settings)
+        return _read_bundle(found, bundled, data, settings, known)
     if bundled.exists():
         content = bundle.read(bundled).program
     elif model.exists():
@@ -163,7 +164,7 @@ def _read_folder(found: Found) -> Case:
         path=folder,
         content=content,
         bundled=False,
-        program=program.parse(content, MODEL),
+        program=known or program.parse(content, MODEL),
         data=data,
         runs=tuple(reader.run(i, one) for i, one in enumerate(settings["runs"])),
         rtol=_tolerance(settings, "rtol", RTOL),
@@ -174,7 +175,11 @@ def _read_folder(found: Found) -> Case:
 
 
 def _read_bundle(
-    found: Found, path: Path, data: tuple[bytes, ...], settings: Mapping[str, Any]
+    found: Found,
+    path: Path,
+    data: tuple[bytes, ...],
+    settings: Mapping[str, Any],
+    known: program.Program | None,
 ) -> Case:
     content = files.read(path)
     read_back = bundle.parse(content, path.name)
@@ -196,7 +201,8 @@ def _read_bundle(
         path=found.path,
         content=content,
         bundled=True,
-        program=program.parse(read_back.program, f"the program in {path.name}"),
+        program=known
+        or program.parse(read_back.program, f"the program in {path.name}"),
         data=data,
         runs=tuple(runs),
         rtol=_tolerance(settings, "rtol", RTOL),

@@ -18,7 +18,7 @@ from ember.kernels import opinfo
 from ember.kernels.opinfo import OpInfo
 from ember.packaging import cmake_files
 from ember.select import gaps, selection
-from ember.toolchain import libraries, linker
+from ember.toolchain import libraries, linker, parts
 
 
 def command(
@@ -68,6 +68,7 @@ def command(
         messages=messages,
         toolchain=toolchain,
         optimize=optimize or libraries.DEFAULT_OPTIMIZE,
+        whole=False,
     )
     files = {
         "operators.c": kernels.operator_table(chosen, known),
@@ -75,6 +76,7 @@ def command(
             _backends(info, backend or (), known), target.isa
         ),
     }
+    made = parts.of_tables(made, files.values(), engines=bool(own))
     script = None
     if target.port != "host":
         script = out.absolute() / "linker.ld"

@@ -64,6 +64,10 @@ OptimizeOption = Annotated[
     libraries.Optimize | None,
     typer.Option(metavar="size|balanced|speed", help="What to choose kernels for."),
 ]
+AppOption = Annotated[
+    Path | None,
+    typer.Option("--app", metavar="FILE.c", help="Your main() instead of Ember's."),
+]
 ToolchainOption = Annotated[
     str | None, typer.Option(metavar="NAME", help="Default: the board's first.")
 ]
@@ -89,10 +93,7 @@ def command(
         ),
     ] = None,
     data: DataOption = None,
-    app: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.c", help="Your main() instead of Ember's."),
-    ] = None,
+    app: AppOption = None,
     caller_io: CallerIoOption = False,
     messages: MessagesOption = False,
     prepared: PreparedOption = False,

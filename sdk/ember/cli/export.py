@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -34,6 +34,14 @@ def command(
         Quantize | None,
         typer.Option(metavar="int8|int8-dynamic|int4", help="Default: floating point."),
     ] = None,
+    io: Annotated[
+        Literal["float", "int8"],
+        typer.Option(
+            "--io",
+            metavar="float|int8",
+            help="Inputs and outputs of int8 models; default: float.",
+        ),
+    ] = "float",
     calibrate: Annotated[
         Path | None,
         typer.Option(metavar="DATA", help="Samples for int8: .npy, .npz, or a folder."),
@@ -72,6 +80,7 @@ def command(
         backend=backend,
         calibrate=calibrate,
         bundled=target.suffix == ".bpte",
+        int8_edges=io == "int8",
         rules=plans.rules,
     )
     with progress.doing(f"exporting {source}"):
@@ -89,6 +98,7 @@ def command(
             "tests": made.tests,
             "distance": made.distance,
             "notes": made.notes,
+            "interface": [one.to_json() for one in made.edges],
         },
         json_to,
     )
@@ -105,6 +115,8 @@ def _show(target: Path, made: job.Made) -> None:
         )
     elif made.calibration:
         console.print(f"calibrated with {made.calibration:,} samples")
+    for edge in made.edges:
+        console.print(str(edge), markup=False)
     for note in made.notes:
         console.print(output.plain(note))
     if made.tests:

@@ -1,13 +1,19 @@
-"""`ember run`: execute a model once on a board, or on the emulator that stands in."""
+"""`ember run`: execute a model once, an application, or an ELF on an emulated board."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from ember import output
+from ember.build import project as projects
 from ember.cli.build import (
+    AppOption,
     BoardOption,
     DataOption,
     MessagesOption,
-    ModelArgument,
     OptimizeOption,
     OutOption,
     PreparedOption,
@@ -16,12 +22,23 @@ from ember.cli.build import (
 )
 from ember.cli.options import KernelsOption, ProjectOption
 from ember.cli.reports import runs
-from ember.run import once
+from ember.errors import UsageError
+from ember.run import application, once
+
+SubjectArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="MODEL|FILE.elf",
+        help=".pte, .bpte, or a case folder; or linked firmware, which runs as it is.",
+        show_default=False,
+    ),
+]
 
 
 def command(
-    model: ModelArgument = None,
+    model: SubjectArgument = None,
     board: BoardOption = None,
+    app: AppOption = None,
     given: once.InputOption = None,
     method: once.MethodOption = None,
     out: OutOption = None,
@@ -35,10 +52,11 @@ def command(
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
-) -> None:
+) -> int:
     order = once.Order(
         model=model,
         board=board,
+        app=app,
         given=given or (),
         method=method,
         out=out,
@@ -52,6 +70,8 @@ def command(
         kernels=kernels or [],
         project=project,
     )
+    if app is not None or (model is not None and application.is_elf(model)):
+        return _attended(order, json_to)
     log, source = once.execute(order)
     if json_to != "-":
         console = output.console()
@@ -59,3 +79,53 @@ def command(
             console.print("no inputs given: using zeros")
         runs.show_run(console, log)
     output.write_json(log.to_json() | {"inputs": source}, json_to)
+    return 0
+
+
+def _attended(order: once.Order, json_to: str | None) -> int:
+    """Run with our console; the exit status of the program."""
+    if order.app is None:
+        assert order.model is not None
+        _refuse_options_of_models(order)
+        plans = projects.load(order.project)
+        board, firmware = application.of_elf(order.model, plans.board_or(order.board))
+    else:
+        if order.given:
+            raise UsageError(
+                "--input is for Ember's main(), which --app replaces",
+                hint="the application reads its console: ember_port_read_line()",
+            )
+        board, firmware = application.of_app(order)
+    to = output.console(json_to).file
+    ended = application.run(board, firmware, to, order.timeout)
+    output.write_json(
+        {
+            "board": board.name,
+            "firmware": str(firmware),
+            "status": ended.exit_code,
+            "seconds": round(ended.seconds, 3),
+        },
+        json_to,
+    )
+    return ended.exit_code or 0
+
+
+def _refuse_options_of_models(order: once.Order) -> None:
+    given = {
+        "--input": order.given,
+        "--method": order.method,
+        "--out": order.out,
+        "--data": order.data,
+        "--messages": order.messages,
+        "--stack": order.stack,
+        "--prepared": order.prepared,
+        "--optimize": order.optimize,
+        "--toolchain": order.toolchain,
+        "--kernels": order.kernels,
+    }
+    for option, value in given.items():
+        if value:
+            raise UsageError(
+                f"{option} is for models: {order.model} runs as it is",
+                hint=f"leave out {option}",
+            )

@@ -29,8 +29,9 @@ def quantised(model: Any, calibration: Sequence[Sample]) -> Any:
     )
 
 
-def lowered(exported: Any, core: str) -> Any:
-    """Take a quantised graph to the dialect of a core, cortex-m55 for example."""
+def lowered(exported: Any, core: str, constants: dict[str, Any]) -> Any:
+    """Take a quantised graph to the dialect of a core, cortex-m55 for example, with
+    methods that give `constants`."""
     torch, exir = need("torch"), need("executorch.exir")
     targets = need("executorch.backends.cortex_m.target_config")
     passes = need("executorch.backends.cortex_m.passes.cortex_m_pass_manager")
@@ -40,7 +41,9 @@ def lowered(exported: Any, core: str) -> Any:
         _check_ir_validity=False,
         _core_aten_ops_exception_list=[aten.max_pool2d.default],
     )
-    edge = exir.to_edge(exported, compile_config=config)
+    edge = exir.to_edge(
+        exported, constant_methods=constants or None, compile_config=config
+    )
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
         edge.exported_program(),

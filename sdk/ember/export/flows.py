@@ -10,13 +10,22 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.export import assigned, blame, cortex_m, quantising, reference, states
+from ember.export import (
+    assigned,
+    blame,
+    cortex_m,
+    quantised_io,
+    quantising,
+    reference,
+    states,
+)
 from ember.export.packages import need
+from ember.export.quantised_io import Edges
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int8-dynamic", "int4"]
@@ -45,8 +54,15 @@ class Lowered:
     graph: Sequence[Any]  # nodes of the last graph that knows source lines
     outputs: states.Run  # what the program shall compute
     changed: Sequence[int]  # inputs that a call changes, outputs of the program, too
-    prepare: Callable[[Sample], Sample]  # inputs as the program takes them
+    prepare: Callable[[Sample], Sample]  # inputs as the flow lays them out
     notes: tuple[str, ...] = ()  # what was done otherwise than asked
+    edges: Edges = field(
+        default_factory=Edges
+    )  # what the program's inputs and outputs stand for
+
+    def taken(self, sample: Sample) -> Sample:
+        """The inputs of a call as the program takes them."""
+        return self.edges.quantised(self.prepare(sample))
 
 
 def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
@@ -98,13 +114,15 @@ def lower(
     quantize: Quantize | None,
     core: str,
     calibration: Sequence[Sample],
+    *,
+    int8_edges: bool = False,
 ) -> Lowered:
     """Take the model to a program; errors are those of the exporter."""
     source = replace(source, model=assigned.settled(source.model, source.inputs))
     if backend == "cortex_m":
-        return _cortex_m(source, core, calibration)
+        return _cortex_m(source, core, calibration, int8_edges)
     if backend == "xnnpack":
-        return _xnnpack(source, quantize, calibration)
+        return _xnnpack(source, quantize, calibration, int8_edges)
     return _portable(source)
 
 
@@ -121,7 +139,9 @@ def _portable(source: Source) -> Lowered:
         return _made(states.written(edge), list(program.graph.nodes), outputs, changed)
 
 
-def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lowered:
+def _cortex_m(
+    source: Source, core: str, calibration: Sequence[Sample], int8_edges: bool
+) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
         raise SdkError("the Cortex-M flow does not support dynamic shapes")
@@ -133,17 +153,22 @@ def _cortex_m(source: Source, core: str, calibration: Sequence[Sample]) -> Lower
     quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
     exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
     _say_strides(exported.graph.nodes)
+    edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
-        edge = cortex_m.lowered(exported, core)
+        edge = cortex_m.lowered(exported, core, edges.constants())
         program = edge.exported_program()
         nodes, module = list(program.graph.nodes), program.module()
         changed = states.changed_inputs(program)
         outputs = reference.of_int8(copy.deepcopy(module), changed)
-        return _made(states.written(edge), nodes, outputs, changed, prepare)
+        made = _made(states.written(edge), nodes, outputs, changed, prepare)
+        return replace(made, edges=edges)
 
 
 def _xnnpack(
-    source: Source, quantize: Quantize | None, calibration: Sequence[Sample]
+    source: Source,
+    quantize: Quantize | None,
+    calibration: Sequence[Sample],
+    int8_edges: bool,
 ) -> Lowered:
     torch = need("torch")
     model, notes = _for_xnnpack(source, quantize, calibration)
@@ -153,30 +178,37 @@ def _xnnpack(
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     notes = (*notes, *_outside(nodes))
+    edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
-        edge = _delegated(exported, quantize)
+        edge = _delegated(exported, quantize, edges.constants())
         changed = states.changed_inputs(edge.exported_program())
         made = states.written(edge)
     outputs = reference.of_runtime(bytes(made.buffer))
-    return _made(made, nodes, outputs, changed, notes=notes)
+    return replace(_made(made, nodes, outputs, changed, notes=notes), edges=edges)
 
 
-def _delegated(exported: Any, quantize: Quantize | None) -> Any:
+def _delegated(
+    exported: Any, quantize: Quantize | None, constants: dict[str, Any]
+) -> Any:
     """The graph in which XNNPACK has what it takes.
 
     A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
     output: it fails on both. Then copies stay outside.
     """
     try:
-        return _with_copies(exported, quantize)
+        return _with_copies(exported, quantize, constants)
     except RuntimeError as error:
         if "is already in the inputs" not in str(error):
             raise
-    return _with_copies(exported, quantize, copies=False)
+    return _with_copies(exported, quantize, constants, copies=False)
 
 
 def _with_copies(
-    exported: Any, quantize: Quantize | None, *, copies: bool = True
+    exported: Any,
+    quantize: Quantize | None,
+    constants: dict[str, Any],
+    *,
+    copies: bool = True,
 ) -> Any:
     parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
     configs = [one for one in _configs(parts) if copies or one.__name__ not in _COPIES]
@@ -184,7 +216,10 @@ def _with_copies(
     if quantize in ("int8-dynamic", "int4"):
         partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
     return need("executorch.exir").to_edge_transform_and_lower(
-        exported, partitioner=partitioners, compile_config=_config()
+        exported,
+        partitioner=partitioners,
+        constant_methods=constants or None,
+        compile_config=_config(),
     )
 
 

@@ -10,12 +10,14 @@ from typing import Any
 
 from ember import boards, program
 from ember.boards import Board
-from ember.errors import SdkError, problem_list
+from ember.errors import SdkError, UsageError, problem_list
 from ember.export import blame, flows, quantising, samples, source, states, tests
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
 from ember.kernels.rules import Rules
+from ember.model import interface
+from ember.model.interface import Edge
 from ember.select import gaps, selection
 
 _TESTS = 4  # samples beside the example that a bundled program is tested on
@@ -33,6 +35,7 @@ class Order:
     calibrate: Path | None = None
     bundled: bool = True  # a .bpte
     rules: Rules = field(default_factory=Rules)
+    int8_edges: bool = False  # inputs and outputs stay int8
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Made:
     tests: int
     distance: float  # of outputs from those of the model itself
     notes: tuple[str, ...] = ()  # what was done otherwise than asked
+    edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
 
 
 def run(order: Order) -> Made:
@@ -52,6 +56,8 @@ def run(order: Order) -> Made:
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     found = source.read(order.path)
     flows.check(backend, order.quantize, found)
+    if order.int8_edges and order.quantize != "int8":
+        raise UsageError("--io int8 needs --quantize int8")
     given = (
         samples.read(order.calibrate, found.inputs)
         if order.calibrate
@@ -67,7 +73,9 @@ def run(order: Order) -> Made:
     content, distance = _tested(order, found, lowered, tested)
     calibrated = len(given) if order.quantize in ("int8", "int8-dynamic") else None
     count = len(tested) if order.bundled else 0
-    return Made(content, backend, calibrated, count, distance, lowered.notes)
+    parsed = program.parse(lowered.content)
+    edges = interface.of(parsed, parsed.methods[0])
+    return Made(content, backend, calibrated, count, distance, lowered.notes, edges)
 
 
 def _lowered(
@@ -77,7 +85,14 @@ def _lowered(
     what = f"the exporter cannot lower {order.path} to {backend}"
     hint = flows.instead_of(backend, order.quantize)
     with _explained(what, order.path, hint=hint), need("torch").no_grad():
-        return flows.lower(found, backend, order.quantize, core, calibration)
+        return flows.lower(
+            found,
+            backend,
+            order.quantize,
+            core,
+            calibration,
+            int8_edges=order.int8_edges,
+        )
 
 
 def _tested(
@@ -89,8 +104,9 @@ def _tested(
             exact = states.run_of(found.model, lowered.changed)(samples)
         what = f"the outputs of {order.path} cannot be computed"
         with _explained(what, order.path, lowered.graph):
-            outputs = lowered.outputs([lowered.prepare(one) for one in samples])
-        distance = tests.distance(exact, outputs)
+            outputs = lowered.outputs([lowered.taken(one) for one in samples])
+        real = [lowered.edges.real([one]) for one in outputs]
+        distance = tests.distance(exact, real)
     if not order.bundled:
         return lowered.content, distance
     return tests.bundled(lowered, samples, outputs), distance

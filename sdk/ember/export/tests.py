@@ -26,7 +26,7 @@ def bundled(lowered: Lowered, samples: Sequence[Sample], outputs: list[Any]) -> 
             _values("input", sample, method.input_values),
             _values("output", given, method.output_values),
         )
-        for sample, given in zip(map(lowered.prepare, samples), outputs, strict=True)
+        for sample, given in zip(map(lowered.taken, samples), outputs, strict=True)
     ]
     suite = bundle.Suite("forward", tuple(cases))
     return bundle.write(bundle.Bundle(lowered.content, (suite,)))

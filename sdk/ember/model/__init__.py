@@ -30,10 +30,15 @@ class Model:
         text = re.sub(r"\W", "_", self.name, flags=re.ASCII).lower()
         return text if text[:1].isalpha() else f"model_{text}"
 
+    @property
+    def methods(self) -> tuple[Method, ...]:
+        """Those that compute; all, when none does."""
+        every = self.program.methods
+        return tuple(one for one in every if not one.is_constant) or every
+
     def method(self, name: str | None) -> Method:
         """The method of that name; without one `forward`, or the only one."""
-        methods = self.program.methods
-        names = [method.name for method in methods]
+        names = [method.name for method in self.methods]
         if name is None:
             name = names[0] if len(names) == 1 else "forward"
         found = self.program.method(name)

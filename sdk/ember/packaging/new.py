@@ -12,6 +12,7 @@ import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from ember import __version__, boards, build, output, paths, writing
@@ -74,6 +75,7 @@ def _platformio(project: NewProject) -> Sequence[str]:
         [project.board], f"models/{project.model.name}", with_scons=scons
     )
     output.write_text(text, project.folder / "platformio.ini")
+    _note_platformio(with_scons=scons)
     project.add_main()
     tests = paths.examples() / "platformio" / "test"
     shutil.copytree(
@@ -81,6 +83,21 @@ def _platformio(project: NewProject) -> Sequence[str]:
     )
     output.write_text(".ember/\n.pio/\n", project.folder / ".gitignore")
     return ("pio run", "pio run -t upload", "pio test")
+
+
+def _note_platformio(*, with_scons: bool) -> None:
+    """What `pio` would otherwise fail for later."""
+    if shutil.which("pio") is None and find_spec("platformio") is None:
+        output.note(
+            "PlatformIO is not installed: there is no `pio` on the PATH",
+            "pip install platformio scons",
+        )
+    elif not with_scons:
+        output.note(
+            "SCons is not installed beside PlatformIO: `pio run` downloads it, and"
+            " without network it ends in an HTTPClientError",
+            "pip install scons, into the environment of `pio`, then `ember new` again",
+        )
 
 
 def _zephyr(project: NewProject) -> Sequence[str]:
@@ -132,8 +149,8 @@ def create(
 
 def _buildable(given: Path, board: Board, template: str) -> bytes:
     """The program's bytes, when the board can run it and a template can hold it."""
-    seen = board if template == "cmake" else sources.library_board(board)
-    build.check([given], seen, build.Options())
+    part = None if template == "cmake" else sources.library_board(board)
+    build.check([given], board, build.Options(), part=part)
     model = models.read(given)
     if model.data:
         raise SdkError(

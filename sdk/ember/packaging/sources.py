@@ -22,8 +22,8 @@ from pathlib import Path
 from ember import __version__, paths
 from ember import model as models
 from ember.boards import Board, Role, isa
-from ember.build import choosing, jobs, packing, placing
-from ember.build.assumed import Assumed
+from ember.build import choosing, jobs, packing
+from ember.build.advice import fitting
 from ember.build.jobs import Options
 from ember.errors import SdkError
 from ember.toolchain import closure, linker, parts
@@ -44,13 +44,13 @@ def write(
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
         place = Path(temporary)
-        assumed = Assumed(options.stack or linker.DEFAULT_STACK)
-        packed = packing.pack(place, job, placing.place(job, chosen, assumed).check())
+        packed = packing.pack(place, job, fitting.place(job, chosen, board))
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"
         core += [app / "model.c", app / "model_loaded.c"]
-        core += [paths.runtime() / "port" / "weak.c"]
+        port = paths.runtime() / "port"
+        core += [port / "weak.c", port / "read_line.c"]
         ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
         for one in [*ours, *closure.headers([*ours, *_public_headers()])]:
             texts[_place(one)] = one.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ from ember.boards import Board
 from ember.plan import check as plan_check
 from ember.plan.improved import Chosen, Improved
 from ember.plan.regions import Plan
+from ember.program.remembered import remembered
 from ember.select.selection import Selection
 from ember.toolchain import linker
 
@@ -70,10 +71,15 @@ def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
     if reason:
         return Lending(total, reason=reason)
     content = pairs[0][0].content
-    start = _start(content, spare[0])
+    start = _start(pairs[0][0], spare[0])
     if start == len(content):
         return Lending(total, reason="other data of the program follows them")
-    plan_check.check_lent(content, pairs[0][1].methods[0].name, start)
+    name = pairs[0][1].methods[0].name
+    remembered(  # in each round of a build the same
+        pairs[0][0].program,
+        ("lent", name, start),
+        lambda: plan_check.check_lent(content, name, start),
+    )
     return Lending(total, start, len(content) - start)
 
 
@@ -88,9 +94,9 @@ def _spare(model: Improved, chosen: Selection) -> set[bytes]:
     } - {one.data for method in others for one in method.delegates}
 
 
-def _start(content: bytes, spare: set[bytes]) -> int:
+def _start(model: Improved, spare: set[bytes]) -> int:
     """Where the payloads begin that lie at the end."""
-    layout = program.parse(content).layout
+    content, layout = model.content, program.layout_of(model.program)
     start = len(content)
     for one in sorted(layout.segments, key=lambda one: -one.offset):
         at = layout.segment_base + one.offset

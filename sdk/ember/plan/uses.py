@@ -21,6 +21,7 @@ from ember.plan.replan import Replanned
 from ember.plan.traffic import Traffic
 from ember.plan.trim import trimmed
 from ember.program import Method, types
+from ember.program.remembered import remembered
 from ember.program.types import ALIGN, VIEWS
 from ember.select import selection
 from ember.select.selection import Examined, Selection
@@ -171,9 +172,8 @@ class Use:
 
     def pair(self, board: Board, rules: Rules) -> Chosen:
         """The model with its new bytes, and a selection of its new methods."""
-        made = trimmed(self.model.program)
+        made = self._checked()
         content = program.content(made)
-        plan_check.check(self.packed, program.parse(content), self.known)
         replanned = {
             one.name: replace(self.model.replanned[one.name], method=one)
             for one in made.methods
@@ -192,6 +192,17 @@ class Use:
         if examined.selection is None:
             raise selection.missing(examined.gaps)
         return Chosen(model, examined.selection)
+
+    def _checked(self) -> program.Program:
+        """The model's program with its new places, whose file is read back and checked;
+        of equal ones, which the rounds of a build often make, once."""
+        made = trimmed(self.model.program)
+
+        def checked() -> program.Program:
+            plan_check.check(self.packed, program.read_back(made), self.known)
+            return made
+
+        return remembered(self.packed, ("placed", made, self.known), checked)
 
     def _refused(self, examined: Examined) -> Iterator[tuple[int, int]]:
         """Constants of calls whose kernel no longer takes them, now that they move."""

@@ -44,6 +44,7 @@ from ember.program.types import (
     Value,
 )
 from ember.program.writer import content, write
+from ember.program.written import layout_of, read_back
 
 __all__ = [
     "Allocation",
@@ -79,8 +80,10 @@ __all__ = [
     "TensorList",
     "Value",
     "content",
+    "layout_of",
     "parse",
     "problems",
     "read",
+    "read_back",
     "write",
 ]

@@ -20,19 +20,20 @@ ALIGN = 16  # EMBER_ALIGN: bytes, of what a plan places
 VIEWS = frozenset({"executorch_prim::et_view.default"})  # outputs point to inputs
 
 # ---- values ------------------------------------------------------------------------
+# With slots: a program may have a hundred thousand of them.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Null:
     pass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Int:
     value: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bool:
     value: bool
 
@@ -41,7 +42,7 @@ def _bits(values: tuple[float, ...]) -> bytes:
     return struct.pack(f"<{len(values)}d", *values)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Double:
     """Equal when the bits are: NaN equals itself, -0.0 is not 0.0."""
 
@@ -56,19 +57,19 @@ class Double:
         return hash(_bits((self.value,)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class String:
     value: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class IntList:
     """The integers are values of their own, for they may be computed at run time."""
 
     items: tuple[int, ...]  # value indices
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class DoubleList:
     """Equal when the bits are, as for Double."""
 
@@ -83,22 +84,22 @@ class DoubleList:
         return hash(_bits(self.items))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BoolList:
     items: tuple[bool, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TensorList:
     items: tuple[int, ...]  # value indices
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OptionalTensorList:
     items: tuple[int, ...]  # value indices, -1 is None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Allocation:
     """A place in one of the planned buffers."""
 
@@ -106,7 +107,7 @@ class Allocation:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExtraInfo:
     """What only some tensors have: a name, external data, another device."""
 
@@ -117,7 +118,7 @@ class ExtraInfo:
     device_index: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tensor:
     dtype: DType
     sizes: tuple[int, ...]  # upper bounds when the shape is dynamic
@@ -204,31 +205,31 @@ Value = (
 # ---- instructions ------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class KernelCall:
     op_index: int  # into Method.operators
     args: tuple[int, ...]  # schema order with outs, then the return once more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DelegateCall:
     delegate_index: int  # into Method.delegates
     args: tuple[int, ...]  # inputs, then outputs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MoveCall:
     move_from: int
     move_to: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class JumpFalseCall:
     condition: int
     target: int  # instruction index; the number of instructions is the end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FreeCall:
     value: int
 
@@ -236,7 +237,7 @@ class FreeCall:
 Instruction = KernelCall | DelegateCall | MoveCall | JumpFalseCall | FreeCall
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One line of the Python stack that an instruction came from."""
 
@@ -314,6 +315,11 @@ class Method:
     def instructions(self) -> tuple[Instruction, ...]:
         """Of all chains in a row; exporters write exactly one chain."""
         return tuple(one for chain in self.chains for one in chain.instructions)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it only tells values: metadata, which nothing needs to run."""
+        return not self.inputs and not any(one.instructions for one in self.chains)
 
     @property
     def input_values(self) -> tuple[Value, ...]:

@@ -13,6 +13,7 @@ from ember import boards, build
 from ember import model as models
 from ember.build import project as projects
 from ember.build.jobs import options_of
+from ember.build.project import Project
 from ember.cases import inputs
 from ember.run import run
 from ember.toolchain import emulator, libraries
@@ -39,6 +40,7 @@ class Order:
 
     model: Path | None
     board: str | None
+    app: Path | None = None  # a main() of the user's own
     given: Sequence[str] = ()  # inputs
     method: str | None = None
     out: Path | None = None
@@ -53,6 +55,19 @@ class Order:
     project: Path | None = None
 
 
+def options(order: Order, plans: Project, method: str | None) -> build.Options:
+    """What the order asks of the build."""
+    return replace(
+        options_of(plans, order.optimize),
+        methods=(method,) if method else (),
+        app=order.app,
+        messages=order.messages,
+        prepared=order.prepared or plans.prepared,
+        stack=order.stack,
+        toolchain=order.toolchain,
+    )
+
+
 def execute(order: Order) -> tuple[run.RunLog, str]:
     """Build and run; the log, and where inputs came from: case, given or zeros."""
     plans = projects.load(order.project, order.kernels)
@@ -60,14 +75,6 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     target = plans.board_or(order.board)
     case = None if order.given else inputs.of_case(path, order.method)
     chosen = order.method or (case.method if case else None)
-    options = replace(
-        options_of(plans, order.optimize),
-        methods=(chosen,) if chosen else (),
-        messages=order.messages,
-        prepared=order.prepared or plans.prepared,
-        stack=order.stack,
-        toolchain=order.toolchain,
-    )
     # Wrong inputs are told before the first compiler starts.
     emulator.need(boards.load(target))
     wanted = models.read(path, order.data).method(chosen)
@@ -77,6 +84,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         laid_out = inputs.lay_out(wanted, inputs.read(list(order.given)))
     else:
         laid_out = inputs.zeros(wanted)
-    built = build.build(path, target, out=order.out, data=order.data, options=options)
+    asked = options(order, plans, chosen)
+    built = build.build(path, target, out=order.out, data=order.data, options=asked)
     log = run.run(built, laid_out, timeout_s=order.timeout)
     return log, "case" if case else "given" if order.given else "zeros"

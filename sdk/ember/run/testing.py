@@ -104,7 +104,8 @@ def test(
 def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
     """What each run of a case gives on a board, and the instructions of all of them."""
     session = _Session(board, Settings())
-    firmware = runner.general(board, session.settings.optimize, session.rules)
+    optimize = session.settings.optimize
+    firmware = runner.for_cases(board, [case], optimize, session.rules)
     result, answer = session._start(firmware, [case], None)
     if not answer.results:
         raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
@@ -166,7 +167,7 @@ class _Session:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
         if line is None:
-            return runner.general(self.board, optimize, self.rules)
+            return runner.for_cases(self.board, ready, optimize, self.rules)
         if not line.needs_firmware:
             return None
         try:

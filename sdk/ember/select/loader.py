@@ -24,7 +24,7 @@ from ember.toolchain.build_tree import ToolError
 from ember.toolchain.libraries import Libraries
 
 _XNNPACK = "XnnpackBackend"
-_MOST_PARTS = 6  # loaders with a part of the kernels, before all are compiled
+MOST_PARTS = 6  # loaders with a part of the kernels, before all are compiled
 _NAME, _TWIN = "resolve", "resolve-moved"
 _MOVED = 0x80_0000  # bytes between the addresses of the loader and its twin
 
@@ -51,7 +51,7 @@ def is_ready(
         return False
     sets = _node_sets(board, known)
     whole = _place(host, key, known, sets)
-    offered = _Offered.of(known, operators, program)
+    offered = Offered.of(known, operators, program)
     return whole.is_file() or _part(whole, offered).is_file()
 
 
@@ -64,7 +64,7 @@ def ready(
     """The loader that has each kernel that `board` may use for `program`, whose
     operators are in `allowed`; compiled now unless the cache has it."""
     sets = _node_sets(board, known)
-    offered = _Offered.of(known, frozenset(allowed), program)
+    offered = Offered.of(known, frozenset(allowed), program)
     found = _loader(boards.computer(board).name, known, sets, offered)
     wanted = [kernel for offered in allowed.values() for kernel in offered]
     for backend in known.backends.values():
@@ -75,7 +75,7 @@ def ready(
 
 
 @dataclass(frozen=True)
-class _Offered:
+class Offered:
     """The operators and backends that a loader has kernels of."""
 
     operators: frozenset[str]
@@ -84,12 +84,12 @@ class _Offered:
     @classmethod
     def of(
         cls, known: KernelList, operators: frozenset[str], program: bytes
-    ) -> _Offered:
+    ) -> Offered:
         named = {name for name in known.backends if name.encode() in program}
         return cls(operators.intersection(known.operators), frozenset(named))
 
     @classmethod
-    def all(cls, known: KernelList) -> _Offered:
+    def all(cls, known: KernelList) -> Offered:
         return cls(frozenset(known.operators), frozenset(known.backends))
 
 
@@ -106,13 +106,13 @@ def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> 
     digest = hashlib.sha256(key.encode())
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
-    digest.update("".join(_tables(known, sets, _Offered.all(known))).encode())
+    digest.update("".join(_tables(known, sets, Offered.all(known))).encode())
     digest.update(user_kernels.digest(known.libraries))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / _NAME
 
 
-def _part(whole: Path, offered: _Offered) -> Path:
+def _part(whole: Path, offered: Offered) -> Path:
     """Where the loader is that has a part of the kernels of `whole`."""
     words = [*sorted(offered.operators), *sorted(offered.backends)]
     digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
@@ -125,30 +125,30 @@ def _sources(pattern: str) -> list[Path]:
 
 @functools.cache
 def _loader(
-    name: str, known: KernelList, sets: tuple[str, ...], offered: _Offered
+    name: str, known: KernelList, sets: tuple[str, ...], offered: Offered
 ) -> Loader:
     board = boards.load(name)
     made = libraries.build(board, messages=True, whole=False)
     whole = _place(board, made.key, known, sets)
     if not whole.is_file() and not made.is_whole:
         part = _part(whole, offered)
-        if part.is_file() or _make_part(made, part, known, sets, offered):
+        if part.is_file() or make_part(made, part, known, sets, offered):
             return Loader(board, part, {})
     if not whole.is_file():
         made = libraries.build(board, messages=True)
-        _make(made, whole, known, sets, _Offered.all(known))
+        _make(made, whole, known, sets, Offered.all(known))
     return Loader(board, whole, libraries.build(board, messages=True).unmodelled)
 
 
-def _make_part(
+def make_part(
     made: Libraries,
     part: Path,
     known: KernelList,
     sets: tuple[str, ...],
-    offered: _Offered,
+    offered: Offered,
 ) -> bool:
     """Make a loader with a part of the kernels; False: all shall be compiled."""
-    if len(list(part.parents[1].glob("part-*"))) >= _MOST_PARTS:
+    if len(list(part.parents[1].glob("part-*"))) >= MOST_PARTS:
         return False
     try:
         _make(made, part, known, sets, offered)
@@ -162,7 +162,7 @@ def _make(
     path: Path,
     known: KernelList,
     sets: tuple[str, ...],
-    offered: _Offered,
+    offered: Offered,
 ) -> None:
     top = paths.writable_folder(paths.cache() / "resolve")
     with tempfile.TemporaryDirectory(dir=top) as temporary:
@@ -176,7 +176,7 @@ def _make(
 def _tables(
     known: KernelList,
     sets: tuple[str, ...],
-    offered: _Offered,
+    offered: Offered,
     made: Libraries | None = None,
 ) -> tuple[str, str]:
     """C texts of the operators and the backends, without what `made` has left out."""
@@ -199,7 +199,7 @@ def _build(
     folder: Path,
     known: KernelList,
     sets: tuple[str, ...],
-    offered: _Offered,
+    offered: Offered,
 ) -> None:
     table, backends = _tables(known, sets, offered, made)
     (folder / "operators.c").write_text(table, encoding="utf-8")

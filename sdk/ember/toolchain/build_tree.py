@@ -17,6 +17,9 @@ from ember.boards import Board, isa
 from ember.errors import SdkError, problem_list
 from ember.toolchain import models, tools
 
+# Flags follow from a core, not from its name, so cores with the same flags share.
+_NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=")
+
 
 @dataclass(frozen=True)
 class Config:
@@ -33,7 +36,7 @@ class Config:
         flags = self.board.core.flags if self.board.core else ""
         variants = isa.cmake_options(self.board.isa, self.toolchain, flags)
         return [
-            *(word for word in told if not word.startswith("-DEMBER_BOARD=")),
+            *(word for word in told if not word.startswith(_NAMES)),
             *(f"-D{key}={value}" for key, value in variants.items()),
             f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
             f"-DEMBER_OPTIMIZE={'speed' if self.optimize == 'speed' else 'size'}",
@@ -43,8 +46,8 @@ class Config:
     def folder(self) -> Path:
         text = "\n".join([str(paths.root()), *self.arguments])
         tag = hashlib.sha256(text.encode()).hexdigest()[:8]
-        name = f"{self.toolchain}-{self.board.cpu}-{tag}"
-        return paths.writable_folder(paths.cache() / "libraries" / name)
+        folder = paths.cache() / "libraries" / f"{self.toolchain}-{tag}"
+        return paths.writable_folder(folder)
 
     @property
     def build(self) -> Path:

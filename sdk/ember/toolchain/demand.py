@@ -50,7 +50,7 @@ def members(made: Libraries, symbols: Iterable[str]) -> list[Path]:
 class _Demand:
     def __init__(self, made: Libraries) -> None:
         self._made = made
-        self._guess = _Guess(path for path, _ in _all_members(made))
+        self._guess = Guess(path for path, _ in _all_members(made))
         self._places = dict(_all_members(made))
         self._compiled: dict[Path, objects.Object] = {}
 
@@ -94,7 +94,7 @@ def _all_members(made: Libraries) -> Iterator[tuple[Path, Path]]:
         )
 
 
-class _Guess:
+class Guess:
     """The sources that may define a symbol."""
 
     def __init__(self, sources: Iterable[Path]) -> None:

@@ -55,6 +55,7 @@ class Elf:
     """A linked program, or an object; little endian, 32 or 64 bits."""
 
     path: Path
+    kind: int  # ET_*
     machine: int  # EM_*
     bits: int
     entry: int
@@ -123,7 +124,7 @@ def _read(path: Path, data: bytes) -> Elf:
     entry, table, item, count, names_index = (head[i] for i in (3, 5, 10, 11, 12))
     layout = "<IIQQQQIIQQ" if wide else "<IIIIIIIIII"
     raw = [struct.unpack_from(layout, data, table + i * item) for i in range(count)]
-    names = raw[names_index][4]
+    names = raw[names_index][4] if raw else 0
     sections = tuple(Section(_text(data, names + row[0]), *row[1:9]) for row in raw)
     symbols: list[Symbol] = []
     for section in sections:
@@ -131,7 +132,7 @@ def _read(path: Path, data: bytes) -> Elf:
             found = symbol_table(data, section, sections[section.link].offset, wide)
             symbols += [_linked(one) for one in found if _is_linked(one)]
     bits = 64 if wide else 32
-    return Elf(path, head[1], bits, entry, sections, tuple(symbols))
+    return Elf(path, head[0], head[1], bits, entry, sections, tuple(symbols))
 
 
 def symbol_table(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol]:

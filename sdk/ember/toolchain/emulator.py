@@ -383,7 +383,7 @@ def emulated(board: Board) -> bool:
     return board.runner.kind != "none" and board.console != "uart"
 
 
-def need(board: Board) -> None:
+def need_runner(board: Board) -> None:
     """An SdkError when nothing emulates `board`."""
     if board.runner.kind == "none":
         line = (
@@ -394,6 +394,11 @@ def need(board: Board) -> None:
             hint=f"build and flash it{line}, or run on an emulated board with the"
             " same core (see `ember boards`)",
         )
+
+
+def need(board: Board) -> None:
+    """An SdkError when nothing emulates `board` with files, as models need them."""
+    need_runner(board)
     if not emulated(board):
         raise SdkError(
             f"firmware of {board.name} communicates only over its serial port, which"

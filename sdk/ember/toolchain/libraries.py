@@ -89,6 +89,7 @@ class Libraries:
 
     @property
     def is_whole(self) -> bool:
+        """Whether the archives of all kernels and backends are there."""
         return all(path.is_file() for path in self.optional_archives)
 
     @property
@@ -257,6 +258,14 @@ def built_key(
     config = Config(board, toolchain or board.toolchain, messages, optimize)
     folder = config.folder / _content(config)
     return folder.name if (folder / _RECORD).is_file() else None
+
+
+def is_built(
+    board: Board, *, messages: bool, optimize: Optimize = DEFAULT_OPTIMIZE
+) -> bool:
+    """Whether build() of the whole libraries would find them in the cache."""
+    config = Config(board, board.toolchain, messages, optimize)
+    return _is_made(config.folder / _content(config), whole=True)
 
 
 def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:

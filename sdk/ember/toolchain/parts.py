@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ember import boards
+from ember import boards, paths
 from ember.boards import Board
 from ember.toolchain import build_tree, closure, demand, libraries, objects
 from ember.toolchain.libraries import Libraries
@@ -26,7 +26,23 @@ def of(made: Libraries, files: Sequence[Path]) -> Libraries:
     if made.is_whole:
         return made
     given = (objects.read(path) for path in (*files, *made.objects))
-    symbols = {name for one in given for name in one.needed()}
+    return _defining(made, {name for one in given for name in one.needed()})
+
+
+def of_tables(made: Libraries, tables: Iterable[str], *, engines: bool) -> Libraries:
+    """The same for C texts that name kernels; with the `engines`, for kernels that the
+    SDK does not see."""
+    if made.is_whole:
+        return made
+    texts = list(tables)
+    if engines:
+        headers = sorted((paths.kernels() / "engine").glob("*.h"))
+        texts += [path.read_text(encoding="utf-8") for path in headers]
+    needed = (name for path in made.objects for name in objects.read(path).needed())
+    return _defining(made, {*closure.names(texts), *needed})
+
+
+def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
     wanted = set(sources(made.board, symbols))
     places = {
         path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]

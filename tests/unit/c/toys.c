@@ -85,8 +85,7 @@ static int32_t run_fill(void *state) {
 }
 KERNEL(fill, prepare_fill, run_fill);
 
-// --- copies: candidates, scratch, dynamic shapes
-// --------------------------------------
+// --- copies: candidates, scratch, dynamic shapes -------------------------------------
 
 static ember_status_t prepare_choose(ember_node_t *node, toy_state_t *toy,
                                      uint8_t dtype) {
@@ -230,8 +229,7 @@ static int32_t run_split(void *state) {
 }
 KERNEL(split, prepare_split, run_split);
 
-// --- scalars
-// ---------------------------------------------------------------------------
+// --- scalars -------------------------------------------------------------------------
 
 static ember_status_t prepare_inc(ember_node_t *node, void *state) {
     toy_state_t *toy = state;

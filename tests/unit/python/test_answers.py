@@ -33,6 +33,7 @@ def ask(name: str, ram: int, options: Options | None = None) -> dict[str, Any]:
     return answers.of([CASES / name], small(ram), options or Options())
 
 
+@pytest.mark.slow
 def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
     room = 16 * K
     found = ask("model_resnet8_small", room)
@@ -53,6 +54,7 @@ def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
     assert "mps2-an385" in found["boards_that_fit"]
 
 
+@pytest.mark.slow
 def test_what_helps_was_tried() -> None:
     folded = ask("model_encoder_small", 512 * K)
     few = tuple(one for one in passes.DEFAULT if one not in ("fold", "in_place"))

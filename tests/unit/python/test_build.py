@@ -71,6 +71,7 @@ def test_built_once(data: Path) -> None:
     assert first.firmware.stat().st_mtime_ns != stamp
 
 
+@pytest.mark.slow
 def test_same_bytes_in_any_folder(data: Path, tmp_path: Path) -> None:
     other = tmp_path / "a longer folder's name" / "add.pte"
     other.parent.mkdir()
@@ -252,6 +253,7 @@ def test_hex_lines_do_not_cross_64_k() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_kernels_for_size_or_speed(data: Path) -> None:
     sizes = {}
     for optimize in ("size", "speed"):

@@ -86,7 +86,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ember ")
 
 
-@pytest.mark.parametrize("values", [[], ["--values"]])
+@pytest.mark.parametrize(
+    "values", [pytest.param([], marks=pytest.mark.long), ["--values"]]
+)
 def test_inspect_shows_every_program(
     program_file: Path, values: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

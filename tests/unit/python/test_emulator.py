@@ -32,25 +32,41 @@ on_qemu = pytest.mark.parametrize(
 )
 
 
-def link_probe(name, toolchain, folder, stack_bytes):
+def compile_probe(name, toolchain, folder):
     board = boards.load(name)
     options = [f"-DEMBER_RUNTIME={paths.runtime()}"]
     if board.port != "host":
         script = folder / "link.ld"
+        stack_bytes = STACK.get(name, linker.DEFAULT_STACK)
         script.write_text(linker.script(board, stack_bytes=stack_bytes))
         options.append(f"-DEMBER_LINKER_SCRIPT={script}")
     options += tools.cmake_arguments(board, toolchain)
     words = ["cmake", "-G", "Ninja", "-S", PROBE, "-B", folder, *options]
     subprocess.run(words, capture_output=True, text=True, check=True)
     words = ["ninja", "-C", folder]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-def compile_probe(name, toolchain, folder, stack_bytes=None):
-    stack_bytes = stack_bytes or STACK.get(name, linker.DEFAULT_STACK)
-    done = link_probe(name, toolchain, folder, stack_bytes)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "probe"
+
+
+def link_again(program, board, stack_bytes, folder):
+    """The linker's run, and the program in `folder`, with another stack."""
+    words = ["ninja", "-C", program.parent, "-t", "commands", "probe"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    command = done.stdout.splitlines()[-1]
+    script = folder / "link.ld"
+    script.write_text(linker.script(board, stack_bytes=stack_bytes))
+    for old, new in ((program.parent / "link.ld", script), ("-o probe ", None)):
+        assert str(old) in command
+        command = command.replace(str(old), str(new or f"-o {folder / 'probe'} "))
+    return subprocess.run(
+        ["sh", "-c", command],
+        cwd=program.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -182,17 +198,19 @@ def test_a_hang_ends_in_a_time_out(probe, target):
 
 
 @on_qemu
-def test_a_stack_that_is_too_small(target, tmp_path):
-    program = compile_probe(*target, tmp_path, stack_bytes=2048)
-    result = emulator.run(boards.load(target[0]), program, ["stack"], timeout_s=60)
+def test_a_stack_that_is_too_small(probe, target, tmp_path):
+    board = boards.load(target[0])
+    done = link_again(probe.elf(target), board, 2048, tmp_path)
+    assert done.returncode == 0, done.stdout
+    result = emulator.run(board, tmp_path / "probe", ["stack"], timeout_s=60)
     assert "stack overflow" in result.fault
 
 
 @on_qemu
-def test_a_firmware_that_does_not_fit_says_by_how_much(target, tmp_path):
+def test_a_firmware_that_does_not_fit_says_by_how_much(probe, target, tmp_path):
     board = boards.load(target[0])
     memory = max(board.memories_for("stack"), key=lambda one: one.size)
-    done = link_probe(*target, tmp_path, stack_bytes=memory.size + 4096)
+    done = link_again(probe.elf(target), board, memory.size + 4096, tmp_path)
     assert done.returncode != 0
     error = linker.overflow(done.stdout, board)
     assert f"memory {memory.name} needs" in error.what

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from ember import boards, build, cli
+from ember import boards, build, cli, paths
 from ember.build import Options
 from ember.build.advice import answers, refusal
 from ember.build.advice.refusal import TooSmallError
+from ember.packaging import new
 from ember.toolchain import linker, tools
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,16 +51,27 @@ rows = pytest.mark.parametrize(
 
 def board(folder: Path, like: str, sizes: dict[str, int]) -> str:
     """A file of a board that is like another, its memories of these sizes."""
-    base = boards.load(like)
-    memories = [
-        one.model_dump(mode="json", exclude_none=True, exclude=TAKEN)
-        | {"size": sizes.get(one.name, one.size)}
-        for one in base.memories
-    ]
     name = "b" + "_".join(map(str, sizes.values()))
-    lines = [f"name: {name}", f"like: {like}", "flashers: []", f"memories: {memories}"]
-    file = folder / f"{name}.yaml"
-    file.write_text("\n".join(lines) + "\n")
+    memories = [
+        one | {"size": sizes.get(one["name"], one["size"])} for one in memories_of(like)
+    ]
+    said = yaml.safe_load((paths.boards() / f"{like}.yaml").read_text())
+    table = said if "like" in said else {"like": like}
+    changed = {"name": name, "flashers": [], "memories": memories}
+    return written(folder, table | changed)
+
+
+def memories_of(board: str) -> list[dict[str, Any]]:
+    """As a file of a board has them, but for what is said of the chip."""
+    return [
+        one.model_dump(mode="json", exclude_none=True, exclude=TAKEN)
+        for one in boards.load(board).memories
+    ]
+
+
+def written(folder: Path, table: dict[str, Any]) -> str:
+    file = folder / f"{table['name']}.yaml"
+    file.write_text(yaml.safe_dump(table))
     return str(file)
 
 
@@ -173,6 +186,55 @@ def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
         assert package.script is not None
         stack = found["stack"] + min(2 * K, left // 32 * 32)
         assert f". += {stack};" in package.script.read_text()
+
+
+@pytest.mark.parametrize("template", ["cmake", "zephyr"])
+def test_what_build_accepts_begins_a_project(tmp_path: Path, template: str) -> None:
+    """With so little memory that a usual stack has no room."""
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    sizes = {"flash": 512 * K, "ram": 2 * K}
+    exact = sizes | {"ram": 2 * K + asked.plan(sizes)["over"]}
+    file = board(tmp_path, "netduinoplus2", exact)
+    assert asked.build(exact) == {}
+    assert new.create(tmp_path / "new", template, file, DIGITS)
+    words = [str(DIGITS), "--board", file, "--out", str(tmp_path / "package")]
+    assert cli.main(["package", *words]) == 0
+
+
+@pytest.mark.parametrize("template", ["cmake", "zephyr"])
+def test_projects_and_sources_refuse_in_the_words_of_build(
+    tmp_path: Path, template: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
+    sizes = {"flash": 512 * K, "ram": 5 * K}
+    said = refusal.what(asked.plan(sizes), "digits")
+    file = board(tmp_path, "netduinoplus2", sizes)
+    folder, words = str(tmp_path / "new"), ["--template", template, "--board", file]
+    assert cli.main(["new", folder, *words, "--model", str(DIGITS)]) == 1
+    assert f"ember new: {said}\n" in capsys.readouterr().err
+    words = [str(DIGITS), "--board", file, "--out", str(tmp_path / "package")]
+    assert cli.main(["package", *words]) == 1
+    assert f"ember package: {said}\n" in capsys.readouterr().err
+
+
+def test_sources_say_that_they_have_fewer_memories(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A board whose second memory is needed: sources know of one for data."""
+    memories = memories_of("netduinoplus2")
+    memories[1]["size"] = 8 * K
+    more = {"name": "more", "base": 0x30000000, "size": 64 * K, "access": "rw"}
+    memories.append(more | {"kind": "sram", "holds": ["method", "planned", "temp"]})
+    table = {"name": "two", "like": "netduinoplus2", "flashers": []}
+    file = written(tmp_path, table | {"memories": memories})
+    model = CASES / "model_resnet8_small"
+    build.build(model, file, out=tmp_path / "build")
+    words = [str(model), "--board", file, "--out", str(tmp_path / "package")]
+    assert cli.main(["package", *words]) == 1
+    said = capsys.readouterr().err
+    assert "fits two only with other memories than flash and ram" in said
+    assert "more than the 8,192 it has" in said
+    assert "use `ember build`" in said
 
 
 def test_a_plan_without_a_compiler_says_so(

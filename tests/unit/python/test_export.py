@@ -133,6 +133,46 @@ def test_a_program_for_a_board_passes_its_own_tests(
 
 
 @pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("board", "order"),
+    [("mps2-an386", [0, 2, 3, 1]), ("qemu-a64-sme", [0, 1, 2, 3])],
+)
+def test_inputs_and_outputs_that_stay_int8(capsys, board, order):
+    words = ["--board", board, "--quantize", "int8"]
+    before = exported(capsys, written(NETWORK), *words)
+    facts = exported(capsys, "network.py", *words, "--io", "int8")
+    first, last = facts["interface"]
+    assert (first["dtype"], first["shape"]) == ("int8", [1, 3, 8, 8])
+    assert first["dim_order"] == order
+    assert (last["dtype"], last["shape"]) == ("int8", [1, 32])
+    # The same steps as inside, so the same numbers: none is lost at the edges.
+    assert facts["distance"] == pytest.approx(before["distance"], rel=1e-6)
+    assert 0 < facts["distance"] <= 3 * last["scale"]
+    suite = bundle.read(Path("network.bpte")).suites[0]
+    (value,) = suite.cases[0].outputs
+    assert len(set(value.array.ravel().tolist())) > 5
+    assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
+
+
+SUMS = NETWORK.replace(
+    "return self.head(nn.functional.max_pool2d(y, 2).flatten(1))",
+    "return self.head(nn.functional.max_pool2d(y, 2).flatten(1)).cumsum(1)",
+)
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+def test_an_edge_that_stays_float_is_told(capsys):
+    words = ["--board", "qemu-a64-sme", "--quantize", "int8", "--io", "int8"]
+    said = refused(capsys, written(SUMS), *words)
+    assert "--io int8: output 0 stays float: it comes from aten.cumsum" in said
+    assert "network.py:" in said
+    said = refused(capsys, "network.py", "--io", "int8", code=2)
+    assert "--io int8 needs --quantize int8" in said
+
+
+@pytest.mark.export
 def test_a_saved_export_with_samples_of_a_file(capsys, torch):
     scope: dict[str, object] = {}
     exec(NETWORK, scope)

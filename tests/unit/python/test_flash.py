@@ -1,4 +1,3 @@
-import io
 import json
 import subprocess
 
@@ -12,7 +11,6 @@ from ember.flash import (
     drives,
     flashers,
     messages,
-    monitor,
     perform,
     probes,
     programs,
@@ -20,7 +18,6 @@ from ember.flash import (
 )
 from ember.flash.blocks import Image
 from ember.flash.plans import FlashOrder, FlashPlan, Read, ToolRun
-from ember.hil.wire import WireGoneError
 from ember.toolchain import elf, image
 from ember.toolchain.image import ImageSegment
 
@@ -102,7 +99,7 @@ def test_dfu_suffix_passes_the_official_check(tmp_path):
 def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
     path = tmp_path / "firmware.elf"
     path.write_bytes(b"")
-    read = elf.Elf(path, machine, 32, 0, (), ())
+    read = elf.Elf(path, 2, machine, 32, 0, (), ())
     monkeypatch.setattr(elf, "read", lambda path: read)
     monkeypatch.setattr(image, "segments", lambda path: parts)
     return path
@@ -242,61 +239,6 @@ def test_a_hint_names_the_target():
     said = "0000774 C Target type stm32f446retx not recognized. Use 'pyocd list"
     error = messages.explain("pyocd", ToolRun("identify", words), said, 1)
     assert "`pyocd pack install stm32f446retx`" in error.hint
-
-
-# ---- the console ---------------------------------------------------------------------
-
-
-class Said:
-    """A wire from which these pieces come, then what `end` raises."""
-
-    def __init__(self, *pieces, end=None):
-        self.pieces = list(pieces)
-        self.end = end or WireGoneError("the wire is gone")
-
-    def read(self, timeout_s):
-        if not self.pieces:
-            raise self.end
-        return self.pieces.pop(0)
-
-
-def test_a_console_is_shown_to_the_exit_status():
-    to = io.StringIO()
-    assert monitor.show(Said(b"a\r\nEMBER E", b"", b"XIT 1", b"12\r", b"\n"), to) == 112
-    assert to.getvalue() == "a\nEMBER EXIT 112\n"
-
-
-def test_a_console_ends_with_the_wire_or_the_person():
-    with pytest.raises(WireGoneError):
-        monitor.show(Said(b"a"), io.StringIO())
-    assert monitor.show(Said(b"\xff", end=KeyboardInterrupt()), io.StringIO()) == 0
-
-
-def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
-    board = boards.load("nucleo-f767zi")
-    ports = []
-    monkeypatch.setattr(probes, "ports", lambda: ports)
-    with pytest.raises(UsageError, match="no serial ports are connected"):
-        monitor.connect(board, None, None)
-    ports.append(probes.Connected("port", "/dev/nowhere", "ST-LINK", ()))
-    with pytest.raises(SdkError, match="no port /dev/nowhere"):
-        monitor.connect(board, None, None)
-    ports.append(probes.Connected("port", "/dev/nothing", "ST-LINK", ()))
-    with pytest.raises(UsageError, match="2 serial ports are connected"):
-        monitor.connect(board, None, None)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--port", "/dev/x"], "--port and --baud need --monitor"),
-        (["--monitor", "--runner"], "not to --monitor"),
-        ([], "give one model or firmware.elf"),
-    ],
-)
-def test_options_that_do_not_go_together(words, said, capsys):
-    assert cli.main(["flash", "--board", "netduinoplus2", *words]) == 2
-    assert said in capsys.readouterr().err
 
 
 # ---- probes and drives ---------------------------------------------------------------

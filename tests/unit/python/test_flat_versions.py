@@ -16,8 +16,12 @@ from ember import program
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = sorted((Path(__file__).parent / "data").glob("*.pte"))
-OLD = ("24.3.25", "25.2.10", "25.9.23")
 NEW = ("25.12.19",)  # the first that compares the sizes of tables
+VERSIONS = (
+    "24.3.25",
+    *(pytest.param(one, marks=pytest.mark.long) for one in ("25.2.10", "25.9.23")),
+    *NEW,
+)
 
 
 @pytest.fixture(scope="session")
@@ -57,8 +61,9 @@ def written(
     return by
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
-@pytest.mark.parametrize("version", [*OLD, *NEW])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_reads_the_same(
     version: str, path: Path, written: Callable[[str], Path]
 ) -> None:
@@ -68,7 +73,8 @@ def test_reads_the_same(
     assert program.write(found) == program.write(content)
 
 
-@pytest.mark.parametrize("version", OLD)
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS[:-1])
 def test_old_versions_have_fields_past_the_stated_size(
     version: str, written: Callable[[str], Path]
 ) -> None:
@@ -77,7 +83,8 @@ def test_old_versions_have_fields_past_the_stated_size(
     assert past
 
 
-@pytest.mark.parametrize("version", [*OLD, *NEW])
+@pytest.mark.slow
+@pytest.mark.parametrize("version", VERSIONS)
 def test_what_ember_writes_is_the_same_with_every_version(
     version: str, with_package: Callable[..., None], tmp_path: Path
 ) -> None:
@@ -87,6 +94,7 @@ def test_what_ember_writes_is_the_same_with_every_version(
         assert (tmp_path / path.name).read_bytes() == ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.name)
 @pytest.mark.parametrize("version", NEW)
 def test_what_ember_writes_is_what_the_package_writes(

@@ -208,6 +208,7 @@ def ember(
     return done
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_gone(tmp_path: Path, data: Path) -> None:
     script = f"rmdir {tmp_path}/x; exec {sys.executable} -m ember"
     (tmp_path / "x").mkdir()
@@ -224,6 +225,7 @@ def test_a_folder_that_is_gone(tmp_path: Path, data: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_streams_that_are_closed_or_full(tmp_path: Path, data: Path) -> None:
     model = data / "add.pte"
     ember_ = f"{sys.executable} -m ember"
@@ -248,6 +250,7 @@ def test_streams_that_are_closed_or_full(tmp_path: Path, data: Path) -> None:
         assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -272,6 +275,7 @@ def test_environments(
         assert not done.stderr
 
 
+@pytest.mark.slow
 def test_names_that_are_no_text(tmp_path: Path, data: Path) -> None:
     """Latin-1, quotes, dollars, newlines: in names of models, folders and reports."""
     name = os.fsdecode(b"m\xe4 \xff o'd$e\"l\n")
@@ -321,6 +325,7 @@ def test_permissions(tmp_path: Path, data: Path) -> None:
         assert "bug" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_firmware_that_is_damaged(tmp_path: Path, data: Path) -> None:
     """Any bytes of it: what is to be flashed, or one sentence."""
     from ember import build

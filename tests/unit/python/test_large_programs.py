@@ -14,9 +14,9 @@ from pathlib import Path
 import large_programs
 import pace
 import pytest
+from small_programs import general
 
 from ember import boards, kernels, program
-from ember.build.repack import host_runner
 from ember.plan import check as plan_check
 from ember.plan import replan, trim
 from ember.plan.passes import edit, in_place, order
@@ -33,13 +33,14 @@ def plan(one: types.Program) -> None:
     """What `ember build` does to a program before kernels are chosen, but for running
     it."""
     known = kernels.load()
-    here = Computer(boards.load("host"), known, host_runner)
-    method = one.methods[0]
+    here = Computer(boards.load("host"), known, general)
     in_place.apply(edit.draft(one), here, frozenset())
     order.apply(edit.draft(one), here, frozenset())
-    Joining(method, here, frozenset())
-    planned = replan.replan(method, known)
-    packed = trim.trimmed(replace(one, methods=(planned.method,)))
+    planned = []
+    for method in one.methods:
+        Joining(method, here, frozenset())
+        planned.append(replan.replan(method, known).method)
+    packed = trim.trimmed(replace(one, methods=tuple(planned)))
     plan_check.check(one, program.parse(program.write(packed)), known)
 
 
@@ -56,9 +57,20 @@ def seconds(shape: str, count: int, times: int = 1) -> float:
 
 @pytest.mark.parametrize("shape", large_programs.SHAPES)
 def test_time_grows_as_the_program_does(shape: str) -> None:
-    few, many = seconds(shape, FEW, 3), seconds(shape, MANY)
-    growth = MANY * math.log(MANY) / (FEW * math.log(FEW))
-    assert many < _SLACK * growth * few, f"{few:.3f} s became {many:.3f} s"
+    grows_as_the_program(shape, FEW, MANY)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", large_programs.SHAPES)
+def test_time_grows_as_the_program_does_up_to_ten_thousand_calls(shape: str) -> None:
+    grows_as_the_program(shape, 100, 10_000)
+
+
+def grows_as_the_program(shape: str, few: int, many: int) -> None:
+    """No faster than n log n."""
+    first, then = seconds(shape, few, 3), seconds(shape, many)
+    growth = many * math.log(many) / (few * math.log(few))
+    assert then < _SLACK * growth * first, f"{first:.3f} s became {then:.3f} s"
 
 
 # ---- whole commands ------------------------------------------------------------------

@@ -95,6 +95,7 @@ def samples(seed, count):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), UNARY.items())
 def test_one_argument(library, name, limit):
     for x in samples(name, 4000):
@@ -104,6 +105,7 @@ def test_one_argument(library, name, limit):
             assert math.copysign(1, got) == math.copysign(1, want), (name, x)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), BINARY.items())
 def test_two_arguments(library, name, limit):
     pairs = [(x, y) for x in SPECIAL for y in SPECIAL]

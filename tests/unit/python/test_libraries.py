@@ -64,6 +64,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     kernels.load.cache_clear()
 
 
+@pytest.mark.slow
 def test_kept_by_content(root: Path) -> None:
     host = boards.load("host")
     first = libraries.build(host)
@@ -97,6 +98,7 @@ def test_sources_that_change_under_the_compiler(
         libraries.build(boards.load("host"))
 
 
+@pytest.mark.slow
 def test_a_compiler_that_moved(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -126,6 +128,7 @@ def test_compile_error_is_readable(root: Path) -> None:
     assert "build.log" in error.value.hint
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(root: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from ember import paths;"
@@ -149,12 +152,28 @@ def test_two_processes_at_once(root: Path) -> None:
     assert len(folders) == 1
 
 
-def test_boards_share() -> None:
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("mps2-an386", "netduinoplus2"),
+        ("mps2-an505", "rpi-pico2"),  # the same core
+        ("qemu-a64", "qemu-a64-i8mm", "qemu-a64-sme"),  # the same flags
+    ],
+)
+def test_boards_share(names: tuple[str, ...]) -> None:
+    """What a core may run of the libraries is chosen by the board."""
     keys = set()
-    for name in ("mps2-an386", "netduinoplus2"):
+    for name in names:
         board = boards.load(name)
         keys.add(build_tree.Config(board, board.toolchain, messages=False).folder)
     assert len(keys) == 1
+
+
+def test_cores_with_other_flags_do_not_share() -> None:
+    names = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "microbit")
+    found = [boards.load(name) for name in names]
+    made = {build_tree.Config(one, one.toolchain, False).folder for one in found}
+    assert len(made) == len(names)
 
 
 def test_boards_with_models_of_instructions_share() -> None:

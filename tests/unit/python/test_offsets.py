@@ -136,6 +136,7 @@ def hard_tables() -> list[list[Buffer]]:
     return [list(csv_file.read(table).values()) for table in tables]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("buffers", hard_tables())
 def test_a_hard_table_is_placed_within_its_capacity(buffers: list[Buffer]) -> None:
     by_orders = offsets.place(buffers, 4 * CAPACITY).height

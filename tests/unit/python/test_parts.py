@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from ember import boards, build, paths
-from ember.build import firmware
-from ember.toolchain import libraries, parts
+from ember import boards, build, cases, kernels, paths
+from ember.build import firmware, runner
+from ember.run import testing
+from ember.toolchain import elf, libraries, parts
 from ember.toolchain.libraries import Libraries
 from ember.toolchain.objects import Archive
 
+CASES = paths.root() / "tests" / "cases"
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
 
 
 @pytest.fixture(scope="module")
 def whole() -> Libraries:
-    return libraries.build(boards.load("host"))
+    return libraries.build(boards.load("host"), messages=True)
 
 
 @pytest.fixture
@@ -55,10 +58,43 @@ def test_same_firmware(
     assert members["libember_kernels"] < 40
 
 
+def test_a_runner_has_the_kernels_of_its_cases(
+    without_kernels: Libraries, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = SimpleNamespace(build=lambda *_, **__: without_kernels)
+    monkeypatch.setattr(runner, "libraries", given)
+    host = boards.load("host")
+    found = [one for one in cases.find([CASES]) if one.name == "op_add"]
+    firmware_file = runner.for_cases(host, [cases.read(one) for one in found])
+    names = {symbol.name for symbol in elf.read(firmware_file).symbols}
+    found_there = {name for name in names if name.startswith("ember_kernel_")}
+    wanted = kernels.load().operators["aten::add.out"].usable(())
+    assert found_there == {f"ember_kernel_{name}" for name in wanted}
+    (tested,) = testing.test(found, [host], jobs=1)
+    assert (tested.status, tested.message) == ("passed", "")
+
+
+def test_a_table_has_its_kernels_and_all_engines_when_asked(
+    without_kernels: Libraries,
+) -> None:
+    known = kernels.load()
+    table = kernels.operator_table({"aten::add.out": ("add_f32",)}, known)
+    sizes = {}
+    for engines in (False, True):
+        made = parts.of_tables(without_kernels, [table], engines=engines)
+        (archive,) = (one for one in made.archives if one.stem == "libember_kernels")
+        defined = {name for name, _ in Archive(archive).index}
+        assert "ember_kernel_add_f32" in defined
+        assert ("ember_fill_run" in defined) == engines
+        sizes[engines] = len(defined)
+    assert sizes[False] < sizes[True] < 400
+
+
 def test_whole_ones_stay(whole: Libraries) -> None:
     assert parts.of(whole, []) is whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("board", ["mps3-an547", "qemu-a64-sme"])
 def test_calls_are_those_of_this_computer(board: str) -> None:
     """What a file calls does not depend on what it is compiled for."""

@@ -11,7 +11,7 @@ from lending import unplanned
 
 from ember import boards, model
 from ember.build import pack
-from ember.build.pack import code, image
+from ember.build.pack import code, edges, image
 from ember.errors import SdkError
 from ember.plan import regions as plan
 from ember.plan.improved import Improved
@@ -116,4 +116,4 @@ def test_generated_c_names_every_size(data: Path) -> None:
 
 
 def test_method_names_are_escaped() -> None:
-    assert code._c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'
+    assert edges.c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'

@@ -271,8 +271,8 @@ def test_packing_stops_at_a_wrong_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     right = repack.replan
 
-    def wrong(one: Method, *rest: object) -> Replanned:
-        found = right(one, *rest)  # type: ignore[arg-type]
+    def wrong(one: Method, *rest: object, check: bool = True) -> Replanned:
+        found = right(one, *rest, check=check)  # type: ignore[arg-type]
         mutant = next(mutants(found, random.Random(1), 1))
         return replace(found, method=mutant)
 

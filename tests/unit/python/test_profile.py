@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from ember import cli
+from ember.cli.reports import runs
 from ember.run import profile
 
 pytestmark = pytest.mark.qemu
@@ -75,3 +78,37 @@ def test_what_is_no_profile(data: Path, capsys: pytest.CaptureFixture[str]) -> N
     words = ["profile", str(data / "add.pte"), "--board", "host"]
     assert cli.main(words) == 1
     assert "host cannot count instructions" in capsys.readouterr().err
+
+
+def table_of(columns: int) -> str:
+    rows = tuple(
+        profile.Row(
+            name=f"cortex_m::quantized_depthwise_conv2d_{index}.out",
+            kernels=(f"cm_depthwise_conv2d_s8_mve_{index}",),
+            nodes=(index,),
+            instructions=12_345_678,
+            macs=9_876_543,
+            moved=1_234_567,
+            share=0.25,
+        )
+        for index in range(3)
+    )
+    found = profile.Profile("model", "board", "instructions", 1, 2, rows, rows)
+    console = Console(file=io.StringIO(), width=columns)
+    runs.show_profile(console, found, 10)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+def test_narrow_tables_drop_columns(columns: int) -> None:
+    shown = table_of(columns)
+    assert all(len(line.rstrip()) <= columns for line in shown.splitlines())
+    for index in range(3):  # names are whole, and a row is a line
+        (line,) = (one for one in shown.splitlines() if f"s8_mve_{index}" in one)
+        assert "12,345,678" in line
+        (line,) = (one for one in shown.splitlines() if f"conv2d_{index} " in one)
+        assert "12,345,678" in line
+    heads = [line for line in shown.splitlines() if "instructions" in line]
+    assert ("bytes" in heads[1]) == (columns >= 120)
+    assert ("MAC/1: multiply-accumulates" in shown) == ("MAC/1" in heads[1])

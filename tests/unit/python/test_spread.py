@@ -54,6 +54,7 @@ def test_there_are_enough_pairs_to_believe_it() -> None:
     assert len(PROBLEMS) >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("problem", "capacity", "best"), PAIRS)
 def test_close_to_the_proved_optimum(
     problem: dict[str, Any], capacity: int, best: int

@@ -236,13 +236,14 @@ def test_rules_of_a_project_are_followed(
     case = paths.root() / "tests" / "cases" / "op_add"
     found = [cases.read(one) for one in cases.find([case])]
     m55 = boards.load("mps3-an547")
-    free, _ = runner.needs(found, m55, Rules())
+    programs = [one.program for one in found]
+    free, _ = runner.needs(programs, m55, Rules())
     assert "add_f32_mve" in free["aten::add.out"]
-    bound, _ = runner.needs(found, m55, Rules(forbid=("mve",)))
+    bound, _ = runner.needs(programs, m55, Rules(forbid=("mve",)))
     assert bound["aten::add.out"] == tuple(
         one for one in free["aten::add.out"] if not one.endswith("_mve")
     )
-    pinned, _ = runner.needs(found, m55, Rules(pins={"aten::add.out": "add"}))
+    pinned, _ = runner.needs(programs, m55, Rules(pins={"aten::add.out": "add"}))
     assert pinned["aten::add.out"] == ("add",)
     project = tmp_path / "ember.yaml"
     project.write_text("pin: {aten::add.out: sub, a/forward/0: add}\n")

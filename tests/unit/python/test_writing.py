@@ -226,6 +226,7 @@ def no_room(most: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_full_disk(tmp_path: Path, data: Path, name: str) -> None:
     place = tmp_path / "here"
@@ -252,6 +253,7 @@ def test_full_disk(tmp_path: Path, data: Path, name: str) -> None:
     assert tree(place) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["build", "package", "new", "platformio"])
 def test_interrupt(tmp_path: Path, data: Path, name: str) -> None:
     place = tmp_path / "here"
@@ -281,6 +283,7 @@ def test_interrupt(tmp_path: Path, data: Path, name: str) -> None:
         assert tree(place) == {}
 
 
+@pytest.mark.slow
 def test_a_full_disk_of_a_real_kind(tmp_path: Path, data: Path) -> None:
     """A file system of 64 kB, where one may be mounted."""
     place = tmp_path / "small"

@@ -31,7 +31,6 @@ from ember.plan.replan import Replanned
 from ember.program import types
 from ember.select.resolve import MethodNeeds
 from ember.select.selection import Selection
-from ember.toolchain.tools import MissingToolError
 
 _SHRINKS = 4  # int8 instead of float32
 
@@ -90,11 +89,7 @@ def _estimate(job: Job, pairs: Sequence[Chosen], missing: SdkError | None) -> Es
     """As linked; with what is assumed, where the tools for that are missing."""
     if missing is not None:  # nor is anything spread: that needs the kernels' accesses
         return trials.assumed(job, pairs, "kernels are missing", spread=False)
-    try:
-        made = jobs.libraries_of(job.board, job.options)
-        return trials.linked(job, pairs, made)
-    except MissingToolError as error:
-        return trials.assumed(job, pairs, error.what)
+    return trials.estimate(job, pairs)
 
 
 def _as_int8(packed: Sequence[Improved]) -> dict[str, int]:

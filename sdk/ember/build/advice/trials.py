@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ember.build import flow, placing
+from ember.build import flow, jobs, placing
 from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job
@@ -15,6 +15,16 @@ from ember.plan.improved import Chosen
 from ember.plan.regions import room
 from ember.toolchain import linker
 from ember.toolchain.libraries import Libraries
+from ember.toolchain.tools import MissingToolError
+
+
+def estimate(job: Job, chosen: Sequence[Chosen]) -> Estimate:
+    """As linked; with what is assumed, where the tools for that are missing."""
+    try:
+        made = jobs.libraries_of(job.board, job.options)
+        return linked(job, chosen, made)
+    except MissingToolError as error:
+        return assumed(job, chosen, error.what)
 
 
 def linked(job: Job, chosen: Sequence[Chosen], made: Libraries) -> Estimate:

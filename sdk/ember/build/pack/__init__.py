@@ -1,7 +1,7 @@
 """Plans become a package: the models' images and the C that a firmware is made of.
 
 model.pte, data_0.ptd, ..  the image, byte for byte what the firmware holds
-<model>_plan.h             every size, for people and programs
+<model>_plan.h             every size; inputs, outputs: shapes, types, scales, labels
 model_data.c, model.S      `ember_model`: the image, memory, methods; model_image.c
                            instead of model.S where others compile it (sources.py)
 models.c, ember_models.h   the table of models, one or several
@@ -61,10 +61,12 @@ def write(
     chosen: Mapping[str, Sequence[str]],
     backends: str,
     known: kernels.KernelList,
+    labels: Mapping[str, Sequence[str]],
 ) -> None:
     """Write the package of the models into `folder`, which exists.
 
-    `chosen` are the kernels of all of them, `backends` the C text of their backends.
+    `chosen` are the kernels of all of them, `backends` the C text of their backends,
+    `labels` the names of a model's classes.
     """
     plan = items[0].plan
     texts = {
@@ -79,7 +81,9 @@ def write(
             (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_bytes(content)
         texts |= _sources(part)
-        header = code.plan_header(part.model, part.plan)
+        header = code.plan_header(
+            part.model, part.plan, labels.get(part.model.name, ())
+        )
         texts[f"{part.model.identifier}_plan.h"] = header
     texts["manifest.json"] = manifest(items)
     if plan.board.has_script:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ember.boards import Board
+from ember.build.pack import edges
+from ember.build.pack.edges import c_string
 from ember.build.pack.part import HEAD, Part
 from ember.build.prepared import Names, tables
 from ember.plan.improved import Improved
@@ -51,14 +53,15 @@ def _size_name(region: Region) -> str:
     return f"EMBER_{region.name.upper().removeprefix('EMBER_')}_BYTES"
 
 
-def plan_header(model: Improved, plan: Plan) -> str:
-    """Sizes of all memory regions, in bytes."""
+def plan_header(model: Improved, plan: Plan, labels: Sequence[str] = ()) -> str:
+    """Sizes of all memory regions, in bytes; inputs, outputs and names of classes."""
     guard = f"{model.identifier.upper()}_PLAN_H"
     lines = [HEAD + f"// Memory of {model.identifier} on {plan.board.name}, in bytes."]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
     lines.append(f"#define EMBER_MODEL_BYTES {plan.model_bytes}")
     for region in plan.regions:
         lines.append(f"#define {_size_name(region)} {region.size} // {region.memory}")
+    lines += edges.macros(model, plan, labels)
     return "\n".join([*lines, "", f"#endif // {guard}", ""])
 
 
@@ -108,7 +111,7 @@ def model_data(part: Part) -> str:
     lines += [
         f"extern const ember_model_t {part.symbol};",
         f"const ember_model_t {part.symbol} = {{",
-        f"    .name = {_c_string(model.name)},",
+        f"    .name = {c_string(model.name)},",
         f"    .program = {_program(part)},",
         f"    .data = {'data' if model.data else '0'},",
         f"    .maps = {'maps' if model.data else '0'},",
@@ -178,7 +181,7 @@ def _method_entry(index: int, one: MethodPlan, prepared: bool) -> str:
     return "\n".join(
         [
             "    {",
-            f"        .name = {_c_string(one.method.name)},",
+            f"        .name = {c_string(one.method.name)},",
             f"        .arena = {_span(one.arena)},",
             f"        .planned = planned_{index},",
             f"        .planned_count = {len(one.planned)},",
@@ -190,15 +193,6 @@ def _method_entry(index: int, one: MethodPlan, prepared: bool) -> str:
             "    },",
         ]
     )
-
-
-def _c_string(text: str) -> str:
-    """A C string literal of any text."""
-    plain = "".join(
-        chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
-        for byte in text.encode()
-    )
-    return f'"{plain}"'
 
 
 def _comment(text: str) -> str:

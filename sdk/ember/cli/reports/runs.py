@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from rich.console import Console
 
@@ -14,6 +16,9 @@ from ember.run.profile import Change, Profile, Row
 
 _TOP = 5  # values of an output
 _MOST_NODES = 30
+_RATE = "MAC/1"
+_DROPPED = ("bytes", "MACs", _RATE, "calls", "node", "share")  # the first one first
+_GAP = 3  # between columns of a table
 
 
 def show_run(console: Console, log: run.RunLog) -> None:
@@ -72,20 +77,48 @@ def show_profile(console: Console, found: Profile, most: int) -> None:
     """Operators, then nodes, the costliest first."""
     console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
     console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
-    columns = (">calls", ">MACs", ">MAC/1", ">bytes", ">share", f">{found.unit}")
-    made = table("operator", *columns)
-    for row in found.operators:
-        made.add_row(_short(row.name), f"{len(row.nodes):,}", *_costs(row))
-    console.print()
-    console.print(made)
-    made = table(">node", "kernel", *columns[1:])
-    for row in found.nodes[:most]:
-        kernel = row.kernels[0] if row.kernels else _short(row.name)
-        made.add_row(str(row.nodes[0]), kernel, *_costs(row))
-    console.print()
-    console.print(made)
+    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit)
+    shown = [
+        [_short(row.name), f"{len(row.nodes):,}", *_costs(row)]
+        for row in found.operators
+    ]
+    rated = _show_table(console, ("operator", *columns), shown)
+    shown = [
+        [
+            row.kernels[0] if row.kernels else _short(row.name),
+            str(row.nodes[0]),
+            *_costs(row),
+        ]
+        for row in found.nodes[:most]
+    ]
+    rated |= _show_table(console, ("kernel", "node", *columns[1:]), shown)
     if len(found.nodes) > most:
         console.print(f"and {len(found.nodes) - most} cheaper nodes: see --top")
+    if rated:
+        console.print(f"{_RATE}: multiply-accumulates for each of the {found.unit}")
+
+
+def _show_table(
+    console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> bool:
+    """Names first; what has no room is left out, in the order of _DROPPED. Whether the
+    rate is shown."""
+    widths = {
+        name: max([len(name), *(len(row[at]) for row in rows)])
+        for at, name in enumerate(columns)
+    }
+    kept = list(columns)
+    for name in _DROPPED:
+        if sum(widths[one] + _GAP for one in kept) - _GAP <= console.width:
+            break
+        kept = [one for one in kept if one != name]
+    made = table(kept[0], *(f">{name}" for name in kept[1:]))
+    made.columns[0].no_wrap, made.columns[0].overflow = True, "ellipsis"
+    for row in rows:
+        made.add_row(*(row[at] for at, name in enumerate(columns) if name in kept))
+    console.print()
+    console.print(made)
+    return _RATE in kept
 
 
 def _short(name: str) -> str:

@@ -12,7 +12,6 @@ before anything writes it carries state from one run to the next and is never re
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -51,24 +50,14 @@ class Lifetimes:
 def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
     """SdkError for an operator that is not known, and for a value of which nothing
     wrote a part. Without `check` the program's own plan is taken to be right."""
-    question = ("lifetimes", known)
-    found = remembered(method, question, lambda: _Found(Bases(Flow(method, known))))
-    return Lifetimes(found.storages, found.conflict if check else None)
+    question = ("lifetimes", known, check)
+    return remembered(method, question, lambda: _lifetimes(method, known, check=check))
 
 
-class _Found:
-    """What is known of a method, each part once it is asked for."""
-
-    def __init__(self, bases: Bases) -> None:
-        self._bases = bases
-
-    @functools.cached_property
-    def conflict(self) -> str | None:
-        return Lives(self._bases, self._bases.of).conflict()
-
-    @functools.cached_property
-    def storages(self) -> tuple[Storage, ...]:
-        return _storages(Lives(self._bases, moves.shared(self._bases)))
+def _lifetimes(method: Method, known: KernelList, *, check: bool) -> Lifetimes:
+    bases = Bases(Flow(method, known))
+    conflict = Lives(bases, bases.of).conflict() if check else None
+    return Lifetimes(_storages(Lives(bases, moves.shared(bases))), conflict)
 
 
 def _storages(lives: Lives) -> tuple[Storage, ...]:

@@ -133,7 +133,7 @@ class Lives:
         found: set[int] = set()
         for after in self.flow.successors[index]:
             for target, bases in self.holds[after].items():
-                if needed[after] & self.pieces.of_base.get(target, 0):
+                if self.pieces.has(needed[after], target):
                     found |= bases
         return found
 

@@ -6,35 +6,42 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+Span = tuple[int, int]  # the first bit, and the one behind the last
+
 
 @dataclass(frozen=True)
 class Pieces:
-    of_value: Mapping[int, int]
-    of_base: Mapping[int, int]
+    of_value: Mapping[int, Span]
+    of_base: Mapping[int, Span]
     base: list[int]  # of each bit
 
     @staticmethod
     def of(groups: Mapping[int, Mapping[int, tuple[int, int]]]) -> Pieces:
         """By base: where its values start and end."""
-        of_value: dict[int, int] = {}
-        of_base: dict[int, int] = {}
+        of_value: dict[int, Span] = {}
+        of_base: dict[int, Span] = {}
         bases: list[int] = []
         for base, spans in groups.items():
             starts = sorted({cut for span in spans.values() for cut in span})[:-1]
             first = len(bases)
             bases += [base] * len(starts)
-            of_base[base] = ((1 << len(starts)) - 1) << first
+            of_base[base] = (first, len(bases))
             number = {start: first + n for n, start in enumerate(starts)}
             for value, (start, end) in spans.items():
                 low, high = number.get(start, 0), number.get(end, len(bases))
-                of_value[value] = (1 << high) - (1 << low) if start < end else 0
+                of_value[value] = (low, high) if start < end else (low, low)
         return Pieces(of_value, of_base, bases)
 
     def bits(self, values: Iterable[int]) -> int:
         found = 0
         for value in values:
-            found |= self.of_value.get(value, 0)
+            if value in self.of_value:
+                found |= _bits(self.of_value[value])
         return found
+
+    def has(self, bits: int, base: int) -> bool:
+        """Whether a piece of a base is in a set."""
+        return base in self.of_base and bool(bits & _bits(self.of_base[base]))
 
     def bases(self, bits: int) -> frozenset[int]:
         """The bases of which there is a piece."""
@@ -46,7 +53,7 @@ class Pieces:
         before = 0
         for now in sets:
             touched = {self.base[bit] for bit in _ones(before ^ now)}
-            states = ((base, self.of_base[base]) for base in touched)
+            states = ((base, _bits(self.of_base[base])) for base in touched)
             yield {
                 base: bool(bits & now)
                 for base, bits in states
@@ -64,6 +71,12 @@ class Pieces:
                     began[base] = number
                 else:
                     yield base, began.pop(base), number
+
+
+def _bits(span: Span) -> int:
+    """Made when it is needed: all of a large program take its square in memory."""
+    low, high = span
+    return ((1 << (high - low)) - 1) << low
 
 
 def _ones(bits: int) -> Iterator[int]:

@@ -159,7 +159,8 @@ def _own(model: Model) -> tuple[Run, ...]:
     try:
         if not inputs.is_case(model.path):
             return ()
-        runs = cases.read(cases.Found(model.name, model.path)).runs
+        found = cases.Found(model.name, model.path)
+        runs = cases.read(found, model.program).runs
     except SdkError:  # a case that is broken is no reason against its model
         return ()
     return tuple(Run(one.method, one.inputs, ()) for one in runs)

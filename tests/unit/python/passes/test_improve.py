@@ -31,6 +31,7 @@ def test_no_pass_changes_nothing() -> None:
     assert made.origins == {"forward": (0, 1)}
 
 
+@pytest.mark.slow
 def test_committed_programs_compute_the_same_after_all_passes(tmp_path: Path) -> None:
     dropped, unused, used = [], [], 0
     for path in sorted(CASES.glob("*/model.pte")):

@@ -1,0 +1,68 @@
+"""A job becomes placed models at once where there is ample room, else by a link.
+
+For what is no firmware yet: a project that begins, sources for another build system.
+They refuse only what `ember build` refuses, in its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ember.boards import Board
+from ember.build import choosing, placing
+from ember.build.advice import refusal, trials
+from ember.build.assumed import Assumed
+from ember.build.estimate import Estimate
+from ember.build.jobs import Job
+from ember.build.placing import Placed
+from ember.errors import SdkError
+from ember.plan.improved import Chosen
+from ember.plan.memories import NoRoomByRulesError
+from ember.toolchain import linker
+
+
+def place(job: Job, chosen: Sequence[Chosen], board: Board) -> Placed:
+    """The models of `job`, whose board may have some memories of `board` only."""
+    guess = Assumed(job.options.stack or linker.DEFAULT_STACK)
+    try:
+        placed = placing.place(job, chosen, guess)
+        if not placed.shortages:
+            return placed
+    except NoRoomByRulesError:
+        pass  # a rule of the project has no room for a guess
+    found = _linked(job, board)
+    if job.board is board:
+        return found.placed
+    settled = Assumed(found.stack, found.linked, spread=False)
+    return placing.place(job, chosen, settled)
+
+
+def _linked(job: Job, board: Board) -> Estimate:
+    """As `ember build` links it for `board`, but in the memories of the job."""
+    part = board.model_copy(update={"memories": job.board.memories})
+    found = _estimate(job, part)
+    if found.fits:
+        return found
+    whole = found if job.board is board else _estimate(job, board)
+    if whole.fits:
+        raise _more_memories(job, board, found)
+    raise refusal.error(whole, choosing.choose(whole.job), prepared=False)
+
+
+def _estimate(job: Job, board: Board) -> Estimate:
+    there = replace(job, board=board)
+    return trials.estimate(there, choosing.choose(there))
+
+
+def _more_memories(job: Job, board: Board, found: Estimate) -> SdkError:
+    names = ", ".join(model.name for model in job.models)
+    memories = " and ".join(one.name for one in job.board.memories)
+    lacking = ", ".join(
+        linker.lacking(one.memory, one.needed, one.capacity) for one in found.shortages
+    )
+    return SdkError(
+        f"{names} fits {board.name} only with other memories than {memories}, which"
+        f" sources are planned for: {lacking}",
+        hint="use `ember build`, or `ember pack` with CMake: they use every memory",
+    )

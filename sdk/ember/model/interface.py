@@ -1,0 +1,92 @@
+"""A method's inputs and outputs become what an application must know of them.
+
+Scales and zero points of integers are told by constant methods, with the names that
+executorch.exir.passes.quantize_io_pass gives them and `ember export --io int8` writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ember.program import Double, Int, Method, Program, Tensor
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An input or output that is a tensor."""
+
+    kind: str  # input or output
+    index: int
+    tensor: Tensor
+    scale: float | None = None  # number = (integer - zero_point) * scale
+    zero_point: int | None = None
+
+    @property
+    def layout(self) -> str:
+        """The order of the dimensions in memory, in words."""
+        order = self.tensor.dim_order
+        if order == tuple(range(len(order))):
+            return "contiguous"
+        return "channels last" if order == (0, 2, 3, 1) else f"dim order {[*order]}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "index": self.index,
+            "dtype": self.tensor.dtype.label,
+            "shape": list(self.tensor.sizes),
+            "dim_order": list(self.tensor.dim_order),
+            "layout": self.layout,
+            "scale": self.scale,
+            "zero_point": self.zero_point,
+        }
+
+    def __str__(self) -> str:
+        shape = ", ".join(map(str, self.tensor.sizes))
+        text = f"{self.kind} {self.index}: {self.tensor.dtype.label}[{shape}]"
+        if len(self.tensor.sizes) > 1:
+            text += f", {self.layout}"
+        if self.scale is not None:
+            text += f", scale {self.scale:.9g}, zero point {self.zero_point}"
+        return text
+
+
+def of(one: Program, method: Method) -> tuple[Edge, ...]:
+    """The inputs, then the outputs."""
+    return (
+        *_edges(one, method, "input", method.input_values),
+        *_edges(one, method, "output", method.output_values),
+    )
+
+
+def _edges(
+    one: Program, method: Method, kind: str, values: tuple[Any, ...]
+) -> Iterator[Edge]:
+    for index, tensor in enumerate(values):
+        if not isinstance(tensor, Tensor):
+            continue
+        found: tuple[float | None, int | None] = (None, None)
+        if not tensor.dtype.is_float:
+            found = _step(one, method, f"{kind}{index}")
+        yield Edge(kind, index, tensor, *found)
+
+
+def _step(one: Program, method: Method, name: str) -> tuple[float | None, int | None]:
+    """Scale and zero point; of the method by its name, or of the only one."""
+    alone = sum(not each.is_constant for each in one.methods) == 1
+    for prefix in (f"{method.name}_", *([""] if alone else [])):
+        scale = _constant(one, f"{prefix}{name}_scale")
+        zero = _constant(one, f"{prefix}{name}_zp")
+        if isinstance(scale, float | int) and isinstance(zero, int):
+            return float(scale), zero
+    return None, None
+
+
+def _constant(one: Program, name: str) -> float | int | None:
+    method = one.method(name)
+    if method is None or not method.is_constant or len(method.outputs) != 1:
+        return None
+    (value,) = method.output_values
+    return value.value if isinstance(value, Double | Int) else None

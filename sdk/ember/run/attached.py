@@ -1,0 +1,316 @@
+"""Firmware runs with its console joined to ours: bytes in and text out, until its end.
+
+Semihosting and the serial port are both joined: firmware of others takes the one that
+it knows. One loop moves all bytes, without threads.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import io
+import os
+import re
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from ember.boards import Board
+from ember.errors import SdkError
+from ember.hil import emulated
+from ember.run import stuck
+from ember.toolchain import elf, emulator, tools
+from ember.toolchain.emulator import RunResult
+
+_EXIT = re.compile(r"EMBER EXIT (\d+)\n")  # as runtime_c/port/uart/console.c says it
+_END = b"\x04"  # of the input, where the console knows no other (port.h)
+_KNOWS_END = "ember_port_read_char"  # a function of firmware that does
+_KEPT = 1 << 16  # characters, to look for faults in
+_BLOCK = 1 << 16  # bytes
+_LOOK_S = 0.2
+# A serial port hears nothing before the firmware has opened it: what was piped waits
+# for the first word of the firmware, or so long.
+_QUIET_S = 1.0
+_SILENT_S = 1.0  # after which it is looked whether the core is in a fault's handler
+
+
+class _Said:
+    """What comes over one console, as text; `shown` passes it on."""
+
+    def __init__(self, shown: IO[str] | None) -> None:
+        utf_8 = codecs.getincrementaldecoder("utf-8")("replace")
+        self._decoder = io.IncrementalNewlineDecoder(utf_8, translate=True)
+        self._shown = shown
+        self.text = ""  # the last of it
+
+    def take(self, data: bytes) -> None:
+        came = self._decoder.decode(data)
+        self.text = (self.text + came)[-_KEPT:]
+        if self._shown is not None:
+            self._shown.write(came)
+            self._shown.flush()
+
+
+class _Errors(_Said):
+    """Of the firmware; the emulator's own are only kept."""
+
+    def take(self, data: bytes) -> None:
+        if data.startswith(b"qemu"):
+            self._shown = None
+        super().take(data)
+
+
+@dataclass
+class _Told:
+    """One way of our input: a pipe, or the connection of a console."""
+
+    to: IO[bytes] | socket.socket
+    end: bytes | None  # what says the end of the input; None: closing the pipe
+    opens: float = 0.0  # when it listens, at the latest
+    waiting: bytearray = field(default_factory=bytearray)
+    ends: bool = False  # with what waits
+
+    def __post_init__(self) -> None:
+        os.set_blocking(self.to.fileno(), False)
+
+    def send(self) -> None:
+        try:
+            sent = os.write(self.to.fileno(), self.waiting[:_BLOCK])
+            del self.waiting[:sent]
+        except BlockingIOError:
+            return
+        except OSError:  # it ended: nobody listens any more
+            self.waiting.clear()
+
+    def finish(self) -> None:
+        """Close what is closed to say the end."""
+        if self.ends and self.end is None and not self.waiting:
+            self.to.close()
+            self.ends = False
+
+
+@dataclass(frozen=True)
+class _Attached:
+    process: subprocess.Popen[bytes]
+    heard: dict[int, _Said]  # by the file that it comes from
+    told: tuple[_Told, ...]
+    watch: stuck.Watch | None = None  # of a core whose faults can be seen
+    explained: list[str] = field(default_factory=list)  # what it saw
+
+    @property
+    def text(self) -> str:
+        return "".join([*(one.text for one in self.heard.values()), *self.explained])
+
+
+def run(
+    board: Board,
+    firmware: Path,
+    source: int | None,
+    to: IO[str],
+    timeout_s: float | None,
+) -> RunResult:
+    """Run `firmware` to its end: the file `source` is its input, what it says goes `to`
+    a stream. The exit status is the emulator's, or what a serial console says.
+    """
+    emulator.need_runner(board)
+    started = time.monotonic()
+    with _started(board, firmware.resolve(), to) as attached:
+        deadline = None if timeout_s is None else started + timeout_s
+        loop = _Loop(board, attached, source, deadline)
+        timed_out = not loop.run()
+        code = None if timed_out else loop.status()
+        text = attached.text
+    by_signal = code is None or code < 0
+    return RunResult(
+        exit_code=None if by_signal else code,
+        text=text,
+        fault=None if code is None else emulator.fault(board, firmware, text, code),
+        marks=(),
+        total=None,
+        timed_out=timed_out,
+        seconds=time.monotonic() - started,
+    )
+
+
+class _Loop:
+    """Moves bytes until the firmware has ended, or the time is over."""
+
+    def __init__(
+        self,
+        board: Board,
+        attached: _Attached,
+        source: int | None,
+        deadline: float | None,
+    ) -> None:
+        self._attached = attached
+        self._open = set(attached.heard)
+        self._source = source
+        self._deadline = deadline
+        self._says_exit = board.console == "uart"
+        self._exit: int | None = None
+        self._looks = time.monotonic() + _SILENT_S
+        if source is None:
+            self._end_input()
+
+    def run(self) -> bool:
+        """Whether it ended by itself."""
+        while self._open and self._exit is None:
+            if self._deadline is not None and time.monotonic() >= self._deadline:
+                return False
+            if self._attached.watch is not None and time.monotonic() >= self._looks:
+                self._look(self._attached.watch)
+            self._move()
+        return True
+
+    def status(self) -> int:
+        return self._attached.process.wait() if self._exit is None else self._exit
+
+    def _look(self, watch: stuck.Watch) -> None:
+        self._looks = time.monotonic() + _SILENT_S
+        line = watch.look()
+        if line is not None:
+            self._attached.explained.append(line)
+            self._exit = emulator.EXIT_FAULT
+
+    def _move(self) -> None:
+        now = time.monotonic()
+        told = {
+            one.to: one
+            for one in self._attached.told
+            if one.waiting and one.opens <= now
+        }
+        files = [*self._open, *self._sources()]
+        readable, writable, _ = select.select(files, list(told), [], _LOOK_S)
+        for to in writable:
+            told[to].send()
+        for one in self._attached.told:
+            one.finish()
+        for file in readable:
+            if file in self._open:
+                self._hear(file)
+            else:
+                self._read(file)
+
+    def _sources(self) -> list[int]:
+        """Our input, while it has room to wait."""
+        full = any(len(one.waiting) >= _BLOCK for one in self._attached.told)
+        return [] if self._source is None or full else [self._source]
+
+    def _read(self, source: int) -> None:
+        data = os.read(source, _BLOCK)
+        for one in self._attached.told:
+            one.waiting += data
+        if not data:
+            self._end_input()
+
+    def _end_input(self) -> None:
+        self._source = None
+        for one in self._attached.told:
+            one.waiting += one.end or b""
+            one.ends = True
+
+    def _hear(self, file: int) -> None:
+        try:
+            data = os.read(file, _BLOCK)
+        except OSError:  # a connection that was reset
+            data = b""
+        if not data:
+            self._open.remove(file)
+            return
+        self._looks = time.monotonic() + _SILENT_S
+        said = self._attached.heard[file]
+        said.take(data)
+        end = _EXIT.search(said.text) if self._says_exit else None
+        self._exit = int(end[1]) if end is not None else None
+        for one in self._attached.told:
+            one.opens = 0.0
+
+
+# ---- starting ------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _started(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
+    if board.runner.kind == "qemu-system":
+        with _machine(board, firmware, to) as attached:
+            yield attached
+        return
+    words = emulator.command(board, firmware)
+    with _process(words, subprocess.STDOUT) as process:
+        assert process.stdout is not None and process.stdin is not None
+        heard = {process.stdout.fileno(): _Said(to)}
+        yield _Attached(process, heard, (_Told(process.stdin, None),))
+
+
+@contextlib.contextmanager
+def _process(words: list[str], stderr: int) -> Iterator[subprocess.Popen[bytes]]:
+    """In a group of its own: Ctrl-C reaches us, and we end it."""
+    pipe = subprocess.PIPE
+    try:
+        process = subprocess.Popen(
+            words, stdin=pipe, stdout=pipe, stderr=stderr, bufsize=0, process_group=0
+        )
+    except OSError as error:
+        raise SdkError(f"cannot start {words[0]}: {error.strerror}") from error
+    with process.stdout or contextlib.nullcontext():
+        try:
+            yield process
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()  # it may wait there, deaf to signals
+            emulator.stop(process)
+            if process.stderr is not None:
+                process.stderr.close()
+
+
+@contextlib.contextmanager
+def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
+    """Files of semihosting are the emulator's own pipes; its console and the serial
+    port are connections that it opens to us."""
+    names = ["uart", *(["console"] if board.console == "semihosting" else [])]
+    names += ["monitor"] if board.port == "cortexm" else []
+    end = _END if elf.read(firmware).symbol(_KNOWS_END) is not None else b""
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        words = _command(board, firmware, server.getsockname()[1], names)
+        process = stack.enter_context(_process(words, subprocess.PIPE))
+        out, errors, into = process.stdout, process.stderr, process.stdin
+        assert out is not None and errors is not None and into is not None
+        heard = {out.fileno(): _Said(to), errors.fileno(): _Errors(to)}
+        told = [_Told(into, None)]
+        watch = None
+        for name in names:  # it opens one after the other
+            line = emulated.accepted(server, process, lambda: _text(errors))
+            stack.enter_context(line)
+            if name == "monitor":
+                watch = stuck.Watch(line)
+                continue
+            heard[line.fileno()] = _Said(to)
+            opens = time.monotonic() + _QUIET_S
+            told.append(_Told(line, end if name == "uart" else b"", opens))
+        yield _Attached(process, heard, tuple(told), watch)
+
+
+def _command(
+    board: Board, firmware: Path, port: int, names: Sequence[str]
+) -> list[str]:
+    words = [tools.path(str(board.runner.binary)), *board.runner.args]
+    words += ["-display", "none", "-monitor", "none"]
+    if "monitor" in names:
+        words += ["-mon", "chardev=monitor,mode=control"]
+    for name in names:
+        words += ["-chardev", f"socket,host=127.0.0.1,port={port},id={name}"]
+    words += ["-serial", "chardev:uart"]
+    if "console" in names:
+        semihosting = "enable=on,target=native,chardev=console,arg=firmware"
+        words += ["-semihosting-config", semihosting]
+    return [*words, "-kernel", str(firmware)]
+
+
+def _text(file: IO[bytes]) -> str:
+    return file.read().decode("utf-8", "replace")

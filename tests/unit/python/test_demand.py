@@ -1,0 +1,119 @@
+"""What is compiled for one program, against what calls what in whole libraries."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import boards, kernels, paths
+from ember.select import loader
+from ember.toolchain import closure, demand, libraries
+from ember.toolchain.libraries import Libraries
+from ember.toolchain.objects import Archive
+
+DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
+
+
+@pytest.fixture(scope="module", params=["host", "arm-user"])
+def whole(request: pytest.FixtureRequest) -> Libraries:
+    return libraries.build(boards.load(request.param), messages=True)
+
+
+@pytest.fixture
+def part(whole: Libraries, tmp_path: Path) -> Libraries:
+    """As build(whole=False) gives them on a new computer."""
+    folder = tmp_path / whole.folder.name
+    folder.mkdir()
+    archives = tuple(
+        folder / path.name if path.name in libraries.PARTS else path
+        for path in whole.archives
+    )
+    return replace(whole, folder=folder, archives=archives)
+
+
+def test_every_symbol_of_a_kernel_is_found(whole: Libraries) -> None:
+    sources = [one for path in whole.optional_archives for one in _sources(whole, path)]
+    guess = demand.Guess(sources)
+    missed = {
+        name
+        for path in whole.optional_archives
+        for name, source in _defined(whole, path)
+        if not source.is_relative_to(paths.backends()) and source not in guess(name)
+    }
+    assert missed == set()
+
+
+def test_a_backend_is_one_unit(whole: Libraries) -> None:
+    sources = [one for path in whole.optional_archives for one in _sources(whole, path)]
+    found = demand.Guess(sources)("ember_backend_xnnpack")
+    assert paths.backends() / "xnnpack.c" in found
+    assert {one for one in sources if "backends/xnnpack" in str(one)} == found
+
+
+@pytest.mark.parametrize(
+    "symbols",
+    [
+        ["ember_kernel_add"],
+        ["ember_kernel_convolution_f32", "ember_kernel_quantized_conv2d_mve"],
+        ["ember_backend_xnnpack"],
+        ["ember_kernel_softmax", "memcpy", "ember_method_load"],
+    ],
+    ids=lambda one: one[0],
+)
+def test_the_closure_is_that_of_whole_libraries(
+    whole: Libraries, part: Libraries, symbols: list[str]
+) -> None:
+    found = closure.defining(part, symbols)
+    assert found == closure.defining(whole, symbols)
+    assert found == closure.defining(part, symbols)  # from its record
+
+
+def test_a_first_build_compiles_what_its_program_needs(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    words = [sys.executable, "-m", "ember", "build", str(DIGITS), "--board", "host"]
+    subprocess.run(
+        [*words, "--out", str(tmp_path / "out")],
+        env={**os.environ, "EMBER_CACHE": str(cache)},
+        check=True,
+        capture_output=True,
+    )
+    compiled = {path.name for path in cache.rglob("kernels/*/*.o")}
+    compiled |= {path.name for path in cache.rglob("ember_kernels.dir/*/*.o")}
+    assert "convolution.c.o" in compiled
+    assert len(compiled) < 80
+    assert "sort.c.o" not in compiled
+
+
+def test_after_some_programs_all_kernels_are_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path))
+    made = libraries.build(boards.load("host"), messages=True, whole=False)
+    known = kernels.load()
+    built: list[Path] = []
+    monkeypatch.setattr(loader, "_make", lambda _, path, *__: built.append(path))
+    for number in range(loader.MOST_PARTS):
+        (tmp_path / "resolve" / "x" / f"part-{number}").mkdir(parents=True)
+    part = tmp_path / "resolve" / "x" / "part-new" / "resolve"
+    offered = loader.Offered(frozenset({"aten::add.out"}), frozenset())
+    assert not loader.make_part(made, part, known, (), offered)
+    (tmp_path / "resolve" / "x" / "part-0").rmdir()
+    assert loader.make_part(made, part, known, (), offered)
+    assert built == [part]
+
+
+def _sources(made: Libraries, archive: Path) -> tuple[Path, ...]:
+    return made.sources[archive.stem]
+
+
+def _defined(made: Libraries, path: Path) -> list[tuple[str, Path]]:
+    archive = Archive(path)
+    sources = _sources(made, path)
+    return [
+        (name, sources[archive.places.index(place)]) for name, place in archive.index
+    ]

@@ -1,0 +1,101 @@
+"""What applications must know of inputs and outputs: steps, shapes, labels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ember import cli, model, paths, program
+from ember.model import interface
+from ember.program import Double, Int, Program
+from ember.program.types import Chain, Method
+
+CASE = paths.root() / "tests" / "cases" / "call_hardtanh_s8" / "model.pte"
+APP = """
+#include "ember/model.h"
+#include "ember/port.h"
+#include "told_plan.h"
+#include <string.h>
+
+static const char *const labels[] = EMBER_TOLD_LABELS;
+_Static_assert(sizeof(EMBER_TOLD_INPUT_0_TYPE) == 1, "int8");
+
+int main(void) {
+    static ember_program_t program;
+    static ember_method_t method;
+    static const uint32_t shape[] = EMBER_TOLD_INPUT_0_SHAPE;
+    ember_value_t input;
+    int right = ember_model_open(&program, NULL) == EMBER_OK;
+    right = right && ember_model_load(&method, &program, NULL, NULL) == EMBER_OK;
+    right = right && ember_method_input(&method, 0, &input) == EMBER_OK;
+    right = right && input.as_tensor.numel == EMBER_TOLD_INPUT_0_ELEMENTS;
+    right = right && sizeof shape / sizeof shape[0] == EMBER_TOLD_INPUT_0_DIMS;
+    right = right && EMBER_TOLD_INPUT_0_SCALE == 0.5f;
+    right = right && EMBER_TOLD_INPUT_0_ZERO_POINT == -3;
+    right = right && EMBER_TOLD_OUTPUT_0_SCALE == 2.0f;
+    right = right && strcmp(labels[EMBER_TOLD_LABEL_COUNT - 1], "\\"last\\"") == 0;
+    return right ? 42 : 1;
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def constant(name: str, value: Double | Int) -> Method:
+    return Method(name, (value,), (), (0,), (Chain((), (), (0,)),))
+
+
+def told(prefix: str = "") -> Program:
+    """An int8 program with the steps of its edges, as exporters tell them."""
+    facts: dict[str, Double | Int] = {
+        "input0_scale": Double(0.5),
+        "input0_zp": Int(-3),
+        "output0_scale": Double(2.0),
+        "output0_zp": Int(7),
+    }
+    methods = [constant(f"{prefix}{name}", value) for name, value in facts.items()]
+    before = program.read(CASE)
+    return replace(before, methods=(*before.methods, *methods))
+
+
+@pytest.mark.parametrize("prefix", ["", "forward_"])
+def test_steps_of_a_foreign_program(prefix: str) -> None:
+    Path("told.pte").write_bytes(program.write(told(prefix)))
+    found = model.read(Path("told.pte"))
+    assert [one.name for one in found.methods] == ["forward"]
+    first, last = interface.of(found.program, found.method(None))
+    assert (first.kind, first.scale, first.zero_point) == ("input", 0.5, -3)
+    assert (last.kind, last.scale, last.zero_point) == ("output", 2.0, 7)
+    assert str(first).endswith("scale 0.5, zero point -3")
+
+
+def test_a_program_that_tells_nothing() -> None:
+    before = program.read(CASE)
+    assert [one.scale for one in interface.of(before, before.methods[0])] == [None] * 2
+
+
+def test_an_application_reads_them_in_the_header() -> None:
+    Path("told.pte").write_bytes(program.write(told()))
+    classes = program.read(CASE).methods[0].output_tensors[0].sizes[-1]
+    names = [f"class {index}" for index in range(classes - 1)]
+    Path("classes.txt").write_text("\n".join([*names, '"last"']) + "\n")
+    Path("ember.yaml").write_text("models: told.pte\nlabels: classes.txt\n")
+    Path("app.c").write_text(APP)
+    assert cli.main(["run", "--app", "app.c", "--board", "host"]) == 42
+
+
+def test_labels_that_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("told.pte").write_bytes(program.write(told()))
+    Path("classes.txt").write_text("only one\n")
+    Path("ember.yaml").write_text("labels: {told: classes.txt}\n")
+    assert cli.main(["build", "told.pte", "--board", "host"]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "told has 1 labels, but the last dimension of its output 0 is" in said
+    Path("ember.yaml").write_text("labels: {other: classes.txt}\n")
+    assert cli.main(["build", "told.pte", "--board", "host"]) == 1
+    assert "labels: other is none of the models told" in capsys.readouterr().err
