@@ -9,7 +9,7 @@ import pytest
 
 from ember.errors import SdkError
 from ember.hil import frames
-from ember.hil.frames import Frame
+from ember.hil.frames import LinkFrame
 from ember.hil.link import Ended, Link
 from ember.hil.wire import WireGoneError
 
@@ -40,7 +40,7 @@ class Script:
         for frame in self._reader.feed(data):
             if frame.type == frames.CONNECT and self.session is None:
                 self.session = frame.session
-                hello = Frame(frames.CONNECTED, frame.session, 0, self._hello)
+                hello = LinkFrame(frames.CONNECTED, frame.session, 0, self._hello)
                 self._answers.insert(0, frames.encode(hello))
 
     def read(self, timeout_s):
@@ -51,7 +51,9 @@ class Script:
 
 
 def frame(kind, offset=0, payload=b"", flags=0):
-    return lambda session: frames.encode(Frame(kind, session, offset, payload, flags))
+    return lambda session: frames.encode(
+        LinkFrame(kind, session, offset, payload, flags)
+    )
 
 
 def talk(*answers, hello=HELLO):

@@ -13,7 +13,7 @@ from faults import FaultyWire
 
 from ember.errors import SdkError
 from ember.hil import frames
-from ember.hil.frames import Frame
+from ember.hil.frames import LinkFrame
 from ember.hil.link import Link
 from ember.hil.loss import Loss
 from ember.hil.wire import SocketWire
@@ -119,7 +119,9 @@ def test_the_next_host_gets_a_fresh_board(board):
     """The first one is gone in the middle: no goodbye, half a chunk."""
     first = Link(board)
     first.connect(10)
-    board.write(frames.encode(Frame(frames.DATA, first.session, 0, chunk(b"x" * 900))))
+    board.write(
+        frames.encode(LinkFrame(frames.DATA, first.session, 0, chunk(b"x" * 900)))
+    )
     assert sent(board, [b"second"])[1].output == b"second"
     assert sent(board, [b"third"])[1].output == b"third"  # behind an end, too
 
@@ -163,7 +165,9 @@ def test_another_version(board):
             for frame in reader.feed(far.recv(100)):
                 payload = struct.pack("<HHI", 9, 512, 4096)
                 far.sendall(
-                    frames.encode(Frame(frames.CONNECTED, frame.session, 0, payload))
+                    frames.encode(
+                        LinkFrame(frames.CONNECTED, frame.session, 0, payload)
+                    )
                 )
                 return
 
@@ -198,7 +202,7 @@ def test_valid_frames_with_any_numbers_touch_nothing(board):
                 chance.randrange(256),
                 *(chance.choice([0, 1, 100, 2**32 - 1]) for _ in range(12)),
             )
-        frame = Frame(kind, link.session, offset, payload, chance.randrange(256))
+        frame = LinkFrame(kind, link.session, offset, payload, chance.randrange(256))
         board.write(frames.encode(frame))
         if chance.random() < 0.05:
             board.read(0)
@@ -218,7 +222,7 @@ def test_stuffing(size):
 
 
 def test_a_damaged_frame_does_not_take_the_next_with_it():
-    frame = Frame(frames.DATA, 5, 100, b"payload")
+    frame = LinkFrame(frames.DATA, 5, 100, b"payload")
     line = bytearray(frames.encode(frame) * 3)
     line[20] ^= 4
     reader = frames.Reader()
@@ -227,7 +231,7 @@ def test_a_damaged_frame_does_not_take_the_next_with_it():
 
 
 def test_the_crc_is_the_usual_one():
-    line = frames.encode(Frame(frames.ACK, 0x1234, 7, b"ab", 1))
+    line = frames.encode(LinkFrame(frames.ACK, 0x1234, 7, b"ab", 1))
     body = frames.unstuffed(line[1:-1])
     assert body[:-4] == b"\x03\x01\x34\x12\x07\x00\x00\x00ab"
     assert struct.unpack("<I", body[-4:])[0] == zlib.crc32(body[:-4])

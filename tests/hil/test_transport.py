@@ -17,7 +17,7 @@ from lines import CASES, FaultyEmulator, board
 from ember import cases, cli
 from ember.build import runner
 from ember.hil import emulated, line
-from ember.hil.line import Emulated
+from ember.hil.line import EmulatedLine
 from ember.run import testing
 from ember.run.testing import Settings
 
@@ -95,14 +95,14 @@ def ember(*words):
     ],
 )
 def test_the_same_cases(name, some_cases):
-    for tested in passed(some_cases, name, Emulated()):
+    for tested in passed(some_cases, name, EmulatedLine()):
         assert tested.instructions > 0
 
 
 def test_16_kilobytes_of_memory():
     """Nordic's UART; a small window, and kernels of these cases alone."""
     few = cases.find([CASES / name for name in ("bundle_mlp", "op_linear")])
-    passed(few, "microbit", Emulated())
+    passed(few, "microbit", EmulatedLine())
 
 
 def test_the_same_counts(some_cases):
@@ -110,7 +110,7 @@ def test_the_same_counts(some_cases):
         found = passed(some_cases[:1], "mps2-an386", over)
         return [one.instructions for one in found]
 
-    assert counts(None) == counts(Emulated())
+    assert counts(None) == counts(EmulatedLine())
 
 
 # ---- faults --------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class _Filled(Strict):
         return bytes.fromhex(self.content)
 
 
-class Part(_Filled):
+class BootPart(_Filled):
     """One thing that the boot ROM looks for."""
 
     what: str = Field(min_length=1)  # for people
@@ -89,7 +89,7 @@ class Part(_Filled):
         return data + (crc32_mpeg2(data) if self.checksum else b"")
 
     @model_validator(mode="after")
-    def _the_file_fits(self) -> Part:
+    def _the_file_fits(self) -> BootPart:
         room = self.size - (_SUM if self.checksum else 0)
         if len(self.data) > self.size or (
             len(self.data) > room and self.data != self.bytes
@@ -107,7 +107,7 @@ class Boot(_Filled):
     in front, in one piece."""
 
     code: int = Field(default=0, ge=0, le=_LARGEST, multiple_of=_VECTORS_ALIGN)
-    parts: dict[str, Part] = Field(default_factory=dict)
+    parts: dict[str, BootPart] = Field(default_factory=dict)
     words: tuple[Word, ...] = ()
 
     @property

@@ -32,7 +32,7 @@ from ember.boards.flash_facts import Flasher, Identity
 from ember.boards.memory import Memory
 from ember.boards.steps import RegisterStep
 from ember.boards.strict import Strict
-from ember.boards.uart import Line
+from ember.boards.uart import UartLine
 from ember.errors import SdkError, problem_list
 from ember.files import documents
 
@@ -105,7 +105,7 @@ class ChipFile(Strict):
     memories: tuple[Memory, ...] = ()
     start: tuple[RegisterStep, ...] = ()  # what every board does first
     boot: Boot | None = None
-    uarts: dict[str, Line] = Field(default_factory=dict)
+    uarts: dict[str, UartLine] = Field(default_factory=dict)
     identity: Identity | None = None
     flashers: tuple[Flasher, ...] = ()
     sources: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from ember.boards.steps import Word
 from ember.boards.strict import Size, Strict
 
 
-class Run(Strict):
+class SectorRun(Strict):
     """Neighbouring sectors of one size; without a count they fill the memory."""
 
     size: Size
@@ -26,7 +26,9 @@ def _runs(value: Any) -> Any:
 class Flash(Strict):
     """How a memory is erased and programmed."""
 
-    sectors: Annotated[tuple[Run, ...], BeforeValidator(_runs), Field(min_length=1)]
+    sectors: Annotated[
+        tuple[SectorRun, ...], BeforeValidator(_runs), Field(min_length=1)
+    ]
     write: Size = 1  # bytes that are programmed at once, and their alignment
     erased: int = Field(default=0xFF, ge=0, le=0xFF)  # what an erased byte reads as
 

@@ -33,7 +33,7 @@ class UartPins(Strict):
     note: str = ""
 
 
-class Line(Strict):
+class UartLine(Strict):
     """A serial port of a chip, and the clock that reset leaves it."""
 
     kind: Literal["cmsdk", "pl011", "stm32-v1", "stm32-v2", "nrf-uart", "nrf-uarte"]
@@ -41,7 +41,7 @@ class Line(Strict):
     clock: Annotated[int, BeforeValidator(_hertz), Field(gt=0)] | None = None
 
 
-class Uart(Line):
+class Uart(UartLine):
     """The serial port that the test runner speaks through."""
 
     baud: int = Field(gt=0)

@@ -14,7 +14,7 @@ from ember.build import runner
 from ember.cli.test import BaudOption
 from ember.errors import SdkError, UsageError
 from ember.flash import blocks, flashers, monitor, perform
-from ember.flash.plans import Order, Plan
+from ember.flash.plans import FlashOrder, FlashPlan
 
 
 def command(
@@ -86,7 +86,7 @@ def command(
     elf = _firmware(firmware or [], target, board, with_runner)
     image = blocks.read(elf, target)
     extra = tuple(_absolute(word) for word in tool_arg or ())
-    order = Order(target, image, probe, not verify_only, extra)
+    order = FlashOrder(target, image, probe, not verify_only, extra)
     plan = flashers.plan(order, facts)
     console = output.console(json_to)
     if dry_run:
@@ -125,11 +125,11 @@ def _absolute(word: str) -> str:
     return str(Path(word).resolve()) if Path(word).is_file() else word
 
 
-def _done(plan: Plan, order: Order) -> str:
+def _done(plan: FlashPlan, order: FlashOrder) -> str:
     if not order.program:
         return "the same"
     return "written and read back" if plan.verifies else "written, not read back"
 
 
-def _facts(board: str, elf: Path, plan: Plan, status: str) -> dict[str, Any]:
+def _facts(board: str, elf: Path, plan: FlashPlan, status: str) -> dict[str, Any]:
     return {"board": board, "firmware": str(elf), "status": status, **plan.to_json()}

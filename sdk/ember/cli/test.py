@@ -17,7 +17,7 @@ from ember.cli.options import KernelsOption, ProjectOption
 from ember.cli.reports import junit
 from ember.errors import UsageError
 from ember.hil import emulated
-from ember.hil.line import Emulated, Line, Port
+from ember.hil.line import EmulatedLine, Line, Port
 from ember.output import counted, plain
 from ember.run import testing
 from ember.run.testing import Outcome
@@ -60,7 +60,7 @@ def _line(
     if port is None:
         if baud is not None:
             raise UsageError("--baud needs --port")
-        return Emulated() if transport is Transport.uart else None
+        return EmulatedLine() if transport is Transport.uart else None
     if transport is Transport.uart:
         raise UsageError(
             "give --port (a board) or --transport uart (its emulator), not both"

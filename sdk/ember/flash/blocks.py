@@ -9,14 +9,14 @@ from pathlib import Path
 from ember.boards import Board, Memory
 from ember.errors import SdkError
 from ember.toolchain import elf, image
-from ember.toolchain.image import Segment
+from ember.toolchain.image import ImageSegment
 
 
 @dataclass(frozen=True)
 class Image:
     """What a tool writes. No two blocks touch the same sector."""
 
-    blocks: tuple[Segment, ...]
+    blocks: tuple[ImageSegment, ...]
     start: int  # where the table of vectors lies
 
     @property
@@ -43,8 +43,10 @@ def read(path: Path, board: Board) -> Image:
     return Image(tuple(_blocks(path, board, parts)), start)
 
 
-def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]:
-    found: list[Segment] = []
+def _blocks(
+    path: Path, board: Board, parts: Sequence[ImageSegment]
+) -> list[ImageSegment]:
+    found: list[ImageSegment] = []
     for memory in board.memories:
         inside = [part for part in parts if memory.base <= part.address < memory.end]
         if inside and memory.flash is None:
@@ -71,7 +73,9 @@ def _blocks(path: Path, board: Board, parts: Sequence[Segment]) -> list[Segment]
     return found
 
 
-def _of_memory(path: Path, memory: Memory, parts: Sequence[Segment]) -> list[Segment]:
+def _of_memory(
+    path: Path, memory: Memory, parts: Sequence[ImageSegment]
+) -> list[ImageSegment]:
     """Segments that share or touch a sector joined, the gap between them erased."""
     assert memory.flash is not None
     last = parts[-1].address + len(parts[-1].data)
@@ -82,27 +86,27 @@ def _of_memory(path: Path, memory: Memory, parts: Sequence[Segment]) -> list[Seg
         )
     spans = list(memory.flash.spans(memory.base, memory.size))
     erased = bytes([memory.flash.erased])
-    made: list[Segment] = []
+    made: list[ImageSegment] = []
     for part in parts:
         if made and _sector(spans, _end(made[-1]) - 1) == _sector(spans, part.address):
             before = made.pop()
             gap = erased * (part.address - _end(before))
-            made.append(Segment(before.address, before.data + gap + part.data))
+            made.append(ImageSegment(before.address, before.data + gap + part.data))
         else:
             made.append(part)
     return [_aligned(block, memory.flash.write, erased) for block in made]
 
 
-def _aligned(block: Segment, unit: int, erased: bytes) -> Segment:
+def _aligned(block: ImageSegment, unit: int, erased: bytes) -> ImageSegment:
     """Whole units of what is programmed at once."""
     before = block.address % unit
     after = -(_end(block)) % unit
-    return Segment(
+    return ImageSegment(
         block.address - before, erased * before + block.data + erased * after
     )
 
 
-def _end(block: Segment) -> int:
+def _end(block: ImageSegment) -> int:
     return block.address + len(block.data)
 
 

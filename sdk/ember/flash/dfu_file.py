@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Sequence
 
 from ember.errors import SdkError
-from ember.toolchain.image import Segment
+from ember.toolchain.image import ImageSegment
 
 _PREFIX = struct.Struct("<5sBIB")  # signature, version, size without suffix, targets
 _TARGET = struct.Struct("<6sBI255sII")  # signature, alt, named, name, size, elements
@@ -16,7 +16,7 @@ _SUFFIX = struct.Struct("<HHHH3sB")  # device, product, vendor, version, "UFD", 
 _ANY_DEVICE, _DFUSE = 0xFFFF, 0x011A
 
 
-def pack(blocks: Sequence[Segment], vendor: int, product: int, alt: int) -> bytes:
+def pack(blocks: Sequence[ImageSegment], vendor: int, product: int, alt: int) -> bytes:
     """A file with one target that holds `blocks`."""
     elements = b"".join(
         _ELEMENT.pack(block.address, len(block.data)) + block.data for block in blocks
@@ -29,7 +29,7 @@ def pack(blocks: Sequence[Segment], vendor: int, product: int, alt: int) -> byte
     return body + struct.pack("<I", _crc(body))
 
 
-def unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
+def unpack(data: bytes) -> tuple[tuple[ImageSegment, ...], int, int]:
     """The blocks, vendor and product; an SdkError when the file is broken."""
     try:
         return _unpack(data)
@@ -37,7 +37,7 @@ def unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
         raise SdkError("the DFU file is incomplete") from None
 
 
-def _unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
+def _unpack(data: bytes) -> tuple[tuple[ImageSegment, ...], int, int]:
     suffix = _SUFFIX.unpack(data[-_SUFFIX.size - 4 : -4])
     if suffix[4] != b"UFD" or data[-4:] != struct.pack("<I", _crc(data[:-4])):
         raise SdkError("the suffix of the DFU file is wrong")
@@ -51,7 +51,7 @@ def _unpack(data: bytes) -> tuple[tuple[Segment, ...], int, int]:
     for _ in range(count):
         address, length = _ELEMENT.unpack_from(data, at)
         at += _ELEMENT.size
-        blocks.append(Segment(address, data[at : at + length]))
+        blocks.append(ImageSegment(address, data[at : at + length]))
         at += length
     return tuple(blocks), suffix[2], suffix[1]
 

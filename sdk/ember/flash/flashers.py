@@ -7,10 +7,10 @@ from typing import Any
 
 from ember.boards.flash_facts import Flasher
 from ember.flash import dfu_util, gdb, jlink, openocd, pyocd, st_flash, uf2
-from ember.flash.plans import Order, Plan
+from ember.flash.plans import FlashOrder, FlashPlan
 
 # Each takes the facts of its own tool.
-_PLANS: dict[str, Callable[[Order, Any], Plan]] = {
+_PLANS: dict[str, Callable[[FlashOrder, Any], FlashPlan]] = {
     "pyocd": pyocd.plan,
     "openocd": openocd.plan,
     "jlink": jlink.plan,
@@ -21,6 +21,6 @@ _PLANS: dict[str, Callable[[Order, Any], Plan]] = {
 }
 
 
-def plan(order: Order, facts: Flasher) -> Plan:
+def plan(order: FlashOrder, facts: Flasher) -> FlashPlan:
     """The files and command lines that flash `order.board` as `facts` say."""
     return _PLANS[facts.tool](order, facts)

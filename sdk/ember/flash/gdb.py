@@ -5,12 +5,12 @@ from __future__ import annotations
 from ember.boards.flash_facts import Gdb
 from ember.errors import UsageError
 from ember.flash import plans
-from ember.flash.plans import Order, Plan, Read, Step
+from ember.flash.plans import FlashOrder, FlashPlan, Read, ToolRun
 
 IMAGE = "firmware.hex"
 
 
-def plan(order: Order, facts: Gdb) -> Plan:
+def plan(order: FlashOrder, facts: Gdb) -> FlashPlan:
     remote = order.probe or facts.remote
     if remote is None:
         raise UsageError(
@@ -26,10 +26,12 @@ def plan(order: Order, facts: Gdb) -> Plan:
     lines = [*_identify(order), *load, *_dumps(reads), *start]
     files = {IMAGE: order.image.hex(), "flash.gdb": _script(remote, lines)}
     words = ("gdb-multiarch", "-nx", "-batch", *order.extra, "-x", "flash.gdb")
-    return Plan("gdb", (Step(f"{plans.verb(order)}, start", words, reads),), files)
+    return FlashPlan(
+        "gdb", (ToolRun(f"{plans.verb(order)}, start", words, reads),), files
+    )
 
 
-def _identify(order: Order) -> list[str]:
+def _identify(order: FlashOrder) -> list[str]:
     """In the same session: at its end the CPU runs, with whatever is in the flash."""
     chip = order.board.identity
     if chip is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ember.errors import SdkError
-from ember.flash.plans import Step
+from ember.flash.plans import ToolRun
 
 _NO_PROBE = (
     "no debug probe is connected",
@@ -149,7 +149,7 @@ def failed(tool: str, output: str) -> bool:
     return pattern is not None and re.search(pattern, output, re.M) is not None
 
 
-def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
+def explain(tool: str, step: ToolRun, output: str, code: int) -> SdkError:
     """What failed, as an error for the user."""
     for patterns, (what, hint) in _SAYINGS:
         if any(re.search(pattern, output) for pattern in patterns):
@@ -160,7 +160,7 @@ def explain(tool: str, step: Step, output: str, code: int) -> SdkError:
     return SdkError(f"{tool}, {step.what}: exited with status {code}{said}")
 
 
-def _filled(hint: str, step: Step) -> str:
+def _filled(hint: str, step: ToolRun) -> str:
     """The hint with the target's own name in place of TARGET."""
     if "--target" not in step.argv:
         return hint

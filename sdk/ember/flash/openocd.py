@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from ember.boards.flash_facts import OpenOcd
 from ember.flash import plans
-from ember.flash.plans import Order, Plan, Step
+from ember.flash.plans import FlashOrder, FlashPlan, ToolRun
 
 IMAGE = "firmware.hex"
 
 
-def plan(order: Order, facts: OpenOcd) -> Plan:
+def plan(order: FlashOrder, facts: OpenOcd) -> FlashPlan:
     chip, reads = plans.chip_read(order), plans.read_back(order)
     steps = []
     if chip:
         words = _words(order, facts, _dumps(chip))
-        steps.append(Step("identify", words, chip, chip=True))
+        steps.append(ToolRun("identify", words, chip, chip=True))
     load = {
         "program": f"flash write_image erase {IMAGE}",
         "image": f"load_image {IMAGE}",
     }[facts.load]
     commands = [*([load] if order.program else []), *_dumps(reads)]
     words = _words(order, facts, commands)
-    steps.append(Step(plans.verb(order), words, reads))
+    steps.append(ToolRun(plans.verb(order), words, reads))
     # `reset run` would let the CPU go on for a moment before it is reset.
-    steps.append(Step("start", _words(order, facts, ["resume"])))
-    return Plan("openocd", tuple(steps), {IMAGE: order.image.hex()})
+    steps.append(ToolRun("start", _words(order, facts, ["resume"])))
+    return FlashPlan("openocd", tuple(steps), {IMAGE: order.image.hex()})
 
 
 def _dumps(reads: tuple[plans.Read, ...]) -> list[str]:
     return [f"dump_image {' '.join(read.command)}" for read in reads]
 
 
-def _words(order: Order, facts: OpenOcd, commands: list[str]) -> tuple[str, ...]:
+def _words(order: FlashOrder, facts: OpenOcd, commands: list[str]) -> tuple[str, ...]:
     words = ["openocd", "-f", facts.config[0]]
     words += ["-c", f"transport select {facts.transport}"] if facts.transport else []
     for name in facts.config[1:]:

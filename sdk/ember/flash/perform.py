@@ -10,7 +10,7 @@ from pathlib import Path
 from ember.boards.flash_facts import Flasher, Uf2
 from ember.errors import SdkError
 from ember.flash import drives, messages, probes, programs
-from ember.flash.plans import Plan, Read, Step
+from ember.flash.plans import FlashPlan, Read, ToolRun
 
 _START_S = 60.0  # what a step takes at most, and what a byte of the image adds
 _BYTE_S = 1 / 500
@@ -25,7 +25,7 @@ def need(facts: Flasher, probe: str | None) -> None:
 
 
 def run(
-    plan: Plan,
+    plan: FlashPlan,
     facts: Flasher,
     say: Say,
     probe: str | None = None,
@@ -52,7 +52,7 @@ def run(
                 _compare(plan, step, read, folder, output)
 
 
-def _start(plan: Plan, step: Step, folder: Path, limit: float) -> str:
+def _start(plan: FlashPlan, step: ToolRun, folder: Path, limit: float) -> str:
     words = [programs.path(plan.tool), *step.argv[1:]]
     try:
         done = subprocess.run(
@@ -78,7 +78,9 @@ def _start(plan: Plan, step: Step, folder: Path, limit: float) -> str:
     return output
 
 
-def _compare(plan: Plan, step: Step, read: Read, folder: Path, output: str) -> None:
+def _compare(
+    plan: FlashPlan, step: ToolRun, read: Read, folder: Path, output: str
+) -> None:
     path = folder / read.file
     found = path.read_bytes() if path.is_file() else b""
     if len(found) != len(read.data):

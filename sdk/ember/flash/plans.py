@@ -12,7 +12,7 @@ from ember.flash.blocks import Image
 
 
 @dataclass(frozen=True)
-class Order:
+class FlashOrder:
     """One flashing: which bytes, over which probe, in which manner."""
 
     board: Board
@@ -37,7 +37,7 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Step:
+class ToolRun:
     """One run of a tool, or of the copying of a file to a drive (argv[0] is `copy`)."""
 
     what: str  # "program", for people
@@ -47,9 +47,9 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Plan:
+class FlashPlan:
     tool: str
-    steps: tuple[Step, ...]
+    steps: tuple[ToolRun, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)
     verifies: bool = True  # False: the tool cannot read back
 
@@ -96,7 +96,7 @@ class Plan:
 # ---- what several tools share --------------------------------------------------------
 
 
-def read_back(order: Order) -> tuple[Read, ...]:
+def read_back(order: FlashOrder) -> tuple[Read, ...]:
     """The image's blocks as files that a tool reads from the board."""
     return tuple(
         Read(f"read{index}.bin", block.address, block.data)
@@ -104,7 +104,7 @@ def read_back(order: Order) -> tuple[Read, ...]:
     )
 
 
-def chip_read(order: Order) -> tuple[Read, ...]:
+def chip_read(order: FlashOrder) -> tuple[Read, ...]:
     """The register that tells which chip it is; nothing where the board names none."""
     chip = order.board.identity
     if chip is None:
@@ -113,5 +113,5 @@ def chip_read(order: Order) -> tuple[Read, ...]:
     return (Read("chip.bin", chip.at, *words),)
 
 
-def verb(order: Order) -> str:
+def verb(order: FlashOrder) -> str:
     return "program and read back" if order.program else "read back"

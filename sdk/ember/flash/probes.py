@@ -18,7 +18,7 @@ _LIMIT_S = 30
 
 
 @dataclass(frozen=True)
-class Found:
+class Connected:
     """One thing that is connected; `id` is what --probe or --port takes."""
 
     kind: str  # probe, boot loader, port, drive
@@ -29,13 +29,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Survey:
-    found: tuple[Found, ...]
+    found: tuple[Connected, ...]
     unseen: tuple[tuple[str, str, str], ...]  # what cannot be looked for, why, remedy
 
 
 def survey() -> Survey:
     """Everything that the installed tools see."""
-    found: list[Found] = []
+    found: list[Connected] = []
     unseen = []
     for kind, tool, look in (
         ("debug probes", "pyocd", _debug),
@@ -55,7 +55,9 @@ def survey() -> Survey:
         )
     found += ports()
     found += [
-        Found("drive", str(drive.place), f"{drive.model} ({drive.board_id})", ("uf2",))
+        Connected(
+            "drive", str(drive.place), f"{drive.model} ({drive.board_id})", ("uf2",)
+        )
         for drive in drives.mounted()
     ]
     return Survey(tuple(found), tuple(unseen))
@@ -80,7 +82,7 @@ def need_one(tool: str, probe: str | None) -> None:
 _NAMES = ("vendor_name", "product_name")
 
 
-def _debug() -> list[Found] | None:
+def _debug() -> list[Connected] | None:
     output = _ask("pyocd", "json", "--probes")
     if output is None:
         return None
@@ -92,7 +94,7 @@ def _debug() -> list[Found] | None:
     if not isinstance(boards, list):
         return []
     return [
-        Found(
+        Connected(
             "probe",
             board["unique_id"],
             " ".join(str(board[key]) for key in _NAMES if board.get(key)),
@@ -103,7 +105,7 @@ def _debug() -> list[Found] | None:
     ]
 
 
-def _st_link() -> list[Found] | None:
+def _st_link() -> list[Connected] | None:
     output = _ask("st-flash", "--probe", program="st-info")
     if output is None:
         return None
@@ -111,25 +113,25 @@ def _st_link() -> list[Found] | None:
     chips = re.findall(r"^\s*(?:dev-type|descr):\s*(.+)", output, re.MULTILINE)
     chips += ["ST-LINK"] * (len(serials) - len(chips))
     return [
-        Found("probe", serial, f"ST-LINK, {chip}", ("st-flash", "openocd", "pyocd"))
+        Connected("probe", serial, f"ST-LINK, {chip}", ("st-flash", "openocd", "pyocd"))
         for serial, chip in zip(serials, chips, strict=False)
     ]
 
 
-def _dfu() -> list[Found] | None:
+def _dfu() -> list[Connected] | None:
     output = _ask("dfu-util", "--list")
     if output is None:
         return None
     pattern = r'Found DFU: \[(\w+:\w+)\].*?alt=0, name="(.*?)", serial="(.*?)"'
     return [
-        Found("boot loader", serial, f"{usb} {name}", ("dfu-util",))
+        Connected("boot loader", serial, f"{usb} {name}", ("dfu-util",))
         for usb, name, serial in re.findall(pattern, output)
     ]
 
 
-def ports() -> list[Found]:
+def ports() -> list[Connected]:
     return [
-        Found("port", comport.device, comport.description or comport.hwid, ())
+        Connected("port", comport.device, comport.description or comport.hwid, ())
         for comport in list_ports.comports()
         if comport.hwid != "n/a"  # a name without a device
     ]

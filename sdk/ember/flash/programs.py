@@ -11,7 +11,7 @@ from ember.errors import SdkError
 
 
 @dataclass(frozen=True)
-class Program:
+class FlashProgram:
     tool: str  # what a board's `flashers` calls it
     names: tuple[str, ...]  # of its executable, the first that exists
     install: str
@@ -31,14 +31,14 @@ _JLINK = "install J-Link Software from segger.com/downloads/jlink"
 PROGRAMS = {
     program.tool: program
     for program in (
-        Program("pyocd", ("pyocd",), "pip install 'ember[flash]'"),
-        Program("openocd", ("openocd",), "apt-get install openocd", "openocd"),
-        Program("jlink", ("JLinkExe", "JLink"), _JLINK),
-        Program(
+        FlashProgram("pyocd", ("pyocd",), "pip install 'ember[flash]'"),
+        FlashProgram("openocd", ("openocd",), "apt-get install openocd", "openocd"),
+        FlashProgram("jlink", ("JLinkExe", "JLink"), _JLINK),
+        FlashProgram(
             "st-flash", ("st-flash",), "apt-get install stlink-tools", "stlink-tools"
         ),
-        Program("dfu-util", ("dfu-util",), "apt-get install dfu-util", "dfu-util"),
-        Program(
+        FlashProgram("dfu-util", ("dfu-util",), "apt-get install dfu-util", "dfu-util"),
+        FlashProgram(
             "gdb",
             ("gdb-multiarch", "arm-none-eabi-gdb"),
             "apt-get install gdb-multiarch",

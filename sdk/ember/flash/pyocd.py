@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from ember.boards.flash_facts import PyOcd
 from ember.flash import plans
-from ember.flash.plans import Order, Plan, Step
+from ember.flash.plans import FlashOrder, FlashPlan, ToolRun
 
 IMAGE = "firmware.hex"
 
 
-def plan(order: Order, facts: PyOcd) -> Plan:
+def plan(order: FlashOrder, facts: PyOcd) -> FlashPlan:
     steps = []
     chip = plans.chip_read(order)
     if chip:
-        steps.append(Step("identify", _commander(order, facts, chip), chip, chip=True))
+        steps.append(
+            ToolRun("identify", _commander(order, facts, chip), chip, chip=True)
+        )
     if order.program:
         load = [*_connect(order, facts, "load"), "--erase", "sector", "--no-reset"]
-        steps.append(Step("program", (*load, IMAGE)))
+        steps.append(ToolRun("program", (*load, IMAGE)))
     reads = plans.read_back(order)
-    steps.append(Step("read back", _commander(order, facts, reads), reads))
-    steps.append(Step("start", tuple(_connect(order, facts, "reset"))))
-    return Plan("pyocd", tuple(steps), {IMAGE: order.image.hex()})
+    steps.append(ToolRun("read back", _commander(order, facts, reads), reads))
+    steps.append(ToolRun("start", tuple(_connect(order, facts, "reset"))))
+    return FlashPlan("pyocd", tuple(steps), {IMAGE: order.image.hex()})
 
 
-def _connect(order: Order, facts: PyOcd, verb: str) -> list[str]:
+def _connect(order: FlashOrder, facts: PyOcd, verb: str) -> list[str]:
     words = ["pyocd", verb, "--no-wait", "--target", facts.target]
     words += ["--probe", order.probe] if order.probe else []
     words += ["--frequency", str(facts.frequency)] if facts.frequency else []
@@ -36,7 +38,7 @@ def _connect(order: Order, facts: PyOcd, verb: str) -> list[str]:
 
 
 def _commander(
-    order: Order, facts: PyOcd, reads: tuple[plans.Read, ...]
+    order: FlashOrder, facts: PyOcd, reads: tuple[plans.Read, ...]
 ) -> tuple[str, ...]:
     words = [*_connect(order, facts, "commander"), "-c", "halt"]
     for read in reads:

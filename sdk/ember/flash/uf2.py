@@ -5,12 +5,12 @@ from __future__ import annotations
 from ember.boards.flash_facts import Uf2
 from ember.errors import UsageError
 from ember.flash import uf2_file
-from ember.flash.plans import Order, Plan, Step
+from ember.flash.plans import FlashOrder, FlashPlan, ToolRun
 
 IMAGE = "firmware.uf2"
 
 
-def plan(order: Order, facts: Uf2) -> Plan:
+def plan(order: FlashOrder, facts: Uf2) -> FlashPlan:
     if not order.program:
         raise UsageError(
             "uf2 cannot read flash back, so it cannot verify",
@@ -18,4 +18,6 @@ def plan(order: Order, facts: Uf2) -> Plan:
         )
     data = uf2_file.pack(order.image.blocks, facts.family)
     words = ("copy", IMAGE, order.probe or facts.volume)
-    return Plan("uf2", (Step("program and start", words),), {IMAGE: data}, False)
+    return FlashPlan(
+        "uf2", (ToolRun("program and start", words),), {IMAGE: data}, False
+    )

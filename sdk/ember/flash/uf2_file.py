@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator, Sequence
 
 from ember.errors import SdkError
-from ember.toolchain.image import Segment
+from ember.toolchain.image import ImageSegment
 
 _HEAD = struct.Struct("<8I")  # magic, magic, flags, address, size, index, count, family
 _MAGIC_0, _MAGIC_1, _MAGIC_END = 0x0A32_4655, 0x9E5D_5157, 0x0AB1_6F30
@@ -15,7 +15,7 @@ _NOT_FOR_FLASH = 0x0001
 _BLOCK, _PAYLOAD = 512, 256
 
 
-def pack(blocks: Sequence[Segment], family: int, erased: int = 0xFF) -> bytes:
+def pack(blocks: Sequence[ImageSegment], family: int, erased: int = 0xFF) -> bytes:
     """The file for a chip of `family`. Its boot loader writes whole pages."""
     pages = [page for block in blocks for page in _pages(block, erased)]
     return b"".join(
@@ -35,11 +35,11 @@ def pack(blocks: Sequence[Segment], family: int, erased: int = 0xFF) -> bytes:
     )
 
 
-def unpack(data: bytes) -> tuple[tuple[Segment, ...], int]:
+def unpack(data: bytes) -> tuple[tuple[ImageSegment, ...], int]:
     """Blocks and family; an SdkError when the file is broken."""
     if not data or len(data) % _BLOCK:
         raise SdkError(f"a UF2 file of {len(data)} bytes is not a multiple of 512")
-    found: list[Segment] = []
+    found: list[ImageSegment] = []
     families = set()
     for index, at in enumerate(range(0, len(data), _BLOCK)):
         head = _HEAD.unpack_from(data, at)
@@ -53,22 +53,22 @@ def unpack(data: bytes) -> tuple[tuple[Segment, ...], int]:
             raise SdkError(f"block {index} of the UF2 file is out of order")
         families.add(head[7] if head[2] & _FAMILY_GIVEN else 0)
         start = at + _HEAD.size
-        _append(found, Segment(head[3], data[start : start + head[4]]))
+        _append(found, ImageSegment(head[3], data[start : start + head[4]]))
     if len(families) != 1:
         raise SdkError("the UF2 file is for several chips")
     return tuple(found), families.pop()
 
 
-def _pages(block: Segment, erased: int) -> Iterator[Segment]:
+def _pages(block: ImageSegment, erased: int) -> Iterator[ImageSegment]:
     fill = bytes([erased])
     before = block.address % _PAYLOAD
     data = fill * before + block.data
     data += fill * (-len(data) % _PAYLOAD)
     for at in range(0, len(data), _PAYLOAD):
-        yield Segment(block.address - before + at, data[at : at + _PAYLOAD])
+        yield ImageSegment(block.address - before + at, data[at : at + _PAYLOAD])
 
 
-def _append(found: list[Segment], page: Segment) -> None:
+def _append(found: list[ImageSegment], page: ImageSegment) -> None:
     if found and found[-1].address + len(found[-1].data) == page.address:
-        page = Segment(found[-1].address, found.pop().data + page.data)
+        page = ImageSegment(found[-1].address, found.pop().data + page.data)
     found.append(page)

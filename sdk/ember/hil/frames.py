@@ -14,7 +14,7 @@ OVERHEAD = _HEAD.size + _CRC.size + 4  # bytes of a frame beside its payload, at
 
 
 @dataclass(frozen=True)
-class Frame:
+class LinkFrame:
     type: int
     session: int
     offset: int = 0
@@ -22,7 +22,7 @@ class Frame:
     flags: int = 0
 
 
-def encode(frame: Frame) -> bytes:
+def encode(frame: LinkFrame) -> bytes:
     """The bytes of a frame on the line, a zero at either end."""
     head = _HEAD.pack(frame.type, frame.flags, frame.session, frame.offset)
     body = head + frame.payload
@@ -65,7 +65,7 @@ class Reader:
         self.bytes = 0
         self._open = bytearray()
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> list[LinkFrame]:
         self.bytes += len(data)
         *ended, rest = (bytes(self._open) + data).split(b"\0")
         self._open = bytearray(rest[-_MOST:])
@@ -80,7 +80,7 @@ class Reader:
         return found
 
     @staticmethod
-    def _frame(part: bytes) -> Frame | None:
+    def _frame(part: bytes) -> LinkFrame | None:
         body = unstuffed(part)
         if body is None or len(body) < _HEAD.size + _CRC.size:
             return None
@@ -88,4 +88,4 @@ class Reader:
         if _CRC.unpack(crc)[0] != zlib.crc32(content):
             return None
         kind, flags, session, offset = _HEAD.unpack_from(content)
-        return Frame(kind, session, offset, content[_HEAD.size :], flags)
+        return LinkFrame(kind, session, offset, content[_HEAD.size :], flags)

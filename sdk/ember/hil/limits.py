@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ember.errors import SdkError
 from ember.hil import frames
-from ember.hil.frames import Frame
+from ember.hil.frames import LinkFrame
 
 MOST_STREAM = 256 << 20  # bytes from a board in one session
 MOST_HELLO = 64  # bytes, of any version
@@ -25,7 +25,7 @@ NAMES = {
 }
 
 
-def wrong(frame: Frame, what: str) -> SdkError:
+def wrong(frame: LinkFrame, what: str) -> SdkError:
     """The error for a frame that no runner sends."""
     return SdkError(
         f"the board sent a {NAMES[frame.type]} frame that no runner sends: {what}",
@@ -34,32 +34,32 @@ def wrong(frame: Frame, what: str) -> SdkError:
     )
 
 
-def check_size(frame: Frame, least: int, most: int) -> None:
+def check_size(frame: LinkFrame, least: int, most: int) -> None:
     """Raise an SdkError unless its payload has so many bytes."""
     size = len(frame.payload)
     if not least <= size <= most:
         raise wrong(frame, f"it has {size} bytes, not {_between(least, most)}")
 
 
-def check_field(frame: Frame, name: str, value: int, least: int, most: int) -> None:
+def check_field(frame: LinkFrame, name: str, value: int, least: int, most: int) -> None:
     """Raise an SdkError unless least <= value <= most."""
     if not least <= value <= most:
         raise wrong(frame, f"its {name} is {value}, not {_between(least, most)}")
 
 
-def check_hello(frame: Frame, payload: int, window: int) -> None:
+def check_hello(frame: LinkFrame, payload: int, window: int) -> None:
     check_field(frame, "payload", payload, *_PAYLOADS)
     check_field(frame, "window", window, *_WINDOWS)
     if window & (window - 1):
         raise wrong(frame, f"its window is {window}, not a power of two")
 
 
-def check_gaps(frame: Frame, count: int) -> None:
+def check_gaps(frame: LinkFrame, count: int) -> None:
     if count >= _MOST_GAPS:
         raise wrong(frame, f"more than {_MOST_GAPS} parts of the stream have gaps")
 
 
-def unknown(frame: Frame) -> SdkError:
+def unknown(frame: LinkFrame) -> SdkError:
     return SdkError(
         f"the board sent a frame of type {frame.type}, which no runner sends",
         hint="check the port: it may echo what it receives",

@@ -61,7 +61,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Emulated:
+class EmulatedLine:
     """The board's emulator, by its UART alone."""
 
     count: bool = True

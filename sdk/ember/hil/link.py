@@ -16,7 +16,7 @@ from typing import Literal
 
 from ember.errors import SdkError
 from ember.hil import frames, limits
-from ember.hil.frames import Frame
+from ember.hil.frames import LinkFrame
 from ember.hil.streams import BLOCK, RANGE, Incoming, Outgoing
 from ember.hil.wire import Wire
 
@@ -80,7 +80,7 @@ class Link:
         while hello is None:
             if time.monotonic() >= deadline:
                 raise self._nobody()
-            self._send(Frame(frames.CONNECT, self.session, flags=VERSION))
+            self._send(LinkFrame(frames.CONNECT, self.session, flags=VERSION))
             until = min(time.monotonic() + _CONNECT_S, deadline)
             while hello is None and time.monotonic() < until:
                 hello = self._hello(until)
@@ -143,7 +143,7 @@ class Link:
         """Send what may be sent, ask when it is time, take what comes."""
         out = self._out
         burst = [
-            frames.encode(Frame(frames.DATA, self.session, offset, data))
+            frames.encode(LinkFrame(frames.DATA, self.session, offset, data))
             for offset, data in out.due()
         ]
         if burst:
@@ -165,12 +165,12 @@ class Link:
         payload = _ACK.pack(self._in.loss.payload, len(again), number)
         payload += b"".join(RANGE.pack(*one) for one in again)
         flags = _TELL if ask else 0
-        self._send(Frame(frames.ACK, self.session, self._in.size, payload, flags))
+        self._send(LinkFrame(frames.ACK, self.session, self._in.size, payload, flags))
         self._in.answered()
 
     # ---- frames ----------------------------------------------------------------------
 
-    def _send(self, frame: Frame) -> None:
+    def _send(self, frame: LinkFrame) -> None:
         self._write(frames.encode(frame), 1)
 
     def _write(self, data: bytes, count: int) -> None:
@@ -178,7 +178,7 @@ class Link:
         self.statistics.sent_frames += count
         self.wire.write(data)
 
-    def _receive(self, timeout_s: float) -> list[Frame]:
+    def _receive(self, timeout_s: float) -> list[LinkFrame]:
         reader = self._reader
         good, damaged = reader.good, reader.damaged
         data = self.wire.read(timeout_s)
@@ -189,7 +189,7 @@ class Link:
         self.statistics.damaged_here = reader.damaged
         return found
 
-    def _take(self, frame: Frame) -> None:
+    def _take(self, frame: LinkFrame) -> None:
         if frame.type == frames.RESTARTED:
             self._ended = Ended("restarted", None, "", self.output)
         elif frame.session != self.session or frame.type == frames.CONNECTED:
@@ -203,13 +203,13 @@ class Link:
         else:
             raise limits.unknown(frame)
 
-    def _take_data(self, frame: Frame) -> None:
+    def _take_data(self, frame: LinkFrame) -> None:
         limits.check_size(frame, 1, self._in.loss.most)
         self._check_sent(frame, "end", frame.offset + len(frame.payload))
         limits.check_gaps(frame, self._in.gaps)
         self._in.take(frame.offset, frame.payload)
 
-    def _take_state(self, frame: Frame) -> None:
+    def _take_state(self, frame: LinkFrame) -> None:
         words = self._window // _WINDOW_OF_WORD
         limits.check_size(frame, *[_STATE.size + 4 * words] * 2)
         limit, sent, damaged, answered = _STATE.unpack_from(frame.payload)
@@ -227,7 +227,7 @@ class Link:
         self.statistics.damaged_there = self._out.damaged
         self.statistics.least_payload = self._out.least_payload
 
-    def _take_exit(self, frame: Frame) -> None:
+    def _take_exit(self, frame: LinkFrame) -> None:
         limits.check_size(frame, _CODE.size, self._in.loss.most)
         self._check_sent(frame, "offset", frame.offset)
         limits.check_field(frame, "offset", frame.offset, self._in.size, _MOST_OFFSET)
@@ -238,7 +238,7 @@ class Link:
         text = frame.payload[_CODE.size :].decode("utf-8", "replace")
         self._ended = Ended("exit", code, text, self.output)
 
-    def _check_sent(self, frame: Frame, name: str, end: int) -> None:
+    def _check_sent(self, frame: LinkFrame, name: str, end: int) -> None:
         """The board keeps what we do not have, and has a window to keep it in."""
         most = min(self._in.size + self._window, limits.MOST_STREAM)
         limits.check_field(frame, name, end, 0, most)

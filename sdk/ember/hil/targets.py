@@ -36,7 +36,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Emulated:
+class EmulatedTarget:
     """A board on this computer."""
 
     name: str
@@ -72,7 +72,7 @@ class Lab:
         return devices.opened(self.device, firmware)
 
 
-Target = Emulated | Lab
+Target = EmulatedTarget | Lab
 
 
 class Choice:
@@ -104,7 +104,7 @@ class Choice:
             return None
         for name in wanted.boards or (self.emulated or _USUAL_BOARD,):
             if self.emulated in ("", name) and _has_emulator(name):
-                return Emulated(name)
+                return EmulatedTarget(name)
         return None
 
 

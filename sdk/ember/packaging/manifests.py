@@ -28,20 +28,22 @@ _NO_NAME = re.compile(r"[^-_A-Za-z0-9]+")
 
 
 @dataclass(frozen=True)
-class Kind:
+class PackageKind:
     title: str
     templates: tuple[str, ...]
     needs_model: bool = True
 
 
 KINDS = {
-    "sources": Kind("src/ alone", (), needs_model=False),
-    "cmake": Kind("a library for add_subdirectory()", ("cmake",)),
-    "platformio": Kind("a library for lib_deps", ("library",), needs_model=False),
-    "zephyr": Kind("a module", ("zephyr",)),
-    "arduino": Kind("a library", ("arduino",)),
-    "cmsis-pack": Kind("a .pack", ("cmsis-pack",)),
-    "esp-idf": Kind("a component", ("cmake", "esp-idf")),
+    "sources": PackageKind("src/ alone", (), needs_model=False),
+    "cmake": PackageKind("a library for add_subdirectory()", ("cmake",)),
+    "platformio": PackageKind(
+        "a library for lib_deps", ("library",), needs_model=False
+    ),
+    "zephyr": PackageKind("a module", ("zephyr",)),
+    "arduino": PackageKind("a library", ("arduino",)),
+    "cmsis-pack": PackageKind("a .pack", ("cmsis-pack",)),
+    "esp-idf": PackageKind("a component", ("cmake", "esp-idf")),
 }
 
 

@@ -27,7 +27,7 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
-class Project:
+class NewProject:
     folder: Path
     name: str  # for targets and files
     board: Board
@@ -54,7 +54,7 @@ class Project:
         manifests.expand(_TEMPLATES / template, self.folder, words)
 
 
-def _cmake(project: Project) -> Sequence[str]:
+def _cmake(project: NewProject) -> Sequence[str]:
     project.expand("cmake")
     project.add_main()
     output.write_text("build/\n", project.folder / ".gitignore")
@@ -65,7 +65,7 @@ def _cmake(project: Project) -> Sequence[str]:
     )
 
 
-def _platformio(project: Project) -> Sequence[str]:
+def _platformio(project: NewProject) -> Sequence[str]:
     if not platformio.is_known(project.board):
         raise SdkError(
             f"PlatformIO's platform `ember` does not know {project.board.name}",
@@ -106,7 +106,7 @@ def _has_platformio() -> bool:
     return shutil.which("pio") is not None or find_spec("platformio") is not None
 
 
-def _zephyr(project: Project) -> Sequence[str]:
+def _zephyr(project: NewProject) -> Sequence[str]:
     project.package("zephyr", project.folder / "ember")
     project.expand("zephyr")
     project.add_main()
@@ -119,7 +119,7 @@ def _zephyr(project: Project) -> Sequence[str]:
     return (f"west build -b {name}",)
 
 
-def _arduino(project: Project) -> Sequence[str]:
+def _arduino(project: NewProject) -> Sequence[str]:
     library = project.folder / "libraries" / "Ember"
     project.package("arduino", library)
     sketch = paths.writable_folder(project.folder / project.name)
@@ -129,7 +129,7 @@ def _arduino(project: Project) -> Sequence[str]:
     return (f"{words} {project.name}",)
 
 
-TEMPLATES: dict[str, Callable[[Project], Sequence[str]]] = {
+TEMPLATES: dict[str, Callable[[NewProject], Sequence[str]]] = {
     "cmake": _cmake,
     "platformio": _platformio,
     "zephyr": _zephyr,
@@ -156,7 +156,7 @@ def create(
         target = place / "models" / f"{model_name}.pte"
         target.parent.mkdir()
         target.write_bytes(content)
-        return TEMPLATES[template](Project(place, _name_of(folder), board, target))
+        return TEMPLATES[template](NewProject(place, _name_of(folder), board, target))
 
 
 def _buildable(given: Path, board: Board, template: str) -> bytes:

@@ -17,14 +17,14 @@ _LINE = 16  # data bytes of a line of Intel HEX
 
 
 @dataclass(frozen=True)
-class Segment:
+class ImageSegment:
     """Bytes that a programmer writes to `address`."""
 
     address: int
     data: bytes
 
 
-def segments(firmware: Path) -> list[Segment]:
+def segments(firmware: Path) -> list[ImageSegment]:
     """What the ELF file loads, by physical address; an SdkError when it is broken."""
     data = files.read(firmware, what="the firmware")
     try:
@@ -33,7 +33,7 @@ def segments(firmware: Path) -> list[Segment]:
         raise SdkError(f"{firmware} is a broken ELF file") from error
     if any(address + len(part) < end for address, part, end in found):
         raise SdkError(f"{firmware} is a truncated ELF file")
-    return [Segment(address, part) for address, part, _ in sorted(found)]
+    return [ImageSegment(address, part) for address, part, _ in sorted(found)]
 
 
 def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
@@ -69,8 +69,8 @@ def write_images(firmware: Path, board: Board) -> list[Path]:
     return [hexadecimal, *_write_binaries(firmware, parts)]
 
 
-def _write_binaries(firmware: Path, parts: list[Segment]) -> list[Path]:
-    groups: list[list[Segment]] = []
+def _write_binaries(firmware: Path, parts: list[ImageSegment]) -> list[Path]:
+    groups: list[list[ImageSegment]] = []
     for part in parts:
         if groups and part.address - groups[-1][-1].address < _LARGEST_GAP:
             groups[-1].append(part)
@@ -85,7 +85,7 @@ def _write_binaries(firmware: Path, parts: list[Segment]) -> list[Path]:
     return written
 
 
-def flat(parts: Iterable[Segment]) -> bytes:
+def flat(parts: Iterable[ImageSegment]) -> bytes:
     """The segments in one piece; gaps read as erased flash does."""
     made = bytearray()
     start: int | None = None
@@ -96,7 +96,7 @@ def flat(parts: Iterable[Segment]) -> bytes:
     return bytes(made)
 
 
-def intel_hex(parts: Iterable[Segment]) -> str:
+def intel_hex(parts: Iterable[ImageSegment]) -> str:
     lines: list[str] = []
     upper = -1
     for part in parts:

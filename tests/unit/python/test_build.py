@@ -229,9 +229,9 @@ def test_wrong_usage(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_far_segments_become_files_of_their_own(tmp_path: Path) -> None:
     parts = [
-        image.Segment(0x0, b"code"),
-        image.Segment(0x10, b"data"),
-        image.Segment(0x60000000, b"model"),
+        image.ImageSegment(0x0, b"code"),
+        image.ImageSegment(0x10, b"data"),
+        image.ImageSegment(0x60000000, b"model"),
     ]
     paths = image._write_binaries(tmp_path / "firmware.elf", parts)
     assert [path.name for path in paths] == [
@@ -243,7 +243,7 @@ def test_far_segments_become_files_of_their_own(tmp_path: Path) -> None:
 
 
 def test_hex_lines_do_not_cross_64_k() -> None:
-    text = image.intel_hex([image.Segment(0x1FFF8, bytes(range(16)))])
+    text = image.intel_hex([image.ImageSegment(0x1FFF8, bytes(range(16)))])
     assert text.splitlines() == [
         ":020000040001F9",
         ":08FFF8000001020304050607E5",

@@ -17,9 +17,9 @@ from ember.flash import (
     uf2_file,
 )
 from ember.flash.blocks import Image
-from ember.flash.plans import Order, Plan, Read, Step
+from ember.flash.plans import FlashOrder, FlashPlan, Read, ToolRun
 from ember.toolchain import elf, image
-from ember.toolchain.image import Segment
+from ember.toolchain.image import ImageSegment
 
 RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
 
@@ -28,7 +28,10 @@ RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
 
 
 def test_uf2_round_trip(tmp_path):
-    parts = (Segment(0x10000000, bytes(range(256)) * 3), Segment(0x10010040, b"abc"))
+    parts = (
+        ImageSegment(0x10000000, bytes(range(256)) * 3),
+        ImageSegment(0x10010040, b"abc"),
+    )
     data = uf2_file.pack(parts, RP2040)
     found, family = uf2_file.unpack(data)
     assert family == RP2040
@@ -54,13 +57,16 @@ def test_uf2_round_trip(tmp_path):
     ],
 )
 def test_a_broken_uf2_file_is_refused(change, said):
-    data = uf2_file.pack((Segment(0, bytes(768)),), RP2040)
+    data = uf2_file.pack((ImageSegment(0, bytes(768)),), RP2040)
     with pytest.raises(SdkError, match=said):
         uf2_file.unpack(change(data))
 
 
 def test_dfu_round_trip(tmp_path):
-    parts = (Segment(0x08000000, b"first" * 100), Segment(0x08020000, b"second"))
+    parts = (
+        ImageSegment(0x08000000, b"first" * 100),
+        ImageSegment(0x08020000, b"second"),
+    )
     data = dfu_file.pack(parts, 0x0483, 0xDF11, 0)
     assert dfu_file.unpack(data) == (parts, 0x0483, 0xDF11)
     for at in (0, 300, len(data) - 20, len(data) - 1):
@@ -76,7 +82,9 @@ def test_dfu_round_trip(tmp_path):
 )
 def test_dfu_suffix_passes_the_official_check(tmp_path):
     path = tmp_path / "firmware.dfu"
-    path.write_bytes(dfu_file.pack((Segment(0x08000000, b"data"),), 0x0483, 0xDF11, 0))
+    path.write_bytes(
+        dfu_file.pack((ImageSegment(0x08000000, b"data"),), 0x0483, 0xDF11, 0)
+    )
     done = subprocess.run(
         ["dfu-suffix", "-c", str(path)], check=False, capture_output=True, text=True
     )
@@ -100,24 +108,32 @@ def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
 def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
     board = boards.load("netduinoplus2")
     base = 0x08000000
-    parts = [Segment(base, b"abcdef"), Segment(base + 8, b"gh")]
-    parts += [Segment(base + 0x10000, b"far")]
+    parts = [ImageSegment(base, b"abcdef"), ImageSegment(base + 8, b"gh")]
+    parts += [ImageSegment(base + 0x10000, b"far")]
     found = blocks.read(firmware(tmp_path, monkeypatch, parts), board)
     assert found.start == base
     assert found.blocks == (
-        Segment(base, b"abcdef\xff\xffgh\xff\xff"),
-        Segment(base + 0x10000, b"far\xff"),
+        ImageSegment(base, b"abcdef\xff\xffgh\xff\xff"),
+        ImageSegment(base + 0x10000, b"far\xff"),
     )
 
 
 @pytest.mark.parametrize(
     ("parts", "machine", "said"),
     [
-        ([Segment(0x20000000, b"ram")], elf.EM_ARM, "which `ember flash` cannot write"),
-        ([Segment(0x90000000, b"far")], elf.EM_ARM, "outside the memories"),
-        ([Segment(0x080FFFFE, b"four")], elf.EM_ARM, "2 bytes larger than flash"),
+        (
+            [ImageSegment(0x20000000, b"ram")],
+            elf.EM_ARM,
+            "which `ember flash` cannot write",
+        ),
+        ([ImageSegment(0x90000000, b"far")], elf.EM_ARM, "outside the memories"),
+        ([ImageSegment(0x080FFFFE, b"four")], elf.EM_ARM, "2 bytes larger than flash"),
         ([], elf.EM_ARM, "nothing to write"),
-        ([Segment(0x08000000, b"x")], elf.EM_HEXAGON, "not firmware for the processor"),
+        (
+            [ImageSegment(0x08000000, b"x")],
+            elf.EM_HEXAGON,
+            "not firmware for the processor",
+        ),
     ],
 )
 def test_what_cannot_be_flashed_is_refused(tmp_path, monkeypatch, parts, machine, said):
@@ -148,15 +164,17 @@ def tool(tmp_path, monkeypatch):
 
 def run(step, **changes):
     board = boards.load("netduinoplus2")
-    perform.run(Plan("openocd", (step,)), board.flasher("openocd"), print, **changes)
+    perform.run(
+        FlashPlan("openocd", (step,)), board.flasher("openocd"), print, **changes
+    )
 
 
 def test_a_plan_is_run_and_compared(tool):
     tool("openocd", "printf abc > read0.bin")
     read = Read("read0.bin", 0x100, b"abc")
-    run(Step("read", ("openocd",), (read,)))
+    run(ToolRun("read", ("openocd",), (read,)))
     with pytest.raises(SdkError) as error:
-        run(Step("read", ("openocd",), (Read("read0.bin", 0x100, b"aXc"),)))
+        run(ToolRun("read", ("openocd",), (Read("read0.bin", 0x100, b"aXc"),)))
     assert "1 of 3 bytes differ, the first at 0x00000101: 0x62, not 0x58" in (
         error.value.what
     )
@@ -165,16 +183,16 @@ def test_a_plan_is_run_and_compared(tool):
 def test_a_chip_is_told_by_the_bits_that_count(tool):
     tool("openocd", "printf '\\104\\063\\042\\021' > chip.bin")
     right = Read("chip.bin", 0, bytes.fromhex("44030000"), bytes.fromhex("ff0f0000"))
-    run(Step("identify", ("openocd",), (right,), chip=True))
+    run(ToolRun("identify", ("openocd",), (right,), chip=True))
     wrong = Read("chip.bin", 0, bytes.fromhex("45030000"), bytes.fromhex("ff0f0000"))
     with pytest.raises(SdkError, match=r"wrong chip: its identity .* is 0x344, not"):
-        run(Step("identify", ("openocd",), (wrong,), chip=True))
+        run(ToolRun("identify", ("openocd",), (wrong,), chip=True))
 
 
 def test_a_tool_that_hangs_is_ended(tool):
     tool("openocd", "exec sleep 60")
     with pytest.raises(SdkError, match="not done after 1 s"):
-        run(Step("program", ("openocd",)), limit=1)
+        run(ToolRun("program", ("openocd",)), limit=1)
 
 
 def test_a_missing_tool_names_its_package(tool):
@@ -211,7 +229,7 @@ def test_a_missing_tool_names_its_package(tool):
     ],
 )
 def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
-    error = messages.explain(tool_name, Step("program", ()), output, 7)
+    error = messages.explain(tool_name, ToolRun("program", ()), output, 7)
     assert said in error.what
     assert error.what.startswith(f"{tool_name}, program: ")
 
@@ -219,7 +237,7 @@ def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
 def test_a_hint_names_the_target():
     words = ("pyocd", "load", "--target", "stm32f446retx")
     said = "0000774 C Target type stm32f446retx not recognized. Use 'pyocd list"
-    error = messages.explain("pyocd", Step("identify", words), said, 1)
+    error = messages.explain("pyocd", ToolRun("identify", words), said, 1)
     assert "`pyocd pack install stm32f446retx`" in error.hint
 
 
@@ -290,8 +308,8 @@ def test_a_file_is_copied_to_the_drive(pico, tmp_path):
     place = drive(tmp_path / VOLUME, VOLUME)
     facts = pico.flasher(None)
     base = pico.memory("flash").base
-    written = Image((Segment(base, bytes(range(256))),), base)
-    plan = flashers.plan(Order(pico, written, str(place)), facts)
+    written = Image((ImageSegment(base, bytes(range(256))),), base)
+    plan = flashers.plan(FlashOrder(pico, written, str(place)), facts)
     perform.run(plan, facts, print, str(place))
     copied = (place / "firmware.uf2").read_bytes()
     parts, family = uf2_file.unpack(copied)
@@ -331,7 +349,7 @@ def test_a_drive_that_goes_away(tmp_path):
 
 def test_a_dry_run_shows_the_plan(tmp_path, monkeypatch, capsys):
     path = tmp_path / "firmware.elf"
-    parts = [Segment(0x08000000, b"abcd")]
+    parts = [ImageSegment(0x08000000, b"abcd")]
     firmware(tmp_path, monkeypatch, parts)
     path.write_bytes(b"\x7fELF")
     report = tmp_path / "plan.json"

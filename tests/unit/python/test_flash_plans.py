@@ -12,8 +12,8 @@ from ember.boards.flash_facts import Gdb
 from ember.errors import SdkError, UsageError
 from ember.flash import flashers, perform, programs
 from ember.flash.blocks import Image
-from ember.flash.plans import Order
-from ember.toolchain.image import Segment
+from ember.flash.plans import FlashOrder
+from ember.toolchain.image import ImageSegment
 
 GOLDEN = Path(__file__).parent / "flash_plans.json"
 FLASHED = [name for name in boards.names() if boards.load(name).flashers]
@@ -23,8 +23,8 @@ def order_for(board, **changes):
     """A small image at the start of the board's first flash."""
     flash = next(memory for memory in board.memories if memory.flash)
     content = bytes(range(256)) * 4
-    made = Image((Segment(flash.base, content),), flash.base)
-    return Order(board, made, **changes)
+    made = Image((ImageSegment(flash.base, content),), flash.base)
+    return FlashOrder(board, made, **changes)
 
 
 def tools(board):
@@ -104,8 +104,8 @@ def test_pyocd_knows_the_targets_or_a_pack_does():
 def test_dfu_leaves_where_the_vectors_are():
     board = boards.load("netduinoplus2")
     start, data = 0x08000000, bytes(64)
-    parts = (Segment(start, data), Segment(start + 0x20000, data))
-    order = Order(board, Image(parts, start))
+    parts = (ImageSegment(start, data), ImageSegment(start + 0x20000, data))
+    order = FlashOrder(board, Image(parts, start))
     steps = flashers.plan(order, board.flasher("dfu-util")).steps
     assert [step.what for step in steps] == [
         "program",

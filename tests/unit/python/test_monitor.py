@@ -41,10 +41,10 @@ def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
     monkeypatch.setattr(probes, "ports", lambda: ports)
     with pytest.raises(UsageError, match="no serial ports are connected"):
         monitor.connect(board, None, None)
-    ports.append(probes.Found("port", "/dev/nowhere", "ST-LINK", ()))
+    ports.append(probes.Connected("port", "/dev/nowhere", "ST-LINK", ()))
     with pytest.raises(SdkError, match="no port /dev/nowhere"):
         monitor.connect(board, None, None)
-    ports.append(probes.Found("port", "/dev/nothing", "ST-LINK", ()))
+    ports.append(probes.Connected("port", "/dev/nothing", "ST-LINK", ()))
     with pytest.raises(UsageError, match="2 serial ports are connected"):
         monitor.connect(board, None, None)
 
