@@ -15,7 +15,15 @@ from typing import Any, Literal
 
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
-from ember.export import assigned, blame, cortex_m, quantising, reference, states
+from ember.export import (
+    assigned,
+    blame,
+    constants,
+    cortex_m,
+    quantising,
+    reference,
+    states,
+)
 from ember.export.packages import need
 from ember.export.source import Sample, Source
 
@@ -150,6 +158,7 @@ def _xnnpack(
     exported = torch.export.export(
         model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
+    constants.apart(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     notes = (*notes, *_outside(nodes))
