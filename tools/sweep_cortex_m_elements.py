@@ -47,6 +47,11 @@ def zero() -> int:
     return pick(0, -128, 127, random.randint(-128, 127))
 
 
+def wide_zero() -> int:
+    """That of an operand plus a constant, which the flow writes into it."""
+    return pick(-1, 1) * int(2.0 ** random.uniform(7, math.log2(32512)))
+
+
 def scaled(real: float) -> tuple[int, int]:
     """A scale as multiplier * 2^(shift - 31)."""
     mantissa, shift = math.frexp(real)
@@ -119,7 +124,11 @@ def product() -> Sweep:
     a, b = pair()
     real = 2.0 ** random.uniform(-12, -2)
     real = pick(real, real, 2.0 ** random.randint(-9, -4))
-    return dialect("quantized_mul", [a, zero(), b, zero(), zero(), *scaled(real)])
+    points = [pick(zero(), zero(), zero(), wide_zero()) for _ in "ab"]
+    for point in points:  # so that the outputs are not all the same
+        real /= max(abs(point) // 128, 1)
+    (first, second), more = points, scaled(real)
+    return dialect("quantized_mul", [a, first, b, second, zero(), *more])
 
 
 def activation() -> Sweep:

@@ -3,8 +3,13 @@
 #include "kernels/cortex_m/quantized_mul.h"
 
 enum { A, A_ZERO, B, B_ZERO, Y_ZERO, Y_SCALE };
-// A product has 18 bits with its sign; below the least bits each fraction is in doubt.
+// A product of int8 and zero points has 18 bits with its sign; below the least bits
+// each fraction is in doubt.
 enum { MOST_LEFT = 14, MOST_BITS = 20, LEAST_BITS = 16 };
+// hardswish becomes x * (min(x, 3) + 3): the zero point that holds the second 3 is far
+// from those of int8 where the scale is small. Operands of 16 bits leave 31 for
+// products.
+enum { MOST_ZERO = 32512 };
 
 static int8_t exact(const ember_mul_s8_t *s, int32_t product) {
     const ember_limits_s8_t limits = {INT8_MIN, INT8_MAX};
@@ -46,6 +51,15 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
+// The zero point of an operand.
+static int16_t wide_zero_arg(ember_node_t *node, uint32_t arg) {
+    return (int16_t)ember_node_int_in(node, arg, -MOST_ZERO, MOST_ZERO);
+}
+
+static bool is_wide(int32_t zero) {
+    return zero < INT8_MIN || zero > -INT8_MIN;
+}
+
 // The reference rounds to a unit of 2^shift first; the estimate is cut off.
 static void set_estimate(ember_mul_s8_t *s) {
     const int32_t most = MOST_BITS + 1 + s->y.shift;
@@ -56,7 +70,7 @@ static void set_estimate(ember_mul_s8_t *s) {
     s->bits = 1; // any
     s->offset = 0;
     s->doubt = UINT32_MAX;
-    if (left < 0 || bits < LEAST_BITS) {
+    if (left < 0 || bits < LEAST_BITS || is_wide(s->a_zero) || is_wide(s->b_zero)) {
         return;
     }
     const int32_t unit = left > 1 ? left - 1 : 0; // of the rounding, as a power of two
@@ -75,8 +89,8 @@ ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state) {
         return status;
     }
     s->y = ember_requantize_args(node, Y_SCALE);
-    s->a_zero = (int16_t)ember_zero_point_arg(node, A_ZERO);
-    s->b_zero = (int16_t)ember_zero_point_arg(node, B_ZERO);
+    s->a_zero = wide_zero_arg(node, A_ZERO);
+    s->b_zero = wide_zero_arg(node, B_ZERO);
     s->y_zero = (int16_t)ember_zero_point_arg(node, Y_ZERO);
     set_estimate(s);
     return ember_node_status(node);

@@ -15,7 +15,7 @@ typedef struct ember_mul_s8 {
     uint32_t
         doubt; // a fraction below it needs the roundings; UINT32_MAX: each one does
     ember_requantize_t y;
-    int16_t a_zero;
+    int16_t a_zero; // operands less their zero points have 16 bits
     int16_t b_zero;
     int16_t y_zero;
     uint8_t left;

@@ -18,6 +18,7 @@ from ember.errors import SdkError, UsageError
 from ember.export import (
     assigned,
     blame,
+    constants,
     cortex_m,
     quantised_io,
     quantising,
@@ -175,6 +176,7 @@ def _xnnpack(
     exported = torch.export.export(
         model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
     )
+    constants.apart(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     notes = (*notes, *_outside(nodes))

@@ -22,8 +22,13 @@ _ACTIVATIONS = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.defaul
 
 def passes(known: list[type]) -> list[type]:
     """The passes of the flow with ours where activations are fused."""
-    at = [one.__name__ for one in known].index("ActivationFusionPass")
-    return [*known[:at], BoundedActivations, *known[at:]]
+    names = [one.__name__ for one in known]
+    bounding = known[names.index("QuantizedClampActivationPass")]
+    # Behind operators of ATen that turn int8 into float32, sigmoid and tanh, the flow
+    # takes an activation for one of float, until those are replaced: bounded at last.
+    others = [one for one in known if one is not bounding]
+    fusing = names.index("ActivationFusionPass")
+    return [*others[:fusing], BoundedActivations, *others[fusing:], bounding]
 
 
 def check(graph: Any) -> None:

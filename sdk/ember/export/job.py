@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def run(order: Order) -> Made:
         raise SdkError(
             f"{order.path} has external data, which `ember export` cannot write"
         )
-    _check(order, lowered)
+    _check(order, lowered, flows.instead_of(backend, order.quantize))
     tested = [found.inputs, *given[:_TESTS]]
     content, distance = _tested(order, found, lowered, tested)
     calibrated = len(given) if order.quantize in ("int8", "int8-dynamic") else None
@@ -128,7 +128,7 @@ def _explained(
         raise blame.of(what, error, path, nodes, hint) from error
 
 
-def _check(order: Order, lowered: Lowered) -> None:
+def _check(order: Order, lowered: Lowered, hint: str | None) -> None:
     """An SdkError that names each operator the board has no kernel for, and where the
     source calls it."""
     target = order.board or boards.load("host")
@@ -144,9 +144,12 @@ def _check(order: Order, lowered: Lowered) -> None:
     )
     if found.gaps:
         problems = [_told(one, lowered) for one in found.gaps]
-        raise SdkError(problem_list(f"{target.name} cannot run {order.path}", problems))
+        what = problem_list(f"{target.name} cannot run {order.path}", problems)
+        raise SdkError(what, hint)
 
 
 def _told(gap: gaps.Gap, lowered: Lowered) -> str:
+    if gap.remedy == gaps.CONTRADICTS:  # that was the exporter, just now
+        gap = replace(gap, remedy="the exporter's call contradicts itself")
     lines = blame.calls_of(lowered.graph, gap.op)
     return f"{gap}, called at {'; '.join(lines)}" if lines else str(gap)

@@ -34,7 +34,31 @@ def calibrated(
     converted = steps.convert_pt2e(prepared)
     if not any("quantize" in str(node.target) for node in converted.graph.nodes):
         raise NothingQuantisedError(layers)
+    _fold_made(converted)
     return explicit.bound(converted)
+
+
+def _fold_made(graph: Any) -> None:
+    """Quantises constants that the model makes itself, torch.ones(3): both flows leave
+    one in float32 and take it for int8."""
+    for node in list(graph.graph.nodes):
+        made = node.args[0] if _name(node) == "quantize_per_tensor" else None
+        if made is None or made.op != "call_function" or made.all_input_nodes:
+            continue
+        constant = node.target(made.target(*made.args, **made.kwargs), *node.args[1:])
+        name = f"_made_{node.name}"
+        graph.register_buffer(name, constant)
+        with graph.graph.inserting_before(node):
+            folded = graph.graph.get_attr(name)
+        folded.meta = dict(node.meta)
+        node.replace_all_uses_with(folded)
+        graph.graph.erase_node(node)
+    graph.graph.eliminate_dead_code()
+    graph.recompile()
+
+
+def _name(node: Any) -> str:
+    return getattr(node.target, "__name__", "").partition(".")[0]
 
 
 def in_groups(model: Any) -> tuple[Any, int]:

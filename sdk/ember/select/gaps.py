@@ -16,6 +16,7 @@ from ember.select.resolve import Call, MethodNeeds
 
 _BAD_PROGRAM = -1  # ember/status.h
 _NEAREST = ("float32", "int32", "int64", "int8")
+CONTRADICTS = "the call contradicts itself: export the program again"
 _OWN = "write your own kernel for it: see docs/selective-build.md"
 # Where operators of other namespaces come from, and how to do without them.
 _ORIGINS = {
@@ -169,7 +170,7 @@ def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
     if len(kinds) > 1 and nearest:
         return f"convert its tensors to one dtype, such as {nearest}"
     if any(candidate.status == _BAD_PROGRAM for candidate in call.candidates):
-        return "the call contradicts itself: export the program again"
+        return CONTRADICTS
     return f"change the call, or {_OWN}"
 
 

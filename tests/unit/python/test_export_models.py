@@ -93,6 +93,42 @@ MODELS = {
         [*XNNPACK, "--quantize", "int8"],
         0.05,
     ),
+    "hardswish_of_small_results": (
+        "self.body = nn.Sequential(nn.Conv2d(4, 8, 3, groups=2), nn.Hardswish(),"
+        " nn.Conv2d(8, 8, 3, padding=1, groups=8), nn.Hardswish())",
+        "return self.body(x)",
+        "torch.randn(1, 4, 6, 6)",
+        INT8,
+        0.02,
+    ),
+    "constants_beside_a_result_in_int8": (
+        "self.layer = nn.Linear(4, 4)",
+        "return self.layer(x) + torch.ones(1, 4), torch.full((3,), 0.5)",
+        "torch.randn(1, 4)",
+        INT8,
+        0.06,
+    ),
+    "constants_beside_a_result_in_int8_for_xnnpack": (
+        "self.layer = nn.Linear(4, 4)",
+        "return self.layer(x) + torch.ones(1, 4), torch.full((3,), 0.5)",
+        "torch.randn(1, 4)",
+        [*XNNPACK, "--quantize", "int8"],
+        0.06,
+    ),
+    "a_weight_beside_a_result": (
+        "self.layer = nn.Linear(4, 4)",
+        "return self.layer(x), self.layer.weight, self.layer.bias.clone()",
+        "torch.randn(1, 4)",
+        XNNPACK,
+        1e-6,
+    ),
+    "relu_behind_a_sigmoid": (
+        "self.layer = nn.Linear(4, 4)",
+        "return torch.relu(torch.sigmoid(self.layer(x)).unsqueeze(1))",
+        "torch.randn(1, 4)",
+        INT8,
+        0.05,
+    ),
     "expanded_output": (
         "self.layer = nn.Linear(4, 4)",
         "return self.layer(x).unsqueeze(1).expand(2, 3, 4)",
