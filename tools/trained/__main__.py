@@ -124,7 +124,7 @@ def _ember(
     words: Sequence[str], folder: Path, env: dict[str, str] | None = None
 ) -> dict:
     """The JSON of a command, or its `error`."""
-    answer = folder / "answer.json"
+    answer = folder / f"answer-{os.getpid()}.json"  # other runs have theirs
     answer.unlink(missing_ok=True)
     command = [sys.executable, "-m", "ember", *words, "--json", str(answer)]
     env = env or {**os.environ, "PYTHONPATH": str(ROOT / "sdk")}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ember.export import states
 from ember.export.packages import need
 
 
@@ -32,11 +33,10 @@ def _known(exported: Any) -> Mapping[str, Any]:
     """The constants of a graph by the names of their nodes; states are none."""
     signature = exported.graph_signature
     changed = set(signature.buffers_to_mutate.values())
-    names = {
-        **signature.inputs_to_parameters,
-        **signature.inputs_to_buffers,
-        **signature.inputs_to_lifted_tensor_constants,
-    }
+    names = dict(signature.inputs_to_parameters)
+    if not any(map(states.is_in_place, exported.graph.nodes)):  # which change buffers
+        names |= signature.inputs_to_buffers
+        names |= signature.inputs_to_lifted_tensor_constants
     values = {**exported.constants, **exported.state_dict}
     return {node: values[name] for node, name in names.items() if name not in changed}
 

@@ -132,7 +132,7 @@ def explicit(model: Any, sample: Sample) -> Explicit:
     exported = torch.export.export(model, copy.deepcopy(sample), strict=False)
     layers = _layers_of_cells(exported.graph)
     changes = exported.graph_signature.buffers_to_mutate
-    if not changes and not layers and not any(map(_is_in_place, exported.graph.nodes)):
+    if not changes and not layers and not any(map(is_in_place, exported.graph.nodes)):
         return Explicit(exported.module(check_guards=False), {})
     exported = exported.run_decompositions(layers)
     names = dict.fromkeys(exported.graph_signature.buffers_to_mutate.values())
@@ -171,7 +171,7 @@ def _name(node: Any) -> str:
     return str(packet).removeprefix("aten.")
 
 
-def _is_in_place(node: Any) -> bool:
+def is_in_place(node: Any) -> bool:
     schema = getattr(node.target, "_schema", None)
     return schema is not None and bool(schema.is_mutable)
 
