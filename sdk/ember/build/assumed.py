@@ -1,4 +1,4 @@
-"""What placing must assume of the link that follows it, round after round."""
+"""What placing must assume about the link that follows it, round after round."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Assumed:
-    """Bytes of what is known only once the code is linked."""
+    """Bytes that are known only once the code is linked."""
 
     stack: int
-    # By memory, code and variables; None: as much as a board usually needs.
+    # Code and variables, by memory; None: as much as a board usually needs.
     linked: Mapping[str, int] | None = None
     spread: bool = True  # over the memories of the board, with copies of constants
 
     def covers(self, linked: Mapping[str, int]) -> bool:
-        """Whether what was linked is no more than this."""
+        """Whether the linked firmware takes no more than this."""
         known = self.linked
         return known is not None and all(
             size <= known.get(name, 0) for name, size in linked.items()

@@ -58,7 +58,7 @@ class Built:
 
     @property
     def traced(self) -> Path:
-        """The same with a mark around each node; made by trace()."""
+        """The same firmware with a mark around each node; made by trace()."""
         return self.folder / "5-firmware" / "firmware-traced.elf"
 
 

@@ -53,7 +53,7 @@ class Row:
     place: str
     planned: int
     linked: int | None = None
-    lent: bool = False  # the model has them too: payloads that nobody reads any more
+    lent: bool = False  # shared with the model: payloads that nothing reads any more
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Certificate:
 
 
 def first_stack(board: Board) -> int:
-    """Bytes to plan with before any code is there to look at."""
+    """Bytes to plan with before any code is compiled."""
     return linker.LEAST_STACK if ports.is_bounded(board) else linker.DEFAULT_STACK
 
 
@@ -136,9 +136,9 @@ def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
 
 
 def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator[Row]:
-    """What alignment adds to the regions of each memory."""
+    """Bytes that alignment adds to the regions of each memory."""
     if board.port == "linux_user":
-        return  # the section has all that is left of the memory
+        return  # the section takes the rest of the memory
     for memory in board.memories:
         if memory.writable:
             place = f".ember_arena.{memory.name}"
@@ -174,7 +174,7 @@ def _up(value: int, step: int) -> int:
 
 
 def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certificate:
-    """The certificate with what the firmware has; SdkError when it is not the same."""
+    """The certificate with the linked bytes; SdkError when they are not as planned."""
     found = _Linked(planned.board, elf.read(firmware))
     rows = tuple(replace(row, linked=found.bytes_of(row)) for row in planned.rows)
     problems = [
@@ -234,7 +234,7 @@ class _Linked:
         return found.base <= address < found.end or address == found.end
 
     def unplanned(self, rows: Iterable[Row]) -> Iterator[str]:
-        """Sections in memory that is written, which the rows do not have."""
+        """Sections in writable memory that no row covers."""
         known = {row.place for row in rows}
         for section in self._sections.values():
             memory = self._memory_of(section.address)

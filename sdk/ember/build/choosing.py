@@ -21,7 +21,7 @@ from ember.select.selection import Examined, Selection
 
 
 def choose(job: Job) -> list[Chosen]:
-    """Each model packed, with its selection; all gaps are told together."""
+    """Each model packed, with its selection; all gaps are reported together."""
     results: list[Chosen] = []
     gaps: list[Gap] = []
     options = job.options
@@ -56,7 +56,7 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
 
 
 def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
-    """The model with weights as its kernels read them; itself where none packs any."""
+    """The model with weights in its kernels' layout; unchanged where none packs any."""
     found = prepack.prepack(model, needs)
     if found is None:
         return model
@@ -91,7 +91,7 @@ def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
 
 
 def _without_arena(model: Improved, chosen: Selection) -> Selection:
-    """The selection of methods that need none, because they are prepared already."""
+    """The selection of methods that are prepared already, and so need none."""
     for method, own in zip(chosen.methods, chosen.needs, strict=True):
         if own.changing:
             raise SdkError(

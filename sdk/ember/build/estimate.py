@@ -1,4 +1,4 @@
-"""What firmware takes of each memory, and what is missing where it does not fit."""
+"""What firmware takes of each memory, and how much is missing where it does not fit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ember.build.linking import Compiled
 from ember.build.occupied import Occupied
 from ember.build.packing import Packed
 from ember.build.placing import Placed
-from ember.plan import regions as plan
+from ember.plan import regions
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Shortage:
         return self.needed - self.capacity
 
     def to_json(self) -> dict[str, Any]:
-        """With the largest piece as its purpose."""
+        """This shortage with the largest piece as its purpose."""
         return {
             "purpose": next(iter(self.pieces)),
             "memory": self.memory,
@@ -57,7 +57,7 @@ class Estimate:
 
     @property
     def linked(self) -> dict[str, int]:
-        """Bytes by memory of all that was not planned: code, variables, alignment."""
+        """Bytes by memory that were not planned: code, variables, alignment."""
         known = {one["name"]: one["used"] for one in self.placed.facts["memories"]}
         return {
             one.memory: max(one.used - known[one.memory], 0) for one in self.memories
@@ -90,7 +90,7 @@ class Estimate:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The plan's JSON with what the link says."""
+        """The plan's JSON with the figures of the link."""
         sections = [
             {"memory": one.memory, "name": name, "bytes": size}
             for one in self.memories
@@ -108,13 +108,15 @@ class Estimate:
         }
 
 
-def _pieces(one: Occupied, plans: Sequence[plan.Plan], kept: int = 0) -> dict[str, int]:
-    """Names and bytes of all that lies in a memory, the largest first."""
+def _pieces(
+    one: Occupied, plans: Sequence[regions.Plan], kept: int = 0
+) -> dict[str, int]:
+    """Names and bytes of everything in a memory, the largest first."""
     found = {
         name: size for name, size in one.pieces.items() if name != occupied.REGIONS
     }
-    regions = {region.name: region for each in plans for region in each.regions}
-    for region in regions.values():
+    placed = {region.name: region for each in plans for region in each.regions}
+    for region in placed.values():
         if region.memory == one.memory and region.added:
             name = region.purpose
             found[name] = found.get(name, 0) + region.added

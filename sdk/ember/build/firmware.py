@@ -40,7 +40,7 @@ class Sources:
         return [*found, self.app] if self.app else found
 
     def digest(self) -> bytes:
-        """A hash of what the package gives to the compiler."""
+        """A hash of everything in the package that the compiler reads."""
         found = hashlib.sha256()
         for path in sorted(self.package.rglob("*.[chS]")):
             found.update(path.name.encode() + b"\0" + path.read_bytes())
@@ -67,10 +67,10 @@ def _need_main(app: Path, compiled: Path) -> None:
 
 @dataclass(frozen=True)
 class Objects:
-    """Everything that a linker is given, and what it will take of it."""
+    """Everything that the linker is given, and the parts that it will use."""
 
     made: Libraries
-    files: tuple[Path, ...]  # compiled now, and of the user's kernels
+    files: tuple[Path, ...]  # compiled for this firmware, and the user's kernels
     members: Members | None  # None: on this computer
     graph: Graph | None  # calls; None: the port has no bound of its stack
 
@@ -88,14 +88,14 @@ class Objects:
 
 
 def objects(made: Libraries, files: Sequence[Path]) -> Objects:
-    """What is linked of `files` and of the parts of the libraries that they call."""
+    """The objects to link `files` with the parts of libraries that they call."""
     made = parts.of(made, files)
     members = ports.members(made, files)
     return Objects(made, tuple(files), members, ports.graph(made, members))
 
 
 def script_with_stack(package: Path, size: int) -> Path:
-    """The package's linker script with another size of the stack, in a file beside."""
+    """The package's linker script with another stack size, in a second file."""
     made = package / "linker-traced.ld"
     text = (package / "linker.ld").read_text(encoding="utf-8")
     made.write_text(linker.with_stack(text, size), encoding="utf-8")
@@ -103,7 +103,7 @@ def script_with_stack(package: Path, size: int) -> Path:
 
 
 def _values_of(methods: Iterable[Method]) -> str:
-    """The file of the application that reads inputs of the methods' kinds."""
+    """The application's source that reads the kinds of input that the methods take."""
     values = [one.values[index] for one in methods for index in one.inputs]
     fixed = all(isinstance(one, Tensor) and not one.is_dynamic for one in values)
     return "values_fixed.c" if fixed else "values_any.c"

@@ -8,13 +8,13 @@ from pathlib import Path
 from ember.build import certificate
 from ember.build import folder as build_folder
 from ember.build.estimate import Estimate
-from ember.plan import regions as plan
+from ember.plan import regions
 from ember.toolchain import footprint, image
 from ember.toolchain.libraries import Libraries
 
 
 def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
-    """Of the firmware that was `linked`, into the folder `target`, which is made.
+    """Writes the `linked` firmware into the new folder `target`.
 
     SdkError when it is not what was planned.
     """
@@ -35,7 +35,7 @@ def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
     assert found.packed is not None
     plans, job = found.placed.plans, found.job
     images = image.write_images(elf_file, job.board)
-    sizes = image.sizes(elf_file, job.board, *plan.totals(plans))
+    sizes = image.sizes(elf_file, job.board, *regions.totals(plans))
     build_folder.write_json(
         elf_file.with_name("size.json"),
         {
@@ -47,7 +47,7 @@ def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
                 made.objects,
                 job.app,
             ),
-            "method_arena": plan.to_json(plans)["method_arena"],
+            "method_arena": regions.to_json(plans)["method_arena"],
             "images": [path.name for path in images],
         },
     )

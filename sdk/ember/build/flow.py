@@ -1,8 +1,8 @@
 """A job becomes firmware: improved, chosen, placed, packed, compiled, linked.
 
-Each stage is a module of this room, its record holds the one before. One loop: placing
-assumes bytes of stack, code and variables, which only the link tells. It ends when what
-was linked is no more than what was assumed, or when the board is too small.
+Each stage is a module of this room; its record holds the one before. There is one loop:
+placing assumes sizes of stack, code and variables that are known only after the link.
+It ends when the link takes no more than was assumed, or when the board is too small.
 """
 
 from __future__ import annotations

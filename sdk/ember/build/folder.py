@@ -33,8 +33,10 @@ def held(folder: Path) -> str | None:
 
 @contextlib.contextmanager
 def filled(folder: Path, key: str) -> Iterator[Path]:
-    """A folder aside to make artefacts in, which then stand in `folder` instead of an
-    older build's; files that are not ours stay."""
+    """A temporary folder for artefacts, which then replace those of an older build.
+
+    Other files in `folder` stay.
+    """
     with writing.aside(folder) as place:
         yield place
         _clean(folder)
@@ -48,7 +50,7 @@ def filled(folder: Path, key: str) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def locked(folder: Path, key: str, before: str | None) -> Iterator[bool]:
-    """One build at a time in a folder; whether it holds what `key` says.
+    """Locks a folder for one build; yields whether it holds `key` already.
 
     `before` is what it held when the command began. SdkError when another command has
     put something else there since: one of the two would be lost.

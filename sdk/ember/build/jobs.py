@@ -27,7 +27,7 @@ from ember.toolchain.libraries import Libraries
 class Options:
     """What a user may ask of a build."""
 
-    methods: tuple[str, ...] = ()  # none: forward, or the only one
+    methods: tuple[str, ...] = ()  # empty: forward, or the only one
     app: Path | None = None  # a main() of the user's own
     messages: bool = False  # keep error sentences and kernel names
     caller_io: bool = False
@@ -48,7 +48,7 @@ def options_of(
     only_passes: str | None = None,
     no_pass: Sequence[str] | None = None,
 ) -> Options:
-    """What a command line asks of every build; the project where it says nothing."""
+    """The options of a command line, with the project's where it says nothing."""
     names: Sequence[str] = plans.passes
     if only_passes is not None:
         names = [one for one in only_passes.split(",") if one]
@@ -75,7 +75,7 @@ class Job:
 def make(
     found: Sequence[Model], board: Board, options: Options, app: Path | None
 ) -> Job:
-    """The job of options, with what they say of kernels as a rule."""
+    """The job of options, with their wishes for kernels as rules."""
     smallest = options.optimize == "size"
     options = replace(options, rules=replace(options.rules, smallest=smallest))
     return Job(tuple(found), _methods(found, options), board, options, app)
@@ -84,7 +84,7 @@ def make(
 def _methods(
     found: Sequence[Model], options: Options
 ) -> tuple[tuple[Method, ...], ...]:
-    """Of each model those that were asked for; of several models all without a wish."""
+    """The wanted methods of each model; without a wish, all of several models."""
     if len(found) > 1 and not options.methods:
         return tuple(model.methods for model in found)
     wanted = options.methods or (None,)
@@ -94,7 +94,7 @@ def _methods(
 
 
 def asked(options: Options) -> dict[str, Any]:
-    """What the libraries must be told."""
+    """The options that libraries are compiled with."""
     return {
         "messages": options.messages,
         "toolchain": options.toolchain,
@@ -118,7 +118,7 @@ def app_of(path: Path | None) -> Path | None:
 
 
 def key(job: Job, made: Libraries) -> str:
-    """Names everything that a firmware depends on."""
+    """A hash of everything that a firmware depends on."""
     digest = hashlib.sha256(made.key.encode())
     digest.update(_sdk_digest())
     for model in job.models:

@@ -1,4 +1,4 @@
-"""Packed models become objects, these a linked firmware, and what it takes."""
+"""Packed models become objects, these a linked firmware and its sizes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ember.build.jobs import Job
 from ember.build.occupied import Occupied
 from ember.build.packing import Packed
 from ember.build.stack.bound import Bound
-from ember.plan import regions as plan
+from ember.plan import regions
 from ember.toolchain import image, linker, user_kernels
 from ember.toolchain.libraries import Libraries
 from ember.toolchain.linker import DoesNotFitError
@@ -59,8 +59,11 @@ class Linking:
         return Compiled(objects, stack, bound)
 
     def link(self, compiled: Compiled, packed: Packed) -> tuple[Occupied, ...]:
-        """What firmware.elf takes of each memory. Where one is too small, it is linked
-        as roomy.elf with larger ones: what is missing is the linker's figure, too."""
+        """How much of each memory firmware.elf takes.
+
+        Where a memory is too small, roomy.elf is linked with larger ones, so the
+        missing bytes are the linker's figure as well.
+        """
         script = self._package / "linker.ld"
         elf_file = self._scratch / "firmware.elf"
         objects, plans = compiled.objects, packed.plans
@@ -83,10 +86,10 @@ class Linking:
             return found
 
 
-def _of_process(elf_file: Path, plans: Sequence[plan.Plan]) -> tuple[Occupied, ...]:
-    """On this computer, where all that a program has lies in one memory."""
+def _of_process(elf_file: Path, plans: Sequence[regions.Plan]) -> tuple[Occupied, ...]:
+    """On this computer, where everything lies in one memory."""
     (memory,) = plans[0].board.memories
-    found = image.sizes(elf_file, plans[0].board, *plan.totals(plans))
+    found = image.sizes(elf_file, plans[0].board, *regions.totals(plans))
     pieces = {
         "code": found.code,
         "constants of code": found.rodata,

@@ -1,4 +1,4 @@
-"""Models and a board become a build folder, or stay what it holds already."""
+"""Models and a board become a build folder, unless it is up to date."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def build(
     data: Sequence[Path] = (),
     options: Options | None = None,
 ) -> Built:
-    """Build `path` (.pte, .bpte or case folder) for a board; nothing when it is built.
+    """Build `path` (.pte, .bpte or case folder) for a board unless it is up to date.
 
-    Several become one firmware. `out` is the build folder, build/<board>/<model> when
-    None.
+    Several models become one firmware. `out` is the build folder, build/<board>/<model>
+    when None.
     """
     options = options or Options()
     board = options.rules.narrowed(boards.load(board_name))
@@ -51,7 +51,7 @@ def build(
     paths.need_folder(folder, "choose another folder with --out")
     before, chosen = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
-        # Gaps are told before a compiler runs for nothing.
+        # Report gaps before a compiler runs for nothing.
         chosen = _chosen(job)
     made = jobs.libraries_of(board, options)
     key = jobs.key(job, made)

@@ -26,17 +26,19 @@ _BOOT, _MODEL, _ARENA = ".ember_boot", ".ember_model.", ".ember_arena."
 
 @dataclass(frozen=True)
 class Occupied:
-    """One memory: bytes from its start up to the end of what lies there."""
+    """One memory: the bytes from its start to the end of its last piece."""
 
     memory: str
     capacity: int
     used: int
-    pieces: Mapping[str, int]  # bytes by what they are; alignment is in none
+    pieces: Mapping[str, int]  # bytes by what they are; without alignment
 
 
 def of(firmware: Path, board: Board, stack_memory: str) -> tuple[Occupied, ...]:
-    """Of each memory of a board with a linker script; memories may overlap in
-    `firmware`, and hold more than they can."""
+    """Each memory of a board with a linker script.
+
+    In `firmware` memories may overlap, and hold more than fits.
+    """
     return _Sections(elf.read(firmware), board, stack_memory).memories()
 
 
@@ -84,7 +86,7 @@ class _Sections:
         return self.where[role], "variables" if writes else "constants of code"
 
     def _size(self, one: Section, memory: str) -> int:
-        """Without what a process adds to its arena: the rest of the memory."""
+        """Without the rest of the memory, which a process adds to its arena."""
         if self.board.port == "linux_user" and one.name.startswith(_ARENA):
             return self.file.address(f"__ember_arena_{memory}_end") - one.address
         return one.size

@@ -1,4 +1,4 @@
-"""Models become objects for an application of the user's: what a linker needs."""
+"""Models become what a linker needs for an application of the user's own."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ember.plan.improved import Chosen
 from ember.toolchain import libraries, parts, user_kernels
 from ember.toolchain.libraries import Libraries
 
-# Of a packed model's stack what is left for an application of the project's own.
+# Stack of a packed model that is left for the project's own application.
 _APPLICATION, _STEP = 2048, 32  # bytes
 
 
 @dataclass(frozen=True)
 class Package:
-    """Models compiled for a board, to be linked with an application by its project."""
+    """Models compiled for a board, for a project that links its own application."""
 
     folder: Path  # with ember_models.h
     made: Libraries
@@ -37,7 +37,7 @@ class Package:
 def package(
     files: Sequence[Path], board_name: str, folder: Path, options: Options
 ) -> Package:
-    """As build(), up to what a linker needs beside main()."""
+    """Like build(), up to what a linker needs beside main()."""
     board = options.rules.narrowed(boards.load(board_name))
     paths.need_folder(folder)
     before = build_folder.held(folder)
@@ -78,8 +78,10 @@ def _compile_package(
 def _pack(
     folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries
 ) -> dict[str, tuple[str, ...]]:
-    """The first four artefacts, as the usual application needs them, with more stack
-    for one of the project's own where there is room; the kernels."""
+    """The first four artefacts as for Ember's own application, and the kernels.
+
+    There is more stack for an application of the project where there is room.
+    """
     with (
         progress.doing(f"packing for {job.board.name}"),
         tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch,
@@ -99,7 +101,7 @@ def _pack(
 
 
 def _for_application(found: Estimate) -> int:
-    """Bytes of stack beside what the bound asks for, as far as there is room."""
+    """Bytes of stack beyond the bound, as far as there is room."""
     assert found.compiled is not None
     if found.job.options.stack is not None or found.compiled.bound is None:
         return 0

@@ -1,4 +1,4 @@
-"""Placed models become packed ones: what a compiler and a linker are given."""
+"""Placed models become packed ones: the input of compiler and linker."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ember.build.jobs import Job
 from ember.build.placing import Placed
 from ember.errors import SdkError
 from ember.model import describe
-from ember.plan import regions as plan
+from ember.plan import regions
 from ember.plan.improved import Improved
 from ember.plan.memories import Spread
 from ember.select import selection as selections
@@ -30,12 +30,12 @@ class Packed:
     kernels: dict[str, tuple[str, ...]]  # of all models, by operator
 
     @property
-    def plans(self) -> list[plan.Plan]:
+    def plans(self) -> list[regions.Plan]:
         return self.placed.plans
 
 
 def pack(folder: Path, job: Job, placed: Placed) -> Packed:
-    """The first four reports and artefacts in `folder`, also of what has no room."""
+    """Writes the first four artefacts to `folder`, even where something has no room."""
     selected = placed.selected
     build_folder.write_json(folder / "1-program.json", _program_facts(job))
     each = [one.kernels for _, one in selected.pairs]
@@ -62,7 +62,7 @@ def pack(folder: Path, job: Job, placed: Placed) -> Packed:
 
 
 def _labels(job: Job) -> dict[str, tuple[str, ...]]:
-    """By model; those without a model's name are of the only one."""
+    """Classes by model; those without a model's name belong to the only one."""
     given = dict(job.options.labels)
     names = [one.name for one in job.models]
     if "" in given and len(names) == 1:
@@ -80,7 +80,7 @@ def _labels(job: Job) -> dict[str, tuple[str, ...]]:
 def _prepared(
     job: Job, model: Improved, chosen: selections.Selection
 ) -> tuple[prepared.Prepared, ...]:
-    """The methods of a model as constants; none, where the firmware loads them."""
+    """The methods of a model as constants; empty where the firmware loads them."""
     if not job.options.prepared:
         return ()
     names = [one.name for one in model.program.methods]
@@ -101,7 +101,7 @@ def _program_facts(job: Job) -> Any:
 def _selection_facts(
     job: Job, selected: Spread, chosen: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """As one selection; of several models also each by itself."""
+    """The selections as one; for several models also each by itself."""
     pairs = selected.pairs
     facts = [{"model": model.name, **one.to_json()} for model, one in pairs]
     if len(facts) == 1:

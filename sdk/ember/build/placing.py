@@ -9,19 +9,18 @@ from typing import Any
 
 from ember.build.assumed import Assumed
 from ember.build.jobs import Job
-from ember.plan import copies, lending, memories
-from ember.plan import regions as plan
+from ember.plan import copies, lending, memories, regions
 from ember.plan.improved import Chosen
 from ember.plan.memories import Spread
 
 
 @dataclass(frozen=True)
 class Placed:
-    """Where everything lies, and what lacks room; `facts` are the plan's JSON."""
+    """Models with addresses, and what lacks room; `facts` are the plan's JSON."""
 
     selected: Spread
-    plans: list[plan.Plan]
-    shortages: list[plan.Shortage]
+    plans: list[regions.Plan]
+    shortages: list[regions.Shortage]
     facts: dict[str, Any]
     seconds: float = 0.0  # of the processor, for placing it
 
@@ -29,12 +28,12 @@ class Placed:
         """Itself; SdkError when something lacks room."""
         if self.shortages:
             names = ", ".join(model.name for model, _ in self.selected.pairs)
-            raise plan.NoRoomError(names, self.plans[0].board, self.shortages)
+            raise regions.NoRoomError(names, self.plans[0].board, self.shortages)
         return self
 
 
 def place(job: Job, chosen: Sequence[Chosen], assumed: Assumed) -> Placed:
-    """The models over the memories of the board, by what is accessed how often."""
+    """The models spread over the board's memories by how often bytes are accessed."""
     began = time.process_time()
     options = job.options
     selected = Spread(list(chosen))
@@ -49,7 +48,7 @@ def place(job: Job, chosen: Sequence[Chosen], assumed: Assumed) -> Placed:
             linked=assumed.linked,
         )
     lent = lending.lending(selected.pairs, job.board, reload=options.steering.reload)
-    plans, shortages = plan.placed(
+    plans, shortages = regions.placed(
         selected.pairs,
         job.board,
         stack=assumed.stack,
@@ -63,7 +62,7 @@ def place(job: Job, chosen: Sequence[Chosen], assumed: Assumed) -> Placed:
 
 
 def _facts(
-    selected: Spread, plans: list[plan.Plan], lent: lending.Lending
+    selected: Spread, plans: list[regions.Plan], lent: lending.Lending
 ) -> dict[str, Any]:
     conflicts = [
         one.conflict
@@ -79,12 +78,12 @@ def _facts(
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
     facts |= {"copies": copies.to_json(selected.copies)}
-    apart = list(plan.exclusive.kept_apart(selected.pairs, selected.homes))
-    return plan.to_json(plans) | facts | {"kept_apart": apart}
+    apart = list(regions.exclusive.kept_apart(selected.pairs, selected.homes))
+    return regions.to_json(plans) | facts | {"kept_apart": apart}
 
 
 def _delegates(chosen: Sequence[Chosen]) -> dict[str, Any]:
-    """The parts of scratch and constants that are those of delegates, bytes."""
+    """Bytes of scratch and constants that belong to delegates."""
     rows: list[dict[str, Any]] = [
         {"model": model.name, "method": method.name, "index": index} | one.to_json()
         for model, selection in chosen

@@ -2,9 +2,9 @@
 
 The loader of this computer prepares the program twice, with every region of memory, and
 itself, at other addresses. A word of a state that is the same both times is a number. A
-word that moved is an address, and how far it moved tells of which region. So states are
-known without knowing their types, and no address is taken for a number or the other way
-around: what moved by no region's distance is an error.
+word that changed is an address, and the distance tells which region it points into. So
+states are read without knowing their types, and no address is taken for a number or the
+reverse: a distance of no region is an error.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class _Reader:
         raise self._error(f"{where} points into the arena, but not to a state")
 
     def _symbol(self, address: int, where: str) -> Word:
-        """A function or a constant that other files see, by its name."""
+        """A global function or constant, by its name."""
         for one in self._image.symbols:
             if one.binding == elf.STB_LOCAL or one.section == 0:
                 continue
@@ -211,7 +211,7 @@ class _Reader:
         )
 
     def _local_name(self, address: int) -> str:
-        """What the file calls it that has the static function or constant."""
+        """The name of a static function or constant in its own file."""
         for one in self._image.symbols:
             start = one.address & ~1 if one.kind == elf.STT_FUNC else one.address
             named = one.kind in (elf.STT_FUNC, elf.STT_OBJECT)
@@ -235,10 +235,10 @@ def _signed(value: int) -> int:
 
 @dataclass(frozen=True)
 class Names:
-    """What regions of memory are called in C."""
+    """The C names of regions of memory."""
 
     image: str
-    skipped: int  # bytes of the program that the firmware does not have
+    skipped: int  # bytes of the program that the firmware leaves out
     temp: str | None
     planned: Sequence[str | None]
 

@@ -57,7 +57,7 @@ class Project:
     is_named: bool = True  # by the user; else it lay in the current folder
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
-        """The models of a command line; without any the project's."""
+        """The models of a command line, or else the project's."""
         found = list(given or self.models)
         if not found:
             raise UsageError(
@@ -77,7 +77,7 @@ class Project:
         return found[0]
 
     def board_or(self, given: str | None) -> str:
-        """The board of a command line; without one the project's."""
+        """The board of a command line, or else the project's."""
         found = given or self.board
         if not found:
             raise UsageError("no board given", hint="--board NAME: see `ember boards`")
@@ -107,8 +107,10 @@ def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Pro
 
 
 def _check_owner(path: Path) -> None:
-    """Raise an SdkError for a file that somebody else put into the current folder: what
-    it names is compiled and run."""
+    """Refuse a file that somebody else put into the current folder.
+
+    What it names is compiled and run.
+    """
     owner, me = path.stat().st_uid, os.geteuid()
     if owner in (me, 0) or (me == 0 and owner == Path.cwd().stat().st_uid):
         return
@@ -119,7 +121,7 @@ def _check_owner(path: Path) -> None:
 
 
 def _check_runner(name: str) -> None:
-    """Raise an SdkError for a board of a file that runs what none of Ember does."""
+    """Refuse a board of a file that runs programs that none of Ember's boards runs."""
     if not name.endswith(".yaml"):
         return
     runner = boards.load(name).runner

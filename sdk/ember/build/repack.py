@@ -1,6 +1,6 @@
 """A model becomes a smaller one: passes, memory planned anew, nothing unused.
 
-What it writes is a valid ET12 program that computes the same, here and in ExecuTorch.
+The result is a valid ET12 program that computes the same, here and in ExecuTorch.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ def repack(
     passes: Sequence[str] = (),
     board: Board | None = None,
 ) -> Improved:
-    """`model` packed, after `passes` for a board; as it is when it calls an operator
-    that is not in `known`, which choosing kernels then tells with every other gap."""
+    """`model`, packed after `passes` for a board.
+
+    It stays as it is when it calls an operator that is not `known`: choosing kernels
+    reports that with every other gap.
+    """
     methods = model.program.methods
     if any(name not in known.operators for m in methods for name in m.operator_names):
         return Improved.of(model)
@@ -65,7 +68,7 @@ def repack(
 
 
 def _runner_of(model: Model) -> FirmwareOf:
-    """Firmware that runs programs of the operators that a model calls."""
+    """Firmware that runs programs with the operators that a model calls."""
 
     def firmware(board: Board, rules: Rules) -> Path:
         return runner.for_programs(board, [model.program], rules=rules)
@@ -84,7 +87,7 @@ class _Packed:
     def of(
         before: Program, known: KernelList, keep: frozenset[int], *, check: bool = True
     ) -> _Packed:
-        """Without `check` the plan of `before` is taken to be right."""
+        """Without `check` the plan of `before` is trusted."""
         plans = {
             one.name: replan(one, known, keep, check=check) for one in before.methods
         }
@@ -98,8 +101,11 @@ class _Packed:
         )
 
     def reference(self, model: Model) -> Subject:
-        """What passes must compute as well: the model as it was read; where its own
-        plan destroys something, with this plan."""
+        """The program whose results passes must keep.
+
+        It is the model as it was read, with this plan where its own plan destroys
+        something.
+        """
         if any(one.conflict for one in self.plans.values()):
             return Subject.of(self.program)
         return Subject(model.program, model.content)
@@ -116,8 +122,10 @@ class _Packed:
 
 
 def _shared(one: Program, known: KernelList) -> frozenset[int]:
-    """Of several methods the memories, but the first, in which one keeps state: the
-    others may share it."""
+    """The memories after the first in which one of several methods keeps state.
+
+    Other methods may share them.
+    """
     if len(one.methods) == 1:
         return frozenset()
     return frozenset(

@@ -34,7 +34,7 @@ _STACK = 32 * 1024
 _SMALL = 1024 * 1024  # a board with less memory for cases keeps programs in its flash
 _HEX = "[0-9a-f]" * 16
 _KEPT = 16  # firmware files of one board
-_ALIGN = 32  # a bundled program asks for it
+_ALIGN = 32  # a bundled program needs it
 _ROOMY = 64 * 1024  # memory with which 4096 bytes of a serial line are kept, not 1024
 
 
@@ -94,10 +94,10 @@ def special(
     optimize: Optimize = DEFAULT_OPTIMIZE,
     rules: Rules | None = None,
 ) -> tuple[Path, list[int]]:
-    """A runner with what `cases` need, their programs in its flash.
+    """A runner with what `cases` need and their programs in its flash.
 
-    Also the place of each case's program, for batch.record(). SdkError when they do
-    not fit together.
+    Also returns the place of each case's program, for batch.record(). SdkError when
+    they do not fit together.
     """
     rules = rules or Rules()
     chosen, backends = needs([case.program for case in cases], board, rules)
@@ -116,8 +116,9 @@ def serial(
     optimize: Optimize = DEFAULT_OPTIMIZE,
     rules: Rules | None = None,
 ) -> Path:
-    """A runner that is sent cases over the board's serial line, with every kernel, or
-    what `cases` need.
+    """A runner that receives cases over the board's serial line.
+
+    It has every kernel, or those that `cases` need.
     """
     if board.uart is None:
         raise SdkError(
@@ -240,7 +241,7 @@ def _link(
 
 
 def _script(board: Board, serial: bool) -> str:
-    """With a stack for where it has no bound."""
+    """The runner's linker script, with a stack of fixed size."""
     if board.port == "host":
         return ""
     stack = linker.DEFAULT_STACK if is_small(board) else _STACK

@@ -1,8 +1,8 @@
-"""Constants that a plan copies into faster memory become what a person reads of them.
+"""Constants that a plan copies into faster memory become a report for people.
 
-A copy is made when its method is loaded, if what a run saves by reading it there is
-worth it (memories.py). It takes memory that an application may want for itself, so each
-is told with its reason, and with the line of ember.yaml that leaves constants in place.
+A copy is made when its method is loaded, if faster reads during a run are worth it
+(memories.py). It takes memory that an application may want, so the report gives the
+reason for each, and the line of ember.yaml that leaves constants in place.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def to_json(copies: Iterable[Copy]) -> list[dict[str, Any]]:
 
 
 def summary(copies: Sequence[Mapping[str, Any]]) -> str:
-    """What they are and why; one sentence."""
+    """What the copies are and why they are made; one sentence."""
     total = counted(sum(one["bytes"] for one in copies), "byte")
     before = sum(one["cycles_in_place"] for one in copies)
     after = sum(one["cycles_copied"] for one in copies)
@@ -93,7 +93,7 @@ def summary(copies: Sequence[Mapping[str, Any]]) -> str:
 
 
 def remedy(copies: Sequence[Mapping[str, Any]]) -> str:
-    """How to leave them where the model lies."""
+    """How to leave the constants where the model lies."""
     sources = sorted({one["source"] for one in copies})
     places = sources[0] if len(sources) == 1 else f"[{', '.join(sources)}]"
     rule = f"memory: {{place: {{constants: {places}}}}}"
@@ -113,7 +113,7 @@ def rows(copies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | int, ...]]
 
 
 def show(console: Console, copies: Sequence[Mapping[str, Any]]) -> None:
-    """As text: the largest, and what is left of them in one line."""
+    """The largest as text, and the others summed up in one line."""
     if not copies:
         return
     made = output.table(

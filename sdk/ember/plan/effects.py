@@ -41,7 +41,7 @@ class Effects:
 
 
 def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
-    """Of every instruction. SdkError names an operator that is not known."""
+    """The effects of every instruction. SdkError names an unknown operator."""
     return remembered(method, ("effects", known), lambda: _all(method, known))
 
 

@@ -1,4 +1,4 @@
-"""The records of a model on its way: improved by passes, then chosen kernels for.
+"""The records of a model on its way: improved by passes, then with chosen kernels.
 
 Each holds the one before: a Model (as read) becomes an Improved, that a Chosen.
 """
@@ -31,7 +31,7 @@ class Improved(Model):
 
     @classmethod
     def of(cls, model: Model) -> Self:
-        """The model as it was read, with the plan of whoever exported it."""
+        """The model as it was read, with its exporter's plan."""
         return cls(**{one.name: getattr(model, one.name) for one in fields(Model)})
 
 

@@ -1,7 +1,7 @@
-"""A packed model becomes one whose payloads lie last, and the bytes that scratch takes.
+"""A packed model becomes one whose payloads lie last, so that scratch may overlap them.
 
-Of delegates whose payloads nothing reads once the method is loaded. Where the whole
-image lies in RAM, scratch begins at the first of them: decision 0024.
+These are payloads of delegates that nothing reads once the method is loaded. Where the
+whole image lies in RAM, scratch begins at the first of them: decision 0024.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Lending:
     reason: str = ""  # why they stay
 
     def to_json(self, plans: Sequence[Plan]) -> dict[str, Any]:
-        """Bytes that are spare, and those that scratch has; else the reason."""
+        """The spare bytes and those that scratch uses, or why there are none."""
         temp = plans[0].temp
         used = temp.lent if temp else 0
         reason = self.reason or ("" if used or not self.spare else _NO_SCRATCH)
@@ -38,7 +38,7 @@ class Lending:
 
 
 def may_lend(board: Board, methods: int, *, reload: bool) -> str:
-    """Why the payloads of a firmware must stay; empty where they need not."""
+    """Why the payloads of a firmware must stay; empty when they may go."""
     if not linker.is_loaded_whole(board):
         return "the image is not in RAM"
     if reload:
@@ -61,7 +61,7 @@ def payloads_last(model: Improved, method: str) -> Improved:
 
 
 def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
-    """What the payloads of a firmware's models are good for."""
+    """How scratch may use the payloads of a firmware's models."""
     spare = [_spare(*pair) for pair in pairs]
     total = sum(len(payload) for one in spare for payload in one)
     if not total:
@@ -84,7 +84,7 @@ def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
 
 
 def _spare(model: Improved, chosen: Selection) -> set[bytes]:
-    """The payloads that nothing reads, and no method has that is not built."""
+    """The payloads that nothing reads and that only built methods have."""
     built = [one.name for one in chosen.methods]
     others = [one for one in model.program.methods if one.name not in built]
     return {
@@ -95,7 +95,7 @@ def _spare(model: Improved, chosen: Selection) -> set[bytes]:
 
 
 def _start(model: Improved, spare: set[bytes]) -> int:
-    """Where the payloads begin that lie at the end."""
+    """Where the payloads at the end begin."""
     content, layout = model.content, program.layout_of(model.program)
     start = len(content)
     for one in sorted(layout.segments, key=lambda one: -one.offset):

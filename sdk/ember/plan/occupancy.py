@@ -27,7 +27,7 @@ _TOP = 8  # tensors that make a peak
 def of_all(
     pairs: Iterable[tuple[Improved, Method]], known: KernelList
 ) -> list[dict[str, Any]]:
-    """Of packed models and methods of theirs, those that were planned anew."""
+    """The methods of packed models that were planned anew, as JSON."""
     planned = ((model, model.replanned.get(method.name)) for model, method in pairs)
     return [_of(model, plan, known) for model, plan in planned if plan is not None]
 
@@ -119,7 +119,7 @@ class _Names:
         return type(one).__name__.removesuffix("Call")
 
     def chief(self, placed: Placed) -> int:
-        """The value that says most: an input, then what is written first."""
+        """The most telling value: an input, then what is written first."""
         last = len(self.method.instructions)
         return min(
             placed.storage.values,

@@ -1,4 +1,4 @@
-"""A program and places for its storages and constants become the program with these.
+"""A program and places become the program with its storages and constants there.
 
 A constant that is copied at start-up becomes planned memory with an initial state, that
 the runtime, as ExecuTorch's, fills when it loads the method. Its bytes move from the

@@ -42,7 +42,7 @@ class Replanned:
 
     @property
     def has_state(self) -> bool:
-        """Whether a run finds what another left in the memories planned anew."""
+        """Whether a run finds what the last one left in memories planned anew."""
         return any(one.storage.is_state for one in self.placed)
 
 
@@ -55,7 +55,7 @@ def replan(
 ) -> Replanned:
     """The method with its memories packed, but for those with the ids of `keep`.
 
-    Without `check` the method's own plan is taken to be right.
+    Without `check` the method's own plan is trusted.
     """
     found = lifetimes.of(method, known, check=check)
     sizes = list(method.planned_sizes)

@@ -148,7 +148,7 @@ class Use:
         return {index: one for index, one in found.items() if index not in taken}
 
     def move(self, name: str, places: Places) -> None:
-        """Give a method new places."""
+        """Move a method to new places."""
         changed = relocate(self.model.program, name, places)
         method = changed.method(name)
         assert method is not None
@@ -205,7 +205,7 @@ class Use:
         return remembered(self.packed, ("placed", made, self.known), checked)
 
     def _refused(self, examined: Examined) -> Iterator[tuple[int, int]]:
-        """Constants of calls whose kernel no longer takes them, now that they move."""
+        """Constants whose kernel no longer takes the call once they move."""
         lost = {(gap.method, gap.instruction) for gap in examined.gaps}
         if examined.selection is not None:
             for method, old, new in zip(

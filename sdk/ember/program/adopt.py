@@ -40,7 +40,7 @@ def _planned(one: Program, sizes: Mapping[str, int]) -> Program:
 
 
 def _lent(method: Method) -> Iterator[tuple[int, types.Tensor]]:
-    """Values that have a name, no memory, and that no view points elsewhere."""
+    """Values with a name and no memory, which no view points elsewhere."""
     passed = {*method.inputs, *method.outputs}
     viewed = {call.args[-1] for _, name, call in method.kernel_calls() if name in VIEWS}
     for index, one in method.tensors:

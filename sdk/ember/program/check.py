@@ -1,4 +1,4 @@
-"""Program -> everything in it that contradicts itself, as sentences."""
+"""Program -> its contradictions, as sentences."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Segments:
         return tuple(pieces), gaps
 
     def segments(self) -> tuple[Segment, ...]:
-        """All of them, with what they were cut for."""
+        """All pieces, with the purpose that each was cut for."""
         return tuple(
             Segment(one["offset"], one["size"], self._use(index))
             for index, one in enumerate(self._listed)

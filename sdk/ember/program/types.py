@@ -318,7 +318,7 @@ class Method:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it only tells values: metadata, which nothing needs to run."""
+        """Whether it only returns constants: metadata, which no run needs."""
         return not self.inputs and not any(one.instructions for one in self.chains)
 
     @property
@@ -415,7 +415,7 @@ class Layout:
     inline_constants: bool = False  # an old file: constants inside the FlatBuffer
     segment_alignment: int = 128
     constant_alignment: int = 16
-    payloads_last: tuple[str, ...] = ()  # wanted, of methods: behind all else
+    payloads_last: tuple[str, ...] = ()  # of methods, asked for: behind all else
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ class _Blobs:
 
 
 def _before_payloads(program: Program) -> Iterator[Data]:
-    """What the layout wants to lie before the payloads of some methods."""
+    """What the layout puts before the payloads of some methods."""
     last = program.layout.payloads_last
     if last:
         yield from (one.data for one in program.named_data)

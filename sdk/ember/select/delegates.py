@@ -1,4 +1,4 @@
-"""What the loader tells of a delegate becomes what it needs: kernels, scratch, weights.
+"""The loader's report on a delegate becomes its needs: kernels, scratch, weights.
 
 Sizes are in bytes.
 """
@@ -32,7 +32,7 @@ class PackedWeights:
 
 @dataclass(frozen=True)
 class NodeKernel:
-    """What runs a node of a delegate's graph."""
+    """The kernel that runs a node of a delegate's graph."""
 
     kernel: str
     variant: str  # pf32_gemm, ...; empty where there is no such name

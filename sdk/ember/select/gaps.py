@@ -80,7 +80,7 @@ def static(name: str, method: Method, known: KernelList) -> list[Gap]:
 
 
 def of_names(sources: Mapping[str, frozenset[str]], known: KernelList) -> list[Gap]:
-    """Operators that a list names (by operator: who asks) and Ember does not have."""
+    """Listed operators (by operator: who asks) that Ember does not have."""
     return [
         Gap(", ".join(sorted(who)), "", -1, op, (), _remedy_unknown(op, known))
         for op, who in sources.items()
@@ -117,7 +117,7 @@ def of_loader(
 
 
 def _refusals(call: Call) -> str:
-    """What each candidate says, once where several say the same."""
+    """The reasons of the candidates; equal ones are said once."""
     said: dict[str, list[str]] = {}
     for candidate in call.candidates:
         said.setdefault(candidate.message or "no reason given", []).append(

@@ -1,8 +1,8 @@
-"""The runtime's loader becomes a program of this computer, with kernels that may do.
+"""The runtime's loader becomes a program of this computer, with the candidate kernels.
 
-It has the kernels of every instruction set, and those of nodes for the sets of a board:
-models stand for instructions that this computer lacks, but only `prepare` is called.
-A new computer compiles the kernels of the operators that a program names; after several
+It has kernels of every instruction set, and node kernels for the board's sets. Models
+stand for instructions that this computer lacks, but only `prepare` is called. A new
+computer compiles the kernels of the operators that a program names; after several
 programs, all of them, so that others need no compiler.
 """
 
@@ -102,7 +102,7 @@ def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
 
 
 def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> Path:
-    """Where the loader with all kernels is."""
+    """The path of the loader with all kernels."""
     digest = hashlib.sha256(key.encode())
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
@@ -113,7 +113,7 @@ def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> 
 
 
 def _part(whole: Path, offered: Offered) -> Path:
-    """Where the loader is that has a part of the kernels of `whole`."""
+    """The path of the loader with a part of the kernels of `whole`."""
     words = [*sorted(offered.operators), *sorted(offered.backends)]
     digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
     return whole.parent / f"part-{digest}" / _NAME
@@ -179,7 +179,7 @@ def _tables(
     offered: Offered,
     made: Libraries | None = None,
 ) -> tuple[str, str]:
-    """C texts of the operators and the backends, without what `made` has left out."""
+    """C text of the operators and backends, without those that `made` left out."""
     without = made.unmodelled.keys() if made else set()
     chosen = {
         name: [kernel for kernel in items if kernel not in without]

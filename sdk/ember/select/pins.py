@@ -1,4 +1,4 @@
-"""Pins of single calls become an order of candidates that the device arrives at, too.
+"""Pins of single calls become an order of candidates that gives devices the same.
 
 The device tries the candidates of an operator in one order for all its calls, so a call
 can have a kernel of its own only if another order gives it that one and leaves the
@@ -56,7 +56,7 @@ def of_calls(
 def _calls(
     methods: Sequence[Method], needs: Sequence[MethodNeeds], origins: Origins
 ) -> dict[tuple[str, int], tuple[str, Call]]:
-    """Operator and call by method and instruction, as the user knows it."""
+    """Operator and call by method and instruction, numbered as the user sees them."""
     return {
         (method.name, _origin(origins, method, call)): (op, call)
         for method, need in zip(methods, needs, strict=True)

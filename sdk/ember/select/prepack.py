@@ -1,4 +1,4 @@
-"""A model and what chose its kernels become the model with weights packed for these.
+"""A model and its chosen kernels become the model with weights packed for them.
 
 Packed weights are named data of the image. The weights themselves are left out of it
 where every node that reads them reads them packed.
@@ -31,7 +31,7 @@ class _Uses:
 
 @dataclass(frozen=True)
 class Prepacked:
-    """What a model has with packed weights instead of its own."""
+    """The contents of a model with packed weights instead of its own."""
 
     program: Program
     data: tuple[bytes, ...]  # the .ptd files
@@ -80,7 +80,7 @@ def _add(found: _Uses, node: xnnpack.Node, weights: PackedWeights | None) -> Non
 
 
 def _without(data: bytes, gone: set[str]) -> bytes:
-    """A data file without what is left out; as it is when it has none of it."""
+    """A data file without what is left out; unchanged when it has none of it."""
     parsed = tensor_data.parse(data)
     kept = tuple(entry for entry in parsed.entries if entry.key not in gone)
     if len(kept) == len(parsed.entries):

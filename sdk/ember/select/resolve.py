@@ -36,7 +36,7 @@ _DATA_HINT = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a kernel says to a call."""
+    """A kernel's answer to a call."""
 
     kernel: str
     status: int  # 0: it takes the call
@@ -142,7 +142,7 @@ def _load(
 
 @dataclass(frozen=True)
 class Loading:
-    """What the loader, run from `tool`, made of methods of a program."""
+    """The loader's report, run from `tool`, on methods of a program."""
 
     tool: Path
     methods: tuple[Mapping[str, Any], ...]
@@ -158,8 +158,8 @@ def twice(
 ) -> tuple[Loading, Loading]:
     """Load methods at two places in memory, each region moved by another distance.
 
-    So a word of a node's state that differs is an address, and the distance tells of
-    what. Only for boards whose pointers have 4 bytes.
+    So a word of a node's state that differs is an address, and the distance tells into
+    which region. Only for boards with pointers of 4 bytes.
     """
     tool = loader.ready(board, known, allowed, program)
     made = []

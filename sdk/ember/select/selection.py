@@ -95,7 +95,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Examined:
-    """What became of a program: its selection, or every gap."""
+    """The result for a program: its selection, or every gap."""
 
     selection: Selection | None
     gaps: tuple[Gap, ...]
@@ -141,8 +141,10 @@ def examine(
     rules: Rules | None = None,
     origins: Origins | None = None,
 ) -> Examined:
-    """As choose(), with gaps as a result. Where they show without the loader, and it
-    is not compiled yet, they are told before it is. Pins name calls by `origins`.
+    """Like choose(), with gaps as a result.
+
+    Gaps that show without the loader are reported before it is compiled. Pins name
+    calls by `origins`.
     """
     origins = origins or {}
     rules = rules or Rules()
@@ -205,8 +207,10 @@ def look(
 def look_at(
     model: Program, content: bytes, methods: Sequence[Method], file: Path, board: Board
 ) -> tuple[resolve.MethodNeeds, ...]:
-    """What `methods` need on a board, nothing if it lacks a kernel or a backend; .ptd
-    files beside `file` are its data."""
+    """What `methods` need on a board; empty if a kernel or backend is missing.
+
+    The .ptd files beside `file` are its data.
+    """
     data = [files.read(path) for path in sorted(file.parent.glob("*.ptd"))]
     found = examine(model, content, data, board, methods, file.stem).selection
     return found.needs if found else ()
@@ -240,7 +244,7 @@ def _keeps(order: Sequence[str], items: Sequence[str]) -> bool:
 def of_operators(
     info: OpInfo, allowed: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """Kernels for operators that no call is known of; only dtypes may be."""
+    """Kernels for operators without known calls, of which dtypes may be known."""
     return {
         op: tuple(one for one in allowed[op] if _may_take(one, info.dtypes(op)))
         for op in info.operators

@@ -1,9 +1,9 @@
 """Models and a board become an answer: does it fit, what is largest, what would help.
 
 The figures are those of firmware that is linked as `ember build` does (flow.py).
-Where it cannot be, `linked` is false: they are without code and with a stack that is
-assumed. Where kernels are missing or cannot be asked for their needs, the plan covers
-what the program itself says, and `resolved` is false.
+Without a link, `linked` is false: they leave out code and assume a stack. Where kernels
+are missing or cannot be asked for their needs, the plan covers what the program itself
+says, and `resolved` is false.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
 
 
 def _chosen(job: Job) -> tuple[Sequence[Chosen], SdkError | None]:
-    """Packed models with their kernels; with none, and why, where some are missing."""
+    """Packed models and their kernels; no kernels, and why, where some are missing."""
     try:
         return choosing.choose(job), None
     except UsageError:
@@ -86,15 +86,14 @@ def _without_kernels(model: Model, job: Job) -> Chosen:
 
 
 def _estimate(job: Job, pairs: Sequence[Chosen], missing: SdkError | None) -> Estimate:
-    """As linked; with what is assumed, where the tools for that are missing."""
+    """The linked estimate; an assumed one where the tools to link are missing."""
     if missing is not None:  # nor is anything spread: that needs the kernels' accesses
         return trials.assumed(job, pairs, "kernels are missing", spread=False)
     return trials.estimate(job, pairs)
 
 
 def _as_int8(packed: Sequence[Improved]) -> dict[str, int]:
-    """Activations and constants if all that is float32 were int8, as far as the plan
-    can tell: the instructions stay."""
+    """Activations and constants if every float32 were int8; the instructions stay."""
     plans = [one for model in packed for one in model.replanned.values()]
     constants = 0
     for model in packed:

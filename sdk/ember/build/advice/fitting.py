@@ -1,7 +1,7 @@
 """A job becomes placed models at once where there is ample room, else by a link.
 
-For what is no firmware yet: a project that begins, sources for another build system.
-They refuse only what `ember build` refuses, in its words.
+Used before there is firmware: for a new project, or sources for another build system.
+Refuses only what `ember build` refuses, in the same words.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def place(job: Job, chosen: Sequence[Chosen], board: Board) -> Placed:
 
 
 def _linked(job: Job, board: Board) -> Estimate:
-    """As `ember build` links it for `board`, but in the memories of the job."""
+    """Linked as by `ember build` for `board`, but in the memories of the job."""
     part = board.model_copy(update={"memories": job.board.memories})
     found = _estimate(job, part)
     if found.fits:

@@ -17,15 +17,14 @@ from ember.build.estimate import Estimate
 from ember.build.jobs import Options
 from ember.errors import SdkError
 from ember.model.steering import Steering
-from ember.plan import occupancy, passes
-from ember.plan import regions as plan
+from ember.plan import occupancy, passes, regions
 from ember.plan.improved import Chosen
 from ember.plan.regions import room, wanted
 from ember.toolchain import linker
 
 _TOP = 3  # tensors, and constants
-# Other boards have other instructions: code, stack and what kernels need there is taken
-# to be less than so many times as much, and these bytes.
+# Other boards have other instructions: their code, stack and scratch are assumed to be
+# less than this many times as large, plus these bytes.
 _FACTOR, _MORE = 3, 16 * 1024
 _NEEDS_FACTOR, _NEEDS_MORE = 4, 4 * 1024
 
@@ -37,7 +36,7 @@ class Help:
     change: str  # as a command line or ember.yaml has it
     fits: bool
     over: int
-    less: Mapping[str, int]  # by memory; below 0 it takes more
+    less: Mapping[str, int]  # by memory; negative: it takes more
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -60,8 +59,7 @@ class Help:
 def tried(
     before: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
 ) -> list[Help]:
-    """Those that help a job with its kernels; `prepared` says whether nodes may be
-    prepared now."""
+    """Changes that help a job; `prepared`: whether the build may prepare its nodes."""
     trials = _Trials(before, pairs)
     for change, options in _of_build(before.job.options, prepared=prepared):
         trials.add(change, options)
@@ -94,7 +92,7 @@ class _Trials:
         self.helps.append(Help(change, after.fits, after.over, less))
 
     def _after(self, options: Options) -> Estimate | None:
-        """None, where it cannot be, or makes what was there before."""
+        """None where the change is impossible or changes nothing."""
         job = self.before.job
         after = jobs.make(job.models, job.board, options, job.app)
         try:
@@ -112,7 +110,7 @@ class _Trials:
 
 
 def _content(options: Options, pairs: Sequence[Chosen]) -> list[Any]:
-    """What the firmware of a board follows from."""
+    """What decides the firmware of a board: boards equal in it build the same."""
     return [
         options.prepared,
         options.optimize == "speed",  # the compiler is told so
@@ -130,7 +128,7 @@ def _of_build(options: Options, *, prepared: bool) -> Iterator[tuple[str, Option
 
 
 def _others(options: Options) -> Iterator[tuple[str, Options]]:
-    """What else can be asked for on a command line or in ember.yaml."""
+    """Other options of the command line or ember.yaml that may help."""
     left_out = [name for name in passes.DEFAULT if name not in options.passes]
     if len(left_out) > 1:
         every = passes.wanted((*options.passes, *left_out))
@@ -162,10 +160,7 @@ def _has_caller_io(pair: Chosen) -> bool:
 
 
 def boards_that_fit(before: Estimate, pairs: Sequence[Chosen]) -> list[str]:
-    """Other boards that have the room for sure, those with the least memory first.
-
-    Nothing is compiled for them.
-    """
+    """Other boards that surely have room, the smallest first; nothing is compiled."""
     job = before.job
     fitting = []
     for name in boards.names():
@@ -182,7 +177,7 @@ def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> boo
     other = [pair if same else _larger(*pair) for pair in pairs]
     try:
         options.rules.allowed(board)
-        found, shortages = plan.placed(
+        found, shortages = regions.placed(
             other,
             board,
             stack=_FACTOR * before.stack,
@@ -195,20 +190,19 @@ def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> boo
             placing.place(elsewhere, other, Assumed(before.stack)).check()
     except SdkError:
         return False
-    used = plan.to_json(found)["memories"]
+    used = regions.to_json(found)["memories"]
     free = room.of(board, linked=_linked_there(before, board))
     return not shortages and all(one["used"] <= free[one["name"]] for one in used)
 
 
 def _is_alike(one: Board, other: Board) -> bool:
-    """Whether kernels need the same there."""
+    """Whether kernels need the same memory on the other board."""
     facts = ("isa", "svl", "pointer_bytes")
     return all(getattr(one, name) == getattr(other, name) for name in facts)
 
 
 def _larger(model: Any, chosen: Any) -> Chosen:
-    """The pair with arena and scratch that other kernels may need, and constants that
-    other kernels pack."""
+    """The model with the arena, scratch and constants that other kernels may need."""
     needs = tuple(
         replace(
             one,

@@ -1,6 +1,6 @@
-"""An estimate that does not fit becomes what `ember build`, `pack` and `plan` say.
+"""An estimate that does not fit becomes the error of `ember build`, `pack` and `plan`.
 
-That is which memory lacks how much, and what would fit.
+It says which memory lacks how much, and what would fit.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ class TooSmallError(DoesNotFitError):
 def error(
     found: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
 ) -> TooSmallError:
-    """The error of an estimate; what would help is tried now. `prepared` says whether
-    the command has that option."""
+    """The error of an estimate; possible remedies are tried now.
+
+    `prepared` says whether the command has that option.
+    """
     names = ", ".join(model.name for model, _ in pairs)
     return TooSmallError(of(found, pairs, prepared=prepared), names)
 

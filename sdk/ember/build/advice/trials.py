@@ -1,4 +1,4 @@
-"""A job as it would be: linked aside, so that nothing stays, or without a link."""
+"""A job is tried out: linked in a scratch folder that is removed, or not linked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ember.toolchain.tools import MissingToolError
 
 
 def estimate(job: Job, chosen: Sequence[Chosen]) -> Estimate:
-    """As linked; with what is assumed, where the tools for that are missing."""
+    """The linked estimate; an assumed one where the tools to link are missing."""
     try:
         made = jobs.libraries_of(job.board, job.options)
         return linked(job, chosen, made)
@@ -28,7 +28,7 @@ def estimate(job: Job, chosen: Sequence[Chosen]) -> Estimate:
 
 
 def linked(job: Job, chosen: Sequence[Chosen], made: Libraries) -> Estimate:
-    """As `ember build` makes it."""
+    """The estimate that `ember build` makes."""
     with tempfile.TemporaryDirectory(prefix="ember-estimate-") as temporary:
         folder, scratch = Path(temporary) / "build", Path(temporary) / "objects"
         folder.mkdir()

@@ -75,7 +75,7 @@ def _labels(
 
 
 def c_string(text: str) -> str:
-    """A C string literal of any text."""
+    """Any text as a C string literal."""
     plain = "".join(
         chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}"
         for byte in text.encode()

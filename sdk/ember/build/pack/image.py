@@ -8,7 +8,7 @@ from ember.program.types import ALIGN
 
 
 def array(part: Part) -> str:
-    """The image as C: every project can compile that."""
+    """The image as C, which every project can compile."""
     align = image_align(part.model)
     lines = [HEAD, "#include <stdint.h>", ""]
     for index, content in enumerate(part.files.values()):
@@ -49,7 +49,7 @@ def assembly(part: Part) -> str:
 
 
 def _lent_assembly(region: Region, image: str, size: int) -> list[str]:
-    """A region that begins in the last bytes of the image, which stands above."""
+    """A region that begins in the last bytes of the image written above."""
     end = -(-size // ALIGN) * ALIGN
     start = (end - region.lent) // region.align * region.align
     lines = [

@@ -43,8 +43,10 @@ class Part:
 
     @property
     def skipped(self) -> int:
-        """Bytes at the program's start that the firmware leaves out: all before its
-        constants, where nothing reads the program."""
+        """Bytes at the program's start that the firmware leaves out.
+
+        These are all before its constants, where nothing reads the program.
+        """
         if not self.prepared:
             return 0
         base = program.parse(self.model.content).layout.segment_base
@@ -54,7 +56,7 @@ class Part:
 
 
 def rest_of(region: str) -> str:
-    """The symbol of the bytes of a region that do not lie in the model."""
+    """The symbol of a region's bytes outside of the model."""
     return f"{region}_rest"
 
 

@@ -1,9 +1,9 @@
-"""Two programs that should compute the same become what is wrong in the second's plan.
+"""Two programs that should compute the same become the faults of the second's plan.
 
 Under both plans each method is executed with definitions in place of numbers. Then
 every instruction must find in each of its arguments, byte by byte, what it found under
-the first plan, constants included. Lifetimes are not looked at, and no code of those
-that make plans is used: the schemas of operators are all they have in common.
+the first plan, constants included. It looks at no lifetimes and shares no code with
+what makes plans, except the schemas of operators.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class ByteMap:
         return tuple(found)
 
     def write(self, start: int, content: Content) -> None:
-        """The bytes from `start` on hold `content`, as read() gave it."""
+        """Sets the bytes from `start` on to `content`, as read() gave it."""
         for low, high, tokens in content:
             self._put(start + low, start + high, _moved(tokens, start))
 
@@ -67,7 +67,7 @@ class ByteMap:
         self.tokens[first:last] = now
 
     def join(self, other: ByteMap) -> bool:
-        """Also hold what `other` holds; whether that is more."""
+        """Adds what `other` holds; whether that changed anything."""
         if self.starts == other.starts and self.tokens == other.tokens:
             return False
         starts: list[int] = []
@@ -106,7 +106,7 @@ def _at(starts: list[int], index: int, start: int) -> int:
 
 
 def union(one: Content, other: Content) -> Content:
-    """What bytes hold that may hold either; both are of the same length."""
+    """The content of bytes that may hold either; both have the same length."""
     made = ByteMap()
     made._put(0, one[-1][1] if one else 0, frozenset())
     for low, high, tokens in one:

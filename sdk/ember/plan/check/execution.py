@@ -93,7 +93,7 @@ class Execution:
         )
 
     def is_whole(self, content: Content) -> bool:
-        """Whether it is one definition from its first byte to its last, or none."""
+        """Whether it is one whole definition, or none."""
         if len(content) != 1:
             return not content
         _, end, tokens = content[0]
@@ -120,7 +120,7 @@ class Execution:
         return self.bytes_of[value]
 
     def _homes(self) -> dict[int, frozenset[_Place]]:
-        """Where each tensor lies if no handle was moved."""
+        """Where each tensor lies while no handle has moved."""
         homes: dict[int, frozenset[_Place]] = {}
         name = 0
         for value, tensor in self.method.tensors:
@@ -202,7 +202,7 @@ class Execution:
         return (index + 1, one.target)
 
     def _run(self) -> None:
-        """To the fixed point; a run starts with what the one before left."""
+        """Execute up to the fixed point; a run starts with what the last one left."""
         at_leader = {_ENTRY: self._loaded()}
         waiting = [_ENTRY]
         while waiting:
@@ -217,7 +217,7 @@ class Execution:
                     waiting.append(leader)
 
     def _block(self, start: int, state: _State) -> tuple[int, ...]:
-        """Execute from a leader up to the next ones; these."""
+        """Execute from a leader up to the next ones, and return these."""
         if start == _ENTRY:
             self._give_inputs(state)
             return (0,)
@@ -233,7 +233,7 @@ class Execution:
         return (_ENTRY,)
 
     def _join(self, state: _State, other: _State) -> bool:
-        """Let `state` also be what `other` is; whether that is more."""
+        """Join `other` into `state`; whether that changed anything."""
         grown = False
         for memory, one in other.memory.items():
             grown = state.bytes(memory).join(one) or grown

@@ -1,8 +1,8 @@
-"""An image and the place from which scratch lies over it become what is wrong there.
+"""An image that scratch overlaps becomes an error where the file is still read there.
 
-Every byte from there on is changed. What the file then says must be what it said, but
-for payloads that hold no constants, which a delegate's graph is made of when it is
-loaded. Neither the loader nor what chose the place is asked.
+Every byte from the start of scratch on is changed. The file must still say what it
+said, except for payloads without constants, which are read only at load. The check uses
+neither the loader nor the code that chose the place.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def _of_method(before: Method, after: Method, *, loaded: bool) -> Iterator[str]:
 
 
 def _is_copied(delegate: Delegate) -> bool:
-    """Whether loading copies all that it needs of the payload."""
+    """Whether loading copies everything that it needs from the payload."""
     if delegate.id != xnnpack.BACKEND:
         return False
     return not any(_is_inside(one) for one in xnnpack.parse(delegate.data).values)
 
 
 def _is_inside(value: xnnpack.Value) -> bool:
-    """Whether a constant, or the scales of one, lie in the payload."""
+    """Whether the payload holds a constant, or the scales of one."""
     scaled = "scale_buffer_idx" in (value.quantisation or {})
     return (value.constant and not value.key) or (scaled and not value.scales_key)

@@ -1,6 +1,6 @@
 """A method becomes storages: which values share memory, and when their bytes matter.
 
-Everything is found from the program alone. Its exporter leaves out an instruction for a
+Everything follows from the program alone. Its exporter leaves out an instruction for a
 view of static shape: the view is a second value at the same place. A value that is read
 and that nothing writes is such a view, of what was last written there.
 
@@ -48,8 +48,10 @@ class Lifetimes:
 
 
 def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
-    """SdkError for an operator that is not known, and for a value of which nothing
-    wrote a part. Without `check` the program's own plan is taken to be right."""
+    """SdkError for an unknown operator, and for a value with a part that nothing wrote.
+
+    Without `check` the program's own plan is trusted.
+    """
     question = ("lifetimes", known, check)
     return remembered(method, question, lambda: _lifetimes(method, known, check=check))
 

@@ -204,7 +204,7 @@ class Bases:
         return place[2] - place[1]
 
     def _start_together(self, one: int, other: int) -> bool:
-        """Whether a moved handle finds itself where it was: nothing moves then."""
+        """Whether a moved handle ends where it was, so that nothing moves."""
         a, b = self.places[one], self.places[other]
         return a is not None and b is not None and a[:2] == b[:2]
 

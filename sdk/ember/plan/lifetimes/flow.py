@@ -36,7 +36,7 @@ class Flow:
         return all(after == (index,) for index, after in following)
 
     def before(self, index: int) -> tuple[int, ...]:
-        """Where instruction `index` may be come to from; -1 is the entry."""
+        """The instructions that may lead to instruction `index`; -1 is the entry."""
         return self.predecessors[index] + ((-1,) if index == 0 else ())
 
 

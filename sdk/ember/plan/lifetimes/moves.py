@@ -45,7 +45,7 @@ class _Copies:
         self.values[one] += self.values.pop(other)
 
     def _are_alike(self, one: int, other: int) -> bool:
-        """Both planned in one memory, of one size, and neither given nor state."""
+        """Both are planned in one memory, of one size, and neither inputs nor state."""
         a, b = self.extent.get(one), self.extent.get(other)
         if a is None or b is None or {one, other} & self.fixed:
             return False

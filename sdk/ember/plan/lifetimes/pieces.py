@@ -44,7 +44,7 @@ class Pieces:
         return base in self.of_base and bool(bits & _bits(self.of_base[base]))
 
     def bases(self, bits: int) -> frozenset[int]:
-        """The bases of which there is a piece."""
+        """The bases with a piece in the set."""
         return frozenset(self.base[bit] for bit in _ones(bits))
 
     def changes(self, sets: Iterable[int]) -> Iterator[dict[int, bool]]:

@@ -83,7 +83,7 @@ def padded(buffer: Buffer) -> int:
 
 
 def lower_bound(buffers: Sequence[Buffer]) -> int:
-    """Bytes that no placement can do without: the most that is alive at once.
+    """The least that any placement needs: the most bytes alive at once.
 
     Each is counted up to its alignment where all have the same one, else as it is.
     """

@@ -62,7 +62,7 @@ def _bytes(numbers: Sequence[int]) -> ctypes.Array[_Bytes]:
 
 
 class Problem:
-    """Buffers that all have a section, in the form that the C code takes."""
+    """Buffers that all have a section, as the C code takes them."""
 
     def __init__(self, buffers: Sequence[Buffer], where: Sections) -> None:
         self.buffers = buffers
@@ -110,7 +110,7 @@ class Problem:
         costs: Sequence[Sequence[int | None]],
         steps: int,
     ) -> list[int]:
-        """A memory for each buffer, by what it costs there; None: it may not.
+        """A memory for each buffer, by its cost there; None: it may not lie there.
 
         The last memory takes all that may lie there.
         """

@@ -1,4 +1,4 @@
-"""Offsets for buffers, the height they need, and what is known of the best height.
+"""Buffers become offsets, the height they need, and bounds of the best height.
 
 First several orders of first and best fit; when they miss the lower bound, an
 exhaustive search at the bound; when it gives up or proves the bound out of reach, the

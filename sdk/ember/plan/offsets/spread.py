@@ -83,7 +83,7 @@ class _Search:
         return True
 
     def _assigned(self, room: Sequence[int]) -> list[int]:
-        """Of each item its memory, when those have so much room."""
+        """The memory of each item, for memories of these capacities."""
         where = [self.nowhere] * len(self.items)
         for number in range(len(self.items)):
             if number not in self.used:

@@ -1,4 +1,4 @@
-"""What passes found is kept in the cache folder, by the content it depends on."""
+"""Results of passes are kept in the cache folder, by the content they depend on."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Entry:
         return Entry(folder / digest.hexdigest()[:32])
 
     def read(self, start: Draft) -> tuple[Draft, tuple[Outcome, ...]] | None:
-        """What became of `start`: itself, where nothing was of use."""
+        """What passes made of `start`: itself, where none helped."""
         try:
             facts = documents.read_json(self._facts)
             outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
@@ -77,7 +77,7 @@ class Entry:
 
 
 def _code() -> bytes:
-    """A hash of what decides about programs."""
+    """A hash of everything that the results depend on."""
     digest = hashlib.sha256()
     for path in sorted(paths.package().rglob("*.py")):
         digest.update(path.read_bytes())

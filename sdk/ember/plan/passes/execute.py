@@ -1,7 +1,7 @@
 """Programs run on this computer, with the kernels that devices have.
 
-The runner is the one of `ember test`, for the computer that kernels are chosen on; so
-nothing is compiled for it that choosing kernels does not need.
+The runner is that of `ember test`, built for the computer that kernels are chosen on,
+so it compiles nothing that choosing kernels does not need.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Computer:
     def run(
         self, pairs: Sequence[tuple[Subject, Scenario]]
     ) -> list[batch.Result | None]:
-        """The result of each program; None where the runner did not come to it."""
+        """The result of each program; None where the runner did not reach it."""
         with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
             folder = Path(temporary)
             records = itertools.chain.from_iterable(self.records(pairs))

@@ -1,6 +1,6 @@
 """fold: what depends on constants alone is computed here, by the kernels of devices.
 
-The calls disappear; what they gave becomes constants, and constants that only they read
+The calls disappear; their results become constants, and constants that only they read
 are left out.
 """
 
@@ -36,9 +36,9 @@ def inexact(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
 def _apply(
     draft: Draft, here: Computer, keep: frozenset[int], *, inexact: bool
 ) -> list[Draft]:
-    """The draft with all that can be folded, and with what does not grow constants.
+    """The draft with everything folded, and the draft with what adds no constants.
 
-    Planned memories with the ids of `keep` stay as they are.
+    Planned memories with the ids in `keep` stay as they are.
     """
     everything = small = draft
     for index, method in enumerate(draft.program.methods):
@@ -156,7 +156,7 @@ class _Folding:
     # ---- computing -------------------------------------------------------------------
 
     def results(self, program: Program, here: Computer) -> Results:
-        """What later instructions read of the results; nothing when they fail."""
+        """The results that later instructions read; empty when a call fails."""
         wanted = self._wanted()
         if not wanted:
             return {}
@@ -261,7 +261,7 @@ class _Folding:
         return frozenset(found)
 
     def _left(self, program: Program) -> frozenset[Data]:
-        """Constants that others read than the folded calls."""
+        """Constants that other calls than the folded ones read."""
         rest = without(self.method, self.calls)[0]
         others = [rest if m.name == rest.name else m for m in program.methods]
         used = replace(program, methods=tuple(others)).used_constants()

@@ -2,7 +2,7 @@
 
 A pass proposes programs. One is taken when it needs no more memory, grows the constants
 by no more than the memory that it saves, and gives the same bits as the program that
-was read, run on this computer. What was found is kept in the cache folder.
+was read, run on this computer. Results are kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class _Work:
     runs: Sequence[execute.Scenario]
 
     def improve(self, names: Sequence[str]) -> Found:
-        """All passes in a row, compared once; one by one if that shows a fault."""
+        """All passes in a row, compared once; one by one if the results differ."""
         now, outcomes = self.start, list[Outcome]()
         for name in names:
             now, outcome = self._apply(name, now)

@@ -56,7 +56,7 @@ def _apply(
 
 
 def is_straight(method: Method, here: Computer) -> bool:
-    """Whether what is alive when is a matter of the order alone."""
+    """Whether lifetimes depend on the order of instructions alone."""
     known = effects.of(method, here.known)
     jumps = (isinstance(one, types.JumpFalseCall) for one in method.instructions)
     return not any(own.handles for own in known) and not any(jumps)
@@ -264,7 +264,7 @@ class Joining:
         return True
 
     def _is_lower(self, points: Moments, whole: Store, inner: list[Store]) -> bool:
-        """Count what changes; back, if the peak would rise."""
+        """Update the bytes alive; undo that if the peak would rise."""
         joined = replace(whole, points=points)
         for one in (whole, *inner):
             self._count(one, -1)

@@ -1,7 +1,7 @@
 """Calls that only move bytes, and where in one tensor they put another.
 
-Nothing is known of an operator but that it moves elements: what it does is seen by
-running it here on random bytes. So one rule serves slices, reshapes, copies and joins,
+Of an operator only its name is listed as one that moves elements. Running it here on
+random bytes shows what it does. So one rule serves slices, reshapes, copies and joins,
 whatever their arguments and dim orders.
 """
 

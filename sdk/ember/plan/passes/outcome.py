@@ -1,4 +1,4 @@
-"""What became of the passes of a model, as commands tell it."""
+"""The outcome of the passes of a model, as commands report it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Status = Literal["used", "idle", "dropped"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one pass. Bytes and instructions are how many fewer there are."""
+    """The outcome of one pass; bytes and instructions are those it saved."""
 
     name: str
     status: Status  # idle: it found nothing that pays

@@ -91,9 +91,9 @@ def placed(
 ) -> tuple[list[Plan], list[Shortage]]:
     """Place several models side by side; they share scratch, and what is exclusive.
 
-    The last `lent` bytes of the only model may be used again, by scratch. What has no
-    room is placed where most is left, and is a shortage. `linked` are bytes by memory
-    of code and variables, a guess when None.
+    The last `lent` bytes of the only model may be used again, by scratch. A region
+    without room goes where most is left, and is reported as a shortage. `linked` are
+    bytes by memory of code and variables, a guess when None.
     """
     placer = Placer(board, stack, homes or Homes(), linked)
     weights, arenas = [], []

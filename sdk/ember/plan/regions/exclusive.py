@@ -40,7 +40,7 @@ def place(pairs: Sequence[Chosen], placer: Placer) -> None:
 def _activation_regions(
     model: Improved, chosen: Selection, index: int
 ) -> Iterator[tuple[str, tuple[int, str], int]]:
-    """Method, region and bytes of what holds nothing from one run to the next."""
+    """Method, region and bytes of memory that keeps nothing between runs."""
     for prefix, method in zip(
         wanted.prefixes(chosen.methods), chosen.methods, strict=True
     ):

@@ -1,4 +1,4 @@
-"""What a plan says of a model's bytes: constants, and memory of activations."""
+"""A plan's figures on a model's bytes: constants, and memory of activations."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _RESERVED: dict[Role, int] = {"data": 2 * 1024, "code": 64 * 1024}
 
 @dataclass(frozen=True)
 class Home:
-    """Where a region goes."""
+    """The memory that a region goes to."""
 
     memory: str
     align: int = ALIGN
@@ -67,7 +67,7 @@ def guessed(board: Board) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Shortage:
-    """Memory that does not fit where it belongs; sizes are bytes."""
+    """A region that does not fit where it belongs; sizes are bytes."""
 
     purpose: str
     memory: str

@@ -1,4 +1,4 @@
-"""Methods become the memory that they want: names and bytes, of no board yet."""
+"""Methods become the memory that they need: names and bytes, before any board."""
 
 from __future__ import annotations
 
