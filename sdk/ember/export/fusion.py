@@ -1,9 +1,9 @@
 """Passes of ExecuTorch's Cortex-M flow become those that fuse what it leaves apart.
 
 The flow fuses a convolution and its activation only where the activation fills the
-range of int8. Where a result shares its scale with others, as those that a U-Net joins
-do, it does not, and then leaves the convolution without the scale of its result: int8
-that wraps. Fused with the bounds that the activation has at that scale it is exact.
+range of int8. Where results share a scale, as those that a U-Net joins do, it fuses
+nothing and leaves the convolution without the scale of its result: int8 that wraps.
+Fused with the activation's bounds at that scale, the result is exact.
 """
 
 from __future__ import annotations

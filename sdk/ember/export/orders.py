@@ -1,9 +1,9 @@
 """Passes of ExecuTorch's Cortex-M flow become those that agree on dim orders.
 
-Its operators of images give channels_last, whatever those had that they replace.
-Padding is written in the dim order that its input has before they are replaced, and is
-then taken in another; so here it is replaced last. An image that comes in another dim
-order, out of a reshape or a join with a state, is copied into theirs.
+Its image operators return channels_last, whatever the operators they replace returned.
+Padding is written in the dim order of its input before they are replaced, and is then
+read in another; so here it is replaced last. An image that comes in another dim order,
+out of a reshape or a join with a state, is copied into theirs.
 """
 
 from __future__ import annotations

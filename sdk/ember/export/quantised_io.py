@@ -1,7 +1,7 @@
 """A quantised graph with float at its edges becomes one whose edges stay int8.
 
-A quantiser leaves the step from and to float inside. It is taken off here, and what it
-did is told: to whoever fills the inputs, and in the program, as constant methods with
+A quantiser leaves the step from and to float inside. It is removed here, and its scales
+are reported: to whoever fills the inputs, and in the program, as constant methods with
 the names of executorch.exir.passes.quantize_io_pass.
 """
 

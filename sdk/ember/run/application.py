@@ -23,7 +23,7 @@ from ember.toolchain.emulator import RunResult
 _SUFFIXES = (".elf", ".axf")
 _MAGIC = b"\x7fELF"
 _ET_REL = 1
-# What an ELF is for, in words.
+# The machine that an ELF is for, in words.
 _MACHINES = {
     **{3: "x86", 8: "MIPS", 21: "PowerPC", elf.EM_ARM: "32-bit Arm", 62: "x86-64"},
     **{94: "Xtensa", elf.EM_HEXAGON: "Hexagon", elf.EM_AARCH64: "Arm64"},

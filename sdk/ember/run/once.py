@@ -1,4 +1,4 @@
-"""What a command line says about one execution becomes its run log."""
+"""The options of one execution become its run log."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Order:
 
 
 def options(order: Order, plans: Project, method: str | None) -> build.Options:
-    """What the order asks of the build."""
+    """The build options that the order implies."""
     return replace(
         options_of(plans, order.optimize),
         methods=(method,) if method else (),

@@ -1,4 +1,4 @@
-"""What a board answers becomes a verdict: why a case failed, what differs."""
+"""A board's answer becomes a verdict: why a case failed, what differs."""
 
 from __future__ import annotations
 

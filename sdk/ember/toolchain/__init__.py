@@ -1,1 +1,1 @@
-"""Programs of others: compilers, linkers, emulators, and the files that they write."""
+"""External programs: compilers, linkers, emulators, and the files that they write."""

@@ -23,7 +23,7 @@ _NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=")
 
 @dataclass(frozen=True)
 class Config:
-    """What boards share libraries by: all that CMake is told."""
+    """Everything that CMake is told; boards with equal values share libraries."""
 
     board: Board
     toolchain: str
@@ -130,7 +130,7 @@ def _toolchains_digest(toolchain: str) -> str:
 
 
 def compilers(toolchain: str) -> tuple[str, ...]:
-    """The programs whose versions decide what is made."""
+    """The programs whose versions decide the output."""
     return tools.TOOLCHAIN_TOOLS.get(toolchain) or ("cc",)
 
 
@@ -169,7 +169,7 @@ def _counted(lines: Iterable[str], step: progress.Activity) -> Iterator[str]:
 
 
 class ToolError(SdkError):
-    """A compiler or linker failed; `output` is all that it said."""
+    """A compiler or linker failed; `output` is everything that it printed."""
 
     def __init__(self, what: str, output: str, hint: str | None = None) -> None:
         super().__init__(what, hint)

@@ -1,8 +1,8 @@
 """Symbols become the files of Ember's sources that define them and what these need.
 
-What calls what is read from objects of this computer: the objects there are the files,
-whatever they are compiled for later. Where its libraries are not whole, files are
-compiled as something needs them (demand.py).
+Calls are read from objects compiled for this computer: a file has the same calls for
+any board. Where its libraries are not whole, files are compiled as something needs them
+(demand.py).
 """
 
 from __future__ import annotations

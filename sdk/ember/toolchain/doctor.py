@@ -1,4 +1,4 @@
-"""What this computer has of the programs that boards need, and what it lacks."""
+"""Which programs that boards need this computer has, and which it lacks."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def _ends(
 
 
 def stop(process: subprocess.Popen[Any]) -> None:
-    """Ask first: the emulator then writes its log of counts."""
+    """Terminate before killing: the emulator then writes its log of counts."""
     process.terminate()
     try:
         process.wait(2)

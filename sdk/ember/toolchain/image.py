@@ -37,7 +37,7 @@ def segments(firmware: Path) -> list[ImageSegment]:
 
 
 def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
-    """Address, what is there of it, and its end."""
+    """Address, the bytes there, and the end."""
     wide = data[4] == 2
     table, size, count = (
         (*struct.unpack_from("<Q", data, 32), *struct.unpack_from("<HH", data, 54))

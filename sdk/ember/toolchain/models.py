@@ -1,4 +1,4 @@
-"""What a compiler says of variants becomes the intrinsics that kernels/models lacks.
+"""A compiler's errors on variants become the intrinsics that kernels/models lacks.
 
 This computer compiles the variants for every instruction set, with models in C of the
 intrinsics. One that uses an intrinsic without a model is left out here; boards that

@@ -1,4 +1,4 @@
-"""Kernels of the user's own become objects, kept in the cache by their content."""
+"""The user's own kernels become objects, kept in the cache by their content."""
 
 from __future__ import annotations
 
