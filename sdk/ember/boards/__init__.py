@@ -123,7 +123,7 @@ class Board(Strict):
 
     @property
     def boot_blocks(self) -> list[Block]:
-        """What lies in front of the vectors, code aside, by its offset from them."""
+        """What lies in front of the vectors, code aside, by offset in their memory."""
         return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
 
     @property
@@ -136,8 +136,9 @@ class Board(Strict):
         return (
             f"{self.name} cannot boot: the boot ROM of {self.chip or 'the chip'}"
             f" expects {wanted} before the code, and nothing provides it",
-            "give each a `file` under `boot: parts:` in the board's file, or `kept:"
-            " true` if it is already in flash; see docs/boards.md",
+            "give each a `file`, or what Ember generates (`made`), under `boot: parts:`"
+            " in the board's file, or `kept: true` if it is already in flash; see"
+            " docs/boards.md",
         )
 
     @property
