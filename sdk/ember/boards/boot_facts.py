@@ -107,6 +107,12 @@ class BootPart(_Filled):
         return data + (crc32_mpeg2(data) if self.checksum else b"")
 
     @model_validator(mode="after")
+    def _only_a_flash_configuration_has_a_flash(self) -> BootPart:
+        if self.flexspi and self.made != "imxrt-flash-configuration":
+            raise ValueError("`flexspi` needs `made: imxrt-flash-configuration`")
+        return self
+
+    @model_validator(mode="after")
     def _the_file_fits(self) -> BootPart:
         room = self.size - (_SUM if self.checksum else 0)
         if len(self.data) > self.size or (

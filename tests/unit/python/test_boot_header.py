@@ -202,6 +202,7 @@ def test_what_is_kept_or_given_is_not_made(tmp_path):
         ({"flexspi": {"clock": "33MHz"}}, "not one that the boot ROM sets: 30MHz, "),
         ({"flexspi": {"clock": "75MHz"}}, "above 60MHz needs `dqs_pad: true`"),
         ({"flexspi": {"lines": 3}}, "boot.parts.flash_configuration.flexspi.lines"),
+        ({"made": None, "flexspi": {}}, "`flexspi` needs `made: imxrt-flash-"),
         ({"size": 448}, "a FlexSPI configuration block has 512 bytes, not 448"),
     ],
 )
