@@ -1,4 +1,4 @@
-"""Cases that these tests share."""
+"""Cases and simulated boards that these tests share."""
 
 import dataclasses
 import json
@@ -6,8 +6,10 @@ import json
 import numpy as np
 import pytest
 from lines import CASES
+from simulator import Simulation
 
 from ember import cases, program
+from ember.flash import programs
 
 SOME = ("bundle_mlp", "int8_ds_cnn_small_m4", "op_linear", "special_dynamic_batch")
 COLUMNS = 256  # of weights: 1 kB a row
@@ -28,6 +30,24 @@ def large_case(tmp_path_factory):
 def middling_case(tmp_path_factory):
     """A case with a program of 60 kB."""
     return product(tmp_path_factory.mktemp("middling") / "middling", 60)
+
+
+@pytest.fixture
+def simulate(tmp_path):
+    """Starts simulations, and ends them."""
+    started = []
+
+    def start(kind, *options, content=b"", **settings):
+        if programs.PROGRAMS[kind].find() is None:
+            pytest.skip(f"needs {kind}: {programs.PROGRAMS[kind].install}")
+        folder = tmp_path / str(len(started))
+        folder.mkdir()
+        started.append(Simulation(folder, kind, options, content, **settings))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
 
 
 def product(folder, rows):

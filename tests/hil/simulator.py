@@ -15,7 +15,8 @@ from simprobe.gdbstub import PC, XPSR, Stub
 
 HERE = pathlib.Path(__file__).parent
 FLASH, RAM = 4 << 20, 0x2000_0000
-MACHINES = {"mps2-an386": 0, "netduinoplus2": 0x0800_0000}  # and where flash begins
+# And where flash begins, or what stands for it.
+MACHINES = {"mps2-an386": 0, "netduinoplus2": 0x0800_0000, "mps2-an500": 0x6000_0000}
 B_SELF = b"\xfe\xe7"
 BOARD = """
 name: simulated

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 import simulator
-from simulator import Simulation, board_file, connect
+from simulator import board_file, connect
 
 from ember import boards, cli, paths
 from ember.flash import blocks, programs
@@ -47,24 +47,6 @@ def content(firmware, board):
 @pytest.fixture(scope="module")
 def board(tmp_path_factory):
     return board_file(tmp_path_factory.mktemp("board"))
-
-
-@pytest.fixture
-def simulate(tmp_path):
-    """Starts simulations, and ends them."""
-    started = []
-
-    def start(kind, *options, content=b"", **settings):
-        if programs.PROGRAMS[kind].find() is None:
-            pytest.skip(f"needs {kind}: {programs.PROGRAMS[kind].install}")
-        folder = tmp_path / str(len(started))
-        folder.mkdir()
-        started.append(Simulation(folder, kind, options, content, **settings))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.close()
 
 
 def flash(firmware, board, kind, probe, *options):

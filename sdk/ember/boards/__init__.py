@@ -12,9 +12,9 @@ from typing import Literal
 from pydantic import Field, ValidationError, model_validator
 
 from ember import output, paths
-from ember.boards import isa
+from ember.boards import boot_images, isa
 from ember.boards import layers as board_layers
-from ember.boards.boot_facts import Boot
+from ember.boards.boot_facts import Block, Boot
 from ember.boards.files import Console, Core, Port
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
@@ -122,6 +122,11 @@ class Board(Strict):
         )
 
     @property
+    def boot_blocks(self) -> list[Block]:
+        """What lies in front of the vectors, code aside, by offset in their memory."""
+        return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
+
+    @property
     def header_missing(self) -> tuple[str, str] | None:
         """Why no image starts by itself, and the remedy; None: it does."""
         if not self.boot.missing:
@@ -131,8 +136,9 @@ class Board(Strict):
         return (
             f"{self.name} cannot boot: the boot ROM of {self.chip or 'the chip'}"
             f" expects {wanted} before the code, and nothing provides it",
-            "give each a `file` under `boot: parts:` in the board's file, or `kept:"
-            " true` if it is already in flash; see docs/boards.md",
+            "give each a `file`, or what Ember generates (`made`), under `boot: parts:`"
+            " in the board's file, or `kept: true` if it is already in flash; see"
+            " docs/boards.md",
         )
 
     @property
@@ -205,6 +211,11 @@ class Board(Strict):
         missing = [role for role in ROLES_NEEDED if not self.memories_for(role)]
         if missing:
             raise ValueError(f"no memory holds {', '.join(missing)}")
+        return self
+
+    @model_validator(mode="after")
+    def _what_boots_can_be_made(self) -> Board:
+        _ = self.boot_blocks
         return self
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+_HERTZ = {"kHz": 1_000, "MHz": 1_000_000}
 _UNITS = {"": 1, "K": 1024, "M": 1024**2, "G": 1024**3}
 
 
@@ -30,6 +31,16 @@ def size_of(value: Any) -> int:
     if not isinstance(size, int) or isinstance(size, bool) or size <= 0:
         raise ValueError(f"'{value}' is not a size: write 65536, 64K or 4M")
     return size
+
+
+def hertz(value: Any) -> Any:
+    """12.5MHz -> 12500000; numbers stay."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)(kHz|MHz)", value)
+        if match is None:
+            raise ValueError(f"'{value}' is not a clock: write 16000000 or 16MHz")
+        return round(float(match[1]) * _HERTZ[match[2]])
+    return value
 
 
 Size = Annotated[int, BeforeValidator(_bytes), Field(gt=0)]

@@ -4,25 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from ember import paths
-from ember.boards.strict import Strict
+from ember.boards.strict import Strict, hertz
 
-_HERTZ = {"kHz": 1_000, "MHz": 1_000_000}
 _RATE_ERROR = 0.02  # of a baud rate
-
-
-def _hertz(value: Any) -> Any:
-    """12.5MHz -> 12500000; numbers stay."""
-    if isinstance(value, str):
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)(kHz|MHz)", value)
-        if match is None:
-            raise ValueError(f"'{value}' is not a clock: write 16000000 or 16MHz")
-        return round(float(match[1]) * _HERTZ[match[2]])
-    return value
 
 
 class UartPins(Strict):
@@ -38,7 +27,7 @@ class UartLine(Strict):
 
     kind: Literal["cmsdk", "pl011", "stm32-v1", "stm32-v2", "nrf-uart", "nrf-uarte"]
     base: int = Field(ge=0)
-    clock: Annotated[int, BeforeValidator(_hertz), Field(gt=0)] | None = None
+    clock: Annotated[int, BeforeValidator(hertz), Field(gt=0)] | None = None
 
 
 class Uart(UartLine):

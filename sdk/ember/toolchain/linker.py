@@ -224,11 +224,11 @@ class _Script:
         ]
 
     def _boot_blocks(self) -> list[tuple[str, Block]]:
-        blocks = self.board.boot.blocks if self.board.port == "cortexm" else []
+        blocks = self.board.boot_blocks if self.board.port == "cortexm" else []
         return [(f"boot{index}", block) for index, block in enumerate(blocks)]
 
     def _boot(self) -> list[str]:
-        """What files give to the boot ROM, in front of the vectors."""
+        """What the boot ROM reads in front of the vectors."""
         place = self.where["vectors"]
         lines: list[str] = []
         for name, block in self._boot_blocks():

@@ -15,14 +15,18 @@ REAL = [
     "arduino-nano33ble",
     "ek-ra8m1",
     "frdm-mcxn947",
+    "mimxrt1060-evk",
     "nrf52840-dk",
     "nrf5340-dk",
+    "nrf54l15-dk",
     "nucleo-f446re",
     "nucleo-f767zi",
+    "nucleo-g474re",
     "nucleo-h743zi2",
     "nucleo-u575zi-q",
     "rpi-pico",
     "rpi-pico2",
+    "stm32n6570-dk",
 ]
 
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from ember import boards, cli, paths
-from ember.boards import boot_facts
+from ember.boards import boot_facts, flexspi
 from ember.build.advice import answers
 from ember.build.jobs import Options
 from ember.errors import SdkError
@@ -41,16 +41,19 @@ def test_flashing_without_a_header_is_refused_before_a_build(tmp_path, capsys):
     path = described(tmp_path)
     assert cli.main(["flash", str(MODEL), "--board", str(path), "--dry-run"]) == 1
     said = capsys.readouterr().err
-    for what in ("a FlexSPI configuration block", "an image vector table", "boot data"):
-        assert what in said
+    assert "expects a FlexSPI configuration block before the code" in said
     assert "`file`" in said
     assert "`boot: parts:`" in said
 
 
 def test_what_is_missing_shrinks(tmp_path):
-    assert len(boards.read(described(tmp_path)).boot.missing) == 3
+    bare = {name: {"made": None} for name in PARTS[1:]}
+    board = boards.read(described(tmp_path, boot={"parts": bare}))
+    assert len(board.boot.missing) == 3
+    board = boards.read(described(tmp_path))
+    assert board.boot.missing == ["a FlexSPI configuration block"]
     board = boards.read(with_files(tmp_path, flash_configuration=512))
-    assert board.boot.missing == ["an image vector table", "boot data"]
+    assert board.boot.missing == []
     kept = {name: {"kept": True} for name in PARTS}
     board = boards.read(described(tmp_path, boot={"parts": kept}))
     assert board.header_missing is None
@@ -86,7 +89,7 @@ def test_files_lie_in_front_of_the_code(tmp_path):
         )
     )
     assert board.header_missing is None
-    blocks = {block.at: block.data for block in board.boot.blocks}
+    blocks = {block.at: block.data for block in board.boot_blocks}
     assert blocks[0] == bytes([19]) * 100 + bytes(412)
     assert (len(blocks[0x1000]), len(blocks[0x1020])) == (32, 12)
     text = linker.script(board)
@@ -98,7 +101,7 @@ def test_a_header_of_one_piece(tmp_path):
     (tmp_path / "all.bin").write_bytes(bytes(range(256)) * 32)
     board = boards.read(described(tmp_path, boot={"file": "all.bin"}))
     assert board.boot.missing == []
-    assert [(one.at, len(one.data)) for one in board.boot.blocks] == [(0, 0x2000)]
+    assert [(one.at, len(one.data)) for one in board.boot_blocks] == [(0, 0x2000)]
     again = boards.Board.model_validate(board.model_dump())
     assert again == board
     (tmp_path / "all.bin").write_bytes(bytes(0x2004))
@@ -114,13 +117,13 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
     parts = {"second_stage": {"file": "stage.bin"}}
     path = described(tmp_path, chip="rp2040", boot={"parts": parts})
     board = boards.read(path)
-    (block,) = board.boot.blocks
+    (block,) = board.boot_blocks
     assert (board.boot.made, len(block.data)) == (None, 256)
     assert boot_facts.crc32_mpeg2(block.data[:252]) == block.data[252:]
     assert "ORIGIN(flash) + 0x100" in linker.script(board)
     assert "ember_boot_rp2040" not in linker.script(board)
     (tmp_path / "stage.bin").write_bytes(block.data)
-    assert boards.read(path).boot.blocks == [block]
+    assert boards.read(path).boot_blocks == [block]
     (tmp_path / "stage.bin").write_bytes(block.data[:-1] + b"\x00")
     assert "that end in a valid checksum" in refused(path)
 
@@ -128,6 +131,93 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
 def test_the_sum_is_the_published_one():
     check = boot_facts.crc32_mpeg2(b"123456789")
     assert struct.unpack("<I", check) == (0x0376E6E7,)
+
+
+EVK = "mimxrt1060-evk"
+
+
+def made_by_ember(board):
+    return {block.at: block.data for block in board.boot_blocks}
+
+
+def test_the_flash_configuration_has_the_layout_of_the_manual():
+    block = made_by_ember(boards.load(EVK))[0]
+    assert len(block) == 512
+    assert block[:4] == b"FCFB"
+    assert block[7::-1][:4] == b"V\x01\x04\x00"  # V 1.4.0
+    named = {
+        **{0x0C: 0, 0x0D: 3, 0x0E: 3},  # sampled inside; cycles of the chip select
+        **{0x44: 1, 0x45: 1, 0x46: 1},  # serial NOR, one line, 30 MHz
+        0x1C8: 1,  # commands at 30 MHz
+    }
+    assert {at: block[at] for at in named} == named
+    words = {0x50: 8 << 20, 0x80: 0x08180403, 0x84: 0x2404, 0x1C0: 256, 0x1C4: 4096}
+    assert {at: word(block, at) for at in words} == words
+    said = {*range(8), *named, *(at + byte for at in words for byte in range(4))}
+    assert not any(block[at] for at in range(512) if at not in said)
+
+
+def word(data, at):
+    return struct.unpack_from("<I", data, at)[0]
+
+
+def test_the_vector_table_and_boot_data_point_at_the_image():
+    blocks = made_by_ember(boards.load(EVK))
+    header, *words = struct.unpack("<8I", blocks[0x1000])
+    assert header == 0x412000D1  # tag D1, 32 bytes, version 4.1
+    entry, _, devices, data, itself, signature, _ = words
+    assert (entry, data, itself) == (0x60002000, 0x60001020, 0x60001000)
+    assert devices == signature == 0
+    assert struct.unpack("<3I", blocks[0x1020]) == (0x60000000, 8 << 20, 0)
+
+
+def test_a_header_follows_the_fields_of_the_board(tmp_path):
+    quad = {"clock": "100MHz", "dqs_pad": True, "command": 0xEB}
+    quad |= {"address_lines": 4, "lines": 4, "dummy_cycles": 6}
+    made = {"made": "imxrt-flash-configuration", "flexspi": quad}
+    chip = boards.read(described(tmp_path))
+    flash = {"name": "flash", "base": 0x60010000, "size": "4M"}
+    rest = [{"name": one.name} for one in chip.memories[1:]]
+    keys = {"boot": {"parts": {PARTS[0]: made}}, "memories": [flash, *rest]}
+    blocks = made_by_ember(boards.read(described(tmp_path, **keys)))
+    assert blocks[0][0x80:0x8A].hex() == "eb04180a063204260000"
+    assert (blocks[0][0x0C], blocks[0][0x45], blocks[0][0x46]) == (1, 4, 6)
+    assert word(blocks[0], 0x50) == 4 << 20
+    assert word(blocks[0x1000], 4) == 0x60012000
+    assert struct.unpack("<3I", blocks[0x1020]) == (0x60010000, 4 << 20, 0)
+
+
+def test_what_is_kept_or_given_is_not_made(tmp_path):
+    (tmp_path / "ivt.bin").write_bytes(b"mine")
+    parts = {PARTS[1]: {"file": "ivt.bin"}, PARTS[2]: {"kept": True}}
+    keys = {"chip": "mimxrt1062", "boot": {"parts": parts}}
+    assert made_by_ember(boards.read(described(tmp_path, **keys))) == {
+        0x1000: b"mine" + bytes(28)
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"flexspi": {"clock": "33MHz"}}, "not one that the boot ROM sets: 30MHz, "),
+        ({"flexspi": {"clock": "75MHz"}}, "above 60MHz needs `dqs_pad: true`"),
+        ({"flexspi": {"lines": 3}}, "boot.parts.flash_configuration.flexspi.lines"),
+        ({"made": None, "flexspi": {}}, "`flexspi` needs `made: imxrt-flash-"),
+        ({"size": 448}, "a FlexSPI configuration block has 512 bytes, not 448"),
+    ],
+)
+def test_a_header_that_cannot_be_made_is_refused(tmp_path, given, said):
+    part = {"made": "imxrt-flash-configuration", **given}
+    assert said in refused(described(tmp_path, boot={"parts": {PARTS[0]: part}}))
+
+
+def test_a_flash_of_unknown_sectors_has_no_configuration():
+    board = boards.load(EVK)
+    flash = board.memory("flash")
+    with pytest.raises(ValueError, match=r"needs `flash: \{sectors"):
+        flexspi.block(flexspi.FlexSpi(), flash.model_copy(update={"flash": None}))
+    with pytest.raises(ValueError, match="flash has more than 16M: give a `file`"):
+        flexspi.block(flexspi.FlexSpi(), flash.model_copy(update={"size": 1 << 25}))
 
 
 def part(**keys):
