@@ -34,7 +34,7 @@ from ember.cli.options import (
 from ember.cli.reports import builds, plan_page, plan_report
 from ember.errors import SdkError, UsageError
 from ember.output import counted, plain
-from ember.plan import copies, offsets
+from ember.plan import copies, costs, offsets
 from ember.plan.offsets import csv_file
 from ember.plan.offsets.placement import MANY_STEPS
 
@@ -154,6 +154,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
         " unused ones are left out"
     )
+    costs.show(console, facts.get("traffic", {}))
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
     builds.show_passes(console, facts.get("passes", ()))
