@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 [ -d .venv ] && PATH="$PWD/.venv/bin:$PATH"
 
 sources() {
-    git ls-files --cached --others --exclude-standard '*.c' '*.h'
+    git ls-files --cached --others --exclude-standard '*.c' '*.h' 2>/dev/null ||
+        find backends examples kernels runtime_c tests tools -name '*.[ch]'
 }
 
 format() {

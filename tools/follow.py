@@ -142,6 +142,8 @@ def follow(page: Path, folder: Path, python: Path) -> Iterator[str]:
     AssertionError with the output of a block that fails.
     """
     environment = _environment(python)
+    if not (folder / ".venv").exists():  # as `make setup` leaves it
+        (folder / ".venv").symlink_to(python.parent.parent)
     has_torch = _imports(python, "torch")
     for block in blocks(page):
         place = f"{page.name}:{block.line}"

@@ -2,7 +2,6 @@
 // An application that talks over the console: a line of numbers fills the input, as far
 // as it reaches, and the class with the largest output is the answer. An empty line
 // ends it. For a model with one input and one output in float32:
-//
 //     ember run digits.pte --board mps2-an386 --app examples/firmware/talk.c
 #include "ember/model.h"
 #include "ember/port.h"

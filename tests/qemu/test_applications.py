@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import interrupts
 import pytest
 
 from ember import boards, paths
@@ -66,7 +67,14 @@ def on_a_line(board: str) -> str:
 def started(*words: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "ember", "run", *map(str, words)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        preexec_fn=interrupts.heeded,  # noqa: PLW1509 - one thread
+    )
 
 
 def talk(*words: str | Path, said: str) -> tuple[int, str, str]:

@@ -36,6 +36,8 @@ def is_elf(path: Path) -> bool:
     if path.suffix.lower() in _SUFFIXES:
         return True
     try:
+        if not path.is_file():  # a pipe would wait for its writer
+            return False
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ember.files.tensors import DType
 from ember.program import (
@@ -73,7 +74,7 @@ class Maker:
                 self.planned.append(0)
             allocation = Allocation(memory, self.planned[memory])
             self.planned[memory] += -(-one.nbytes // 16) * 16
-        return self.value(Tensor(**{**vars(one), "allocation": allocation}))
+        return self.value(replace(one, allocation=allocation))
 
     def input(self, *sizes: int, **options: object) -> int:
         self.inputs.append(self.tensor(*sizes, **options))  # type: ignore[arg-type]

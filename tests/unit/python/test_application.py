@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import interrupts
 import pytest
 
 from ember import cli, paths
@@ -47,7 +48,14 @@ def program(tmp_path: Path) -> Path:
 def started(*words: str | Path) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "ember", "run", *map(str, words)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        preexec_fn=interrupts.heeded,  # noqa: PLW1509 - one thread
+    )
 
 
 def talk(*words: str | Path, said: str = "") -> tuple[int, str, str]:

@@ -17,6 +17,7 @@ SOURCES = [
     ROOT / "runtime_c/app/model_loaded.c",
     ROOT / "runtime_c/prepared/prepared.c",
     ROOT / "runtime_c/port/weak.c",
+    ROOT / "runtime_c/port/read_line.c",
 ]
 CXX = "g++" if shutil.which("g++") else "clang++-19"
 INCLUDE = f"-I{ROOT / 'runtime_c/include'}"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import interrupts
 import pytest
 
 from ember import cli, paths, writing
@@ -268,6 +269,7 @@ def test_interrupt(tmp_path: Path, data: Path, name: str) -> None:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=interrupts.heeded,  # noqa: PLW1509 - one thread
         )
         deadline = time.monotonic() + delay
         while time.monotonic() < deadline and not (place / "o").exists():
