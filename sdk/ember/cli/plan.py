@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from rich.console import Console
 
 from ember import boards, output
 from ember.build import project as projects
-from ember.build.advice import answers
+from ember.build.advice import answers, what_if
 from ember.build.jobs import Options, options_of
 from ember.cli.build import (
     BoardOption,
@@ -34,7 +35,7 @@ from ember.cli.options import (
 from ember.cli.reports import builds, plan_page, plan_report
 from ember.errors import SdkError, UsageError
 from ember.output import counted, plain
-from ember.plan import copies, offsets
+from ember.plan import copies, costs, offsets
 from ember.plan.offsets import csv_file
 from ember.plan.offsets.placement import MANY_STEPS
 
@@ -66,6 +67,15 @@ def command(
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    tried: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--what-if",
+            metavar="MEMORY=SIZE",
+            help="Also plan with a memory of another size and show what a run gains:"
+            " tcm=+64K, tcm=-64K, tcm=128K; repeatable, all at once.",
+        ),
+    ] = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -80,6 +90,8 @@ def command(
             raise UsageError("give a model or --csv, not both")
         if html is not None:
             raise UsageError("--html needs a model")
+        if tried:
+            raise UsageError("--what-if needs a model")
         facts = _table(csv, capacity)
     elif capacity is not None:
         raise UsageError(
@@ -97,7 +109,7 @@ def command(
             stack=stack,
             toolchain=toolchain,
         )
-        facts = _model(paths, plans.board_or(board), options)
+        facts = _model(paths, plans.board_or(board), options, tried or ())
         if html is not None:
             names = ", ".join(path.stem for path in paths)
             output.write_text(plan_page.of(facts, names), html)
@@ -107,9 +119,15 @@ def command(
     return 0 if facts["fits"] and facts.get("resolved", True) else 1
 
 
-def _model(paths: list[Path], board_name: str, options: Options) -> dict[str, Any]:
+def _model(
+    paths: list[Path], board_name: str, options: Options, tried: Sequence[str]
+) -> dict[str, Any]:
     board = options.rules.narrowed(boards.load(board_name))
+    other = what_if.changed(board, tried)  # what is wrong is told before planning
     facts = answers.of(paths, board, options)
+    if tried:
+        then = answers.of(paths, other, options)
+        facts["what_if"] = what_if.compared(tried, facts, then)
     times = {name: round(facts[name], 3) for name in ("seconds", "pass_seconds")}
     return facts | times
 
@@ -140,6 +158,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     plan_report.show_doubts(console, facts)
     if not facts["fits"]:
         plan_report.show_refusal(console, facts)
+        _show_what_if(console, facts)
         return
     console.print(builds.memory_table(facts["memories"]))
     console.print()
@@ -154,6 +173,8 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
         " unused ones are left out"
     )
+    costs.show(console, facts.get("traffic", {}))
+    _show_what_if(console, facts)
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
     builds.show_passes(console, facts.get("passes", ()))
@@ -162,6 +183,12 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         console.print(plain(text))
     for text in facts.get("conflicts", ()):
         console.print(f"[yellow]repaired:[/] {plain(text)}")
+
+
+def _show_what_if(console: Console, facts: dict[str, Any]) -> None:
+    if "what_if" in facts:
+        console.print()
+        console.print(plain(what_if.summary(facts["what_if"])), soft_wrap=True)
 
 
 def _show_table(console: Console, facts: dict[str, Any]) -> None:

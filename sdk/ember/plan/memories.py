@@ -16,7 +16,7 @@ from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.kernels.rules import Rules
 from ember.model.steering import Steering
-from ember.plan import copies
+from ember.plan import copies, costs
 from ember.plan.copies import Copy
 from ember.plan.improved import Chosen, Improved
 from ember.plan.offsets import Buffer, Moments
@@ -116,6 +116,7 @@ class _Spreader:
             one.name: {"accessed": 0, "cycles": 0} for one in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
+        self.pieces: list[costs.Piece] = []
         self.copies: list[Copy] = []
         self.groups = steering.groups([model for model, _ in pairs])
         # Bytes by memory that each group has.
@@ -138,6 +139,7 @@ class _Spreader:
         asked = self.steering
         homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
         facts = {"memories": self.costs, "classes": self.accessed}
+        facts |= {"placements": costs.to_json(self.pieces)}
         return Spread(pairs, homes, facts, tuple(self.copies))
 
     # ---- what there is -----------------------------------------------------------
@@ -379,6 +381,10 @@ class _Spreader:
         kind = one.name.partition(" ")[0]
         self.accessed[kind] = self.accessed.get(kind, 0) + one.traffic.bytes
         table["cycles"] += round(_cycles(one.traffic, memory))
+        able = [other for other in self.memories if other.name in one.allowed]
+        cycles = {other.name: _cycles(one.traffic, other) for other in (memory, *able)}
+        size, accessed = one.buffer.size, one.traffic.bytes
+        self.pieces.append(costs.Piece(kind, memory.name, size, accessed, cycles))
 
 
 def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:

@@ -54,6 +54,19 @@ def test_more_of_the_fast_memory_costs_less() -> None:
     assert costs[0] > costs[-1]
 
 
+def test_every_placement_says_what_it_costs_here_and_elsewhere() -> None:
+    facts = spread(board(12 * K, slow=3)).facts
+    rows = {(one["name"], one["memory"]): one for one in facts["placements"]}
+    fast, main = rows["activations", "fast"], rows["activations", "main"]
+    assert fast["elsewhere"] == {"main": 3 * fast["cycles"]}
+    assert main["cycles"] == 3 * main["elsewhere"]["fast"] > 0
+    for name, costs in facts["memories"].items():
+        here = [one for one in facts["placements"] if one["memory"] == name]
+        assert sum(one["accessed"] for one in here) == costs["accessed"]
+        # Rows are rounded once, memories after each piece.
+        assert sum(one["cycles"] for one in here) == pytest.approx(costs["cycles"])
+
+
 def test_one_kind_of_memory_changes_nothing() -> None:
     on = board(512 * K, flash=1, slow=1)
     made = spread(on)

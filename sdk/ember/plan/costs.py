@@ -1,0 +1,91 @@
+"""Pieces and their memories become what each placement costs in cycles of a run.
+
+Pieces of one class in one memory are one row: what their accesses take there, and what
+they would take in each of the other memories that may hold all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+
+from ember import output
+from ember.output import plain
+
+
+@dataclass(frozen=True)
+class Placement:
+    name: str  # of the class, such as activations
+    memory: str
+    bytes: int  # of all pieces, which may share addresses at other times
+    accessed: int  # bytes in one run
+    cycles: int
+    elsewhere: dict[str, int]  # cycles, by memory
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What `Placement` sums up."""
+
+    name: str
+    memory: str
+    bytes: int
+    accessed: int
+    cycles: Mapping[str, float]  # by memory: where it lies, and where it may lie
+
+
+def of(pieces: Iterable[Piece]) -> list[Placement]:
+    """The most cycles first."""
+    groups: dict[tuple[str, str], list[Piece]] = {}
+    for piece in pieces:
+        groups.setdefault((piece.name, piece.memory), []).append(piece)
+    rows = [_summed(group) for group in groups.values()]
+    return sorted(rows, key=lambda row: (-row.cycles, row.name, row.memory))
+
+
+def _summed(group: Sequence[Piece]) -> Placement:
+    first = group[0]
+    common = [
+        memory
+        for memory in first.cycles
+        if all(memory in piece.cycles for piece in group)
+    ]
+    cycles = {name: round(sum(one.cycles[name] for one in group)) for name in common}
+    return Placement(
+        name=first.name,
+        memory=first.memory,
+        bytes=sum(one.bytes for one in group),
+        accessed=sum(one.accessed for one in group),
+        cycles=cycles.pop(first.memory),
+        elsewhere=cycles,
+    )
+
+
+def to_json(pieces: Iterable[Piece]) -> list[dict[str, Any]]:
+    return [asdict(row) for row in of(pieces)]
+
+
+def show(console: Console, traffic: Mapping[str, Any]) -> None:
+    """As text, where there is a choice."""
+    rows = traffic.get("placements", ())
+    if not any(row["elsewhere"] for row in rows):
+        return
+    made = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
+    for row in rows:
+        others = ", ".join(f"{name} {n:,}" for name, n in row["elsewhere"].items())
+        numbers = f"{row['bytes']:,}", f"{row['cycles']:,}"
+        made.add_row(plain(row["name"]), plain(row["memory"]), *numbers, plain(others))
+    console.print()
+    console.print(
+        f"cycles of memory accesses in a run: {total(traffic):,}"
+        " (`read_cycles` and `write_cycles` of the board)"
+    )
+    console.print(made)
+
+
+def total(traffic: Mapping[str, Any]) -> int:
+    """Cycles of one run in all memories."""
+    return sum(one["cycles"] for one in traffic.get("memories", {}).values())

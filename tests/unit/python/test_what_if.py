@@ -1,0 +1,54 @@
+"""`ember plan --what-if`: memories of other sizes, and what a run would gain."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from spreading import RESNET, K, board, split
+
+from ember import cli
+from ember.build.advice import what_if
+from ember.errors import UsageError
+
+
+def test_sizes_are_set_grown_and_shrunk() -> None:
+    found = what_if.changed(board(64 * K), ["fast=+64K", "fast=-4K", "main=512K"])
+    sizes = {one.name: one.size for one in found.memories}
+    assert (sizes["fast"], sizes["main"]) == (124 * K, 512 * K)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("fast", "write MEMORY=SIZE"),
+        ("tcm=+64K", "has no memory tcm, only flash, fast, main"),
+        ("fast=+many", "'many' is not a size"),
+        ("fast=0", "not a size"),
+        ("fast=-64K", "has only 65,536 bytes"),
+        ("fast=+1G", "would reach into main"),
+    ],
+)
+def test_a_wrong_change_is_one_sentence(text: str, told: str) -> None:
+    with pytest.raises(UsageError) as error:
+        what_if.changed(board(64 * K), [text])
+    assert told in error.value.what
+    assert "\n" not in error.value.what
+
+
+def test_more_of_a_fast_memory_gains_cycles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, answer = tmp_path / "split.yaml", tmp_path / "plan.json"
+    own = {"name": "split", "like": "mps2-an386", "memories": split(8 * K, 2, 3)}
+    file.write_text(yaml.safe_dump(own))
+    words = ["plan", str(RESNET), "--board", str(file), "--what-if", "fast=+64K"]
+    assert cli.main([*words, "--json", str(answer)]) == 0
+    facts = json.loads(answer.read_text())
+    found = facts["what_if"]
+    now = sum(one["cycles"] for one in facts["traffic"]["memories"].values())
+    assert found["cycles_now"] == now
+    assert found["gain"] == now - found["cycles"] > 0
+    assert f"instead of {now:,}" in capsys.readouterr().out
