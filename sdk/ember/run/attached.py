@@ -14,6 +14,7 @@ import re
 import select
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -276,8 +277,12 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
     names += ["monitor"] if board.port == "cortexm" else []
     end = _END if elf.read(firmware).symbol(_KNOWS_END) is not None else b""
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        words = _command(board, firmware, server.getsockname()[1], names)
+        # Not TCP: its end would drop what the emulator wrote and we have not read yet.
+        server = stack.enter_context(socket.socket(socket.AF_UNIX))
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ember-"))
+        server.bind(f"{folder}/line")
+        server.listen()
+        words = _command(board, firmware, f"{folder}/line", names)
         process = stack.enter_context(_process(words, subprocess.PIPE))
         out, errors, into = process.stdout, process.stderr, process.stdin
         assert out is not None and errors is not None and into is not None
@@ -297,14 +302,14 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
 
 
 def _command(
-    board: Board, firmware: Path, port: int, names: Sequence[str]
+    board: Board, firmware: Path, line: str, names: Sequence[str]
 ) -> list[str]:
     words = [tools.path(str(board.runner.binary)), *board.runner.args]
     words += ["-display", "none", "-monitor", "none"]
     if "monitor" in names:
         words += ["-mon", "chardev=monitor,mode=control"]
     for name in names:
-        words += ["-chardev", f"socket,host=127.0.0.1,port={port},id={name}"]
+        words += ["-chardev", f"socket,path={line.replace(',', ',,')},id={name}"]
     words += ["-serial", "chardev:uart"]
     if "console" in names:
         semihosting = "enable=on,target=native,chardev=console,arg=firmware"
