@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.cycles import code, manuals, mca, scheduled
+from ember.cycles import assembly, code, manuals, mca, scheduled
 from ember.cycles.code import Instruction
 from ember.errors import SdkError
 from ember.toolchain.traces import Block, Edges, Trace, joined
@@ -71,7 +71,7 @@ def _by_schedule(
 ) -> dict[tuple[int, int], float]:
     unknown = scheduled.unknown(core, rows)
     _check(rows, blocks, ran, unknown)
-    texts = [scheduled.row_of(row, unknown) for row in rows]
+    texts = [assembly.row_of(row, unknown) for row in rows]
     costs = scheduled.costs(core, ((texts[a], texts[b]) for a, b in ran))
     return {(a, b): costs[texts[a], texts[b]] for a, b in ran}
 

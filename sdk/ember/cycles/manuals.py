@@ -95,45 +95,46 @@ def _cycles(
     before: Instruction | None,
     after: Instruction | None,
 ) -> float:
-    row = mnemonics.kind(instruction)
+    row = mnemonics.kind(instruction) or ""
     if row in ("load", "store") and table.pipelined:
         return _access(instruction, before)
-    if row in ("multiple", "float multiple"):
-        return 1 + _words(mnemonics.listed(instruction))
-    if row == "float load":
-        return 1 + _words(mnemonics.results(instruction))
-    if row == "it" and before is not None and before.size == 2 and table.pipelined:
+    if row in _MOVES:
+        return 1 + _words(_MOVES[row](instruction))
+    if row == "it" and before is not None and before.size == 2:
         return 0  # folded
+    cycles = table.cycles.get(row, 0)
     if row == "float move":
-        return _float_move(instruction)
-    cycles = table.cycles.get(row or "", 0)
-    if row in ("float", "float accumulate") and _feeds(instruction, after):
-        return cycles + 1
-    return cycles
+        return cycles + _is_double_move(instruction)
+    waited_for = row in ("float", "float accumulate") and _feeds(instruction, after)
+    return cycles + waited_for
 
 
 def _words(registers: Sequence[str]) -> int:
     return sum(2 if name.startswith("d") else 1 for name in registers)
 
 
+_MOVES = {
+    "multiple": mnemonics.listed,
+    "float multiple": mnemonics.listed,
+    "float load": mnemonics.results,
+}
+
+
 def _access(instruction: Instruction, before: Instruction | None) -> float:
     """Of a load or store of Cortex-M3 and M4, by what precedes it."""
-    store = mnemonics.kind(instruction) == "store"
     address = mnemonics.address_of(instruction)
-    if store and len(address) == 1 and not mnemonics.base(
-        instruction.mnemonic
-    ) == "strex":
+    exclusive = mnemonics.base(instruction.mnemonic) == "strex"
+    if mnemonics.kind(instruction) == "store" and not exclusive and len(address) == 1:
         return 1
-    behind = before is not None and mnemonics.kind(before) == "load"
-    if behind and not set(mnemonics.results(before)) & set(address):
-        return 1
-    return 2
+    if before is None or mnemonics.kind(before) != "load":
+        return 2
+    return 2 if set(mnemonics.results(before)) & set(address) else 1
 
 
-def _float_move(instruction: Instruction) -> float:
-    """Two, between two core registers and two singles or a double."""
+def _is_double_move(instruction: Instruction) -> bool:
+    """Between two core registers and two singles or a double: a cycle more."""
     names = mnemonics.registers(instruction.operands)
-    return 2 if len(names) >= 3 and instruction.mnemonic.startswith("vmov") else 1
+    return len(names) >= 3 and instruction.mnemonic.startswith("vmov")
 
 
 def _feeds(instruction: Instruction, after: Instruction | None) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember import paths
-from ember.cycles.code import Instruction
+from ember.cycles.assembly import Row
 from ember.errors import SdkError
 from ember.toolchain import tools
 
@@ -26,7 +26,6 @@ _REGION = re.compile(
     r"Iterations: +1\nInstructions: +(\d+)\nTotal Cycles: +(\d+)\n",
     re.MULTILINE,
 )
-_TARGET = re.compile(r"(?<=[ ,])#?(?:0x[0-9a-f]+)$")
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,6 @@ CORES = {
     "cortex-a76": Core("aarch64-none-elf", "neoverse-n1", "//"),
     "cortex-a510": Core("aarch64-none-elf", "cortex-a510", "//"),
 }
-
-Row = tuple[str, ...]  # texts of instructions
 
 
 def totals(core: Core, rows: Iterable[Row]) -> Mapping[Row, int | None]:
@@ -97,11 +94,17 @@ def _measure(core: Core, rows: Sequence[Row]) -> dict[Row, int | None]:
     words += ["-iterations=1", "-resource-pressure=false", "-instruction-info=false"]
     words += ["-skip-unsupported-instructions=any"]
     done = subprocess.run(
-        words, input="\n".join(lines) + "\n", check=False, capture_output=True, text=True
+        words,
+        input="\n".join(lines) + "\n",
+        check=False,
+        capture_output=True,
+        text=True,
     )
     if done.returncode != 0:
         raise SdkError(f"{TOOL} failed: {done.stderr.strip()[-300:]}")
     found: dict[Row, int | None] = dict.fromkeys(rows)
+    if () in found:
+        found[()] = 0
     for name, count, cycles in _REGION.findall(done.stdout):
         row = rows[int(name.removeprefix("row"))]
         if int(count) == len(row):

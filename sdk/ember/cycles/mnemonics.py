@@ -30,14 +30,14 @@ _DSP_PRODUCTS = (
     " smlaldx smlawb smlawt smlsd smlsdx smlsld smlsldx smmla smmlar smmls smmlsr smmul"
     " smmulr smuad smuadx smulbb smulbt smultb smultt smulwb smulwt smusd smusdx umaal"
 )
-_FLOAT = (
-    "vabs vadd vcmp vcmpe vcvt vcvtr vcvtb vcvtt vmul vneg vnmul vsub"
-)
+_FLOAT = "vabs vadd vcmp vcmpe vcvt vcvtr vcvtb vcvtt vmul vneg vnmul vsub"
+_FLOAT_ACCUMULATE = "vmla vmls vnmla vnmls vfma vfms vfnma vfnms"
 _NAMES = {
     "load": _LOADS,
     "store": _STORES | {"strex", "strexb", "strexh"},
     "pair": {"ldrd", "strd"},
-    "multiple": {"push", "pop"} | {f"{x}m{mode}" for x in ("ld", "st") for mode in _MODES},
+    "multiple": {"push", "pop"}
+    | {f"{x}m{mode}" for x in ("ld", "st") for mode in _MODES},
     "jump": {"b", "bx", "cbz", "cbnz"},
     "call": {"bl", "blx"},
     "table": {"tbb", "tbh"},
@@ -54,7 +54,7 @@ _NAMES = {
     | {f"{x}m{mode}" for x in ("vld", "vst") for mode in _MODES},
     "float": set(_FLOAT.split()),
     "float move": {"vmov", "vmrs", "vmsr"},
-    "float accumulate": set("vmla vmls vnmla vnmls vfma vfms vfnma vfnms".split()),
+    "float accumulate": set(_FLOAT_ACCUMULATE.split()),
     "float divide": {"vdiv", "vsqrt"},
 }
 _KIND = {name: kind for kind, names in _NAMES.items() for name in names}

@@ -7,75 +7,39 @@ does. Where jumps go is taken as known: no misprediction, no refill.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 
 from ember.cycles import mca
+from ember.cycles.assembly import Row, row_of, tail, texts
 from ember.cycles.code import Instruction
-from ember.cycles.mca import Core, Row
+from ember.cycles.mca import Core
 
 _TAIL = 64  # instructions of the block before that are looked at
 _ROUND = 96  # instructions of a loop that are looked at, at least
-_TARGET = re.compile(r"#?-?0x[0-9a-f]+$")
-_CALLS = {"bl": "b", "blx": "bx", "blr": "br"}  # the tool takes 100 cycles for a call
-# Loops of Armv8.1-M, which LLVM has no figures for. A core keeps the loop's end in
-# LO_BRANCH_INFO and branches without executing it again.
-_LOOP_STARTS = ("dls", "wls", "dlstp", "wlstp")
-_LOOP_ENDS = ("le", "letp", "lctp")
-
-
-def row_of(
-    block: Iterable[Instruction], without: AbstractSet[Instruction] = frozenset()
-) -> Row:
-    """What the assembler of llvm-mca takes, without addresses of the firmware."""
-    texts = (_text(one) for one in block if one not in without)
-    return tuple(text for text in texts if text)
-
-
-def _text(instruction: Instruction) -> str:
-    name, operands = instruction.mnemonic, instruction.operands
-    stem = name.partition(".")[0]
-    if stem in _LOOP_ENDS:
-        return ""
-    if stem in _LOOP_STARTS:
-        return f"mov lr, {operands.split(', ')[1]}"
-    for call, jump in _CALLS.items():
-        if stem == call or (stem[:-2] == call and stem != "bls"):
-            name = jump + name.removeprefix(call)
-            break
-    if _takes_label(stem):
-        operands = _TARGET.sub("target", operands)
-    return f"{name} {operands}".strip()
-
-
-def _takes_label(stem: str) -> bool:
-    labels = stem.startswith(("b", "cb", "tb", "adr"))
-    return labels and not stem.startswith(("bic", "bf", "bkpt", "brk"))
 
 
 def unknown(core: Core, blocks: Iterable[Sequence[Instruction]]) -> set[Instruction]:
     """The instructions that the model does not have."""
-    found: set[Instruction] = set()
-    left = list(blocks)
-    while True:
-        totals = mca.totals(core, (row_of(block, found) for block in left))
-        left = [block for block in left if totals[row_of(block, found)] is None]
-        if not left:
-            return found
-        starts = [row_of(b[:end], found) for b in left for end in range(1, len(b) + 1)]
-        totals = mca.totals(core, starts)
-        found |= {_first_refused(block, found, totals) for block in left}
+    rows = {row_of(block): block for block in blocks}
+    totals = mca.totals(core, rows)
+    refused = [block for row, block in rows.items() if totals[row] is None]
+    suspects = {one: _alone(one) for block in refused for one in block}
+    totals = mca.totals(core, (row for ways in suspects.values() for row in ways))
+    lacking = {
+        one
+        for one, ways in suspects.items()
+        if all(totals[row] is None for row in ways)
+    }
+    again = {row_of(block, lacking): block for block in refused}
+    totals = mca.totals(core, again)
+    whole = [block for row, block in again.items() if totals[row] is None]
+    return lacking.union(*whole)
 
 
-def _first_refused(
-    block: Sequence[Instruction],
-    known: AbstractSet[Instruction],
-    totals: Mapping[Row, int | None],
-) -> Instruction:
-    ends = range(1, len(block) + 1)
-    refused = (end for end in ends if totals[row_of(block[:end], known)] is None)
-    return block[next(refused) - 1]
+def _alone(instruction: Instruction) -> list[Row]:
+    """The ways in which an instruction may stand by itself."""
+    row = tuple(texts(instruction))
+    return [row, ("vpst", *row)]
 
 
 def costs(
@@ -95,8 +59,8 @@ def _long_and_short(first: Row, second: Row) -> tuple[Row, Row]:
     """Two rows that differ by what is to be known."""
     if first == second:
         return first * (2 * _rounds(first)), first * _rounds(first)
-    tail = first[-_TAIL:]
-    return tail + second, tail
+    before = tail(first, _TAIL)
+    return before + second, before
 
 
 def _rounds(loop: Row) -> int:

@@ -94,7 +94,5 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         laid_out = inputs.zeros(wanted)
     asked = options(order, plans, chosen)
     built = build.build(path, target, out=order.out, data=order.data, options=asked)
-    log = run.run(
-        built, laid_out, cycles=order.cycles, timeout_s=order.timeout
-    )
+    log = run.run(built, laid_out, cycles=order.cycles, timeout_s=order.timeout)
     return log, "case" if case else "given" if order.given else "zeros"

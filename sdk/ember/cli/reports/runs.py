@@ -90,9 +90,8 @@ def show_profile(console: Console, found: Profile, most: int) -> None:
     console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
     console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
     _show_cycles(console, found)
-    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit)
-    if found.execute_cycles is not None:
-        columns = (*columns, "cycles")
+    estimated = ("cycles",) if found.execute_cycles is not None else ()
+    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit, *estimated)
     shown = [
         [_short(row.name), f"{len(row.nodes):,}", *_costs(row)]
         for row in found.operators
