@@ -33,6 +33,13 @@ TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="Default: the board's.")
 ]
 
+CyclesOption = Annotated[
+    bool,
+    typer.Option(
+        "--cycles", help="Also estimate cycles, by a model of the board's core."
+    ),
+]
+
 
 @dataclass(frozen=True)
 class Order:
@@ -51,6 +58,7 @@ class Order:
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
     timeout: float | None = None
+    cycles: bool = False
     kernels: list[Path] = field(default_factory=list)
     project: Path | None = None
 
@@ -86,5 +94,5 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         laid_out = inputs.zeros(wanted)
     asked = options(order, plans, chosen)
     built = build.build(path, target, out=order.out, data=order.data, options=asked)
-    log = run.run(built, laid_out, timeout_s=order.timeout)
+    log = run.run(built, laid_out, cycles=order.cycles, timeout_s=order.timeout)
     return log, "case" if case else "given" if order.given else "zeros"

@@ -11,7 +11,7 @@ from typing import Any
 from ember.errors import SdkError
 from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
-from ember.run.run import Node, RunLog
+from ember.run.run import Node, RunLog, added
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Row:
     macs: int  # multiply-accumulates; 0 for operators that have none
     moved: int  # bytes of the tensors that are read and written, constants included
     share: float  # of the instructions of all nodes
+    cycles: int | None = None  # an estimate
 
     @property
     def macs_per_instruction(self) -> float | None:
@@ -42,6 +43,8 @@ class Profile:
     execute: int  # nodes, and what the runtime adds
     nodes: tuple[Row, ...]
     operators: tuple[Row, ...]
+    load_cycles: int | None = None  # estimates
+    execute_cycles: int | None = None
 
 
 def of_run(log: RunLog) -> Profile:
@@ -61,6 +64,8 @@ def of_run(log: RunLog) -> Profile:
         execute=log.execute,
         nodes=_sorted(rows),
         operators=_sorted(_joined(rows)),
+        load_cycles=log.load_cycles,
+        execute_cycles=log.execute_cycles,
     )
 
 
@@ -76,6 +81,7 @@ def _row(method: Method, node: Node, total: int) -> Row:
         macs=(node.macs or 0) * times,
         moved=moved * times,
         share=(node.instructions or 0) / total,
+        cycles=node.cycles,
     )
 
 
@@ -106,6 +112,7 @@ def _joined(rows: Iterable[Row]) -> Iterable[Row]:
             macs=sum(row.macs for row in group),
             moved=sum(row.moved for row in group),
             share=sum(row.share for row in group),
+            cycles=added(row.cycles for row in group),
         )
 
 
@@ -144,7 +151,9 @@ def read(path: Path) -> Profile:
 
 
 def _row_of(data: Mapping[str, Any]) -> Row:
-    fields = {field.name: data[field.name] for field in dataclasses.fields(Row)}
+    names = (field.name for field in dataclasses.fields(Row))
+    fields = {name: data[name] for name in names if name != "cycles"}
+    fields["cycles"] = data.get("cycles")  # older ones have none
     fields |= {"kernels": tuple(data["kernels"]), "nodes": tuple(data["nodes"])}
     return Row(**fields)
 

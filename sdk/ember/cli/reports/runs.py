@@ -30,7 +30,16 @@ def show_run(console: Console, log: run.RunLog) -> None:
         console.print(f"{log.built.board.name} cannot count instructions")
         return
     console.print(f"{log.unit}: load {log.load:,}, execute {log.execute:,}")
+    _show_cycles(console, log)
     _show_nodes(console, log)
+
+
+def _show_cycles(console: Console, log: run.RunLog | Profile) -> None:
+    if log.load_cycles is not None and log.execute_cycles is not None:
+        console.print(
+            f"cycles, estimated: load {log.load_cycles:,}, execute"
+            f" {log.execute_cycles:,}"
+        )
 
 
 def _output(value: values.Value, array: Array | values.Value) -> str:
@@ -53,7 +62,9 @@ def _numbers(numbers: Array) -> str:
 def _show_nodes(console: Console, log: run.RunLog) -> None:
     counts = sorted(log.nodes, key=lambda node: -(node.instructions or 0))
     shown = {node.index for node in counts[:_MOST_NODES]}
-    made = table(">node", "operator", "kernel", ">executions", f">{log.unit}")
+    estimated = log.execute_cycles is not None
+    figures = (">executions", f">{log.unit}", *([">cycles"] if estimated else []))
+    made = table(">node", "operator", "kernel", *figures)
     for node in log.nodes:
         if node.index in shown and node.instructions is not None:
             made.add_row(
@@ -62,6 +73,7 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
                 node.kernel or "",
                 f"{node.executions:,}",
                 f"{node.instructions:,}",
+                *([f"{node.cycles:,}"] if estimated else []),
             )
     if made.row_count:
         console.print()
@@ -77,7 +89,9 @@ def show_profile(console: Console, found: Profile, most: int) -> None:
     """Operators, then nodes, the costliest first."""
     console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
     console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
-    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit)
+    _show_cycles(console, found)
+    estimated = ("cycles",) if found.execute_cycles is not None else ()
+    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit, *estimated)
     shown = [
         [_short(row.name), f"{len(row.nodes):,}", *_costs(row)]
         for row in found.operators
@@ -134,6 +148,7 @@ def _costs(row: Row) -> tuple[str, ...]:
         f"{row.moved:,}",
         f"{row.share:.1%}",
         f"{row.instructions:,}",
+        *([] if row.cycles is None else [f"{row.cycles:,}"]),
     )
 
 
