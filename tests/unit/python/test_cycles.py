@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from ember import boards
+from ember.boards import Memory
 from ember.cycles import assembly, code, estimate, manuals, mca, scheduled
 from ember.cycles.code import Instruction
+from ember.cycles.waits import of_access, of_fetches
 from ember.errors import SdkError
 from ember.toolchain import emulator, traces
 
@@ -195,14 +198,14 @@ def test_a_loop_takes_what_the_manual_says(
     firmware = assemble(cpu, PROGRAM, tmp_path, *places)
     result = emulator.run(boards.load(board), firmware, blocks=True).check("snippet")
     assert result.trace is not None
-    found = estimate.of_run(cpu, firmware, result.trace)
+    found = estimate.of_run(boards.load(board), firmware, result.trace)
     first = jump  # from the mark into the loop
     rounds = 100 * (2 + 1 + 1) + 99 * (jump - 1)
     rest = jump + (2 + 1)  # to the block that reads the mark
-    assert found.of(result.trace.between(0, 1)) == first - 1 + rounds + rest
+    assert found.of(result.trace.between(0, 1)).core == first - 1 + rounds + rest
     passes = sum(
         result.trace.blocks[block].instructions * times
-        for (_, block), times in result.trace.between(0, 1).items()
+        for (_, block), times in result.trace.between(0, 1).edges.items()
     )
     assert passes == 3 * 100 + 1 + 2
 
@@ -213,27 +216,69 @@ def test_a_core_without_a_model_is_refused() -> None:
 
 
 def test_what_a_model_lacks_is_an_error_above_one_percent(tmp_path: Path) -> None:
+    board = boards.load("mps2-an385-v6m")
     made = assemble("cortex-m0", "nop\nb .\n.word 0xdeadbeef", tmp_path)
-    block = traces.Block(0, 2, 4)
-    outside = traces.Block(0x9000, 3, 6)
-    often = {(0, 0): 1000, (0, 1): 1}
-    trace = traces.Trace((block, outside), (often,))
-    estimate.of_run("cortex-m0", made, trace)
-    trace = traces.Trace((block, outside), ({**often, (1, 1): 20},))
-    with pytest.raises(SdkError, match="lacks 3.1% of the instructions that ran"):
-        estimate.of_run("cortex-m0", made, trace)
+    block, outside = traces.Block(0, 2, 4), traces.Block(0x9000, 3, 6)
+    often = Counter({(0, 0): 1000, (0, 1): 1})
+    trace = traces.Trace((block, outside), (traces.Step(often),))
+    estimate.of_run(board, made, trace)
+    often[1, 1] = 20
+    with pytest.raises(SdkError, match=r"lacks 3\.1% of the instructions that ran"):
+        estimate.of_run(board, made, trace)
 
 
 def test_the_log_of_the_plugin_is_read_between_marks(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(
         "b 1 100 2 4\nb 2 104 3 8\ne 1 2 5\n1 w 12\n"
-        "e 2 2 7\ne 2 1 1\n2 w 20\ne 1 2 1\n2 r 21\n1 r 22\nrange 0 0 0 0\nend 30\n"
+        "e 2 2 7\ne 2 1 1\nt 0 r 4 9\n2 w 20\ne 1 2 1\nt 1 w 16 2\nt 0 r 4 1\n"
+        "2 r 21\n1 r 22\nrange 0 0 0 0\nend 30\n"
     )
     trace = traces.read(log)
     assert trace.blocks == (traces.Block(0x100, 2, 4), traces.Block(0x104, 3, 8))
-    assert trace.between(0, 3) == {(1, 1): 7, (1, 0): 1, (0, 1): 1}
-    assert trace.between(1, 2) == {(0, 1): 1}
+    assert trace.between(0, 3).edges == {(1, 1): 7, (1, 0): 1, (0, 1): 1}
+    accesses = {traces.Access(0, False, 4): 10, traces.Access(1, True, 16): 2}
+    assert trace.between(0, 3).accesses == accesses
+    assert trace.between(1, 2).edges == {(0, 1): 1}
     marks, total = emulator.read_marks(log)
     assert [mark.count for mark in marks] == [12, 20, 21, 22]
     assert total == 30
+
+
+# ---- memories ----------------------------------------------------------------------
+
+
+def memory(base: int = 0, **facts: object) -> Memory:
+    fixed = {"name": "ram", "base": base, "size": 4096, "access": "rwx"}
+    return Memory.model_validate({**fixed, "kind": "sram", "holds": ["code"], **facts})
+
+
+@pytest.mark.parametrize(
+    ("bus", "facts", "size", "writes", "waits"),
+    [
+        (4, {"read_cycles": 1}, 4, False, 0),
+        (4, {"read_cycles": 3}, 1, False, 2),
+        (4, {"read_cycles": 3}, 16, False, 4 * 2),  # LDM of four words
+        (4, {"read_cycles": 3, "write_cycles": 1}, 4, True, 0),
+        (8, {"read_cycles": {8: 1}}, 16, False, 0),  # a vector in two cycles
+        (8, {"read_cycles": {8: 3}}, 16, False, 2 * 2),
+        (8, {"read_cycles": 1}, 16, False, 2),  # through 32 bits
+    ],
+)
+def test_an_access_waits_for_its_memory(
+    bus: int, facts: dict[str, object], size: int, writes: bool, waits: int
+) -> None:
+    access = traces.Access(0, writes, size)
+    assert of_access(memory(**facts), access, bus) == waits
+
+
+def test_code_is_fetched_while_the_core_executes() -> None:
+    blocks = traces.Block(0, 4, 16), traces.Block(16, 2, 4), traces.Block(0x1000, 1, 4)
+    memories = [memory(read_cycles=3), memory(0x1000, read_cycles=1)]
+    cycles = {(0, 0): 5.0, (0, 1): 9.0, (1, 0): 14.0, (1, 2): 1.0}
+    assert of_fetches(memories, blocks, cycles) == {
+        (0, 0): 4 * 3 - 5 + 2,  # what is not hidden, and the target of the jump
+        (0, 1): 0,
+        (1, 0): 2,
+        (1, 2): 0,
+    }
