@@ -19,7 +19,6 @@ from ember import build, program
 from ember.build import Built, pack
 from ember.cases import values
 from ember.cases.values import TensorValue, Value
-from ember.cycles import estimate
 from ember.cycles.estimate import NOT_ESTIMATED, Cycles
 from ember.errors import SdkError
 from ember.files import tensors
@@ -204,8 +203,6 @@ def run(
     where the board counts. With `cycles`, these are estimated too. SdkError when the
     firmware fails.
     """
-    if cycles:
-        estimate.check_known(built.board.cpu)
     method = method or built.methods[0]
     content = values.to_bytes(inputs)
     result, report = _start(
