@@ -15,6 +15,7 @@ from ember.build import project as projects
 from ember.build.jobs import options_of
 from ember.build.project import Project
 from ember.cases import inputs
+from ember.cycles import estimate
 from ember.run import run
 from ember.toolchain import emulator, libraries
 
@@ -85,6 +86,8 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     chosen = order.method or (case.method if case else None)
     # Wrong inputs are told before the first compiler starts.
     emulator.need(boards.load(target))
+    if order.cycles:
+        estimate.check_known(boards.load(target).cpu)
     wanted = models.read(path, order.data).method(chosen)
     if case:
         laid_out = inputs.lay_out(wanted, case.given)

@@ -11,7 +11,8 @@ from typing import Any
 from ember.errors import SdkError
 from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
-from ember.run.run import Node, RunLog, added
+from ember.run.costs import added
+from ember.run.run import Node, RunLog
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Row:
     macs: int  # multiply-accumulates; 0 for operators that have none
     moved: int  # bytes of the tensors that are read and written, constants included
     share: float  # of the instructions of all nodes
-    cycles: int | None = None  # an estimate
+    cycles: int | None = None  # an estimate at zero wait states
+    board_cycles: int | None = None  # with the memories of the board
 
     @property
     def macs_per_instruction(self) -> float | None:
@@ -43,8 +45,10 @@ class Profile:
     execute: int  # nodes, and what the runtime adds
     nodes: tuple[Row, ...]
     operators: tuple[Row, ...]
-    load_cycles: int | None = None  # estimates
+    load_cycles: int | None = None  # as those of a row
     execute_cycles: int | None = None
+    load_board_cycles: int | None = None
+    execute_board_cycles: int | None = None
 
 
 def of_run(log: RunLog) -> Profile:
@@ -64,8 +68,10 @@ def of_run(log: RunLog) -> Profile:
         execute=log.execute,
         nodes=_sorted(rows),
         operators=_sorted(_joined(rows)),
-        load_cycles=log.load_cycles,
-        execute_cycles=log.execute_cycles,
+        load_cycles=log.load_cycles.core,
+        execute_cycles=log.execute_cycles.core,
+        load_board_cycles=log.load_cycles.board,
+        execute_board_cycles=log.execute_cycles.board,
     )
 
 
@@ -81,7 +87,8 @@ def _row(method: Method, node: Node, total: int) -> Row:
         macs=(node.macs or 0) * times,
         moved=moved * times,
         share=(node.instructions or 0) / total,
-        cycles=node.cycles,
+        cycles=node.cycles.core,
+        board_cycles=node.cycles.board,
     )
 
 
@@ -113,6 +120,7 @@ def _joined(rows: Iterable[Row]) -> Iterable[Row]:
             moved=sum(row.moved for row in group),
             share=sum(row.share for row in group),
             cycles=added(row.cycles for row in group),
+            board_cycles=added(row.board_cycles for row in group),
         )
 
 
@@ -152,8 +160,9 @@ def read(path: Path) -> Profile:
 
 def _row_of(data: Mapping[str, Any]) -> Row:
     names = (field.name for field in dataclasses.fields(Row))
-    fields = {name: data[name] for name in names if name != "cycles"}
-    fields["cycles"] = data.get("cycles")  # older ones have none
+    fields = {name: data[name] for name in names if not name.endswith("cycles")}
+    for name in ("cycles", "board_cycles"):  # older ones have none
+        fields[name] = data.get(name)
     fields |= {"kernels": tuple(data["kernels"]), "nodes": tuple(data["nodes"])}
     return Row(**fields)
 
@@ -174,6 +183,13 @@ class Change:
         return (
             self.before.instructions if self.before else 0,
             self.after.instructions if self.after else 0,
+        )
+
+    @property
+    def cycles(self) -> tuple[int | None, int | None]:
+        return (
+            self.before.cycles if self.before else None,
+            self.after.cycles if self.after else None,
         )
 
 

@@ -337,11 +337,8 @@ def _sentence(
 
 def plugin() -> Path:
     """The emulator plugin, compiled into the cache folder when its source is newer."""
-    folder = paths.plugin()
-    sources = [folder / "count.c", folder / "blocks.c"]
-    return host_library.build(
-        "plugin", sources, [folder / "blocks.h", folder / "qemu.h"]
-    )
+    sources, headers = (sorted(paths.plugin().glob(f"*.{x}")) for x in "ch")
+    return host_library.build("plugin", sources, headers)
 
 
 def plugin_options(

@@ -338,6 +338,11 @@ def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_p
     said = capsys.readouterr().out
     assert "sudo apt-get install" in said
     assert "not ready: mps2-an386 lacks" in said
+    assert "optional: llvm-mca-19 has models of cores for --cycles" in said
+    optional = {one["name"]: one for one in facts["tools"]}["llvm-mca-19"]
+    assert optional["missing"]
+    assert optional["optional"]
+    assert "llvm-mca-19" not in facts["boards"][0]["missing"]
 
 
 def test_doctor_is_content_with_this_machine():
