@@ -27,6 +27,7 @@ __all__ = ["ROLES_NEEDED", "Board", "Memory", "Role", "Runner", "load", "names",
 
 # Ports of Cortex-M make this part of the address space read-only, or less of it.
 CORTEXM_READ_ONLY_END = 0x2000_0000
+_WIDE = ("armv8-a", "armv9-a")  # architectures with pointers of 8 bytes
 # What Cortex-M keep for memories outside of the chip.
 _OUTSIDE_OF_CHIPS = range(0x6000_0000, 0xA000_0000)
 
@@ -81,7 +82,13 @@ class Board(Strict):
 
     @property
     def pointer_bytes(self) -> int:
-        return 8 if self.port in ("a64", "host") else 4
+        wide = self.core is not None and self.core.arch in _WIDE
+        return 8 if wide or self.port in ("a64", "host") else 4
+
+    @property
+    def detects(self) -> bool:
+        """Whether firmware finds out which of the instruction sets its core has."""
+        return self.core is not None and self.core.detects
 
     @property
     def has_script(self) -> bool:

@@ -48,6 +48,7 @@ TOOLS = {
         Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles"),
         Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
         Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
+        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux"),
         Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
         Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
     )

@@ -56,6 +56,7 @@ def test_the_boards_that_the_project_promises():
         "hexagon-v68",
         "host",
         "host-asan",
+        "linux-aarch64",
         "microbit",
         "mps2-an385",
         "mps2-an385-v6m",
