@@ -59,7 +59,7 @@ def command(
         project=project,
     )
     log, _ = once.execute(order)
-    found = profile.of_run(log)
+    profiled = profile.of_run(log)
     if json_to != "-":
-        runs.show_profile(output.console(), found, top)
-    output.write_json(profile.to_json(found), json_to)
+        runs.show_profile(output.console(), profiled, top)
+    output.write_json(profile.to_json(profiled), json_to)
