@@ -84,18 +84,18 @@ def test(
 
     def on_board(board: Board) -> list[Outcome]:
         done = {
-            one.name: Outcome(
-                one.name, board.name, "error", _line(broken[one.name]), one.path
+            item.name: Outcome(
+                item.name, board.name, "error", _line(broken[item.name]), item.path
             )
-            for one in locations
-            if one.name in broken
+            for item in locations
+            if item.name in broken
         }
         for tested in done.values():
             on_result(tested)
         for tested in _Session(board, chosen).run(ready):
             on_result(tested)
             done[tested.name] = tested
-        return [done[one.name] for one in locations]
+        return [done[item.name] for item in locations]
 
     with ThreadPoolExecutor(max(1, jobs)) as pool:
         return [outcome for tested in pool.map(on_board, boards) for outcome in tested]
