@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -171,10 +172,10 @@ class _Session:
             return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
             return None
-        try:
-            return runner.serial(self.board, (), optimize, self.rules)
-        except DoesNotFitError:
-            return runner.serial(self.board, ready, optimize, self.rules)
+        if libraries.is_built(self.board, messages=True, optimize=optimize):
+            with contextlib.suppress(DoesNotFitError):
+                return runner.serial(self.board, (), optimize, self.rules)
+        return runner.serial(self.board, ready, optimize, self.rules)
 
     def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         """Runners with programs in flash: halves of what does not fit together."""
