@@ -57,7 +57,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
-    line: Line | None = None  # the serial line of the board; None: its emulator
+    line: Line | None = None  # to the board; None: its emulator
 
 
 Report = Callable[[Outcome], None]
@@ -167,7 +167,7 @@ class _Session:
     def _general(self, ready: Sequence[Case]) -> Path | None:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
-        if line is None:
+        if line is None or line.takes_files:
             programs = [case.program for case in ready]
             return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
