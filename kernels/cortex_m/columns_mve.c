@@ -219,6 +219,11 @@ void ember_columns_mve_measure(ember_columns_mve_t *s) {
     set_columns(s, ember_conv_s8_taps(&s->conv));
 }
 
+static bool is_plain(const ember_scales_s8_t *scales, int32_t filters) {
+    return scales->limits.low == INT8_MIN && scales->limits.high == INT8_MAX &&
+           ember_shifts_within(scales, filters, EMBER_SHIFT_MIN_MVE, -1);
+}
+
 // Scratch: sums, turned weights, copies.
 static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
@@ -260,5 +265,6 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);
+    s->plain = is_plain(&conv->scales, conv->filters);
     return ember_node_status(node);
 }

@@ -20,6 +20,7 @@ typedef struct ember_columns_mve {
     int32_t pitch;
     int32_t inner_from; // outputs of a row whose taps all lie inside the image, if they
     int32_t inner_count; // are neighbours
+    bool plain;          // no shift is 0, and outputs have no limits but int8's
 } ember_columns_mve_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED

@@ -7,6 +7,7 @@
 
 enum { TILE = 32 };                 // filters
 enum { FOUR = 4 * EMBER_LANES_S8 }; // elements
+enum { EIGHT = 8 };                 // filters
 
 // tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters,
 // a multiple of two and not 0.
@@ -25,20 +26,21 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
         int32_t a0 = sums[0], a1 = a0, a2 = a0;
         int32_t b0 = sums[1], b1 = b0, b2 = b0;
         int32_t k = inner;
+        int8x16_t a = vldrbq_s8(w0);
         do {
             const mve_pred16_t lanes = vctp8q((uint32_t)k);
-            const int8x16_t a = vldrbq_z_s8(w0, lanes);
-            const int8x16_t b = vldrbq_z_s8(w1, lanes);
             const int8x16_t u = vldrbq_z_s8(x0, lanes);
             a0 = vmladavaq_p_s8(a0, a, u, lanes);
+            const int8x16_t b = vldrbq_z_s8(w1, lanes);
             b0 = vmladavaq_p_s8(b0, b, u, lanes);
             const int8x16_t v = vldrbq_z_s8(x1, lanes);
             a1 = vmladavaq_p_s8(a1, a, v, lanes);
-            b1 = vmladavaq_p_s8(b1, b, v, lanes);
             const int8x16_t t = vldrbq_z_s8(x2, lanes);
-            a2 = vmladavaq_p_s8(a2, a, t, lanes);
-            b2 = vmladavaq_p_s8(b2, b, t, lanes);
+            b1 = vmladavaq_p_s8(b1, b, v, lanes);
             w0 += EMBER_LANES_S8;
+            a2 = vmladavaq_p_s8(a2, a, t, lanes);
+            a = vldrbq_z_s8(w0, lanes);
+            b2 = vmladavaq_p_s8(b2, b, t, lanes);
             w1 += EMBER_LANES_S8;
             x0 += EMBER_LANES_S8;
             x1 += EMBER_LANES_S8;
@@ -145,6 +147,63 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
     } while (count > 0);
 }
 
+// The outputs of eight filters from their sums with a column. As vectors of 32 bits,
+// even filters are apart from odd ones.
+INLINE void scale_eight(int8_t *y, const int32_t *tile, int32x4x2_t by,
+                        int32x4x2_t shifts, int32_t zero_point) {
+    const int32x4x2_t sums = vld2q_s32(tile);
+    const int32x4_t a = ember_shifted_mve(sums.val[0], by.val[0], shifts.val[0]);
+    const int32x4_t b = ember_shifted_mve(sums.val[1], by.val[1], shifts.val[1]);
+    const int32x4_t even = vaddq_n_s32(a, zero_point);
+    const int32x4_t odd = vaddq_n_s32(b, zero_point);
+    const int16x8_t half = vqmovnbq_s32(vreinterpretq_s16_s32(even), even);
+    const int16x8_t all = vqmovntq_s32(half, odd);
+    const int8x16_t bytes = vqmovnbq_s16(vreinterpretq_s8_s16(all), all);
+    vstrbq_s16(y, vreinterpretq_s16_s8(bytes));
+}
+
+// The same for a count that is a multiple of eight, where `s` is plain.
+static __attribute__((noinline)) void
+scale_eights(const ember_scales_s8_t *scales, const int32_t *tile, int32_t count,
+             int8_t *y, const ptrdiff_t *y_steps) {
+    const int32_t *multipliers = scales->multipliers;
+    const int32_t *shifts = scales->shifts;
+    const int32_t zero_point = scales->zero_point;
+    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
+
+    do {
+        const int32x4x2_t by = vld2q_s32(multipliers);
+        const int32x4x2_t shift = vld2q_s32(shifts);
+        scale_eight(y, tile, by, shift, zero_point);
+        scale_eight(y1, tile + TILE, by, shift, zero_point);
+        scale_eight(y2, tile + 2 * TILE, by, shift, zero_point);
+        multipliers += EIGHT;
+        shifts += EIGHT;
+        tile += EIGHT;
+        y += EIGHT;
+        y1 += EIGHT;
+        y2 += EIGHT;
+        count -= EIGHT;
+    } while (count > 0);
+}
+
+// The same for any count but 0.
+static void scale_all(const ember_columns_mve_t *s, const ember_scales_s8_t *scales,
+                      const int32_t *tile, int32_t count, int8_t *y,
+                      const ptrdiff_t *y_steps) {
+    const int32_t eights = s->plain ? count & -EIGHT : 0;
+    ember_scales_s8_t rest = *scales;
+
+    if (eights > 0) {
+        scale_eights(scales, tile, eights, y, y_steps);
+        rest.multipliers += eights;
+        rest.shifts += eights;
+    }
+    if (eights < count) {
+        scale(&rest, tile + eights, count - eights, y + eights, y_steps);
+    }
+}
+
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
     const ptrdiff_t y_steps[] = {y[1] - y[0], y[2] - y[0]}; // in one tensor
@@ -169,7 +228,7 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
             tile[n * TILE + even] =
                 ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
         }
-        scale(&scales, tile, count, to, y_steps);
+        scale_all(s, &scales, tile, count, to, y_steps);
         scales.multipliers += TILE;
         scales.shifts += TILE;
         sums += TILE;

@@ -15,12 +15,20 @@ enum { EMBER_LANES_S8 = 16, EMBER_LANES_S32 = 4 };
 // Shifts that ember_scaled_mve() takes.
 enum { EMBER_SHIFT_MIN_MVE = -31, EMBER_SHIFT_MAX_MVE = 0 };
 
-// Scales four sums; every shift is in the range above.
+// Scales four sums; every shift is in the range above. The product of what is negative
+// and will be shifted takes one less: halves are rounded away from zero.
 INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,
                                   int32x4_t shifts) {
     const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
-    const int32x4_t down = vshrq_n_s32(vandq_s32(high, shifts), 31);
-    return vrshlq_s32(vqaddq_s32(high, down), shifts);
+    const int32x4_t signs = vandq_s32(high, shifts);
+    return vrshlq_s32(vqdmlahq_n_s32(high, signs, 1), shifts);
+}
+
+// The same where no shift is 0.
+INLINE int32x4_t ember_shifted_mve(int32x4_t sums, int32x4_t multipliers,
+                                   int32x4_t shifts) {
+    const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
+    return vrshlq_s32(vqdmlahq_n_s32(high, high, 1), shifts);
 }
 
 // Moves four scaled sums by the zero point of the output and limits them.
