@@ -23,6 +23,9 @@ TOOLS = (
 )
 
 
+pytest_plugins = ["cpu_times"]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with most slow tests on boards first, so that what ends last is short."""
     slow = Counter(

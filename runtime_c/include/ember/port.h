@@ -97,6 +97,7 @@ typedef enum ember_cpu {
     EMBER_CPU_SME = 1 << 4,
     EMBER_CPU_SME2 = 1 << 5,
     EMBER_CPU_FHM = 1 << 6, // products of float16 in float32 (FEAT_FHM)
+    EMBER_CPU_SVE = 1 << 7,
 } ember_cpu_t;
 
 // Which of them this core has, as it reports them. Kernels that need a missing one are

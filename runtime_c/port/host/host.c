@@ -206,9 +206,8 @@ void *ember_port_workspace(size_t *size) {
     return area == MAP_FAILED ? NULL : area;
 }
 
-// Models stand for instructions that are not there (kernels/models).
 uint32_t ember_port_cpu(void) {
-    return UINT32_MAX;
+    return ember_port_modelled;
 }
 
 size_t ember_port_stack_size(void) {

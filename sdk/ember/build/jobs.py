@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.build.project import Project
 from ember.errors import SdkError
@@ -143,12 +142,7 @@ def key(job: Job, made: Libraries) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
 def _sdk_digest() -> bytes:
-    """A hash of the SDK and of the applications that it links."""
-    digest = hashlib.sha256()
-    files = [*paths.package().rglob("*.py"), *(paths.runtime() / "app").iterdir()]
-    files.append(paths.kernels() / "kernels.yaml")
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.digest()
+    """Hashes of the SDK and of the applications that it links."""
+    files = [*(paths.runtime() / "app").iterdir(), paths.kernels() / "kernels.yaml"]
+    return kept.modules_digest() + kept.digest(paths.root(), map(str, files))

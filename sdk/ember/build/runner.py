@@ -62,24 +62,13 @@ def general(
     return _cached(made, rules.known, rules.allowed(board), backends, ())
 
 
-def for_cases(
-    board: Board,
-    cases: Sequence[Case],
-    optimize: Optimize = DEFAULT_OPTIMIZE,
-    rules: Rules | None = None,
-) -> Path:
-    """The general runner, or one with what `cases` need where that compiles less."""
-    programs = [case.program for case in cases]
-    return for_programs(board, programs, optimize, rules)
-
-
 def for_programs(
     board: Board,
     programs: Sequence[Program],
     optimize: Optimize = DEFAULT_OPTIMIZE,
     rules: Rules | None = None,
 ) -> Path:
-    """The same for programs."""
+    """The general runner, or one with what `programs` need where that compiles less."""
     rules = rules or Rules()
     made = libraries.build(board, messages=True, optimize=optimize, whole=False)
     if made.is_whole:

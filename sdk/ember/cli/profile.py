@@ -38,6 +38,7 @@ def command(
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
+    cycles: once.CyclesOption = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -53,6 +54,7 @@ def command(
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,
+        cycles=cycles,
         kernels=kernels or [],
         project=project,
     )

@@ -7,6 +7,7 @@ limits are far above what any file of Ember has, and docs/security.md lists them
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,11 @@ import yaml
 
 from ember import files
 from ember.errors import SdkError
+from ember.kept import kept
 
 MOST_YAML = 16 * 1024 * 1024  # bytes of a file
 MOST_JSON = 256 * 1024 * 1024
+_LONG = 32 * 1024  # characters of YAML, which take longer to parse than JSON of them
 MOST_DEPTH = 64  # lists and mappings inside each other
 MOST_NODES = 2_000_000  # with every alias written out
 
@@ -33,6 +36,13 @@ def read_yaml(path: Path, what: str = "") -> Any:
     """The content of a YAML file; an SdkError that says where it is wrong."""
     name = f"{what} {path}".strip()
     text = _text(path, what)
+    if len(text) < _LONG:
+        return _parsed(text, name)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return kept(f"YAML of {path}", digest, lambda: _parsed(text, name))
+
+
+def _parsed(text: str, name: str) -> Any:
     try:
         _measure(yaml.parse(text, _LOADER), name)
         return yaml.load(text, _LOADER)  # noqa: S506 - safe

@@ -15,6 +15,7 @@ from ember.build import project as projects
 from ember.build.jobs import options_of
 from ember.build.project import Project
 from ember.cases import inputs
+from ember.cycles import estimate
 from ember.run import run
 from ember.toolchain import emulator, libraries
 
@@ -31,6 +32,13 @@ MethodOption = Annotated[
 ]
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="Default: the board's.")
+]
+
+CyclesOption = Annotated[
+    bool,
+    typer.Option(
+        "--cycles", help="Also estimate cycles, by a model of the board's core."
+    ),
 ]
 
 
@@ -51,6 +59,7 @@ class Order:
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
     timeout: float | None = None
+    cycles: bool = False
     kernels: list[Path] = field(default_factory=list)
     project: Path | None = None
 
@@ -77,6 +86,8 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     chosen = order.method or (case.method if case else None)
     # Wrong inputs are told before the first compiler starts.
     emulator.need(boards.load(target))
+    if order.cycles:
+        estimate.check_known(boards.load(target).cpu)
     wanted = models.read(path, order.data).method(chosen)
     if case:
         laid_out = inputs.lay_out(wanted, case.given)
@@ -86,5 +97,5 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
         laid_out = inputs.zeros(wanted)
     asked = options(order, plans, chosen)
     built = build.build(path, target, out=order.out, data=order.data, options=asked)
-    log = run.run(built, laid_out, timeout_s=order.timeout)
+    log = run.run(built, laid_out, cycles=order.cycles, timeout_s=order.timeout)
     return log, "case" if case else "given" if order.given else "zeros"

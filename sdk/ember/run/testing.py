@@ -105,7 +105,7 @@ def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
     """What each run of a case gives on a board, and the instructions of all of them."""
     session = _Session(board, Settings())
     optimize = session.settings.optimize
-    firmware = runner.for_cases(board, [case], optimize, session.rules)
+    firmware = runner.for_programs(board, [case.program], optimize, session.rules)
     result, answer = session._start(firmware, [case], None)
     if not answer.results:
         raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
@@ -167,7 +167,8 @@ class _Session:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
         if line is None:
-            return runner.for_cases(self.board, ready, optimize, self.rules)
+            programs = [case.program for case in ready]
+            return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
             return None
         try:

@@ -9,6 +9,7 @@ from ember.boards import Board
 from ember.build import runner
 from ember.cases import Case, batch, compare, values
 from ember.errors import SdkError
+from ember.kernels.rules import Rules
 from ember.program import Method, bundle
 from ember.select import resolve
 
@@ -117,9 +118,7 @@ def bytes_needed(case: Case, board: Board) -> int | None:
     names = [method.name for method in case.program.methods]
     indices = [names.index(name) for name in case.methods]
     methods = [case.program.methods[index] for index in indices]
-    used = {op for method in methods for op in method.operator_names}
-    offered = kernels.load().all(board.isa)
-    allowed = {op: offered[op] for op in used & offered.keys()}
+    allowed, _ = runner.needs([case.program], board, Rules())
     content = case.content
     if case.bundled:
         content = bundle.parse(case.content).program

@@ -51,10 +51,11 @@ class Selection:
     def nodes(self) -> frozenset[str]:
         """Kernels of the nodes of delegates."""
         return frozenset(
-            node.kernel
+            kernel
             for needs in self.needs
             for delegate in needs.delegates.values()
             for node in delegate.nodes
+            for kernel in (node.kernel, *node.others)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -152,8 +153,8 @@ def examine(
     allowed = rules.allowed(board)
     found = [gap for method in methods for gap in gaps.static(name, method, known)]
     odd = any(gaps.breaks_schemas(method, known) for method in methods)
-    names = {op for method in methods for op in method.operator_names}
-    ready = loader.is_ready(board, known, frozenset(names), content)
+    names = _operators(methods)
+    ready = loader.is_ready(board, known, names, content)
     if odd or (found and not ready):
         return Examined(None, tuple(found))
     indices = [model.methods.index(method) for method in methods]
@@ -196,8 +197,7 @@ def look(
     known = kernels.load()
     host = boards.load("host")
     try:
-        names = frozenset(op for method in methods for op in method.operator_names)
-        if loader.is_ready(host, known, names, content):
+        if loader.is_ready(host, known, _operators(methods), content):
             return examine(model, content, (), host, methods, name).gaps
     except SdkError:  # data files are missing: only the names can be looked at
         pass
@@ -264,6 +264,10 @@ def _may_take(kernel: str, dtypes: frozenset[int] | None) -> bool:
 
 def _label(number: int) -> str:
     return next((one.label for one in DType if one == number), "")
+
+
+def _operators(methods: Sequence[Method]) -> frozenset[str]:
+    return frozenset(op for method in methods for op in method.operator_names)
 
 
 def call_names(method: Method) -> dict[int, str]:

@@ -50,8 +50,8 @@ def members(made: Libraries, symbols: Iterable[str]) -> list[Path]:
 class _Demand:
     def __init__(self, made: Libraries) -> None:
         self._made = made
-        self._guess = Guess(path for path, _ in _all_members(made))
         self._places = dict(_all_members(made))
+        self._guess = Guess(self._places)
         self._compiled: dict[Path, objects.Object] = {}
 
     def closure(self, symbols: Iterable[str]) -> set[Path]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, models, tools
+from ember.toolchain import consoles, linker, models, own_objects, tools
 from ember.toolchain.build_tree import (
     Config,
     ToolError,
@@ -30,7 +30,7 @@ from ember.toolchain.build_tree import (
     run,
 )
 
-_SOURCES = ("CMakeLists.txt", "runtime_c", "backends", "kernels", "toolchains")
+_ROOT, _FOLDERS = "CMakeLists.txt", ("runtime_c", "backends", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
@@ -121,20 +121,23 @@ class Libraries:
         """
         folder = folder.absolute()
         made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+
+        def compile_one(source: Path, target: Path) -> None:
+            source, plain = source.absolute(), source not in given
+            if plain and own_objects.is_ours(source, options):
+                told = [word for word in options if not word.startswith("-I")]
+                kept = own_objects.place(self.folder, source, told)
+                own_objects.make(kept, lambda o: self._compile(source, o, told))
+                shutil.copy(kept, target)
+            else:
+                self._compile(source, target, options, plain=plain)
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(
-                pool.map(
-                    lambda s, o: self._compile(
-                        s.absolute(), o, options, plain=s not in given
-                    ),
-                    sources,
-                    made,
-                )
-            )
+            list(pool.map(compile_one, sources, made))
         return made
 
     def _compile(
-        self, source: Path, made: Path, options: Sequence[str], *, plain: bool
+        self, source: Path, made: Path, options: Sequence[str], *, plain: bool = True
     ) -> None:
         compiler = self.plain_compiler if plain else self.compiler
         flags = self.plain_flags if plain else self.flags
@@ -289,31 +292,15 @@ def _content(config: Config) -> str:
 
 def _sources_digest(root: Path) -> bytes:
     """Of every file that the libraries are made of."""
-    digest = hashlib.sha256()
-    for path in sorted(_source_files(root)):
-        digest.update(str(path.relative_to(root)).encode() + b"\0")
-        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.digest()
+    skipped = {f"{root}/runtime_c/app", f"{root}/runtime_c/port/uart"}
+    files = [f"{root}/{_ROOT}"]
+    for name in _FOLDERS:
+        files += kept.below(f"{root}/{name}", _SUFFIXES, skipped)
+    return kept.digest(root, files)
 
 
-# As they were when the process first asked: it takes a tenth of a second.
+# As they were when the process first asked: there are hundreds.
 first_sources_digest = functools.cache(_sources_digest)
-
-
-def _source_files(root: Path) -> Iterator[Path]:
-    skipped = {root / "runtime_c" / "app", root / "runtime_c" / "port" / "uart"}
-    for name in _SOURCES:
-        top = root / name
-        if top.is_file():
-            yield top
-        for folder, folders, files in os.walk(top):
-            folders[:] = [one for one in folders if Path(folder, one) not in skipped]
-            yield from (Path(folder, one) for one in files if _is_source(one))
-
-
-def _is_source(name: str) -> bool:
-    return os.path.splitext(name)[1] in _SUFFIXES  # noqa: PTH122 - much faster
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
 
@@ -45,14 +44,19 @@ TOOLS = {
         Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon"),
         Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon"),
         Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware"),
+        Tool("llvm-objdump-19", "llvm-19", "reads code for --cycles"),
+        Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles"),
         Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
         Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
+        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux"),
         Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
         Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
     )
 }
 NEWLIB_PACKAGE = "libnewlib-arm-none-eabi"
 ZIGLANG_INSTALL = f"{sys.executable} -m pip install ziglang"
+
+OPTIONAL = ("llvm-objdump-19", "llvm-mca-19")  # where instructions are counted
 
 _ALWAYS = ("cmake", "ninja", "cc")
 _LLVM = ("clang-19", "ld.lld-19", "llvm-ar-19")
@@ -104,8 +108,30 @@ def version(name: str) -> str | None:
     found = shutil.which(name)
     if found is None:
         return None
+    program = Path(found).resolve()
+    if not _is_itself(program, name):
+        return _asked(found)
+    facts = program.stat()
+    stamp = [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino]
+    answer: str = kept.kept(
+        f"version of {name}", f"{program} {stamp}", lambda: _asked(found)
+    )
+    return answer
+
+
+def _is_itself(program: Path, name: str) -> bool:
+    """Whether a file called `name` stands for no other program, as ccache does, or a
+    script that chooses one."""
+    try:
+        with program.open("rb") as file:
+            return program.name in name and file.read(2) != b"#!"
+    except OSError:  # it may be run, but not read
+        return False
+
+
+def _asked(program: str) -> str:
     done = subprocess.run(
-        [found, "--version"], check=False, capture_output=True, text=True
+        [program, "--version"], check=False, capture_output=True, text=True
     )
     match = re.search(r"\d+\.\d+(\.\d+)*", done.stdout)
     return match[0] if match else "unknown"
@@ -183,9 +209,11 @@ def hexagon_runtime() -> Path:
 
 
 def _zig_version() -> str:
+    from importlib import metadata  # slow, and only Hexagon needs it
+
     try:
-        return importlib.metadata.version("ziglang")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("ziglang")
+    except metadata.PackageNotFoundError:
         raise MissingToolError(
             "Hexagon needs the run-time library from the Python package ziglang,"
             " which is not installed",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ember import paths, program, writing
+from ember import kept, paths, program, writing
 from ember.errors import SdkError
 from ember.files import documents
 from ember.plan.passes.edit import Draft
@@ -33,7 +33,7 @@ class Entry:
         keep: frozenset[int],
     ) -> Entry:
         digest = hashlib.sha256(here.firmware.name.encode())
-        digest.update(_code())
+        digest.update(kept.modules_digest())
         for record in here.records([(reference, one) for one in runs]):
             of_record = hashlib.sha256()
             for piece in record:
@@ -74,14 +74,6 @@ class Entry:
     @property
     def _facts(self) -> Path:
         return self.place.with_suffix(".json")
-
-
-def _code() -> bytes:
-    """A hash of everything that the results depend on."""
-    digest = hashlib.sha256()
-    for path in sorted(paths.package().rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.digest()
 
 
 def _forget_old(folder: Path) -> None:
