@@ -34,6 +34,7 @@ class PackageKind:
     needs_model: bool = True
 
 
+LINUX = "linux"  # compiled, not sources: linux.py
 KINDS = {
     "sources": PackageKind("src/ alone", (), needs_model=False),
     "cmake": PackageKind("a library for add_subdirectory()", ("cmake",)),
@@ -44,6 +45,7 @@ KINDS = {
     "arduino": PackageKind("a library", ("arduino",)),
     "cmsis-pack": PackageKind("a .pack", ("cmsis-pack",)),
     "esp-idf": PackageKind("a component", ("cmake", "esp-idf")),
+    LINUX: PackageKind("a static library and a program for AArch64", ()),
 }
 
 
@@ -60,7 +62,13 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
                 f"a package for {name} needs a model, but none was given",
                 hint="name a .pte",
             )
+    if LINUX in wanted and set(wanted) != {LINUX}:
+        raise UsageError(
+            "a package for linux is compiled, and is none of sources as well",
+            hint="make it in a folder of its own",
+        )
     every = [name for name, one in KINDS.items() if models or not one.needs_model]
+    every = [name for name in every if name != LINUX]
     return list(dict.fromkeys(wanted)) or every
 
 
