@@ -135,4 +135,64 @@ static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) 
     return at;
 }
 
+// Sums of two filters, a and b, with three columns.
+typedef struct ember_tile_dsp {
+    int32_t a0, a1, a2, b0, b1, b2;
+} ember_tile_dsp_t;
+
+// Adds the products of `blocks` > 0 blocks of four weights, which start at `w` and, of
+// b, `pitch` behind. Columns are words as in ember_add_four(), (blocks, even or odd,
+// column).
+//
+// In one piece, since it takes all registers: the weights of b are read twice, and the
+// end of the loop comes from the stack. Four blocks in a row; the first time, those
+// that `blocks` lacks to a multiple of four are skipped.
+static inline ember_tile_dsp_t ember_tile_2x3(ember_tile_dsp_t tile, const int8_t *w,
+                                              int32_t pitch, const uint32_t *x,
+                                              int32_t blocks) {
+    uint32_t a = (uint32_t)(uintptr_t)(w + 4 * blocks); // the end, later weights
+    uint32_t b = -(uint32_t)blocks << 30; // skipped blocks in the upper bits
+
+    __asm__ volatile("push {%[a]}\n\t"
+                     "lsls %[b], %[b], #1\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr.w %[a], [%[w]], #4\n\t"
+                     "ldr.w %[b], [%[w], %[pitch]]\n\t"
+                     "ldmia.w %[x]!, {r4, r5, r6}\n\t"
+                     "sxtb16 %[b], %[b]\n\t"
+                     "smlad %[b0], %[b], r4, %[b0]\n\t"
+                     "smlad %[b1], %[b], r5, %[b1]\n\t"
+                     "smlad %[b2], %[b], r6, %[b2]\n\t"
+                     "sxtb16 %[b], %[a]\n\t"
+                     "smlad %[a0], %[b], r4, %[a0]\n\t"
+                     "smlad %[a1], %[b], r5, %[a1]\n\t"
+                     "smlad %[a2], %[b], r6, %[a2]\n\t"
+                     "ldmia.w %[x]!, {r4, r5, r6}\n\t"
+                     "sxtb16 %[a], %[a], ror #8\n\t"
+                     "smlad %[a0], %[a], r4, %[a0]\n\t"
+                     "smlad %[a1], %[a], r5, %[a1]\n\t"
+                     "smlad %[a2], %[a], r6, %[a2]\n\t"
+                     "ldr.w %[b], [%[w], %[pitch]]\n\t"
+                     "sxtb16 %[b], %[b], ror #8\n\t"
+                     "smlad %[b0], %[b], r4, %[b0]\n\t"
+                     "smlad %[b1], %[b], r5, %[b1]\n\t"
+                     "smlad %[b2], %[b], r6, %[b2]\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr.w %[b], [sp]\n\t"
+                     "cmp %[w], %[b]\n\t"
+                     "bne 10b\n\t"
+                     "add sp, #4"
+                     : [a0] "+r"(tile.a0), [a1] "+r"(tile.a1), [a2] "+r"(tile.a2),
+                       [b0] "+r"(tile.b0), [b1] "+r"(tile.b1), [b2] "+r"(tile.b2),
+                       [w] "+r"(w), [x] "+r"(x), [a] "+r"(a), [b] "+r"(b)
+                     : [pitch] "r"(pitch - 4)
+                     : "r4", "r5", "r6", "cc", "memory");
+    return tile;
+}
+
 #endif // EMBER_INTRINSICS_ARM_DSP_H

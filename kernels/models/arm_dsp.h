@@ -91,4 +91,25 @@ static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) 
     return at + 4;
 }
 
+typedef struct ember_tile_dsp {
+    int32_t a0, a1, a2, b0, b1, b2;
+} ember_tile_dsp_t;
+
+static inline ember_tile_dsp_t ember_tile_2x3(ember_tile_dsp_t tile, const int8_t *w,
+                                              int32_t pitch, const uint32_t *x,
+                                              int32_t blocks) {
+    const int8_t *second = w + pitch;
+    for (; blocks > 0; blocks--) {
+        const uint32_t a = ember_ldr_next(&w), b = ember_ldr_next(&second);
+        tile.a0 = ember_add_four(tile.a0, a, x[0], x[3]);
+        tile.a1 = ember_add_four(tile.a1, a, x[1], x[4]);
+        tile.a2 = ember_add_four(tile.a2, a, x[2], x[5]);
+        tile.b0 = ember_add_four(tile.b0, b, x[0], x[3]);
+        tile.b1 = ember_add_four(tile.b1, b, x[1], x[4]);
+        tile.b2 = ember_add_four(tile.b2, b, x[2], x[5]);
+        x += 6;
+    }
+    return tile;
+}
+
 #endif // EMBER_MODELS_ARM_DSP_H
