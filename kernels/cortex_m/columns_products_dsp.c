@@ -74,12 +74,10 @@ static __attribute__((noinline)) void scale(const ember_columns_dsp_t *s, int32_
     for (const int8_t *end = y + count; y != end; y++) {
         const ember_scale_dsp_t by =
             ember_scale_dsp(*multipliers++, *shifts++, zero_point);
-        const uint32_t twice = (uint32_t)*bias << 1;
-        const uint32_t first_sum = (uint32_t)sums[0];
-        const uint32_t second_sum = (uint32_t)sums[1], third_sum = (uint32_t)sums[2];
-        y[0] = (int8_t)ember_scaled_half_dsp(twice + (first_sum << 1), by);
-        y[b] = (int8_t)ember_scaled_half_dsp(twice + (second_sum << 1), by);
-        y[c] = (int8_t)ember_scaled_half_dsp(twice + (third_sum << 1), by);
+        const int32_t twice = 2 * *bias;
+        y[0] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[0]), by);
+        y[b] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[1]), by);
+        y[c] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[2]), by);
         bias += biased;
         sums += COLUMNS;
     }

@@ -94,10 +94,18 @@ static __attribute__((noinline)) void scale(const int32_t *sums, int32_t count,
                                             const channel_t *channel, int8_t *y,
                                             ptrdiff_t step) {
     const ember_scale_dsp_t by = channel->by;
-    const int32_t bias = channel->bias;
+    const int32_t twice = 2 * channel->bias;
 
-    for (const int32_t *end = sums + count; sums != end; y += step) {
-        *y = (int8_t)ember_scaled_dsp(*sums++ + bias, by);
+    for (; count > 1; count -= 2) {
+        const int32_t first = ember_add_twice(twice, sums[0]);
+        const int32_t second = ember_add_twice(twice, sums[1]);
+        y[0] = (int8_t)ember_scaled_half_dsp(first, by);
+        y[step] = (int8_t)ember_scaled_half_dsp(second, by);
+        sums += 2;
+        y += 2 * step;
+    }
+    if (count > 0) {
+        *y = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, *sums), by);
     }
 }
 

@@ -27,6 +27,13 @@ static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     return made;
 }
 
+// a + 2 b; wraps around.
+static inline int32_t ember_add_twice(int32_t a, int32_t b) {
+    int32_t made;
+    __asm__("add %0, %1, %2, lsl #1" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
 // Half of `x`, rounded down, or the int8 next to it.
 static inline int32_t ember_ssat8_half(int32_t x) {
     int32_t made;
@@ -295,6 +302,86 @@ static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
                      "cmp r3, r10\n\t"
                      "bne 1b\n\t"
                      "add sp, #4\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
+// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register int32_t r1 __asm__("r1") = pitch;
+    register int32_t r2 __asm__("r2") = blocks; // later 3 * pitch - 4
+    register const uint32_t *r3 __asm__("r3") = x;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = fours;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r0, r2, lsl #2\n\t"
+                     "mov r5, r3\n\t"
+                     "mov r6, r12\n\t"
+                     "add r7, r12, r14, lsl #4\n\t"
+                     "lsl r9, r1, #2\n\t"
+                     "sub r8, r9, r2, lsl #2\n\t"
+                     "rsb r10, r2, #0\n\t"
+                     "push {r4-r10}\n\t"
+                     "add r2, r1, r1, lsl #1\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #24]\n\t"
+                     "mov r4, #0\n\t"
+                     "mov r5, #0\n\t"
+                     "mov r6, #0\n\t"
+                     "mov r7, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr.w r9, [r3, #4]\n\t"
+                     "ldr.w r8, [r3], #8\n\t"
+                     "ldr.w r11, [r0, r1]\n\t"
+                     "ldr.w r12, [r0, r1, lsl #1]\n\t"
+                     "ldr.w r10, [r0], #4\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r4, r14, r8, r4\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r4, r10, r9, r4\n\t"
+                     "sxtb16 r14, r11\n\t"
+                     "smlad r5, r14, r8, r5\n\t"
+                     "sxtb16 r11, r11, ror #8\n\t"
+                     "smlad r5, r11, r9, r5\n\t"
+                     "ldr.w r10, [r0, r2]\n\t"
+                     "sxtb16 r14, r12\n\t"
+                     "smlad r6, r14, r8, r6\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r6, r12, r9, r6\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r7, r14, r8, r7\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r7, r10, r9, r7\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r0, r12\n\t"
+                     "bne 10b\n\t"
+                     "ldr r14, [sp, #8]\n\t"
+                     "ldr r3, [sp, #4]\n\t"
+                     "stmia r14!, {r4-r7}\n\t"
+                     "ldr r8, [sp, #16]\n\t"
+                     "ldr r9, [sp, #20]\n\t"
+                     "ldr r10, [sp, #12]\n\t"
+                     "str r14, [sp, #8]\n\t"
+                     "add r0, r8\n\t"
+                     "add r12, r9\n\t"
+                     "str r12, [sp]\n\t"
+                     "cmp r14, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #28\n\t"
                      "pop {r4-r11}"
                      : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
                      :

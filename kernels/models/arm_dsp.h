@@ -40,6 +40,10 @@ static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     return (int32_t)(((int64_t)a * b + ((int64_t)1 << 31)) >> 32);
 }
 
+static inline int32_t ember_add_twice(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + ((uint32_t)b << 1));
+}
+
 static inline int32_t ember_ssat8_half(int32_t x) {
     x >>= 1;
     return x < INT8_MIN ? INT8_MIN : x > INT8_MAX ? INT8_MAX : x;
@@ -138,6 +142,20 @@ static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
         ember_line_add_dsp(two, second + i, weights + 2);
         ember_line_add_dsp(two, third + i, weights + 4);
         sums[i] = two[0];
+    }
+}
+
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    for (int32_t row = 0; row < 4 * fours; row++) {
+        const int8_t *from = w;
+        int32_t sum = 0;
+        for (int32_t i = 0; i < blocks; i++) {
+            const uint32_t *words = x + 2 * i;
+            sum = ember_add_four(sum, ember_ldr_next(&from), words[0], words[1]);
+        }
+        *sums++ = sum;
+        w += pitch;
     }
 }
 
