@@ -135,8 +135,8 @@ def record(
 ) -> bytes:
     """A case and its runs; `linked` is the address of a program inside the runner.
 
-    With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the board
-    counts the cycles of each instruction.
+    With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
+    board counts the cycles of each instruction.
     """
     body = parts(
         case,
