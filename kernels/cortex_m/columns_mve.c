@@ -212,6 +212,7 @@ static void set_inner(ember_columns_mve_t *s) {
 static void set_columns(ember_columns_mve_t *s, int64_t taps) {
     s->inner = (int32_t)(taps * s->conv.depth);
     s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
+    s->last = s->inner > 0 ? (s->pitch - 1) / s->inner : 0;
     set_inner(s);
 }
 

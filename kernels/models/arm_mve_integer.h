@@ -50,6 +50,10 @@ static inline int16x8_t vreinterpretq_s16_s32(int32x4_t a) {
     return (int16x8_t)a;
 }
 
+static inline int32x4_t vreinterpretq_s32_s16(int16x8_t a) {
+    return (int32x4_t)a;
+}
+
 static inline int32x4_t vreinterpretq_s32_f32(float32x4_t a) {
     return (int32x4_t)a;
 }

@@ -17,19 +17,22 @@ from ember.program import Method
 
 VERSION = 2
 BUDGET = 10_000_000  # instructions of one execution
-_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD = range(1, 8)
-_BUNDLED, _LINKED, _POISON = 1, 2, 4
+_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES = range(1, 9)
+_BUNDLED, _LINKED, _POISON, _TIMED = 1, 2, 4, 8
 _HEAD = struct.Struct("<II")  # kind, length
 _HELLO_BODY = struct.Struct("<IIQ")
 _CASE_BODY = struct.Struct("<8IQ")
 _RUN_BODY = struct.Struct("<IIdd")
 _DEAD_HEAD = struct.Struct("<II")
 _DEAD_BODY = struct.Struct("<5I")
+_CYCLES_BODY = struct.Struct("<4I")
+_NODE_BODY = struct.Struct("<II")
 _OUTPUT_BODY = struct.Struct("<IIiI")
 _RESULT_BODY = struct.Struct("<IiIIII5Q")
 _END_BODY = struct.Struct("<QQ")
 _LEAST = {  # bytes of the records that the runner writes
     _HELLO: _HELLO_BODY.size,
+    _CYCLES: _CYCLES_BODY.size,
     _OUTPUT: _OUTPUT_BODY.size,
     _RESULT: _RESULT_BODY.size,
     _END: _END_BODY.size,
@@ -43,6 +46,14 @@ READ, OPEN, LOAD, INPUTS, EXECUTE, CHECK, DONE = range(7)  # stages
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Processor cycles of one run, by the counter of the board."""
+
+    whole: int  # with those of counting
+    nodes: tuple[tuple[int, int], ...]  # of each instruction: cycles, executions
+
+
+@dataclass(frozen=True)
 class Output:
     """The outputs of a run, and the runtime's verdict on a bundle's test case."""
 
@@ -50,6 +61,7 @@ class Output:
     verdict: int
     first_wrong: int
     values: tuple[values.Value, ...]
+    cycles: Counted | None = None  # where the case asks for them
 
 
 @dataclass(frozen=True)
@@ -119,14 +131,23 @@ def record(
     budget: int = BUDGET,
     poison: Poison | None = None,
     fill: int = 0,
+    timed: bool = False,
 ) -> bytes:
     """A case and its runs; `linked` is the address of a program inside the runner.
 
-    With `poison`, dead memory is overwritten with the byte `fill`.
+    With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
+    board counts the cycles of each instruction.
     """
-    return b"".join(
-        parts(case, index, linked=linked, budget=budget, poison=poison, fill=fill)
+    body = parts(
+        case,
+        index,
+        linked=linked,
+        budget=budget,
+        poison=poison,
+        fill=fill,
+        timed=timed,
     )
+    return b"".join(body)
 
 
 def parts(
@@ -137,6 +158,7 @@ def parts(
     budget: int = BUDGET,
     poison: Poison | None = None,
     fill: int = 0,
+    timed: bool = False,
 ) -> list[bytes]:
     """The record in pieces; the program is one of them."""
     methods = case.methods
@@ -144,7 +166,7 @@ def parts(
     names += bytes(-len(names) % 4)
     contents = [] if linked is not None else [case.content, *case.data]
     flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
-    flags += _POISON * (poison is not None)
+    flags += _POISON * (poison is not None) + _TIMED * timed
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
     sizes = struct.pack(f"<{len(contents)}I", *(len(content) for content in contents))
@@ -214,6 +236,7 @@ def answer(data: bytes) -> Answer:
     memory: int | None = None
     results: list[Result] = []
     outputs: list[Output] = []
+    cycles: Counted | None = None
     for kind, body in _records(data):
         if kind == _HELLO:
             version, _, memory = _HELLO_BODY.unpack_from(body.data)
@@ -221,9 +244,12 @@ def answer(data: bytes) -> Answer:
                 raise SdkError(
                     f"the test runner uses version {version} of the batch format"
                 )
+        elif kind == _CYCLES:
+            cycles = _counted(body.data)
         elif kind == _OUTPUT:
             _, run, verdict, wrong = _OUTPUT_BODY.unpack_from(body.data)
-            outputs.append(Output(run, verdict, wrong, body.values))
+            outputs.append(Output(run, verdict, wrong, body.values, cycles))
+            cycles = None
         elif kind == _RESULT:
             results.append(_result(body.data, tuple(outputs)))
             outputs = []
@@ -262,6 +288,14 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
         except values.TornError:
             return
         yield kind, _Body(body, tuple(outputs))
+
+
+def _counted(body: bytes) -> Counted:
+    _, _, whole, count = _CYCLES_BODY.unpack_from(body)
+    nodes = body[_CYCLES_BODY.size :][: count * _NODE_BODY.size]
+    if len(nodes) < count * _NODE_BODY.size:
+        raise SdkError(f"the test runner wrote cycles of less than {count} nodes")
+    return Counted(whole, tuple(_NODE_BODY.iter_unpack(nodes)))
 
 
 def _result(body: bytes, outputs: tuple[Output, ...]) -> Result:

@@ -34,6 +34,7 @@ class PackageKind:
     needs_model: bool = True
 
 
+LINUX = "linux"  # compiled, not sources: linux.py
 KINDS = {
     "sources": PackageKind("src/ alone", (), needs_model=False),
     "cmake": PackageKind("a library for add_subdirectory()", ("cmake",)),
@@ -44,6 +45,7 @@ KINDS = {
     "arduino": PackageKind("a library", ("arduino",)),
     "cmsis-pack": PackageKind("a .pack", ("cmsis-pack",)),
     "esp-idf": PackageKind("a component", ("cmake", "esp-idf")),
+    LINUX: PackageKind("a static library and a program for AArch64", ()),
 }
 
 
@@ -60,7 +62,13 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
                 f"a package for {name} needs a model, but none was given",
                 hint="name a .pte",
             )
+    if LINUX in wanted and set(wanted) != {LINUX}:
+        raise UsageError(
+            "a package for linux is compiled: it needs a separate folder",
+            hint="run `ember package` once for linux, and once for the others",
+        )
     every = [name for name, kind in KINDS.items() if models or not kind.needs_model]
+    every = [name for name in every if name != LINUX]
     return list(dict.fromkeys(wanted)) or every
 
 

@@ -93,7 +93,8 @@ def _make(libs: Libraries, places: Mapping[str, Sequence[int]], folder: Path) ->
         targets = [
             str(Path(target).relative_to(tree)) for o in wanted.values() for target in o
         ]
-        libraries.compile_targets(libs.config, targets)
+        if targets:  # without any, Ninja makes everything
+            libraries.compile_targets(libs.config, targets)
         with tempfile.TemporaryDirectory(dir=libs.folder) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
