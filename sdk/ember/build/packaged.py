@@ -90,14 +90,16 @@ def _pack(
     if not found.fits:
         raise refusal.error(found, chosen, prepared=False)
     assert found.packed is not None
+    packed = found.packed
     more = _for_application(found)
     if more:
         settled = Assumed(found.stack, found.linked)
         placed = placing.place(job, chosen, replace(settled, stack=found.stack + more))
         if placed.shortages:
             placed = placing.place(job, chosen, settled)
-        packing.pack(folder, job, placed)
-    return found.packed.kernels
+        packed = packing.pack(folder, job, placed)
+    packing.write_facts(folder, job, packed, packed.placed.facts)
+    return packed.kernels
 
 
 def _for_application(found: Estimate) -> int:

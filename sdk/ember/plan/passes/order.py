@@ -64,21 +64,36 @@ def _room(store: Storage) -> int:
     return -(-store.size // ALIGN) * ALIGN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Calls in a row."""
+
+    last: int
+    before: _Order | None
+
+    def calls(self) -> tuple[int, ...]:
+        found: list[int] = []
+        now: _Order | None = self
+        while now is not None:
+            found.append(now.last)
+            now = now.before
+        return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     """An order under way; calls and storages as bits."""
 
     peak: int
     size: int  # alive now
-    last: int  # the call
+    order: _Order | None
     done: int
     ready: int
     live: int
-    before: _State | None
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        return self.peak, self.size, self.last
+        return self.peak, self.size, self.order.last if self.order else -1
 
 
 @dataclass(frozen=True)
@@ -198,13 +213,15 @@ class Orders:
         if now.peak <= self._least(start):
             return None
         found = self._search(start, now.peak)
-        return tuple(_path(found)) if found and found.peak < now.peak else None
+        if found is None or found.order is None or found.peak >= now.peak:
+            return None
+        return found.order.calls()
 
     def _start(self) -> _State:
         given = sum(1 << n for n, one in enumerate(self.stores) if -1 in one.points)
         ready = sum(1 << n for n, needs in enumerate(self.needs) if not needs)
         size = self._size(given)
-        return _State(size, size, -1, 0, ready, given, None)
+        return _State(size, size, None, 0, ready, given)
 
     def _least(self, start: _State) -> int:
         """No order has a lower peak than this."""
@@ -231,7 +248,7 @@ class Orders:
         for one in _ones(self.followers[index]):
             if not self.needs[one] & ~done:
                 ready |= 1 << one
-        return _State(peak, size, index, done, ready, live, state)
+        return _State(peak, size, _Order(index, state.order), done, ready, live)
 
     def _search(self, start: _State, limit: int) -> _State | None:
         """The end of the best order of a beam whose peak is below `limit`; it goes on
@@ -252,15 +269,6 @@ class Orders:
             width = max(1, min(_WIDEST, left // per_state))
             beam = sorted(found.values(), key=lambda one: one.rank)[:width]
         return beam[0] if beam else None
-
-
-def _path(state: _State) -> list[int]:
-    found: list[int] = []
-    now: _State | None = state
-    while now is not None and now.last >= 0:
-        found.append(now.last)
-        now = now.before
-    return found[::-1]
 
 
 def _ones(bits: int) -> Iterator[int]:
