@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ember import indented, progress, writing
+from ember import progress, writing
 
 
 def _json_target(json_to: str | None) -> str | None:
@@ -81,7 +82,8 @@ def write_json(data: Any, json_to: str | None) -> None:
     """
     if json_to is None:
         return
-    text = indented.text(_finite(data)) + "\n"
+    text = json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False)
+    text += "\n"
     if json_to == "-":
         sys.stdout.write(text)
         sys.stdout.flush()

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ember import indented, writing
+from ember import writing
+from ember.build import indented
 from ember.errors import SdkError
 from ember.files import documents
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ember import indented
+from ember.build import indented
 
 
 class Number(enum.IntEnum):
