@@ -212,11 +212,17 @@ static void set_inner(ember_columns_mve_t *s) {
 static void set_columns(ember_columns_mve_t *s, int64_t taps) {
     s->inner = (int32_t)(taps * s->conv.depth);
     s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
+    s->last = s->inner > 0 ? (s->pitch - 1) / s->inner : 0;
     set_inner(s);
 }
 
 void ember_columns_mve_measure(ember_columns_mve_t *s) {
     set_columns(s, ember_conv_s8_taps(&s->conv));
+}
+
+static bool is_plain(const ember_scales_s8_t *scales, int32_t filters) {
+    return scales->limits.low == INT8_MIN && scales->limits.high == INT8_MAX &&
+           ember_shifts_within(scales, filters, EMBER_SHIFT_MIN_MVE, -1);
 }
 
 // Scratch: sums, turned weights, copies.
@@ -260,5 +266,6 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);
+    s->plain = is_plain(&conv->scales, conv->filters);
     return ember_node_status(node);
 }

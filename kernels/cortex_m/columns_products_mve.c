@@ -25,20 +25,21 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
         int32_t a0 = sums[0], a1 = a0, a2 = a0;
         int32_t b0 = sums[1], b1 = b0, b2 = b0;
         int32_t k = inner;
+        int8x16_t a = vldrbq_s8(w0);
         do {
             const mve_pred16_t lanes = vctp8q((uint32_t)k);
-            const int8x16_t a = vldrbq_z_s8(w0, lanes);
-            const int8x16_t b = vldrbq_z_s8(w1, lanes);
             const int8x16_t u = vldrbq_z_s8(x0, lanes);
             a0 = vmladavaq_p_s8(a0, a, u, lanes);
+            const int8x16_t b = vldrbq_z_s8(w1, lanes);
             b0 = vmladavaq_p_s8(b0, b, u, lanes);
             const int8x16_t v = vldrbq_z_s8(x1, lanes);
             a1 = vmladavaq_p_s8(a1, a, v, lanes);
-            b1 = vmladavaq_p_s8(b1, b, v, lanes);
             const int8x16_t t = vldrbq_z_s8(x2, lanes);
-            a2 = vmladavaq_p_s8(a2, a, t, lanes);
-            b2 = vmladavaq_p_s8(b2, b, t, lanes);
+            b1 = vmladavaq_p_s8(b1, b, v, lanes);
             w0 += EMBER_LANES_S8;
+            a2 = vmladavaq_p_s8(a2, a, t, lanes);
+            a = vldrbq_z_s8(w0, lanes);
+            b2 = vmladavaq_p_s8(b2, b, t, lanes);
             w1 += EMBER_LANES_S8;
             x0 += EMBER_LANES_S8;
             x1 += EMBER_LANES_S8;
@@ -57,49 +58,112 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
     } while (sums != end);
 }
 
-// The same for columns of at most two vectors, one when `two` is not set, which stay in
-// registers, and any count but 0.
-INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
-                          int32_t count, const int8_t *const *columns, int32_t inner,
-                          bool two) {
-    const mve_pred16_t low = vctp8q((uint32_t)inner);
-    const mve_pred16_t high = vctp8q(two ? (uint32_t)(inner - EMBER_LANES_S8) : 0);
-    const int8x16_t x0 = vldrbq_z_s8(columns[0], low);
-    const int8x16_t x1 = vldrbq_z_s8(columns[1], low);
-    const int8x16_t x2 = vldrbq_z_s8(columns[2], low);
-    const int8x16_t y0 = vldrbq_z_s8(columns[0] + EMBER_LANES_S8, high);
-    const int8x16_t y1 = vldrbq_z_s8(columns[1] + EMBER_LANES_S8, high);
-    const int8x16_t y2 = vldrbq_z_s8(columns[2] + EMBER_LANES_S8, high);
+// Columns of at most two vectors, which stay in registers.
+typedef struct {
+    int8x16_t low[EMBER_COLUMNS_MVE];
+    int8x16_t high[EMBER_COLUMNS_MVE]; // of columns of two
+} held_t;
 
+INLINE held_t hold(const int8_t *const *columns, int32_t inner, bool two) {
+    const mve_pred16_t low = vctp8q((uint32_t)inner);
+    held_t held;
+
+    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
+        held.low[n] = vldrbq_z_s8(columns[n], low);
+    }
+    for (int32_t n = 0; two && n < EMBER_COLUMNS_MVE; n++) {
+        const mve_pred16_t high = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
+        held.high[n] = vldrbq_z_s8(columns[n] + EMBER_LANES_S8, high);
+    }
+    return held;
+}
+
+// tile[n, 0] and tile[n, 1] of two filters, whose vectors are read whole: what lies
+// behind a filter meets zeros.
+INLINE void multiply_pair(int32_t *tile, const int32_t *sums, const int8_t *w,
+                          const held_t *held, int32_t inner, bool two) {
+    const int8_t *next = w + inner;
+    int32_t a0 = sums[0], a1 = a0, a2 = a0;
+    int32_t b0 = sums[1], b1 = b0, b2 = b0;
+    const int8x16_t a = vldrbq_s8(w);
+
+    a0 = vmladavaq_s8(a0, held->low[0], a);
+    const int8x16_t b = vldrbq_s8(next);
+    a1 = vmladavaq_s8(a1, held->low[1], a);
+    a2 = vmladavaq_s8(a2, held->low[2], a);
+    b0 = vmladavaq_s8(b0, held->low[0], b);
+    b1 = vmladavaq_s8(b1, held->low[1], b);
+    b2 = vmladavaq_s8(b2, held->low[2], b);
+    if (two) {
+        const int8x16_t c = vldrbq_s8(w + EMBER_LANES_S8);
+        a0 = vmladavaq_s8(a0, held->high[0], c);
+        const int8x16_t d = vldrbq_s8(next + EMBER_LANES_S8);
+        a1 = vmladavaq_s8(a1, held->high[1], c);
+        a2 = vmladavaq_s8(a2, held->high[2], c);
+        b0 = vmladavaq_s8(b0, held->high[0], d);
+        b1 = vmladavaq_s8(b1, held->high[1], d);
+        b2 = vmladavaq_s8(b2, held->high[2], d);
+    }
+    tile[0] = a0;
+    tile[1] = b0;
+    tile[TILE] = a1;
+    tile[TILE + 1] = b1;
+    tile[2 * TILE] = a2;
+    tile[2 * TILE + 1] = b2;
+}
+
+// The same of one filter, behind which nothing may be read.
+INLINE void multiply_last(int32_t *tile, int32_t sum, const int8_t *w,
+                          const held_t *held, int32_t inner, bool two) {
+    const int8x16_t a = vldrbq_z_s8(w, vctp8q((uint32_t)inner));
+    int32_t s0 = vmladavaq_s8(sum, held->low[0], a);
+    int32_t s1 = vmladavaq_s8(sum, held->low[1], a);
+    int32_t s2 = vmladavaq_s8(sum, held->low[2], a);
+
+    if (two) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
+        const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, lanes);
+        s0 = vmladavaq_s8(s0, held->high[0], b);
+        s1 = vmladavaq_s8(s1, held->high[1], b);
+        s2 = vmladavaq_s8(s2, held->high[2], b);
+    }
+    tile[0] = s0;
+    tile[TILE] = s1;
+    tile[2 * TILE] = s2;
+}
+
+// The same as multiply() for columns of at most two vectors, and any count but 0.
+// `whole` of the filters are read in whole vectors.
+INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
+                          int32_t count, int32_t whole, const int8_t *const *columns,
+                          int32_t inner, bool two) {
+    const held_t held = hold(columns, inner, two);
+
+    for (; whole > 1; whole -= 2) {
+        multiply_pair(tile, sums, w, &held, inner, two);
+        tile += 2;
+        sums += 2;
+        w += 2 * inner;
+        count -= 2;
+    }
     for (; count > 0; count--) {
-        const int32_t sum = *sums++;
-        const int8x16_t a = vldrbq_z_s8(w, low);
-        int32_t s0 = vmladavaq_s8(sum, x0, a);
-        int32_t s1 = vmladavaq_s8(sum, x1, a);
-        int32_t s2 = vmladavaq_s8(sum, x2, a);
-        if (two) {
-            const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, high);
-            s0 = vmladavaq_s8(s0, y0, b);
-            s1 = vmladavaq_s8(s1, y1, b);
-            s2 = vmladavaq_s8(s2, y2, b);
-        }
-        tile[0] = s0;
-        tile[TILE] = s1;
-        tile[2 * TILE] = s2;
+        multiply_last(tile, *sums, w, &held, inner, two);
         tile++;
+        sums++;
         w += inner;
     }
 }
 
-static __attribute__((noinline)) void multiply_short(int32_t *tile, const int32_t *sums,
-                                                     const int8_t *w, int32_t count,
-                                                     const int8_t *const *columns,
-                                                     int32_t inner) {
-    if (inner > EMBER_LANES_S8) {
-        multiply_held(tile, sums, w, count, columns, inner, true);
-    } else {
-        multiply_held(tile, sums, w, count, columns, inner, false);
-    }
+static __attribute__((noinline)) void
+multiply_one(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
+             int32_t whole, const int8_t *const *columns, int32_t inner) {
+    multiply_held(tile, sums, w, count, whole, columns, inner, false);
+}
+
+static __attribute__((noinline)) void
+multiply_two(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
+             int32_t whole, const int8_t *const *columns, int32_t inner) {
+    multiply_held(tile, sums, w, count, whole, columns, inner, true);
 }
 
 // The same for columns of four vectors, one after the other.
@@ -145,6 +209,58 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
     } while (count > 0);
 }
 
+// The outputs of eight filters from their sums with a column. As vectors of 32 bits,
+// even filters are apart from odd ones.
+INLINE void scale_eight(int8_t *y, const int32_t *tile, int32x4x2_t by,
+                        int32x4x2_t shifts, int32_t zero_point) {
+    const int32x4x2_t sums = vld2q_s32(tile);
+    const int32x4_t a = ember_shifted_mve(sums.val[0], by.val[0], shifts.val[0]);
+    const int32x4_t b = ember_shifted_mve(sums.val[1], by.val[1], shifts.val[1]);
+    ember_store_eight_mve(y, a, b, zero_point);
+}
+
+// The same for a count that is a multiple of eight, where `s` is plain.
+static __attribute__((noinline)) void
+scale_eights(const ember_scales_s8_t *scales, const int32_t *tile, int32_t count,
+             int8_t *y, const ptrdiff_t *y_steps) {
+    const int32_t *multipliers = scales->multipliers;
+    const int32_t *shifts = scales->shifts;
+    const int32_t zero_point = scales->zero_point;
+    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
+
+    do {
+        const int32x4x2_t by = vld2q_s32(multipliers);
+        const int32x4x2_t shift = vld2q_s32(shifts);
+        scale_eight(y, tile, by, shift, zero_point);
+        scale_eight(y1, tile + TILE, by, shift, zero_point);
+        scale_eight(y2, tile + 2 * TILE, by, shift, zero_point);
+        multipliers += EMBER_LANES_S16;
+        shifts += EMBER_LANES_S16;
+        tile += EMBER_LANES_S16;
+        y += EMBER_LANES_S16;
+        y1 += EMBER_LANES_S16;
+        y2 += EMBER_LANES_S16;
+        count -= EMBER_LANES_S16;
+    } while (count > 0);
+}
+
+// The same for any count but 0.
+static void scale_all(const ember_columns_mve_t *s, const ember_scales_s8_t *scales,
+                      const int32_t *tile, int32_t count, int8_t *y,
+                      const ptrdiff_t *y_steps) {
+    const int32_t eights = s->plain ? count & -EMBER_LANES_S16 : 0;
+    ember_scales_s8_t rest = *scales;
+
+    if (eights > 0) {
+        scale_eights(scales, tile, eights, y, y_steps);
+        rest.multipliers += eights;
+        rest.shifts += eights;
+    }
+    if (eights < count) {
+        scale(&rest, tile + eights, count - eights, y + eights, y_steps);
+    }
+}
+
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
     const ptrdiff_t y_steps[] = {y[1] - y[0], y[2] - y[0]}; // in one tensor
@@ -158,7 +274,10 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
         const int32_t count = left < TILE ? left : TILE;
         const int32_t even = s->inner > 2 * EMBER_LANES_S8 ? count & ~1 : count;
         if (s->inner <= 2 * EMBER_LANES_S8) {
-            multiply_short(tile, sums, w, count, columns, s->inner);
+            const int32_t past = s->last - (left - count);
+            const int32_t whole = past > 0 ? count - past : count;
+            (s->inner > EMBER_LANES_S8 ? multiply_two : multiply_one)(
+                tile, sums, w, count, whole, columns, s->inner);
         } else if (s->inner == FOUR) {
             multiply_four(tile, sums, w, even, columns);
         } else if (even > 0) {
@@ -169,7 +288,7 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
             tile[n * TILE + even] =
                 ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
         }
-        scale(&scales, tile, count, to, y_steps);
+        scale_all(s, &scales, tile, count, to, y_steps);
         scales.multipliers += TILE;
         scales.shifts += TILE;
         sums += TILE;

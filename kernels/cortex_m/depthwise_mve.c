@@ -16,12 +16,15 @@ typedef struct {
     int32x4_t v[4];
 } sums_t;
 
+enum { UPPER_HALF = 1 << 15 };
+
 // Adds sums of int16 products: `even` those of channels 0, 2, .., `odd` of 1, 3, ..
+// The upper half of twice a word times UPPER_HALF is the word's upper half.
 INLINE void widen(sums_t *sums, int16x8_t even, int16x8_t odd) {
+    sums->v[2] = vqdmlahq_n_s32(sums->v[2], vreinterpretq_s32_s16(even), UPPER_HALF);
     sums->v[0] = vaddq_s32(sums->v[0], vmovlbq_s16(even));
+    sums->v[3] = vqdmlahq_n_s32(sums->v[3], vreinterpretq_s32_s16(odd), UPPER_HALF);
     sums->v[1] = vaddq_s32(sums->v[1], vmovlbq_s16(odd));
-    sums->v[2] = vaddq_s32(sums->v[2], vmovltq_s16(even));
-    sums->v[3] = vaddq_s32(sums->v[3], vmovltq_s16(odd));
 }
 
 // Keeps the compiler from loading ahead, or only once: there are no registers for it.

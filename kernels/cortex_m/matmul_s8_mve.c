@@ -61,6 +61,29 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *fir
     } while (first != end);
 }
 
+// Whether outputs are shifted, and have no limits but int8's.
+static bool is_plain(const ember_matmul_s8_t *s) {
+    return s->by.shift < 0 && s->limits.low == INT8_MIN && s->limits.high == INT8_MAX;
+}
+
+// Scales `count` sums of the tile, a multiple of eight, where `s` is plain.
+static __attribute__((noinline)) void scale_eights(const ember_matmul_s8_t *s,
+                                                   const int32_t *tile, int32_t count,
+                                                   int8_t *c) {
+    const int32x4_t shifts = vdupq_n_s32(s->by.shift);
+    const int32x4_t by = vdupq_n_s32(s->by.multiplier);
+    const int32_t zero_point = s->c_offset;
+
+    for (; count > 0; count -= EMBER_LANES_S16) {
+        const int32x4x2_t sums = vld2q_s32(tile);
+        const int32x4_t even = ember_shifted_mve(sums.val[0], by, shifts);
+        const int32x4_t odd = ember_shifted_mve(sums.val[1], by, shifts);
+        ember_store_eight_mve(c, even, odd, zero_point);
+        tile += EMBER_LANES_S16;
+        c += EMBER_LANES_S16;
+    }
+}
+
 // Scales `count` sums of the tile.
 static __attribute__((noinline)) void
 scale(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8_t *c) {
@@ -100,7 +123,9 @@ static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8
         for (int32_t j = 0; base != 0 && j < count; j++) {
             tile[j] = (int32_t)((uint32_t)tile[j] + (uint32_t)base);
         }
-        scale(s, tile, count, c);
+        const int32_t eights = is_plain(s) ? count & -EMBER_LANES_S16 : 0;
+        scale_eights(s, tile, eights, c);
+        scale(s, tile + eights, count - eights, c + eights);
         first += TILE;
         c += TILE;
     }

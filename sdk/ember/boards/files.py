@@ -60,6 +60,7 @@ class Core(Strict):
         "native",
     ]
     flags: str = ""  # of the compilers; toolchains that know one core need none
+    detects: bool = False  # firmware finds out which of `isa` its core has
 
     @field_validator("arch", mode="before")
     @classmethod

@@ -42,6 +42,10 @@ def _compare_profiles(
         "execute": [before.execute, after.execute],
         "load": [before.load, after.load],
     }
+    for name in ("execute_cycles", "load_cycles", "execute_board_cycles"):
+        both = [getattr(before, name), getattr(after, name)]
+        if None not in both:
+            whole[name] = both
     output.write_json({"operators": facts} | whole, json_to)
 
 

@@ -91,6 +91,8 @@ def _machine_of(board: Board) -> int | None:
     if board.port == "host":
         return elf.read(Path(sys.executable).resolve()).machine
     if board.port == "linux_user":
+        if board.pointer_bytes == 8:
+            return elf.EM_AARCH64
         return elf.EM_HEXAGON if board.cpu.startswith("hexagon") else elf.EM_ARM
     return {"cortexm": elf.EM_ARM, "a64": elf.EM_AARCH64}.get(board.port)
 

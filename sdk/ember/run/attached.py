@@ -14,7 +14,6 @@ import re
 import select
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -277,12 +276,8 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
     names += ["monitor"] if board.port == "cortexm" else []
     end = _END if elf.read(firmware).symbol(_KNOWS_END) is not None else b""
     with contextlib.ExitStack() as stack:
-        # Not TCP: its end would drop what the emulator wrote and we have not read yet.
-        server = stack.enter_context(socket.socket(socket.AF_UNIX))
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ember-"))
-        server.bind(f"{folder}/line")
-        server.listen()
-        words = _command(board, firmware, f"{folder}/line", names)
+        lines = stack.enter_context(emulated.server())
+        words = _command(board, firmware, lines.address, names)
         process = stack.enter_context(_process(words, subprocess.PIPE))
         out, errors, into = process.stdout, process.stderr, process.stdin
         assert out is not None and errors is not None and into is not None
@@ -290,7 +285,7 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
         told = [_Told(into, None)]
         watch = None
         for name in names:  # it opens one after the other
-            line = emulated.accepted(server, process, lambda: _text(errors))
+            line = lines.accept(process, lambda: _text(errors))
             stack.enter_context(line)
             if name == "monitor":
                 watch = stuck.Watch(line)
@@ -302,14 +297,14 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
 
 
 def _command(
-    board: Board, firmware: Path, line: str, names: Sequence[str]
+    board: Board, firmware: Path, address: str, names: Sequence[str]
 ) -> list[str]:
     words = [tools.path(str(board.runner.binary)), *board.runner.args]
     words += ["-display", "none", "-monitor", "none"]
     if "monitor" in names:
         words += ["-mon", "chardev=monitor,mode=control"]
     for name in names:
-        words += ["-chardev", f"socket,path={line.replace(',', ',,')},id={name}"]
+        words += ["-chardev", f"{address},id={name}"]
     words += ["-serial", "chardev:uart"]
     if "console" in names:
         semihosting = "enable=on,target=native,chardev=console,arg=firmware"

@@ -39,6 +39,7 @@ class NodeKernel:
     packed: PackedWeights | None = None  # what it would rather have than its weights
     refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
     row: bool = False  # a product of one row
+    others: tuple[str, ...] = ()  # that run it on lesser cores, of firmware that asks
 
     def to_json(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "variant": self.variant}

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ember import kernels
-from ember.boards import Board
+from ember.boards import Board, levels
 from ember.errors import SdkError
 from ember.files import documents
 from ember.kernels import KernelList
-from ember.select import delegates, loader
+from ember.select import delegates, loader, merged
 from ember.select.delegates import DelegateNeeds
 from ember.toolchain import emulator
 
@@ -103,8 +103,23 @@ def resolve(
     known = known or kernels.load()
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
     tool = loader.ready(board, known, allowed, program)
-    vector = [f"vector={board.svl // 8}"] if board.svl else []
-    return _resolution(*_load(tool, program, data, methods, allowed, vector))
+    found = [
+        _resolution(*_load(tool, program, data, methods, allowed, words))
+        for words in _cores(board)
+    ]
+    if len(found) == 1:
+        return found[0]
+    return Resolution(merged.merged([one.methods for one in found]), found[-1].sizes)
+
+
+def _cores(board: Board) -> list[list[str]]:
+    """What tells the loader of each core that the firmware may find."""
+    if not board.detects:
+        return [[f"vector={board.svl // 8}"] if board.svl else []]
+    return [
+        [f"cpu={one.cpu}", *([f"vector={one.svl // 8}"] if one.svl else [])]
+        for one in levels.of(board)
+    ]
 
 
 def _load(

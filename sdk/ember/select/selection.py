@@ -51,10 +51,11 @@ class Selection:
     def nodes(self) -> frozenset[str]:
         """Kernels of the nodes of delegates."""
         return frozenset(
-            node.kernel
+            kernel
             for needs in self.needs
             for delegate in needs.delegates.values()
             for node in delegate.nodes
+            for kernel in (node.kernel, *node.others)
         )
 
     def to_json(self) -> dict[str, Any]:

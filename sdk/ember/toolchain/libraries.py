@@ -20,7 +20,7 @@ from typing import Literal
 from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, models, tools
+from ember.toolchain import consoles, linker, models, own_objects, tools
 from ember.toolchain.build_tree import (
     Config,
     ToolError,
@@ -121,20 +121,23 @@ class Libraries:
         """
         folder = folder.absolute()
         made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+
+        def compile_one(source: Path, target: Path) -> None:
+            source, plain = source.absolute(), source not in given
+            if plain and own_objects.is_ours(source, options):
+                told = [word for word in options if not word.startswith("-I")]
+                kept = own_objects.place(self.folder, source, told)
+                own_objects.make(kept, lambda o: self._compile(source, o, told))
+                shutil.copy(kept, target)
+            else:
+                self._compile(source, target, options, plain=plain)
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(
-                pool.map(
-                    lambda s, o: self._compile(
-                        s.absolute(), o, options, plain=s not in given
-                    ),
-                    sources,
-                    made,
-                )
-            )
+            list(pool.map(compile_one, sources, made))
         return made
 
     def _compile(
-        self, source: Path, made: Path, options: Sequence[str], *, plain: bool
+        self, source: Path, made: Path, options: Sequence[str], *, plain: bool = True
     ) -> None:
         compiler = self.plain_compiler if plain else self.compiler
         flags = self.plain_flags if plain else self.flags

@@ -44,14 +44,19 @@ TOOLS = {
         Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon"),
         Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon"),
         Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware"),
+        Tool("llvm-objdump-19", "llvm-19", "reads code for --cycles"),
+        Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles"),
         Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
         Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
+        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux"),
         Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
         Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
     )
 }
 NEWLIB_PACKAGE = "libnewlib-arm-none-eabi"
 ZIGLANG_INSTALL = f"{sys.executable} -m pip install ziglang"
+
+OPTIONAL = ("llvm-objdump-19", "llvm-mca-19")  # where instructions are counted
 
 _ALWAYS = ("cmake", "ninja", "cc")
 _LLVM = ("clang-19", "ld.lld-19", "llvm-ar-19")

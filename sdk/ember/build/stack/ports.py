@@ -37,20 +37,28 @@ _PORTS = {
         handler_stack="fault_stack_end",
     ),
     "linux_user": _Port("_start"),
+    # Signals are handled on a stack of their own.
+    "linux_user_wide": _Port("_start", "__ember_stack_end"),
     # A guard of 64 bytes, and the word above that tells whether the stack was full.
     "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=68),
 }
-_BOUNDED = ("cortexm", "a64")
+_BOUNDED = ("cortexm", "a64", "linux_user_wide")
+
+
+def _name(board: Board) -> str:
+    """The port, with the width of its pointers where there are two."""
+    wide = board.port == "linux_user" and board.pointer_bytes == 8
+    return "linux_user_wide" if wide else board.port
 
 
 def is_bounded(board: Board) -> bool:
     """Whether firmware for the board has a bound of its stack."""
-    return board.port in _BOUNDED
+    return _name(board) in _BOUNDED
 
 
 def members(made: Libraries, objects: Sequence[Path]) -> Members | None:
     """What a firmware of `objects` is linked of; None on this computer."""
-    port = _PORTS.get(made.board.port)
+    port = _PORTS.get(_name(made.board))
     if port is None:
         return None
     given = [*objects, *made.objects]
@@ -66,7 +74,7 @@ def graph(made: Libraries, found: Members | None) -> Graph | None:
 
 def bound(made: Libraries, calls: Graph) -> Bound:
     """StackError where there is none."""
-    port = _PORTS[made.board.port]
+    port = _PORTS[_name(made.board)]
     for place in _labelled(calls.members, port.handlers):
         calls.add_stack(place, port.handler_stack)
     if port.vectors is None:
@@ -88,7 +96,7 @@ def size(made: Libraries, found: Bound) -> int:
 
 
 def floor(made: Libraries) -> int:
-    return _PORTS[made.board.port].floor
+    return _PORTS[_name(made.board)].floor
 
 
 def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
