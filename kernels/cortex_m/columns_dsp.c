@@ -8,47 +8,53 @@
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, MOST = 1 << 15 }; // elements
 
-// Fours of elements, their offset added, become words of a column at `to`; returns the
-// next word of it.
-static __attribute__((noinline)) uint32_t *widen(uint32_t *to, const int8_t *from,
-                                                 int32_t fours, uint32_t offset) {
-    for (; fours > 1; fours -= 2) {
-        const uint32_t word = ember_ldr_next(&from), next = ember_ldr_next(&from);
-        to[0] = ember_sxtab16(offset, word);
-        to[COLUMNS] = ember_sxtab16_odd(offset, word);
-        to[2 * COLUMNS] = ember_sxtab16(offset, next);
-        to[3 * COLUMNS] = ember_sxtab16_odd(offset, next);
-        to += 4 * COLUMNS;
-    }
-    if (fours > 0) {
-        const uint32_t word = ember_word_dsp(from);
-        to[0] = ember_sxtab16(offset, word);
-        to[COLUMNS] = ember_sxtab16_odd(offset, word);
-        to += 2 * COLUMNS;
-    }
-    return to;
+// Runs of elements that become words of a column, their offset added.
+typedef struct {
+    const int8_t *from;
+    ptrdiff_t pitch; // to the next run
+    uint32_t *to;
+    ptrdiff_t step; // in words
+    int32_t fours;
+    int32_t count;
+    uint32_t offset;
+} runs_t;
+
+INLINE uint32_t *widen_four(uint32_t *to, uint32_t offset, uint32_t word) {
+    to[0] = ember_sxtab16(offset, word);
+    to[COLUMNS] = ember_sxtab16_odd(offset, word);
+    return to + 2 * COLUMNS;
 }
 
-// The same for elements beside the image.
-static uint32_t *clear(uint32_t *to, int32_t fours) {
-    for (; fours > 0; fours--) {
-        to[0] = 0;
-        to[COLUMNS] = 0;
-        to += 2 * COLUMNS;
+static __attribute__((noinline)) void widen(runs_t runs) {
+    for (; runs.count > 0; runs.count--) {
+        const int8_t *from = runs.from;
+        uint32_t *to = runs.to;
+        int32_t left = runs.fours;
+        for (; left >= 4; left -= 4) {
+            const uint32_t a = ember_ldr_next(&from), b = ember_ldr_next(&from);
+            const uint32_t c = ember_ldr_next(&from), d = ember_ldr_next(&from);
+            to = widen_four(to, runs.offset, a);
+            to = widen_four(to, runs.offset, b);
+            to = widen_four(to, runs.offset, c);
+            to = widen_four(to, runs.offset, d);
+        }
+        for (; left > 0; left--) {
+            to = widen_four(to, runs.offset, ember_ldr_next(&from));
+        }
+        runs.from += runs.pitch;
+        runs.to += runs.step;
     }
-    return to;
 }
 
 // A column that lies at `from` becomes words.
 static void widen_all(const ember_columns_dsp_t *s, uint32_t *to, const int8_t *from) {
     const uint32_t offset = ember_both_dsp(s->conv.x_offset);
-    const int32_t rest = s->inner % FOUR;
+    const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
 
-    to = widen(to, from, s->inner / FOUR, offset);
+    widen((runs_t){from, 0, to, 0, fours, 1, offset});
     if (rest > 0) {
-        const uint32_t word = ember_part_dsp(from + s->inner - rest, rest);
-        to[0] = ember_sxtab16(offset, word);
-        to[COLUMNS] = ember_sxtab16_odd(offset, word);
+        widen_four(to + fours * 2 * COLUMNS, offset,
+                   ember_part_dsp(from + fours * FOUR, rest));
     }
 }
 
@@ -102,32 +108,39 @@ static void copy_column(const ember_columns_dsp_t *s, const row_t *row, int32_t 
 }
 
 // The column of output `ox` becomes words straight from the image, whose depth is a
-// multiple of four.
+// multiple of four. What lies beside it is 0.
 static void widen_taps(const ember_columns_dsp_t *s, const row_t *row, int32_t ox,
                        uint32_t *to) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *width = &conv->width;
     const ember_taps_s8_t across = ember_taps_s8(width, ox);
-    const int32_t tap = conv->depth / FOUR, step = width->dilation * conv->depth;
-    const bool in_one = width->dilation == 1;
     const int32_t taps = across.past - across.first;
-    const int32_t runs = in_one ? taps > 0 : taps, fours = in_one ? taps * tap : tap;
-    const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth * conv->height.dilation;
-    const uint32_t offset = ember_both_dsp(conv->x_offset);
-    const int8_t *from =
-        row->x + (ptrdiff_t)(ox * width->stride - width->padding) * conv->depth +
-        across.first * step;
+    const int32_t rows = row->down.past - row->down.first;
+    const int32_t tap = conv->depth / FOUR, step = width->dilation * conv->depth;
+    const int32_t line = width->kernel * tap;
+    const int32_t at = ox * width->stride - width->padding;
+    const bool in_one = width->dilation == 1;
+    runs_t runs = {
+        .from = row->x + (ptrdiff_t)at * conv->depth + across.first * step,
+        .pitch = (ptrdiff_t)width->in * conv->depth * conv->height.dilation,
+        .to = to + (row->down.first * line + across.first * tap) * 2 * COLUMNS,
+        .step = line * 2 * COLUMNS,
+        .fours = in_one ? taps * tap : tap,
+        .count = rows,
+        .offset = ember_both_dsp(conv->x_offset),
+    };
 
-    to = clear(to, row->down.first * width->kernel * tap);
-    for (int32_t ky = row->down.first; ky < row->down.past; ky++) {
-        to = clear(to, across.first * tap);
-        for (int32_t run = 0; run < runs; run++) {
-            to = widen(to, from + run * step, fours, offset);
+    if (taps < width->kernel || rows < conv->height.kernel) {
+        for (int32_t left = s->inner / 2; left > 0; left--) {
+            *to = 0;
+            to += COLUMNS;
         }
-        to = clear(to, (width->kernel - across.past) * tap);
-        from += pitch;
     }
-    clear(to, (conv->height.kernel - row->down.past) * width->kernel * tap);
+    for (int32_t run = in_one ? taps > 0 : taps; run > 0; run--) {
+        widen(runs);
+        runs.from += step;
+        runs.to += tap * 2 * COLUMNS;
+    }
 }
 
 // Makes column `n` of the words, that of output `ox`.
@@ -218,23 +231,27 @@ void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps)
     }
 }
 
-// Scratch: words, turned weights, a column.
+// Scratch: words, sums, turned weights, a column.
 static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
                         ember_weights_s8_t from) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turned = from != EMBER_WEIGHTS_PLAIN;
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
+    const int32_t tile =
+        conv->filters < EMBER_TILE_DSP ? conv->filters : EMBER_TILE_DSP;
     const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
+    const int32_t sums = tile * COLUMNS * (int32_t)sizeof(int32_t);
     const int32_t weights = turned ? conv->filters * s->inner : 0;
     const bool direct = from != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
     const bool copied = !direct && conv->depth % FOUR != 0;
     const int32_t copy = copied ? s->inner : 0;
-    int8_t *scratch = ember_node_scratch(node, (size_t)(words + weights + copy));
+    int8_t *scratch = ember_node_scratch(node, (size_t)(words + sums + weights + copy));
 
     s->direct = direct;
     s->words = (uint32_t *)(void *)scratch;
-    s->turned = turned && scratch != NULL ? scratch + words : NULL;
-    s->copy = !copied || scratch == NULL ? NULL : scratch + words + weights;
+    s->sums = scratch == NULL ? NULL : (int32_t *)(void *)(scratch + words);
+    s->turned = turned && scratch != NULL ? scratch + words + sums : NULL;
+    s->copy = !copied || scratch == NULL ? NULL : scratch + words + sums + weights;
     s->w = turned ? s->turned : conv->w;
 }
 

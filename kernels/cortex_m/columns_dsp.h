@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/conv_s8.h"
 
-enum { EMBER_COLUMNS_DSP = 3 };
+enum { EMBER_COLUMNS_DSP = 3, EMBER_TILE_DSP = 32 }; // columns, filters
 
 typedef struct ember_columns_dsp {
     ember_conv_s8_t conv;
@@ -15,6 +15,7 @@ typedef struct ember_columns_dsp {
     int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
     int8_t *copy;    // (inner,) one column; NULL: taken from the image
     uint32_t *words; // (fours of a column, even or odd, column) pairs of int16
+    int32_t *sums;   // (filters of a tile, column)
     int32_t inner;   // elements of a column
     bool direct;     // columns lie in the image
 } ember_columns_dsp_t;

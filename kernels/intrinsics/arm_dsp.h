@@ -27,6 +27,13 @@ static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     return made;
 }
 
+// a + 2 b; wraps around.
+static inline int32_t ember_add_twice(int32_t a, int32_t b) {
+    int32_t made;
+    __asm__("add %0, %1, %2, lsl #1" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
 // Half of `x`, rounded down, or the int8 next to it.
 static inline int32_t ember_ssat8_half(int32_t x) {
     int32_t made;
@@ -135,64 +142,250 @@ static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) 
     return at;
 }
 
-// Sums of two filters, a and b, with three columns.
-typedef struct ember_tile_dsp {
-    int32_t a0, a1, a2, b0, b1, b2;
-} ember_tile_dsp_t;
-
-// Adds the products of `blocks` > 0 blocks of four weights, which start at `w` and, of
-// b, `pitch` behind. Columns are words as in ember_add_four(), (blocks, even or odd,
-// column).
+// Sums of `pairs` pairs of filters with three columns: sums[filter, column] are the
+// products of `blocks` blocks of four weights, filters `pitch` bytes apart. Columns are
+// words as in ember_add_four(), (block, even or odd, column). Neither count is 0.
 //
-// In one piece, since it takes all registers: the weights of b are read twice, and the
-// end of the loop comes from the stack. Four blocks in a row; the first time, those
-// that `blocks` lacks to a multiple of four are skipped.
-static inline ember_tile_dsp_t ember_tile_2x3(ember_tile_dsp_t tile, const int8_t *w,
-                                              int32_t pitch, const uint32_t *x,
-                                              int32_t blocks) {
-    uint32_t a = (uint32_t)(uintptr_t)(w + 4 * blocks); // the end, later weights
-    uint32_t b = -(uint32_t)blocks << 30; // skipped blocks in the upper bits
+// In one piece, since the inner loop takes all registers: the weights of the second
+// filter are read twice, and what changes with a pair lies on the stack. Four blocks in
+// a row; the first time, those that `blocks` lacks to a multiple of four are skipped.
+static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register const uint32_t *r1 __asm__("r1") = x;
+    register int32_t r2 __asm__("r2") = pitch;
+    register int32_t r3 __asm__("r3") = blocks;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = pairs;
 
-    __asm__ volatile("push {%[a]}\n\t"
-                     "lsls %[b], %[b], #1\n\t"
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r0, r3, lsl #2\n\t"    // end of the weights
+                     "mov r5, r1\n\t"                // columns
+                     "mov r6, r12\n\t"               // sums
+                     "add r14, r14, r14, lsl #1\n\t" //
+                     "add r7, r12, r14, lsl #3\n\t"  // their end
+                     "lsl r9, r2, #1\n\t"            // from pair to pair
+                     "sub r8, r9, r3, lsl #2\n\t"    // the same from the end
+                     "rsb r10, r3, #0\n\t"           // blocks to skip
+                     "push {r4-r10}\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #24]\n\t"
+                     "mov r7, #0\n\t"
+                     "mov r8, #0\n\t"
+                     "mov r9, #0\n\t"
+                     "mov r10, #0\n\t"
+                     "mov r11, #0\n\t"
+                     "mov r14, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
                      "bhi 13f\n\t"
                      "bcs 12f\n\t"
                      "bne 11f\n\t"
                      "10:\n\t"
                      ".irp block, 11, 12, 13, 14\n\t"
-                     "ldr.w %[a], [%[w]], #4\n\t"
-                     "ldr.w %[b], [%[w], %[pitch]]\n\t"
-                     "ldmia.w %[x]!, {r4, r5, r6}\n\t"
-                     "sxtb16 %[b], %[b]\n\t"
-                     "smlad %[b0], %[b], r4, %[b0]\n\t"
-                     "smlad %[b1], %[b], r5, %[b1]\n\t"
-                     "smlad %[b2], %[b], r6, %[b2]\n\t"
-                     "sxtb16 %[b], %[a]\n\t"
-                     "smlad %[a0], %[b], r4, %[a0]\n\t"
-                     "smlad %[a1], %[b], r5, %[a1]\n\t"
-                     "smlad %[a2], %[b], r6, %[a2]\n\t"
-                     "ldmia.w %[x]!, {r4, r5, r6}\n\t"
-                     "sxtb16 %[a], %[a], ror #8\n\t"
-                     "smlad %[a0], %[a], r4, %[a0]\n\t"
-                     "smlad %[a1], %[a], r5, %[a1]\n\t"
-                     "smlad %[a2], %[a], r6, %[a2]\n\t"
-                     "ldr.w %[b], [%[w], %[pitch]]\n\t"
-                     "sxtb16 %[b], %[b], ror #8\n\t"
-                     "smlad %[b0], %[b], r4, %[b0]\n\t"
-                     "smlad %[b1], %[b], r5, %[b1]\n\t"
-                     "smlad %[b2], %[b], r6, %[b2]\n\t"
+                     "ldr.w r3, [r0], #4\n\t"
+                     "ldr.w r12, [r0, r2]\n\t"
+                     "ldmia.w r1!, {r4, r5, r6}\n\t"
+                     "sxtb16 r12, r12\n\t"
+                     "smlad r10, r12, r4, r10\n\t"
+                     "smlad r11, r12, r5, r11\n\t"
+                     "smlad r14, r12, r6, r14\n\t"
+                     "sxtb16 r12, r3\n\t"
+                     "smlad r7, r12, r4, r7\n\t"
+                     "smlad r8, r12, r5, r8\n\t"
+                     "smlad r9, r12, r6, r9\n\t"
+                     "ldmia.w r1!, {r4, r5, r6}\n\t"
+                     "sxtb16 r3, r3, ror #8\n\t"
+                     "smlad r7, r3, r4, r7\n\t"
+                     "smlad r8, r3, r5, r8\n\t"
+                     "smlad r9, r3, r6, r9\n\t"
+                     "ldr.w r12, [r0, r2]\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r10, r12, r4, r10\n\t"
+                     "smlad r11, r12, r5, r11\n\t"
+                     "smlad r14, r12, r6, r14\n\t"
                      "\\block:\n\t"
                      ".endr\n\t"
-                     "ldr.w %[b], [sp]\n\t"
-                     "cmp %[w], %[b]\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r0, r12\n\t"
                      "bne 10b\n\t"
-                     "add sp, #4"
-                     : [a0] "+r"(tile.a0), [a1] "+r"(tile.a1), [a2] "+r"(tile.a2),
-                       [b0] "+r"(tile.b0), [b1] "+r"(tile.b1), [b2] "+r"(tile.b2),
-                       [w] "+r"(w), [x] "+r"(x), [a] "+r"(a), [b] "+r"(b)
-                     : [pitch] "r"(pitch - 4)
-                     : "r4", "r5", "r6", "cc", "memory");
-    return tile;
+                     "ldr r3, [sp, #8]\n\t"
+                     "ldr r1, [sp, #4]\n\t"
+                     "stmia r3!, {r7-r11, r14}\n\t"
+                     "ldr r6, [sp, #12]\n\t"
+                     "ldr r4, [sp, #16]\n\t"
+                     "ldr r5, [sp, #20]\n\t"
+                     "str r3, [sp, #8]\n\t"
+                     "add r0, r4\n\t"
+                     "add r12, r5\n\t"
+                     "str r12, [sp]\n\t"
+                     "cmp r3, r6\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #28\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// Sums of 3 x 3 taps for 2 * `steps` > 0 neighbouring outputs. Lines of elements are
+// words of two of them; of each line of taps, `weights` has 0 and 1, then 1 and 2.
+static inline void ember_line_1_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    register const uint32_t *r0 __asm__("r0") = x;
+    register const uint32_t *r1 __asm__("r1") = second;
+    register const uint32_t *r2 __asm__("r2") = third;
+    register int32_t *r3 __asm__("r3") = sums;
+    register const uint32_t *r12 __asm__("r12") = weights;
+    register int32_t r14 __asm__("r14") = steps;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r14, r3, r14, lsl #3\n\t"
+                     "push {r14}\n\t"
+                     "ldmia r12, {r4-r9}\n\t"
+                     "1:\n\t"
+                     "ldrd r10, r11, [r0], #4\n\t"
+                     "smuad r12, r10, r4\n\t"
+                     "smlabt r12, r11, r5, r12\n\t"
+                     "smultb r14, r10, r4\n\t"
+                     "smlad r14, r11, r5, r14\n\t"
+                     "ldrd r10, r11, [r1], #4\n\t"
+                     "smlad r12, r10, r6, r12\n\t"
+                     "smlabt r12, r11, r7, r12\n\t"
+                     "smlatb r14, r10, r6, r14\n\t"
+                     "smlad r14, r11, r7, r14\n\t"
+                     "ldrd r10, r11, [r2], #4\n\t"
+                     "smlad r12, r10, r8, r12\n\t"
+                     "smlabt r12, r11, r9, r12\n\t"
+                     "smlatb r14, r10, r8, r14\n\t"
+                     "smlad r14, r11, r9, r14\n\t"
+                     "str r12, [r3], #4\n\t"
+                     "str r14, [r3], #4\n\t"
+                     "ldr r10, [sp]\n\t"
+                     "cmp r3, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #4\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// The same for `steps` outputs that lie two elements apart.
+static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    register const uint32_t *r0 __asm__("r0") = x;
+    register const uint32_t *r1 __asm__("r1") = second;
+    register const uint32_t *r2 __asm__("r2") = third;
+    register int32_t *r3 __asm__("r3") = sums;
+    register const uint32_t *r12 __asm__("r12") = weights;
+    register int32_t r14 __asm__("r14") = steps;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r14, r3, r14, lsl #2\n\t"
+                     "push {r14}\n\t"
+                     "ldmia r12, {r4-r9}\n\t"
+                     "1:\n\t"
+                     "ldrd r10, r11, [r0], #4\n\t"
+                     "smuad r12, r10, r4\n\t"
+                     "smlabt r12, r11, r5, r12\n\t"
+                     "ldrd r10, r11, [r1], #4\n\t"
+                     "smlad r12, r10, r6, r12\n\t"
+                     "smlabt r12, r11, r7, r12\n\t"
+                     "ldrd r10, r11, [r2], #4\n\t"
+                     "smlad r12, r10, r8, r12\n\t"
+                     "smlabt r12, r11, r9, r12\n\t"
+                     "str r12, [r3], #4\n\t"
+                     "ldr r10, [sp]\n\t"
+                     "cmp r3, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #4\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
+// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register int32_t r1 __asm__("r1") = pitch;
+    register int32_t r2 __asm__("r2") = blocks; // later 3 * pitch - 4
+    register const uint32_t *r3 __asm__("r3") = x;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = fours;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r0, r2, lsl #2\n\t"
+                     "mov r5, r3\n\t"
+                     "mov r6, r12\n\t"
+                     "add r7, r12, r14, lsl #4\n\t"
+                     "lsl r9, r1, #2\n\t"
+                     "sub r8, r9, r2, lsl #2\n\t"
+                     "rsb r10, r2, #0\n\t"
+                     "push {r4-r10}\n\t"
+                     "add r2, r1, r1, lsl #1\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #24]\n\t"
+                     "mov r4, #0\n\t"
+                     "mov r5, #0\n\t"
+                     "mov r6, #0\n\t"
+                     "mov r7, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr.w r9, [r3, #4]\n\t"
+                     "ldr.w r8, [r3], #8\n\t"
+                     "ldr.w r11, [r0, r1]\n\t"
+                     "ldr.w r12, [r0, r1, lsl #1]\n\t"
+                     "ldr.w r10, [r0], #4\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r4, r14, r8, r4\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r4, r10, r9, r4\n\t"
+                     "sxtb16 r14, r11\n\t"
+                     "smlad r5, r14, r8, r5\n\t"
+                     "sxtb16 r11, r11, ror #8\n\t"
+                     "smlad r5, r11, r9, r5\n\t"
+                     "ldr.w r10, [r0, r2]\n\t"
+                     "sxtb16 r14, r12\n\t"
+                     "smlad r6, r14, r8, r6\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r6, r12, r9, r6\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r7, r14, r8, r7\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r7, r10, r9, r7\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r0, r12\n\t"
+                     "bne 10b\n\t"
+                     "ldr r14, [sp, #8]\n\t"
+                     "ldr r3, [sp, #4]\n\t"
+                     "stmia r14!, {r4-r7}\n\t"
+                     "ldr r8, [sp, #16]\n\t"
+                     "ldr r9, [sp, #20]\n\t"
+                     "ldr r10, [sp, #12]\n\t"
+                     "str r14, [sp, #8]\n\t"
+                     "add r0, r8\n\t"
+                     "add r12, r9\n\t"
+                     "str r12, [sp]\n\t"
+                     "cmp r14, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #28\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
 }
 
 #endif // EMBER_INTRINSICS_ARM_DSP_H

@@ -1,4 +1,4 @@
-"""Cases become the stream of bytes that the test runner reads, its answers results.
+"""Cases become the stream of bytes that the test runner reads; its answers, results.
 
 The protocol is described in runtime_c/app/batch.h.
 """
@@ -30,7 +30,7 @@ _NODE_BODY = struct.Struct("<II")
 _OUTPUT_BODY = struct.Struct("<IIiI")
 _RESULT_BODY = struct.Struct("<IiIIII5Q")
 _END_BODY = struct.Struct("<QQ")
-_LEAST = {  # bytes of what the runner writes
+_LEAST = {  # bytes of the records that the runner writes
     _HELLO: _HELLO_BODY.size,
     _CYCLES: _CYCLES_BODY.size,
     _OUTPUT: _OUTPUT_BODY.size,
@@ -55,7 +55,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Output:
-    """What one run gave, and the runtime's own verdict about a bundle's test."""
+    """The outputs of a run, and the runtime's verdict on a bundle's test case."""
 
     run: int
     verdict: int
@@ -74,7 +74,7 @@ class Result:
     which: int  # method when loading, else run
     instruction: int | None
     message: str
-    needed: int | None  # with NO_MEMORY: at least so much; None: not known
+    needed: int | None  # after NO_MEMORY: at least this much; None: unknown
     method: int
     planned: int
     scratch: int
@@ -84,9 +84,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the runner wrote, as far as it came."""
+    """What the runner wrote before it ended or was stopped."""
 
-    memory: int | None  # bytes for cases; None: the runner did not even start
+    memory: int | None  # bytes for cases; None: the runner did not start
     results: tuple[Result, ...]
     finished: bool
     stack_size: int = 0
@@ -112,12 +112,12 @@ Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
 
 
 def stream(records: Sequence[bytes]) -> bytes:
-    """The whole stream of cases, from the record() of each."""
+    """The whole stream, from the record() of each case."""
     return b"".join(pieces(records))
 
 
 def pieces(records: Iterable[bytes]) -> Iterator[bytes]:
-    """The same, without all records in memory at once."""
+    """The whole stream in pieces, so that only one record is in memory."""
     yield _HEAD.pack(_HELLO, _HELLO_BODY.size) + _HELLO_BODY.pack(VERSION, 0, 0)
     yield from records
     yield _HEAD.pack(_END, 0)
@@ -133,10 +133,10 @@ def record(
     fill: int = 0,
     timed: bool = False,
 ) -> bytes:
-    """A case and its runs; `linked` is the place of a program inside the runner.
+    """A case and its runs; `linked` is the address of a program inside the runner.
 
-    With `poison` the byte `fill` overwrites what is dead. With `timed` the board counts
-    the cycles of each instruction.
+    With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
+    board counts the cycles of each instruction.
     """
     body = parts(
         case,
@@ -160,7 +160,7 @@ def parts(
     fill: int = 0,
     timed: bool = False,
 ) -> list[bytes]:
-    """The record in pieces, of which the program is one."""
+    """The record in pieces; the program is one of them."""
     methods = case.methods
     names = b"".join(name.encode() + b"\0" for name in methods)
     names += bytes(-len(names) % 4)
@@ -186,7 +186,7 @@ def parts(
 
 
 def records(stream: bytes) -> list[bytes]:
-    """The stream in its records: between two of them a board may compute."""
+    """Split the stream into its records; a board may compute after each of them."""
     found = []
     at = 0
     while at < len(stream):
@@ -218,7 +218,7 @@ def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
 
 
 def lay_out(declared: program.Value, given: Value) -> values.Value:
-    """A value as the method wants it in memory: tensors in the declared dim order."""
+    """A value in the method's memory layout: tensors in the declared dim order."""
     if isinstance(given, Tensor):
         assert isinstance(declared, program.Tensor)
         data = tensors.to_bytes(given.array, given.dtype, declared.dim_order)
@@ -232,7 +232,7 @@ def lay_out(declared: program.Value, given: Value) -> values.Value:
 
 
 def answer(data: bytes) -> Answer:
-    """The results of every case that ended; the rest of a torn stream is ignored."""
+    """The results of every completed case; an incomplete last record is ignored."""
     memory: int | None = None
     results: list[Result] = []
     outputs: list[Output] = []
@@ -266,7 +266,7 @@ class _Body:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
-    """Whole records, in order."""
+    """The complete records, in order."""
     at = 0
     while at + _HEAD.size <= len(data):
         kind, length = _HEAD.unpack_from(data, at)
