@@ -46,15 +46,26 @@ FAST void widen(runs_t runs) {
     }
 }
 
-// A column that lies at `from` becomes words.
+FAST void clear(uint32_t *to, int32_t fours) {
+    for (; fours > 1; fours -= 2) {
+        to[0] = to[COLUMNS] = to[2 * COLUMNS] = to[3 * COLUMNS] = 0;
+        to += 4 * COLUMNS;
+    }
+    if (fours > 0) {
+        to[0] = to[COLUMNS] = 0;
+    }
+}
+
+// A column that lies at `from` becomes words; what lacks to a four is 0.
 static void widen_all(const ember_columns_dsp_t *s, uint32_t *to, const int8_t *from) {
     const uint32_t offset = ember_both_dsp(s->conv.x_offset);
     const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
 
     widen((runs_t){from, 0, to, 0, fours, 1, offset});
     if (rest > 0) {
+        const uint32_t none = (uint8_t)-s->conv.x_offset * 0x01010101u;
         widen_four(to + fours * 2 * COLUMNS, offset,
-                   ember_part_dsp(from + fours * FOUR, rest));
+                   ember_part_dsp(from + fours * FOUR, rest) | none << 8 * rest);
     }
 }
 
@@ -131,10 +142,7 @@ static void widen_taps(const ember_columns_dsp_t *s, const row_t *row, int32_t o
     };
 
     if (taps < width->kernel || rows < conv->height.kernel) {
-        for (int32_t left = s->inner / 2; left > 0; left--) {
-            *to = 0;
-            to += COLUMNS;
-        }
+        clear(to, s->inner / FOUR);
     }
     for (int32_t run = in_one ? taps > 0 : taps; run > 0; run--) {
         widen(runs);

@@ -22,24 +22,41 @@ FAST void add_rest(int32_t *sums, int32_t filters, const int8_t *w, int32_t pitc
     }
 }
 
-// An odd one at the end is multiplied with the one before it again, or is both of a
-// pair.
+// Sums of `pairs` pairs of filters from `f` of a tile on, whose weights are at `w`.
+static __attribute__((noinline)) void multiply_pairs(const ember_columns_dsp_t *s,
+                                                     int32_t f, int32_t pairs,
+                                                     const int8_t *w, int32_t pitch,
+                                                     int32_t blocks) {
+    if (pairs > 0 && blocks > 0) {
+        ember_tiles_2x3(s->sums + f * COLUMNS, pairs, w + f * pitch, pitch, s->words,
+                        blocks);
+    }
+}
+
+// The sums of a tile. Filters that others lie behind in memory take the last weights,
+// less than four, with some of those, which are multiplied by 0. An odd filter at the
+// end is multiplied with the one before it again, or is both of a pair.
 SMALL static void multiply(const ember_columns_dsp_t *s, int32_t first, int32_t count) {
     const int32_t pitch = s->inner, blocks = pitch / FOUR, rest = pitch % FOUR;
     const int8_t *w = s->w + first * pitch;
-    const int32_t pairs = count / PAIR, odd = count % PAIR,
-                  from = pairs > 0 ? count - PAIR : 0;
+    const bool last = first + count == s->conv.filters;
+    const int32_t before = last && rest > 0 ? count - 1 : count;
+    const int32_t padded = blocks > 0 ? before / PAIR : 0; // pairs
+    const int32_t left = count - padded * PAIR;
+    const int32_t from =
+        left == 1 && count > 1 && blocks > 0 ? count - PAIR : padded * PAIR;
 
-    if (blocks == 0) {
+    if (blocks == 0) { // or no taps at all
         memset(s->sums, 0, (size_t)(count * COLUMNS) * sizeof(*s->sums));
     }
-    for (int32_t part = pairs > 0 ? 0 : 1; blocks > 0 && part <= odd; part++) {
-        const int32_t f = part == 0 ? 0 : from;
-        ember_tiles_2x3(s->sums + f * COLUMNS, part == 0 ? pairs : 1, w + f * pitch,
-                        pairs > 0 ? pitch : 0, s->words, blocks);
+    multiply_pairs(s, 0, padded, w, pitch, blocks + (rest > 0));
+    if (left == 0) {
+        return;
     }
+    multiply_pairs(s, from, 1, w, count > 1 ? pitch : 0, blocks);
     if (rest > 0) {
-        add_rest(s->sums, count, w + blocks * FOUR, pitch,
+        add_rest(s->sums + from * COLUMNS, count - from,
+                 w + from * pitch + blocks * FOUR, pitch,
                  s->words + blocks * 2 * COLUMNS, rest);
     }
 }
