@@ -27,6 +27,7 @@ _APP = (
     "runner_open.c",
     "runner_case.c",
     "runner_poison.c",
+    "runner_cycles.c",
     "values.c",
     "values_any.c",
 )

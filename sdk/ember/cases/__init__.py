@@ -17,7 +17,7 @@ from ember.files.tensors import Array, DType
 from ember.output import counted
 from ember.program import Method, Program, adopt, bundle
 
-RTOL, ATOL = 1e-4, 1e-5  # when a case says nothing
+RTOL, ATOL = 1e-4, 1e-5  # unless the case gives others
 CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"
 _CASE_KEYS = ("rtol", "atol", "runs", "dtypes")
 _RUN_KEYS = ("method", "inputs", "outputs")
@@ -39,23 +39,23 @@ Value = Tensor | int | float | bool | str | None
 
 @dataclass(frozen=True)
 class Run:
-    """One execution: inputs, and the outputs to compare with, in order."""
+    """One execution: its inputs and expected outputs, in order."""
 
     method: str
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
-    test: int | None = None  # of a bundle: the test case of the method
-    says_outputs: bool = True  # which ones are expected, or that none are
+    test: int | None = None  # in a bundle: the number of the method's test case
+    says_outputs: bool = True  # states which outputs are expected, even if none
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, its data files, and its runs in order on one set of methods."""
+    """A program, its data files, and its runs, which share loaded methods."""
 
     name: str
     path: Path
     content: bytes  # of the .pte or .bpte
-    bundled: bool  # the runs are the bundle's own
+    bundled: bool  # the runs come from the bundle
     program: Program
     data: tuple[bytes, ...]
     runs: tuple[Run, ...]
@@ -70,14 +70,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """Where a case is, before it is read."""
+    """The location of a case, before it is read."""
 
     name: str
     path: Path  # a folder, or a .bpte
 
 
 def find(paths: Sequence[Path]) -> list[Found]:
-    """Every case folder and .bpte below `paths`, sorted; UsageError when none."""
+    """Every case folder and .bpte below `paths`, sorted; raises UsageError if none."""
     found: dict[Path, Found] = {}
     for path in paths:
         below = list(_below(path))
@@ -124,7 +124,7 @@ def _name(top: Path, path: Path) -> str:
 
 
 def _distinct(found: list[Found]) -> list[Found]:
-    """Whole paths where the short names of two cases are the same."""
+    """Use full paths where the short names of two cases are equal."""
     names = [one.name for one in found]
     return [
         one if names.count(one.name) == 1 else Found(one.path.as_posix(), one.path)
@@ -136,8 +136,8 @@ def _distinct(found: list[Found]) -> list[Found]:
 
 
 def read(found: Found, known: program.Program | None = None) -> Case:
-    """The case; SdkError says what is wrong with its files, in one sentence. Its
-    program is `known` where that was read before."""
+    """Read a case; raises an SdkError that says in one sentence what is wrong with its
+    files. Its program is `known` if it was read before."""
     if found.path.suffix == ".bpte" and found.path.is_file():
         return _read_bundle(found, found.path, (), {}, known)
     return _read_folder(found, known)
@@ -221,7 +221,7 @@ def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
 
 
 def check_expected(case: Case) -> None:
-    """Raise an SdkError unless every run says what it shall be compared with."""
+    """Raise an SdkError unless every run has expected outputs."""
     gives = {method.name: len(method.outputs) for method in case.program.methods}
     silent = [run for run in case.runs if not run.says_outputs and gives[run.method]]
     if not silent:
@@ -264,7 +264,7 @@ def _settings(folder: Path, *, needed: bool) -> dict[str, Any]:
 
 
 def _check_keys(data: object, known: Sequence[str], where: str) -> None:
-    """Others' keys are ignored, but not those that look like a slip of the pen."""
+    """Refuse unknown keys that look like typing errors; others are ignored."""
     if not isinstance(data, dict):
         raise SdkError(f"{where} must be an object {{...}}")
     for key in data:
@@ -281,7 +281,7 @@ def _tolerance(settings: Mapping[str, Any], key: str, default: float) -> float:
 
 
 class _Reader:
-    """Runs of one case.json; each .npy is read once."""
+    """Reads the runs of one case.json; each .npy is read once."""
 
     def __init__(self, folder: Path, dtypes: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -342,7 +342,7 @@ class _Reader:
         return dtype
 
     def check_names(self) -> None:
-        """After all runs: dtypes that name no file of theirs are mistakes."""
+        """After all runs: refuse `dtypes` of files that no run uses."""
         for name in self.dtypes:
             if name not in self.read:
                 raise SdkError(f"{CASE_FILE}: 'dtypes' names {name}, which no run uses")
@@ -352,7 +352,7 @@ class _Reader:
 
 
 def _with_memory(case: Case) -> Case:
-    """The test runner lends inputs and outputs; buffers have memory in the program."""
+    """Give named buffers memory in the program: the test runner lends only I/O."""
     made = adopt.adopted(case.program)
     if made is case.program:
         return case
@@ -433,7 +433,7 @@ def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
 
 
 def describe(value: object) -> str:
-    """A value in a sentence: float32[2, 3], 7, none."""
+    """A value as text for a sentence: float32[2, 3], 7, none."""
     if value is None:
         return "none"
     if isinstance(value, bool):

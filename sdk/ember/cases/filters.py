@@ -13,7 +13,7 @@ _TOKEN = re.compile(r"\(|\)|[^\s()]+")
 
 
 def parse(expression: str) -> Filter:
-    """True for names in which the words of the expression occur; any name for ''."""
+    """A test for names that match the expression; '' matches any name."""
     if not expression.strip():
         return lambda name: True
     parser = _Parser(expression)

@@ -18,7 +18,7 @@ from ember.files.tensors import Array, DType
 
 _HEADER_AT = 8
 _HEADER = struct.Struct("<4sIQQQQ")
-_FLAT_AT = 48  # behind the padded header
+_FLAT_AT = 48  # after the padded header
 _MAGIC = b"FH01"
 _MOST_DIMENSIONS = 255
 _DAMAGED = "the file is damaged or truncated: export or copy it again"
@@ -39,11 +39,11 @@ class TensorLayout:
 class Entry:
     key: str  # the fully qualified name in the program, or a delegate's own key
     data: bytes
-    tensor: TensorLayout | None = None  # delegates' blobs have none
+    tensor: TensorLayout | None = None  # None for the blobs of delegates
 
     @property
     def array(self) -> Array | None:
-        """The tensor in PyTorch's shape."""
+        """The tensor as an array in PyTorch's shape."""
         if self.tensor is None:
             return None
         one = self.tensor
@@ -66,7 +66,7 @@ def read(path: Path) -> TensorData:
 
 
 def parse(data: bytes, what: str = "the tensor data") -> TensorData:
-    """The entries in the bytes of a .ptd; SdkError when they are damaged."""
+    """The entries in the bytes of a .ptd; raises an SdkError if they are damaged."""
     files.expect(data, files.Kind.DATA, what)
     flat_size, base = _header(data, what)
     record = flat.read(memoryview(data)[:flat_size], schema.FLAT_TENSOR, what)
@@ -117,7 +117,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
 
 
 def _header(data: bytes, what: str) -> tuple[int, int]:
-    """Where the FlatBuffer ends and where the segments begin."""
+    """The offsets at which the FlatBuffer ends and the segments begin."""
     if len(data) < _HEADER_AT + _HEADER.size:
         raise SdkError(f"{what} ends within its header", _DAMAGED)
     magic, length, offset, size, base, segment_size = _HEADER.unpack_from(

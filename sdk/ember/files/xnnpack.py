@@ -1,7 +1,7 @@
 """The payload of an XNNPACK delegate -> its graph: values, and nodes in order.
 
-The device reads the same bytes by backends/xnnpack; what that accepts is what
-runs. Here they are read to be shown.
+On the device, backends/xnnpack reads the same bytes and decides what is supported.
+Here they are only read to be shown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Value:
     constant: bool
     external: int | None  # argument of the call
     quantisation: Record | None  # of one of the Per* tables
-    key: str | None = None  # of the program's named data that holds it
+    key: str | None = None  # of the named data in the program that holds it
     scales_key: str | None = None
-    dynamic: bool = False  # nodes read it quantised while it runs: an old form
+    dynamic: bool = False  # quantised at run time where nodes read it (an old format)
 
     @property
     def text(self) -> str:
@@ -66,7 +66,7 @@ def flatbuffer(payload: bytes) -> tuple[int, int]:
 
 
 def parse(payload: bytes) -> Graph:
-    """The graph of a payload; SdkError when it is malformed."""
+    """The graph of a payload; raises an SdkError if it is malformed."""
     offset, size = flatbuffer(payload)
     data = payload[offset : offset + size]
     if data[4:8] not in IDS:
@@ -84,8 +84,8 @@ def parse(payload: bytes) -> Graph:
 
 
 def _convert(value: Value) -> Node:
-    """What the backend makes of an input that an older exporter marked: a node that
-    quantises it, which nodes read under the input's own id."""
+    """The node with which the backend replaces a mark of older exporters: it quantises
+    the input, and nodes read its result under the id of the input."""
     argument = replace(value, id=NO_VALUE, dynamic=False)
     stored = replace(value, datatype="qdint8", external=None, dynamic=False)
     return Node("Convert", (argument,), (stored,), {}, None)
@@ -145,5 +145,5 @@ def _node(record: Record, values: dict[int, Value]) -> Node:
 
 
 def _is_part(name: str, kind: str) -> bool:
-    """Whether a concatenation of this kind has the input of this name."""
+    """Whether a concatenation of this kind has an input of this name."""
     return not name.startswith("input") or name[5] <= kind[-1]

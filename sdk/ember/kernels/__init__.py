@@ -28,7 +28,7 @@ FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator and its kernels, of all libraries."""
+    """An operator and its kernels from all libraries."""
 
     name: str  # aten::add.out
     schema: str
@@ -40,18 +40,18 @@ class Operator:
 
     @functools.cached_property
     def arguments(self) -> int:
-        """Arguments of a call by the schema, the trailing return value not counted."""
+        """Number of arguments in the schema; calls have the return value after them."""
         return len(kernel_library.arguments(self.schema))
 
     @functools.cached_property
     def is_ours(self) -> bool:
-        """Whether no kernel is a user's: then it does what its schema says, no more."""
+        """Whether all kernels are Ember's: they do exactly what the schema says."""
         own = paths.kernels()
         return all(own in source.parents for source in self.sources)
 
     @functools.cached_property
     def is_random(self) -> bool:
-        """Whether its results depend on the index of a call and on how often it ran."""
+        """Whether its results depend on a call's index and how often it has run."""
         return any(source.parent.name == "random" for source in self.sources)
 
     def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Backend:
 
     id: str
     source: str  # without .c; it defines ember_backend_<source>
-    # Of nodes, tried in this order; files of <source>/ define them.
+    # Kernels of nodes, tried in this order; defined in files of <source>/.
     kernels: tuple[str, ...] = ()
 
     def reasons(
@@ -78,9 +78,9 @@ class Backend:
         forbidden: Sequence[str] = (),
         refused: Sequence[str] = (),
     ) -> list[str]:
-        """Why a core with these instruction sets runs a node by `kernel`: what became
-        of the variants that are tried before it. A project has `forbidden` some sets;
-        `refused` is what variants had against the node.
+        """Why a core with these instruction sets runs a node with `kernel`: what ruled
+        out the variants that are tried first. `forbidden` are the instruction sets that
+        the project forbids; `refused` says why variants do not support the node.
         """
         own = isa.of(kernel)
         base = kernel.removesuffix(f"_{own}") if own else kernel
@@ -101,7 +101,7 @@ class Backend:
         return found or ["portable"]
 
 
-@dataclass(frozen=True, eq=False)  # a key of caches by identity
+@dataclass(frozen=True, eq=False)  # caches use its identity as a key
 class KernelList:
     operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
@@ -109,15 +109,15 @@ class KernelList:
     facts: Facts = field(default_factory=Facts)  # of all kernels
 
     def writes_in_place(self, op: str) -> bool:
-        """Whether each kernel of an operator may write over an argument like out."""
+        """Whether every kernel may write its output over an input of the same size."""
         return self.facts.in_place.issuperset(self.operators[op].kernels)
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Every candidate of every operator, for a core with instruction `sets`.
+        """Every candidate of every operator, for a core with these instruction sets.
 
-        The `smallest` ones only: no variants, nothing that only buys speed.
+        With `smallest`: no variants, and no kernels that only add speed.
         """
         if not smallest:
             return {
@@ -129,11 +129,11 @@ class KernelList:
         }
 
     def of_all_sets(self) -> dict[str, tuple[str, ...]]:
-        """The same with the variants for every instruction set."""
+        """All candidates, with the variants for every instruction set."""
         return {name: operator.kernels for name, operator in self.operators.items()}
 
     def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
-        """The user's C files that `chosen` kernels need, sorted."""
+        """The user's C files that the `chosen` kernels need, sorted."""
         own = paths.kernels()
         found: set[Path] = set()
         for name, items in chosen.items():
@@ -147,15 +147,15 @@ class KernelList:
 
 @functools.cache
 def libraries_of(folders: tuple[Path, ...]) -> tuple[Library, ...]:
-    """The user's."""
+    """The libraries in the user's `folders`."""
     return tuple(kernel_library.read(folder.absolute()) for folder in folders)
 
 
 @functools.cache
 def load(folders: tuple[Path, ...] = ()) -> KernelList:
-    """Ember's kernels and those of the user's `folders`, which are tried first.
+    """Ember's kernels and those in the user's `folders`, which are tried first.
 
-    Ember's without kernels and backends whose files do not exist.
+    Ember's kernels and backends whose files do not exist are left out.
     """
     own = kernel_library.read(paths.kernels())
     libraries = libraries_of(folders)
@@ -179,7 +179,7 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
-    """The list with the kernels of `libraries` before those it has."""
+    """The list with the kernels of `libraries` added in front."""
     found = dict(known.operators)
     for library in libraries:
         for entry in library.entries:
@@ -201,7 +201,7 @@ def _operator(entry: Entry) -> Operator:
 
 
 def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
-    """The operator with the candidates of `entry` before those it has already."""
+    """The operator with the candidates of `entry` added in front."""
     made = _operator(entry)
     if known is None and entry.schema:
         return made
@@ -224,7 +224,7 @@ def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
 
 
 def _check(library: Library, taken: set[str]) -> None:
-    """Each kernel of the user's has a name of its own and a file."""
+    """Check that each of the user's kernels has a unique name and a file."""
     problems = []
     for entry in library.entries:
         for kernel in entry.kernels:
@@ -295,8 +295,8 @@ def operator_table(
 def backend_table(
     ids: Iterable[str], sets: Sequence[str] = (), nodes: Container[str] | None = None
 ) -> str:
-    """C text of `ember_backends` with the backends called `ids`, and of the tables of
-    their kernels for a core with the instruction `sets`: of `nodes` only, unless None.
+    """C text of `ember_backends` with the backends `ids`, and their tables of kernels
+    for a core with the instruction `sets`: only those in `nodes`, unless it is None.
     """
     chosen = [load().backends[name] for name in sorted(ids)]
     sources = [one.source for one in chosen]
@@ -318,7 +318,7 @@ def backend_table(
 def _node_kernels(
     backend: Backend, sets: Sequence[str], nodes: Container[str] | None
 ) -> list[str]:
-    """The table ember_<source>_kernels of a backend that has kernels for nodes."""
+    """The table ember_<source>_kernels of a backend with kernels for nodes."""
     if not backend.kernels:
         return []
     prefix = f"ember_{backend.source}"

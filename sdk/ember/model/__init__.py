@@ -32,12 +32,12 @@ class Model:
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """Those that compute; all, when none does."""
+        """The methods that compute; all methods if none does."""
         every = self.program.methods
         return tuple(one for one in every if not one.is_constant) or every
 
     def method(self, name: str | None) -> Method:
-        """The method of that name; without one `forward`, or the only one."""
+        """The method called `name`; by default the only method, or `forward`."""
         names = [method.name for method in self.methods]
         if name is None:
             name = names[0] if len(names) == 1 else "forward"
@@ -54,7 +54,7 @@ class Model:
 def read(path: Path, data: Sequence[Path] = ()) -> Model:
     """The model in `path`: a .pte, a .bpte, or a folder (a case) with one of them.
 
-    `data` are .ptd files; those of a folder are found by themselves.
+    `data` are .ptd files; those in a case folder are added automatically.
     """
     if path.is_dir():
         data = [*data, *sorted(path.glob("*.ptd"))]

@@ -1,4 +1,4 @@
-"""A program, bundle or tensor data -> plain dicts that say what is in it.
+"""A program, bundle or tensor data -> plain dicts that describe the contents.
 
 The dicts are what `ember inspect --json` writes; inspect_tables.py shows them.
 """
@@ -25,9 +25,9 @@ Facts = dict[str, Any]
 def program(
     one: Program, methods: Iterable[Method] | None = None, *, values: bool = False
 ) -> Facts:
-    """Everything about a program, and of its methods (all by default).
+    """Everything about a program and its methods (all by default).
 
-    Each value and instruction only on request.
+    Values and instructions are listed one by one only if `values` is set.
     """
     shown = one.methods if methods is None else methods
     layout = one.layout
@@ -76,7 +76,7 @@ def method(one: Method, *, values: bool = False) -> Facts:
 
 
 def operators(one: Method) -> list[Facts]:
-    """One entry an operator: its calls and the tensor types they work on."""
+    """One entry per operator: its number of calls and the dtypes that they use."""
     calls: Counter[str] = Counter(dict.fromkeys(one.operator_names, 0))
     kinds: dict[str, dict[str, None]] = {name: {} for name in one.operator_names}
     for _, name, call in one.kernel_calls():
@@ -89,7 +89,7 @@ def operators(one: Method) -> list[Facts]:
 
 
 def constants(one: Program) -> Facts:
-    """The constants, with the ones that no instruction uses marked."""
+    """The constants; those that no instruction uses are marked."""
     used = one.used_constants()
     owners = _owners(one)
     items = [
@@ -114,7 +114,7 @@ def constants(one: Program) -> Facts:
 
 
 def _owners(one: Program) -> dict[int, Tensor]:
-    """For each constant the largest tensor over it."""
+    """For each constant, the largest tensor that refers to it."""
     owners: dict[int, Tensor] = {}
     for each in one.methods:
         for _, tensor in each.tensors:
@@ -213,7 +213,7 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
 
 
 def _dtypes(one: Method, args: Iterable[int]) -> list[str]:
-    """Types of the tensors among arguments, lists included, each once, in order."""
+    """The distinct dtypes of the tensors in `args`, also those in lists, in order."""
     found: dict[str, None] = {}
     for index in args:
         value = one.values[index]

@@ -1,7 +1,7 @@
-"""A method's inputs and outputs become what an application must know of them.
+"""A method's inputs and outputs become what an application must know about them.
 
-Scales and zero points of integers are told by constant methods, with the names that
-executorch.exir.passes.quantize_io_pass gives them and `ember export --io int8` writes.
+Scales and zero points of integers come from constant methods, with the names that
+executorch.exir.passes.quantize_io_pass and `ember export --io int8` give them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _edges(
 
 
 def _step(one: Program, method: Method, name: str) -> tuple[float | None, int | None]:
-    """Scale and zero point; of the method by its name, or of the only one."""
+    """Scale and zero point, under the method's name or, with one method, without it."""
     alone = sum(not each.is_constant for each in one.methods) == 1
     for prefix in (f"{method.name}_", *([""] if alone else [])):
         scale = _constant(one, f"{prefix}{name}_scale")

@@ -1,17 +1,17 @@
-"""The `memory:` part of ember.yaml becomes what a user decides about places in memory.
+"""The `memory:` section of ember.yaml becomes the user's wishes for memory placement.
 
 memory:
-  place:                         # the memory, or memories, that something may lie in
+  place:                         # the memory, or memories, that it may be placed in
     inputs: dtcm                 # a class: one of CLASSES
     constants: [flash, sram]
-    aten::softmax.out: dtcm      # what an operator writes
-    forward/12: sram             # a value of a method, or MODEL/METHOD/VALUE
-    kv_cache: sram               # a tensor by the name that the program gives it
-  reserve: {dtcm: 64K}           # bytes that the application keeps
-  forbid: [ddr]                  # memories that models keep out of
-  align: 32                      # bytes, of all that is written; or by class
+    aten::softmax.out: dtcm      # the outputs of an operator
+    forward/12: sram             # METHOD/VALUE or MODEL/METHOD/VALUE
+    kv_cache: sram               # a tensor, by its name in the program
+  reserve: {dtcm: 64K}           # bytes that are left to the application
+  forbid: [ddr]                  # memories that models must not use
+  align: 32                      # alignment in bytes of written memory; or by class
   exclusive: [[ears, eyes/scan]] # MODEL or MODEL/METHOD that never run together
-  reload: true                   # methods are loaded again: their payloads stay
+  reload: true                   # methods are loaded again later: keep their payloads
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ember.model import Model
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
-# Classes, and the role that a memory must hold for each.
+# The role that a memory must have to hold each class.
 CLASSES: dict[str, Role] = {
     "activations": "planned",
     "inputs": "planned",
@@ -64,7 +64,7 @@ class Steering:
     def wishes(
         self, model: Model, method: Method, values: Iterable[int]
     ) -> tuple[str, ...]:
-        """What `place` may say of a storage with these values; its class is first."""
+        """The keys of `place` that match a storage of these values; its class first."""
         inside = set(values)
         kind = "activations"
         if inside & set(method.inputs):
@@ -79,7 +79,7 @@ class Steering:
         return (kind, *named)
 
     def check(self, board: Board, models: Sequence[Model]) -> None:
-        """SdkError that names everything which the board or the models do not have."""
+        """Raise an SdkError that names all that the board or the models do not have."""
         problems = [*self._of_memories(board), *self._of_words(models)]
         problems += self._of_groups(models)
         if problems:
@@ -90,7 +90,7 @@ class Steering:
             )
 
     def groups(self, models: Sequence[Model]) -> tuple[frozenset[tuple[int, str]], ...]:
-        """What `exclusive` names: methods by the number of their model."""
+        """The groups of `exclusive`, as pairs of model number and method."""
         return tuple(
             frozenset(method for word in group for method in _methods(word, models))
             for group in self.exclusive
@@ -165,7 +165,7 @@ class Steering:
 
 def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
     holders = {one.name for one in board.memories_for(role)}
-    if word == "constants":  # used in place, or copied
+    if word == "constants":  # read in place, or copied to RAM
         holders |= {one.name for one in board.memories_for("planned")}
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
@@ -173,7 +173,7 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
 
 
 def _methods(word: str, models: Sequence[Model]) -> set[tuple[int, str]]:
-    """The methods that MODEL or MODEL/METHOD means, of one model METHOD too."""
+    """The methods named by MODEL or MODEL/METHOD, or METHOD if there is one model."""
     return {
         (number, method.name)
         for number, model in enumerate(models)
@@ -189,7 +189,7 @@ def _near(word: str, known: Iterable[str]) -> str:
 
 
 def _values(word: str, model: Model, method: Method) -> list[int]:
-    """The planned values of a method that a word is about."""
+    """The planned values of a method that `word` refers to."""
     parts = word.rsplit("/", 2)
     if "::" in word:
         found = [one.args[-1] for _, name, one in method.kernel_calls() if name == word]

@@ -40,8 +40,8 @@ class Row:
 class Profile:
     model: str
     board: str
-    unit: str  # instructions or packets
-    load: int
+    unit: str  # instructions or packets; cycles where a board counted them
+    load: int | None  # None: not counted
     execute: int  # nodes, and what the runtime adds
     nodes: tuple[Row, ...]
     operators: tuple[Row, ...]
@@ -58,21 +58,31 @@ def of_run(log: RunLog) -> Profile:
             f"{log.built.board.name} cannot count instructions",
             hint="choose a board with an emulator: see `ember boards`",
         )
-    total = sum(node.instructions or 0 for node in log.nodes) or 1
-    rows = [_row(log.method, node, total) for node in log.nodes if node.executions]
+    rows = of_nodes(log.method, log.nodes)
     return Profile(
         model=log.built.model.name,
         board=log.built.board.name,
         unit=log.unit,
         load=log.load,
         execute=log.execute,
-        nodes=_sorted(rows),
-        operators=_sorted(_joined(rows)),
+        nodes=rows,
+        operators=of_operators(rows),
         load_cycles=log.load_cycles.core,
         execute_cycles=log.execute_cycles.core,
         load_board_cycles=log.load_cycles.board,
         execute_board_cycles=log.execute_cycles.board,
     )
+
+
+def of_nodes(method: Method, nodes: Sequence[Node]) -> tuple[Row, ...]:
+    """A row for each node that was executed, the costliest first."""
+    total = sum(node.instructions or 0 for node in nodes) or 1
+    return _sorted(_row(method, node, total) for node in nodes if node.executions)
+
+
+def of_operators(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """A row for each operator, the costliest first."""
+    return _sorted(_joined(rows))
 
 
 def _row(method: Method, node: Node, total: int) -> Row:

@@ -322,7 +322,7 @@ def _nodes(
     for index, cost in executed or ():
         totals.setdefault(index, []).append(cost)
     for index, instruction in enumerate(method.instructions):
-        op, call = calls.get(index, (_name(method, instruction), None))
+        op, call = calls.get(index, (name_of(method, instruction), None))
         costs = totals.get(index, [])
         known = executed is not None
         yield Node(
@@ -337,7 +337,7 @@ def _nodes(
         )
 
 
-def _name(method: Method, instruction: program.Instruction) -> str:
+def name_of(method: Method, instruction: program.Instruction) -> str:
     if isinstance(instruction, program.DelegateCall):
         return method.delegates[instruction.delegate_index].id
     return {

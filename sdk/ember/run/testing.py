@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,7 +57,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
-    line: Line | None = None  # the serial line of the board; None: its emulator
+    line: Line | None = None  # to the board; None: its emulator
 
 
 Report = Callable[[Outcome], None]
@@ -166,15 +167,15 @@ class _Session:
     def _general(self, ready: Sequence[Case]) -> Path | None:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
-        if line is None:
+        if line is None or line.takes_files:
             programs = [case.program for case in ready]
             return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
             return None
-        try:
-            return runner.serial(self.board, (), optimize, self.rules)
-        except DoesNotFitError:
-            return runner.serial(self.board, ready, optimize, self.rules)
+        if libraries.is_built(self.board, messages=True, optimize=optimize):
+            with contextlib.suppress(DoesNotFitError):
+                return runner.serial(self.board, (), optimize, self.rules)
+        return runner.serial(self.board, ready, optimize, self.rules)
 
     def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         """Runners with programs in flash: halves of what does not fit together."""

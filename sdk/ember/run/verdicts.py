@@ -102,11 +102,12 @@ def outputs(case: Case, output: batch.Output) -> list[object]:
     """The outputs of a run, tensors in their logical order."""
     declared = _method(case, output.run).output_values
     return [
-        _logical(one, value) for one, value in zip(declared, output.values, strict=True)
+        logical(one, value) for one, value in zip(declared, output.values, strict=True)
     ]
 
 
-def _logical(declared: program.Value, value: object) -> object:
+def logical(declared: program.Value, value: object) -> object:
+    """A value as PyTorch sees it: a tensor in its logical order."""
     if not isinstance(value, values.TensorValue):
         return value
     order = declared.dim_order if isinstance(declared, program.Tensor) else None

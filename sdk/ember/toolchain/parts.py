@@ -91,7 +91,8 @@ def _make(made: Libraries, places: Mapping[str, Sequence[int]], folder: Path) ->
         targets = [
             str(Path(one).relative_to(tree)) for o in wanted.values() for one in o
         ]
-        libraries.compile_targets(made.config, targets)
+        if targets:  # without any, Ninja makes everything
+            libraries.compile_targets(made.config, targets)
         with tempfile.TemporaryDirectory(dir=made.folder) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()

@@ -96,7 +96,8 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
 def show_profile(console: Console, found: Profile, most: int) -> None:
     """Operators, then nodes, the costliest first."""
     console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
-    console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
+    load = "" if found.load is None else f"load {found.load:,}, "
+    console.print(f"{found.unit}: {load}execute {found.execute:,}")
     _show_cycles(
         console,
         Cycles(found.load_cycles, found.load_board_cycles),
@@ -187,7 +188,8 @@ def show_changes(
     ratio = after.execute / before.execute if before.execute else 0.0
     whole = (f"{before.execute:,}", "", f"{after.execute:,}", "", f"{ratio:.3f}")
     made.add_row("execute", "", *whole)
-    made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
+    if before.load is not None and after.load is not None:
+        made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
     console.print()
     console.print(made)
     if None not in (before.execute_cycles, after.execute_cycles):
