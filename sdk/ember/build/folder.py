@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ember import writing
+from ember.build import indented
 from ember.errors import SdkError
 from ember.files import documents
 
@@ -74,8 +74,8 @@ def _clean(folder: Path) -> None:
 
 
 def write_json(path: Path, facts: Any) -> None:
-    text = json.dumps(facts, indent=2, ensure_ascii=False)
-    path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+    text = f"{indented.text(facts)}\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_json(path: Path) -> dict[str, Any]:

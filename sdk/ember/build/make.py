@@ -77,7 +77,7 @@ def _chosen(job: Job) -> Sequence[Chosen]:
 
 def _write(folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries) -> None:
     """All artefacts; SdkError when the board is too small."""
-    from ember.build import firmware_folder, flow
+    from ember.build import firmware_folder, flow, packing
     from ember.build.advice import refusal
 
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch:
@@ -85,7 +85,8 @@ def _write(folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries) ->
             estimate = flow.settle(folder, job, chosen, libs, Path(scratch))
         if not estimate.fits:
             raise refusal.error(estimate, chosen)
-        build_folder.write_json(folder / "3-plan.json", estimate.to_json())
+        assert estimate.packed is not None
+        packing.write_facts(folder, job, estimate.packed, estimate.to_json())
         linked = Path(scratch) / "firmware.elf"
         firmware_folder.write(folder / "5-firmware", linked, estimate, libs)
 

@@ -90,6 +90,7 @@ def _pack(
     if not estimate.fits:
         raise refusal.error(estimate, chosen, prepared=False)
     assert estimate.packed is not None
+    packed = estimate.packed
     more = _for_application(estimate)
     if more:
         settled = Assumed(estimate.stack, estimate.linked)
@@ -98,8 +99,9 @@ def _pack(
         )
         if placed.shortages:
             placed = placing.place(job, chosen, settled)
-        packing.pack(folder, job, placed)
-    return estimate.packed.kernels
+        packed = packing.pack(folder, job, placed)
+    packing.write_facts(folder, job, packed, packed.placed.facts)
+    return packed.kernels
 
 
 def _for_application(estimate: Estimate) -> int:

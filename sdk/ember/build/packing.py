@@ -35,15 +35,10 @@ class Packed:
 
 
 def pack(folder: Path, job: Job, placed: Placed) -> Packed:
-    """Writes the first four artefacts to `folder`, even where something has no room."""
+    """Fills 4-package in `folder`, even where something has no room."""
     selected = placed.selected
-    build_folder.write_json(folder / "1-program.json", _program_facts(job))
     each = [selection.kernels for _, selection in selected.pairs]
     merged = selections.merge(each, job.options.rules.allowed(job.board))
-    build_folder.write_json(
-        folder / "2-selection.json", _selection_facts(job, selected, merged)
-    )
-    build_folder.write_json(folder / "3-plan.json", placed.facts)
     package = folder / "4-package"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir()
@@ -63,6 +58,16 @@ def pack(folder: Path, job: Job, placed: Placed) -> Packed:
     labels = _labels(job)
     artefacts.write(package, parts, merged, table, job.options.rules.known, labels)
     return Packed(placed, merged)
+
+
+def write_facts(
+    folder: Path, job: Job, packed: Packed, plan: Mapping[str, Any]
+) -> None:
+    """Writes the artefacts before the package; `plan` are the plan's facts."""
+    selection = _selection_facts(job, packed.placed.selected, packed.kernels)
+    build_folder.write_json(folder / "1-program.json", _program_facts(job))
+    build_folder.write_json(folder / "2-selection.json", selection)
+    build_folder.write_json(folder / "3-plan.json", plan)
 
 
 def _labels(job: Job) -> dict[str, tuple[str, ...]]:

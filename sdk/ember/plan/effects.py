@@ -21,7 +21,7 @@ _VIEW = "executorch_prim::et_view.default"  # (self, size, out): out points at s
 _COPY_INDEX = "executorch_prim::et_copy_index.tensor"  # (to, from, index): one part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Effects:
     """Tensors that an instruction touches, by value index.
 

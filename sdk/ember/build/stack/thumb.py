@@ -32,13 +32,15 @@ def _listed(mask: int) -> _Sets:
 
 # ---- 16 bits -------------------------------------------------------------------------
 
+_NARROW: dict[int, Step] = {}  # those that mean the same wherever they stand
+
 
 def _narrow(word: int, at: int) -> Step:
     if word >> 13 == 0b101 or word >> 12 in (0b0100, 0b1101, 0b1110):
         special = _narrow_special(word, at)
         if special is not None:
             return special
-    return Step(2, _narrow_sets(word))
+    return _NARROW.get(word) or _NARROW.setdefault(word, Step(2, _narrow_sets(word)))
 
 
 def _narrow_special(word: int, at: int) -> Step | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ember.build.stack.step import Expression, Flow, Step
 
@@ -110,6 +110,8 @@ class _Walk:
             self.seen[key] = state
             self.work.append(key)
             return
+        if known == state:
+            return
         merged = _merged(known, state, self.code.stack_register)
         if merged != known:
             self.changes[key] = self.changes.get(key, 0) + 1
@@ -127,9 +129,11 @@ class _Walk:
             return
         if step.conditional:
             self._reach(rest, state)
-        now = _Now(at, step, state, self._after(at, step, state), rest)
-        self._note_depth(now.after)
-        _FLOWS[step.flow](self, now)
+        after = self._after(at, step, state)
+        if step.flow is Flow.NEXT:  # nearly all are
+            self._reach(rest, after)
+        else:
+            _FLOWS[step.flow](self, _Now(at, step, state, after, rest))
 
     # ---- values ------------------------------------------------------------------
 
@@ -144,7 +148,9 @@ class _Walk:
             else:
                 after[register] = value
         stack = self.code.stack_register
-        after[stack] = self._stack_value(after.get(stack))
+        if after.get(stack) is not state[stack]:
+            after[stack] = self._stack_value(after.get(stack))
+            self._note_depth(after)
         return after
 
     def _value(self, at: int, expression: Expression, state: _State) -> Value:
@@ -181,9 +187,6 @@ class _Walk:
         return {register: state[register] for register in state if register in kept}
 
     # ---- where it goes on ----------------------------------------------------------
-
-    def _next(self, now: _Now) -> None:
-        self._reach(now.rest, now.after)
 
     def _jump(self, now: _Now) -> None:
         offset, target = self.code.goes_to(now.at, now.step.target)
@@ -273,8 +276,7 @@ class _Walk:
         pass
 
 
-@dataclass(frozen=True)
-class _Now:
+class _Now(NamedTuple):
     """An instruction, and the registers before and after it."""
 
     at: int
@@ -285,7 +287,6 @@ class _Now:
 
 
 _FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
-    Flow.NEXT: _Walk._next,
     Flow.JUMP: _Walk._jump,
     Flow.BRANCH: _Walk._branch,
     Flow.CALL: _Walk._call,

@@ -26,7 +26,7 @@ from ember.program.remembered import remembered
 from ember.program.types import ALIGN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Storage:
     """Bytes of one planned memory that a value, or several, lie in."""
 

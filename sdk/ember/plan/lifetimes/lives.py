@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ember.plan.lifetimes.bases import Bases
 from ember.plan.lifetimes.ground import Ground
-from ember.plan.lifetimes.pieces import Pieces
+from ember.plan.lifetimes.pieces import Pieces, Sets
 from ember.plan.offsets.moments import Moments, Run
 
 
@@ -99,11 +99,14 @@ class Lives:
             note((base,), first - 1, end - 1)
         return {base: Moments.of_runs(run) for base, run in runs.items()}, at_entry
 
-    def _needed(self) -> list[int]:
+    def _needed(self) -> Sequence[int]:
         """Pieces whose content matters before each instruction; last: at the exit."""
         bits = self.pieces.bits
+        at_exit = bits(self.flow.method.outputs)
+        if self.flow.is_straight:
+            return Sets(self._backwards(at_exit))
         before = [0] * (self.flow.count + 1)
-        before[self.flow.count] = bits(self.flow.method.outputs)
+        before[self.flow.count] = at_exit
         changed = True
         while changed:
             changed = False
@@ -114,8 +117,16 @@ class Lives:
                     now |= before[after] & kept
                 if now != before[index]:
                     before[index] = now
-                    changed = not self.flow.is_straight
+                    changed = True
         return before
+
+    def _backwards(self, now: int) -> Iterator[int]:
+        """Those of _needed(), the last first, where no instruction jumps."""
+        yield now
+        for index in reversed(range(self.flow.count)):
+            now &= ~self.pieces.bits(self.flow.effects[index].writes)
+            now |= self.pieces.bits(self._read(index))
+            yield now
 
     def _read(self, index: int) -> Iterator[int]:
         effect = self.flow.effects[index]
@@ -123,7 +134,7 @@ class Lives:
         yield from effect.updates
         yield from (source for _, source in effect.handles)
 
-    def _after(self, needed: list[int]) -> Iterator[int]:
+    def _after(self, needed: Sequence[int]) -> Iterator[int]:
         """Pieces that matter after the entry and after each instruction, where no
         handle moves."""
         yield needed[0]
@@ -133,7 +144,7 @@ class Lives:
                 bits |= needed[successor]
             yield bits
 
-    def _led_to(self, index: int, needed: list[int]) -> set[int]:
+    def _led_to(self, index: int, needed: Sequence[int]) -> set[int]:
         """Bases whose bytes matter after an instruction because handles lead there."""
         reached: set[int] = set()
         for after in self.flow.successors[index]:

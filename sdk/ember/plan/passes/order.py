@@ -66,21 +66,36 @@ def _room(store: Storage) -> int:
     return -(-store.size // ALIGN) * ALIGN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Calls in a row."""
+
+    last: int
+    before: _Order | None
+
+    def calls(self) -> tuple[int, ...]:
+        found: list[int] = []
+        now: _Order | None = self
+        while now is not None:
+            found.append(now.last)
+            now = now.before
+        return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     """An order under way; calls and storages as bits."""
 
     peak: int
     size: int  # alive now
-    last: int  # the call
+    order: _Order | None
     done: int
     ready: int
     live: int
-    before: _State | None
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        return self.peak, self.size, self.last
+        return self.peak, self.size, self.order.last if self.order else -1
 
 
 @dataclass(frozen=True)
@@ -202,13 +217,15 @@ class Orders:
         if now.peak <= self._least(start):
             return None
         end = self._search(start, now.peak)
-        return tuple(_path(end)) if end and end.peak < now.peak else None
+        if end is None or end.order is None or end.peak >= now.peak:
+            return None
+        return end.order.calls()
 
     def _start(self) -> _State:
         given = sum(1 << n for n, store in enumerate(self.stores) if -1 in store.points)
         ready = sum(1 << n for n, needs in enumerate(self.needs) if not needs)
         size = self._size(given)
-        return _State(size, size, -1, 0, ready, given, None)
+        return _State(size, size, None, 0, ready, given)
 
     def _least(self, start: _State) -> int:
         """No order has a lower peak than this."""
@@ -235,7 +252,7 @@ class Orders:
         for follower in _ones(self.followers[index]):
             if not self.needs[follower] & ~done:
                 ready |= 1 << follower
-        return _State(peak, size, index, done, ready, live, state)
+        return _State(peak, size, _Order(index, state.order), done, ready, live)
 
     def _search(self, start: _State, limit: int) -> _State | None:
         """The end of the best order of a beam whose peak is below `limit`; it goes on
@@ -256,15 +273,6 @@ class Orders:
             width = max(1, min(_WIDEST, left // per_state))
             beam = sorted(states.values(), key=lambda candidate: candidate.rank)[:width]
         return beam[0] if beam else None
-
-
-def _path(state: _State) -> list[int]:
-    path: list[int] = []
-    now: _State | None = state
-    while now is not None and now.last >= 0:
-        path.append(now.last)
-        now = now.before
-    return path[::-1]
 
 
 def _ones(bits: int) -> Iterator[int]:
