@@ -19,7 +19,7 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Computer, FirmwareOf, Subject
+from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
 from ember.program import Program
@@ -104,15 +104,15 @@ class _Packed:
             },
         )
 
-    def reference(self, model: Model) -> Subject:
+    def reference(self, model: Model) -> Executable:
         """The program whose results passes must keep.
 
         It is the model as it was read, with this plan where its own plan destroys
         something.
         """
         if any(plan.conflict for plan in self.plans.values()):
-            return Subject.of(self.program)
-        return Subject(model.program, model.content)
+            return Executable.of(self.program)
+        return Executable(model.program, model.content)
 
     def with_stock(self, first: _Packed) -> _Packed:
         """This, with what was found in the program as it was read."""
