@@ -220,7 +220,7 @@ def test_many_cases_a_second(tmp_path: Path) -> None:
     """At least 100 one-operator cases a second, the emulator's start included."""
     board = boards.load("mps3-an547")
     found = [one for one in cases.find([CASES]) if one.name.startswith("op_")]
-    runner.for_cases(board, [cases.read(one) for one in found])  # is built
+    runner.for_programs(board, [cases.read(one).program for one in found])  # is built
     with pace.within(len(found) / 100):
         testing.test(found, [board], jobs=1)
 

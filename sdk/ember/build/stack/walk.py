@@ -270,7 +270,7 @@ class _Walk:
     def _if_then(self, now: _Now) -> None:
         pattern = now.step.target
         self._reach((now.rest[0], pattern), now.after)
-        self._reach((now.rest[0], tuple(not one for one in pattern)), now.after)
+        self._reach((now.rest[0], tuple(not bit for bit in pattern)), now.after)
 
     def _stop(self, now: _Now) -> None:
         pass
@@ -300,15 +300,17 @@ _FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
 }
 
 
-def _merged(one: _State, other: _State, stack: int) -> _State:
+def _merged(first_state: _State, other: _State, stack: int) -> _State:
     """What holds on both paths; the deeper stack."""
-    found = {name: value for name, value in one.items() if other.get(name) == value}
-    first, second = one[stack], other[stack]
+    same = {
+        name: value for name, value in first_state.items() if other.get(name) == value
+    }
+    first, second = first_state[stack], other[stack]
     assert first is not None and second is not None
     if first[1] != second[1]:
         raise UnknownStackError("it switches stacks on one path only")
-    found[stack] = min(first, second)
-    return found
+    same[stack] = min(first, second)
+    return same
 
 
 def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
@@ -355,15 +357,15 @@ def _put_together(kind: str, value: Value, second: int) -> Value:
     return ("const", number << second & _WORD) if kind == "shift" else None
 
 
-def _sum(one: Value, other: Value, sign: int) -> Value:
-    assert one is not None and other is not None
-    if "loaded" in (one[0], other[0]) or _COMPUTED in (one, other):
+def _sum(value: Value, other: Value, sign: int) -> Value:
+    assert value is not None and other is not None
+    if "loaded" in (value[0], other[0]) or _COMPUTED in (value, other):
         return None
     if other[0] == "const":
         number = other[1] - (1 << 32) if other[1] >> 31 else other[1]
-        return _moved(one, sign * number)
-    if one[0] == "const" and sign > 0:
-        return _sum(other, one, 1)
+        return _moved(value, sign * number)
+    if value[0] == "const" and sign > 0:
+        return _sum(other, value, 1)
     return None
 
 
