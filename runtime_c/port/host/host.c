@@ -111,6 +111,10 @@ uint32_t ember_port_ticks_per_second(void) {
     return 1000000;
 }
 
+uint32_t ember_port_cycles(void) {
+    return 0; // an operating system keeps it
+}
+
 // main() has no arguments on any board; the kernel keeps them for us.
 size_t ember_port_arguments(char *line, size_t capacity) {
     const int32_t file = ember_port_open("/proc/self/cmdline", EMBER_PORT_READ);

@@ -124,6 +124,10 @@ uint32_t ember_port_ticks_per_second(void) {
     return 1000000;
 }
 
+uint32_t ember_port_cycles(void) {
+    return 0; // an operating system keeps it
+}
+
 size_t ember_port_arguments(char *line, size_t capacity) {
     size_t length = 0;
 

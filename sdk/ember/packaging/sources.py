@@ -9,7 +9,7 @@ src/runtime_c/                  the runtime
 src/backends/, src/kernels/     the backends and kernels that the models need
 
 `src` is the only include folder. There is no start-up code and no linker script;
-functions of ember/port.h are weak, for a project to define those that it likes.
+functions of ember/port.h are weak, so that a project can define its own.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _STRINGS = "#define EMBER_ERROR_STRINGS 1"
 def write(
     files: Sequence[Path], board: Board, folder: Path, options: Options
 ) -> list[str]:
-    """Fill an empty folder; the sources in it."""
-    found = tuple(models.read(path) for path in files)
-    job = jobs.make(found, library_board(board), options, None)
+    """Fill an empty folder and return the names of its C sources, relative to src/."""
+    read = tuple(models.read(path) for path in files)
+    job = jobs.make(read, library_board(board), options, None)
     chosen = choosing.choose(job)
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
@@ -52,10 +52,10 @@ def write(
         port = paths.runtime() / "port"
         core += [port / "weak.c", port / "read_line.c"]
         ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
-        for one in [*ours, *closure.headers([*ours, *public_headers()])]:
-            texts[_place(one)] = one.read_text(encoding="utf-8")
-        for one in options.rules.known.user_sources(packed.kernels):
-            texts[f"user/{one.name}"] = one.read_text("utf-8", "surrogateescape")
+        for file in [*ours, *closure.headers([*ours, *public_headers()])]:
+            texts[_place(file)] = file.read_text(encoding="utf-8")
+        for file in options.rules.known.user_sources(packed.kernels):
+            texts[f"user/{file.name}"] = file.read_text("utf-8", "surrogateescape")
     texts["ember/config.h"] = configured(texts["ember/config.h"], options)
     texts["Ember.h"] = main_header()
     _write_all(folder / "src", texts)
@@ -63,7 +63,7 @@ def write(
     facts = {
         "version": __version__,
         "board": board.name,
-        "models": [one.name for one in found],
+        "models": [model.name for model in read],
         "include": "src",
         "sources": [f"src/{name}" for name in sources],
     }
@@ -72,7 +72,7 @@ def write(
 
 
 def write_headers(folder: Path) -> list[str]:
-    """Write the headers of the runtime alone, for projects that pack later."""
+    """Write only the headers of the runtime, for projects that pack later."""
     files = public_headers()
     texts = {_place(file): file.read_text(encoding="utf-8") for file in files}
     paths.writable_folder(folder)
@@ -81,8 +81,8 @@ def write_headers(folder: Path) -> list[str]:
 
 
 def library_board(board: Board) -> Board:
-    """The board as a project with a linker script of its own sees it: a memory for
-    constants, one for data, and the instructions that all its files may have."""
+    """The board as a project with its own linker script sees it: one memory for
+    constants, one for data, and the instruction sets that all its files may use."""
     if board.pointer_bytes != 4 or (not board.has_script and board.port != "library"):
         raise SdkError(
             f"sources are for 32-bit cores, which {board.name} does not have",
@@ -103,13 +103,13 @@ def library_board(board: Board) -> Board:
 
 
 def _generated(package: Path) -> dict[str, str]:
-    """The texts of the package, by their names below src/."""
-    found = {}
+    """The generated C files of the package, by name below src/."""
+    texts = {}
     for path in sorted(package.rglob("*.[ch]")):
         name = path.relative_to(package).as_posix()
         place = name if name == "ember_models.h" else f"model/{name}"
-        found[place] = path.read_text(encoding="utf-8")
-    return found
+        texts[place] = path.read_text(encoding="utf-8")
+    return texts
 
 
 def configured(header: str, options: Options) -> str:
