@@ -1,61 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of three columns with all filters. Contract: columns_mve.h.
+#include <arm_mve_tiles.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/columns_mve.h"
 #include "kernels/cortex_m/products_mve.h"
 
-enum { TILE = 32 };                 // filters
+enum { TILE = EMBER_MVE_TILE };     // filters
 enum { FOUR = 4 * EMBER_LANES_S8 }; // elements
 
-// tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters,
-// a multiple of two and not 0.
+// tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters.
+// The last of an odd number is not multiplied.
 static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sums,
                                                const int8_t *w, int32_t count,
                                                const int8_t *const *columns,
                                                int32_t inner) {
-    const int32_t *end = sums + count;
+    const ember_mve_tiles_t tiles = {
+        .columns = {columns[0], columns[1], columns[2]},
+        .inner = inner,
+        .past = -inner & (EMBER_LANES_S8 - 1),
+        .end = tile + (count & ~1),
+        .tile = tile,
+        .w = w,
+    };
 
-    do {
-        const int8_t *x0 = columns[0];
-        const int8_t *x1 = columns[1];
-        const int8_t *x2 = columns[2];
-        const int8_t *w0 = w;
-        const int8_t *w1 = w + inner;
-        int32_t a0 = sums[0], a1 = a0, a2 = a0;
-        int32_t b0 = sums[1], b1 = b0, b2 = b0;
-        int32_t k = inner;
-        int8x16_t a = vldrbq_s8(w0);
-        do {
-            const mve_pred16_t lanes = vctp8q((uint32_t)k);
-            const int8x16_t u = vldrbq_z_s8(x0, lanes);
-            a0 = vmladavaq_p_s8(a0, a, u, lanes);
-            const int8x16_t b = vldrbq_z_s8(w1, lanes);
-            b0 = vmladavaq_p_s8(b0, b, u, lanes);
-            const int8x16_t v = vldrbq_z_s8(x1, lanes);
-            a1 = vmladavaq_p_s8(a1, a, v, lanes);
-            const int8x16_t t = vldrbq_z_s8(x2, lanes);
-            b1 = vmladavaq_p_s8(b1, b, v, lanes);
-            w0 += EMBER_LANES_S8;
-            a2 = vmladavaq_p_s8(a2, a, t, lanes);
-            a = vldrbq_z_s8(w0, lanes);
-            b2 = vmladavaq_p_s8(b2, b, t, lanes);
-            w1 += EMBER_LANES_S8;
-            x0 += EMBER_LANES_S8;
-            x1 += EMBER_LANES_S8;
-            x2 += EMBER_LANES_S8;
-            k -= EMBER_LANES_S8;
-        } while (k > 0);
-        tile[0] = a0;
-        tile[1] = b0;
-        tile[TILE] = a1;
-        tile[TILE + 1] = b1;
-        tile[2 * TILE] = a2;
-        tile[2 * TILE + 1] = b2;
-        tile += 2;
-        sums += 2;
-        w += 2 * (ptrdiff_t)inner;
-    } while (sums != end);
+    ember_copy_mve((int8_t *)tile, (const int8_t *)sums,
+                   count * (int32_t)sizeof(*sums));
+    ember_mve_multiply_tiles(&tiles);
 }
 
 // Columns of at most two vectors, which stay in registers.
@@ -132,8 +103,8 @@ INLINE void multiply_last(int32_t *tile, int32_t sum, const int8_t *w,
     tile[2 * TILE] = s2;
 }
 
-// The same as multiply() for columns of at most two vectors, and any count but 0.
-// `whole` of the filters are read in whole vectors.
+// The same as multiply() for columns of at most two vectors, and any count but 0. The
+// first `whole` of the filters are read in whole vectors.
 INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
                           int32_t count, int32_t whole, const int8_t *const *columns,
                           int32_t inner, bool two) {
@@ -175,24 +146,24 @@ static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t
     }
 }
 
-// The outputs of `count` filters from their sums with the columns; scales are those of
-// the first of these filters.
+// The outputs of `count` filters, the first of which is filter `from`, from their sums
+// with the columns.
 static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
-                                            const int32_t *tile, int32_t count,
-                                            int8_t *y, const ptrdiff_t *y_steps) {
+                                            const int32_t *tile, int32_t from,
+                                            int32_t count, int8_t *const *y) {
     const int32x4_t least = vdupq_n_s32(scales->limits.low);
     const int32x4_t most = vdupq_n_s32(scales->limits.high);
     const int32_t zero_point = scales->zero_point;
-    const int32_t *multipliers = scales->multipliers;
-    const int32_t *shifts = scales->shifts;
-    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
+    const int32_t *multipliers = scales->multipliers + from;
+    const int32_t *shifts = scales->shifts + from;
+    int8_t *y0 = y[0] + from, *y1 = y[1] + from, *y2 = y[2] + from;
 
     do {
         const mve_pred16_t lanes = vctp32q((uint32_t)count);
         const int32x4_t by = vldrwq_z_s32(multipliers, lanes);
         const int32x4_t shift = vldrwq_z_s32(shifts, lanes);
         const int32x4_t u = ember_scaled_mve(vldrwq_z_s32(tile, lanes), by, shift);
-        vstrbq_p_s32(y, ember_limited_mve(u, zero_point, least, most), lanes);
+        vstrbq_p_s32(y0, ember_limited_mve(u, zero_point, least, most), lanes);
         const int32x4_t v =
             ember_scaled_mve(vldrwq_z_s32(tile + TILE, lanes), by, shift);
         vstrbq_p_s32(y1, ember_limited_mve(v, zero_point, least, most), lanes);
@@ -202,42 +173,49 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
         multipliers += EMBER_LANES_S32;
         shifts += EMBER_LANES_S32;
         tile += EMBER_LANES_S32;
-        y += EMBER_LANES_S32;
+        y0 += EMBER_LANES_S32;
         y1 += EMBER_LANES_S32;
         y2 += EMBER_LANES_S32;
         count -= EMBER_LANES_S32;
     } while (count > 0);
 }
 
-// The outputs of eight filters from their sums with a column. As vectors of 32 bits,
-// even filters are apart from odd ones.
-INLINE void scale_eight(int8_t *y, const int32_t *tile, int32x4x2_t by,
-                        int32x4x2_t shifts, int32_t zero_point) {
-    const int32x4x2_t sums = vld2q_s32(tile);
-    const int32x4_t a = ember_shifted_mve(sums.val[0], by.val[0], shifts.val[0]);
-    const int32x4_t b = ember_shifted_mve(sums.val[1], by.val[1], shifts.val[1]);
-    ember_store_eight_mve(y, a, b, zero_point);
+// Sums of eight filters, or their scales: even ones, then odd ones.
+typedef int32x4x2_t eight_t;
+
+INLINE eight_t shifted(eight_t sums, eight_t by, eight_t shifts) {
+    return (eight_t){{ember_shifted_mve(sums.val[0], by.val[0], shifts.val[0]),
+                      ember_shifted_mve(sums.val[1], by.val[1], shifts.val[1])}};
 }
 
-// The same for a count that is a multiple of eight, where `s` is plain.
-static __attribute__((noinline)) void
-scale_eights(const ember_scales_s8_t *scales, const int32_t *tile, int32_t count,
-             int8_t *y, const ptrdiff_t *y_steps) {
-    const int32_t *multipliers = scales->multipliers;
-    const int32_t *shifts = scales->shifts;
+INLINE void store(int8_t *y, eight_t scaled, int32_t zero_point) {
+    ember_store_eight_mve(y, scaled.val[0], scaled.val[1], zero_point);
+}
+
+// The same for a count that is a multiple of eight and not 0, where scales are plain.
+// Sums of the next column are loaded before those of one are stored.
+static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scales,
+                                                   const int32_t *tile, int32_t from,
+                                                   int32_t count, int8_t *const *y) {
+    const int32_t *multipliers = scales->multipliers + from;
+    const int32_t *shifts = scales->shifts + from;
     const int32_t zero_point = scales->zero_point;
-    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
+    int8_t *y0 = y[0] + from, *y1 = y[1] + from, *y2 = y[2] + from;
 
     do {
-        const int32x4x2_t by = vld2q_s32(multipliers);
-        const int32x4x2_t shift = vld2q_s32(shifts);
-        scale_eight(y, tile, by, shift, zero_point);
-        scale_eight(y1, tile + TILE, by, shift, zero_point);
-        scale_eight(y2, tile + 2 * TILE, by, shift, zero_point);
+        const eight_t by = vld2q_s32(multipliers);
+        const eight_t shift = vld2q_s32(shifts);
+        const eight_t u = shifted(vld2q_s32(tile), by, shift);
+        const eight_t v = vld2q_s32(tile + TILE);
+        store(y0, u, zero_point);
+        const eight_t w = shifted(v, by, shift);
+        const eight_t t = vld2q_s32(tile + 2 * TILE);
+        store(y1, w, zero_point);
+        store(y2, shifted(t, by, shift), zero_point);
         multipliers += EMBER_LANES_S16;
         shifts += EMBER_LANES_S16;
         tile += EMBER_LANES_S16;
-        y += EMBER_LANES_S16;
+        y0 += EMBER_LANES_S16;
         y1 += EMBER_LANES_S16;
         y2 += EMBER_LANES_S16;
         count -= EMBER_LANES_S16;
@@ -245,53 +223,66 @@ scale_eights(const ember_scales_s8_t *scales, const int32_t *tile, int32_t count
 }
 
 // The same for any count but 0.
-static void scale_all(const ember_columns_mve_t *s, const ember_scales_s8_t *scales,
-                      const int32_t *tile, int32_t count, int8_t *y,
-                      const ptrdiff_t *y_steps) {
+INLINE void scale_all(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
+                      int32_t count, int8_t *const *y) {
     const int32_t eights = s->plain ? count & -EMBER_LANES_S16 : 0;
-    ember_scales_s8_t rest = *scales;
 
     if (eights > 0) {
-        scale_eights(scales, tile, eights, y, y_steps);
-        rest.multipliers += eights;
-        rest.shifts += eights;
+        scale_eights(&s->conv.scales, tile, from, eights, y);
     }
     if (eights < count) {
-        scale(&rest, tile + eights, count - eights, y + eights, y_steps);
+        scale(&s->conv.scales, tile + eights, from + eights, count - eights, y);
+    }
+}
+
+// Sums of `count` filters, the first of which is `w`, with columns of at most two
+// vectors; `behind` filters follow.
+INLINE void multiply_short(const ember_columns_mve_t *s, int32_t *tile,
+                           const int32_t *sums, const int8_t *w, int32_t count,
+                           int32_t behind, const int8_t *const *columns) {
+    const int32_t past = s->last - behind;
+    const int32_t whole = past > 0 ? count - past : count;
+
+    if (s->inner > EMBER_LANES_S8) {
+        multiply_two(tile, sums, w, count, whole, columns, s->inner);
+    } else {
+        multiply_one(tile, sums, w, count, whole, columns, s->inner);
+    }
+}
+
+// The same for columns of more than two vectors.
+INLINE void multiply_long(const ember_columns_mve_t *s, int32_t *tile,
+                          const int32_t *sums, const int8_t *w, int32_t count,
+                          const int8_t *const *columns) {
+    const int32_t last = count - 1;
+
+    if (s->inner == FOUR) {
+        multiply_four(tile, sums, w, count & ~1, columns);
+    } else if (count > 1) {
+        multiply(tile, sums, w, count, columns, s->inner);
+    }
+    for (int32_t n = 0; (count & 1) != 0 && n < EMBER_COLUMNS_MVE; n++) {
+        tile[n * TILE + last] =
+            ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
     }
 }
 
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
-    const ptrdiff_t y_steps[] = {y[1] - y[0], y[2] - y[0]}; // in one tensor
-    int8_t *to = y[0];
-    ember_scales_s8_t scales = s->conv.scales;
+    const int32_t filters = s->conv.filters;
     const int8_t *w = s->w;
-    const int32_t *sums = s->sums;
     int32_t tile[EMBER_COLUMNS_MVE * TILE];
 
-    for (int32_t left = s->conv.filters; left > 0; left -= TILE) {
+    for (int32_t from = 0; from < filters; from += TILE) {
+        const int32_t left = filters - from;
         const int32_t count = left < TILE ? left : TILE;
-        const int32_t even = s->inner > 2 * EMBER_LANES_S8 ? count & ~1 : count;
+        const int32_t *sums = s->sums + from;
         if (s->inner <= 2 * EMBER_LANES_S8) {
-            const int32_t past = s->last - (left - count);
-            const int32_t whole = past > 0 ? count - past : count;
-            (s->inner > EMBER_LANES_S8 ? multiply_two : multiply_one)(
-                tile, sums, w, count, whole, columns, s->inner);
-        } else if (s->inner == FOUR) {
-            multiply_four(tile, sums, w, even, columns);
-        } else if (even > 0) {
-            multiply(tile, sums, w, even, columns, s->inner);
+            multiply_short(s, tile, sums, w, count, left - count, columns);
+        } else {
+            multiply_long(s, tile, sums, w, count, columns);
         }
-        w += (ptrdiff_t)count * s->inner;
-        for (int32_t n = 0; even < count && n < EMBER_COLUMNS_MVE; n++) {
-            tile[n * TILE + even] =
-                ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
-        }
-        scale_all(s, &scales, tile, count, to, y_steps);
-        scales.multipliers += TILE;
-        scales.shifts += TILE;
-        sums += TILE;
-        to += TILE;
+        w += TILE * s->inner;
+        scale_all(s, tile, from, count, y);
     }
 }

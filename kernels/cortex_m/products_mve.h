@@ -38,15 +38,14 @@ INLINE int32x4_t ember_limited_mve(int32x4_t scaled, int32_t zero_point, int32x4
     return vminq_s32(vmaxq_s32(moved, low), high);
 }
 
-// Moves eight scaled sums by the zero point of the output and stores them, limited to
-// int8: those at even places, then those at odd ones.
+// Moves eight sums, each scaled by a shift below 0, by the zero point of the output and
+// stores them, limited to int8: those at even places, then those at odd ones.
 INLINE void ember_store_eight_mve(int8_t *y, int32x4_t even, int32x4_t odd,
                                   int32_t zero_point) {
-    const int32x4_t a = vaddq_n_s32(even, zero_point);
-    const int32x4_t b = vaddq_n_s32(odd, zero_point);
-    const int16x8_t half = vqmovnbq_s32(vreinterpretq_s16_s32(a), a);
-    const int16x8_t all = vqmovntq_s32(half, b);
-    const int8x16_t bytes = vqmovnbq_s16(vreinterpretq_s8_s16(all), all);
+    const int16x8_t half = vqmovnbq_s32(vreinterpretq_s16_s32(even), even);
+    const int16x8_t all = vqmovntq_s32(half, odd);
+    const int16x8_t moved = vqaddq_n_s16(all, (int16_t)zero_point);
+    const int8x16_t bytes = vqmovnbq_s16(vreinterpretq_s8_s16(moved), moved);
     vstrbq_s16(y, vreinterpretq_s16_s8(bytes));
 }
 

@@ -148,6 +148,13 @@ static inline int8_t vminvq_s8(int8_t least, int8x16_t a) {
     return least;
 }
 
+static inline int32_t vmaxvq_s32(int32_t most, int32x4_t a) {
+    for (int i = 0; i < 4; i++) {
+        most = a[i] > most ? a[i] : most;
+    }
+    return most;
+}
+
 static inline int8_t vmaxvq_p_s8(int8_t most, int8x16_t a, mve_pred16_t lanes) {
     for (int i = 0; i < 16; i++) {
         most = ember_mve_byte(lanes, i) && a[i] > most ? a[i] : most;

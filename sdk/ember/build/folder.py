@@ -40,11 +40,11 @@ def filled(folder: Path, key: str) -> Iterator[Path]:
     with writing.aside(folder) as place:
         yield place
         _clean(folder)
-        for made in sorted(place.iterdir()):
-            target = folder / made.name
+        for entry in sorted(place.iterdir()):
+            target = folder / entry.name
             if target.is_dir() and not target.is_symlink():
                 shutil.rmtree(target)
-            made.rename(target)
+            entry.rename(target)
         write_json(folder / _STAMP, {"key": key})
 
 
@@ -79,5 +79,5 @@ def write_json(path: Path, facts: Any) -> None:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = documents.read_json(path)
-    return found
+    content: dict[str, Any] = documents.read_json(path)
+    return content

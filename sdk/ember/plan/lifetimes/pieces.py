@@ -34,11 +34,11 @@ class Pieces:
         return Pieces(of_value, of_base, bases)
 
     def bits(self, values: Iterable[int]) -> int:
-        found = 0
+        bits = 0
         for value in values:
             if value in self.of_value:
-                found |= _bits(self.of_value[value])
-        return found
+                bits |= _bits(self.of_value[value])
+        return bits
 
     def has(self, bits: int, base: int) -> bool:
         """Whether a piece of a base is in a set."""
