@@ -74,9 +74,12 @@ def test_all_committed_cases(board: str) -> None:
     assert all((one.instructions is not None) is counted for one in results)
 
 
-@pytest.mark.parametrize("board", [*EVERY, "host-asan", "mps2-an385"])
+without_fpu = pytest.param("mps2-an385", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("board", [*EVERY, "host-asan", without_fpu])
 def test_every_operator(board: str) -> None:
-    """The committed conformance programs, and NumPy's; an385 has no FPU."""
+    """The committed conformance programs, and NumPy's."""
     check(run([CONFORMANCE, NUMPY], board))
 
 

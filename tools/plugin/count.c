@@ -17,8 +17,10 @@
 // A block that an exception leaves half-way would count as whole; exact=1 counts
 // every instruction by itself instead (slower).
 //
-// With edges=1, lines between those of the accesses say which blocks ran: blocks.h.
+// With edges=1, lines between those of the accesses say which blocks ran, blocks.h, and
+// how the ranges were accessed, traffic.h.
 #include "blocks.h"
+#include "traffic.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +69,9 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
         if (is_counting) {
             count_access(info, address);
         }
+        if (edges) {
+            traffic_count(executed, (uintptr_t)ahead, info, address);
+        }
         return;
     }
     if ((address - marks) / 4 == COUNTED_REGION) {
@@ -74,6 +79,7 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     }
     if (edges) {
         blocks_flush(out);
+        traffic_flush(out);
     }
     fprintf(out, "%" PRIu64 " %c %" PRIu64 "\n", (address - marks) / 4,
             qemu_plugin_mem_is_store(info) ? 'w' : 'r',
@@ -112,6 +118,7 @@ static void on_end(qemu_plugin_id_t id, void *data) {
     (void)data;
     if (edges) {
         blocks_flush(out);
+        traffic_flush(out);
     }
     for (const range_t *one = ranges; one < ranges + range_count; one++) {
         fprintf(out, "range %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
@@ -130,6 +137,7 @@ static bool read_range(const char *text) {
     range_t *range = &ranges[range_count++];
     range->low = strtoull(text, &rest, 0);
     range->end = *rest == ':' ? strtoull(rest + 1, NULL, 0) : 0;
+    traffic_add_range(range->low, range->end);
     return range->low < range->end;
 }
 

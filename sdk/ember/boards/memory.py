@@ -61,6 +61,7 @@ class Memory(Strict):
     holds: tuple[Role, ...] = Field(min_length=1)
     read_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
     write_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
+    fetch_cycles: Annotated[Cycles, BeforeValidator(_cycles)] | None = None
     flash: Flash | None = None  # how it is programmed; None: it is not, or unknown
 
     def cycles(self, width: int, *, write: bool = False) -> float:
@@ -73,6 +74,20 @@ class Memory(Strict):
             return table[min(fitting)]
         widest = max(table)
         return -(-width // widest) * table[widest]
+
+    def fetching(self, size: int) -> float:
+        """Cycles of fetching `size` bytes of code in a row, in accesses as wide as they
+        can be; a fetch takes what a read does, unless the board says otherwise."""
+        return size / max(self._fetches) * self.one_fetch
+
+    @property
+    def one_fetch(self) -> float:
+        """Cycles of the widest fetch: what a jump to this memory waits for."""
+        return self._fetches[max(self._fetches)]
+
+    @property
+    def _fetches(self) -> Cycles:
+        return self.fetch_cycles or self.read_cycles or {4: _CYCLES_OF[self.kind]}
 
     @property
     def end(self) -> int:

@@ -7,10 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.cycles import assembly, code, manuals, mca, scheduled
+from ember.boards import Board, Memory
+from ember.cycles import assembly, code, manuals, mca, scheduled, waits
 from ember.cycles.code import Instruction
 from ember.errors import SdkError
-from ember.toolchain.traces import Block, Edges, Trace, joined
+from ember.toolchain.traces import Block, Edge, Step, Trace, joined
 
 _MOST_UNKNOWN = 0.01  # of the instructions that ran
 _NAMED = 5
@@ -19,14 +20,34 @@ Rows = Sequence[Sequence[Instruction]]
 
 
 @dataclass(frozen=True)
+class Cycles:
+    """Estimates of one part of a run; None: nobody estimated."""
+
+    core: int | None = None  # with memories that never let the core wait
+    board: int | None = None  # with those of the board
+
+
+NOT_ESTIMATED = Cycles()
+
+
+@dataclass(frozen=True)
 class Estimator:
     """The cycles of a run of a firmware."""
 
     blocks: tuple[Block, ...]
-    cycles: Mapping[tuple[int, int], float]  # of one pass of each edge that ran
+    cycles: Mapping[Edge, float]  # of one pass of each edge that ran
+    waits: Mapping[Edge, float]  # what fetching its code adds
+    memories: Sequence[Memory]
+    bus: int  # bytes that the core moves in a cycle
 
-    def of(self, edges: Edges) -> int:
-        return round(sum(self.cycles[edge] * n for edge, n in edges.items()))
+    def of(self, step: Step) -> Cycles:
+        core = sum(self.cycles[edge] * n for edge, n in step.edges.items())
+        fetching = sum(self.waits[edge] * n for edge, n in step.edges.items())
+        waiting = sum(
+            waits.of_access(self.memories[access.place], access, self.bus) * n
+            for access, n in step.accesses.items()
+        )
+        return Cycles(round(core), round(core + fetching + waiting))
 
 
 def check_known(cpu: str) -> None:
@@ -39,23 +60,29 @@ def check_known(cpu: str) -> None:
         )
 
 
-def of_run(cpu: str, firmware: Path, trace: Trace) -> Estimator:
-    """An SdkError when the model lacks too much of what the core executed."""
+def of_run(board: Board, firmware: Path, trace: Trace) -> Estimator:
+    """An SdkError when the model lacks too much of what the core executed.
+
+    The trace has the accesses to the memories of the board, in their order.
+    """
+    cpu = board.cpu
     check_known(cpu)
     core = mca.CORES.get(cpu)
     program = code.of_firmware(firmware, cpu, core.triple if core else None)
     rows = [code.of_block(program, block) for block in trace.blocks]
-    ran = joined(trace.steps)
+    ran = joined(trace.steps).edges
     if core is None:
         cycles = _by_table(manuals.TABLES[cpu], rows, trace.blocks, ran)
     else:
         cycles = _by_schedule(core, rows, trace.blocks, ran)
-    return Estimator(trace.blocks, cycles)
+    fetches = waits.of_fetches(board.memories, trace.blocks, cycles)
+    bus = core.bus if core else 4
+    return Estimator(trace.blocks, cycles, fetches, board.memories, bus)
 
 
 def _by_table(
-    table: manuals.Table, rows: Rows, blocks: Sequence[Block], ran: Edges
-) -> dict[tuple[int, int], float]:
+    table: manuals.Table, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
+) -> dict[Edge, float]:
     unknown = {x for row in rows for x in row if not manuals.known(table, x)}
     _check(rows, blocks, ran, unknown)
     straight = [manuals.straight(table, row) for row in rows]
@@ -67,8 +94,8 @@ def _by_table(
 
 
 def _by_schedule(
-    core: mca.Core, rows: Rows, blocks: Sequence[Block], ran: Edges
-) -> dict[tuple[int, int], float]:
+    core: mca.Core, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
+) -> dict[Edge, float]:
     unknown = scheduled.unknown(core, rows)
     _check(rows, blocks, ran, unknown)
     texts = [assembly.row_of(row, unknown) for row in rows]
@@ -79,7 +106,7 @@ def _by_schedule(
 def _check(
     rows: Rows,
     blocks: Sequence[Block],
-    ran: Edges,
+    ran: Mapping[Edge, int],
     unknown: AbstractSet[Instruction],
 ) -> None:
     """An SdkError when more than 1 % of the instructions have no figure."""

@@ -74,9 +74,8 @@ def known(table: Table, instruction: Instruction) -> bool:
 
 def straight(table: Table, row: Sequence[Instruction]) -> float:
     """The cycles of instructions in a row, when no jump among them is taken."""
-    before: list[Instruction | None] = [None, *row[:-1]]
-    after: list[Instruction | None] = [*row[1:], None]
-    each = zip(row, before, after, strict=True)
+    around: list[Instruction | None] = [None, *row, None]
+    each = zip(row, around, around[2:], strict=False)
     return sum(_cycles(table, *three) for three in each)
 
 

@@ -35,16 +35,17 @@ class Core:
     triple: str
     cpu: str
     comment: str  # that begins a comment of its assembler
+    bus: int  # bytes that it moves in a cycle
 
 
 M_CORES = {
-    name: Core("thumbv8.1m.main-none-eabi", name, "@")
+    name: Core("thumbv8.1m.main-none-eabi", name, "@", 8)
     for name in ("cortex-m7", "cortex-m55")
 }
 CORES = {
     **M_CORES,
-    "cortex-a76": Core("aarch64-none-elf", "neoverse-n1", "//"),
-    "cortex-a510": Core("aarch64-none-elf", "cortex-a510", "//"),
+    "cortex-a76": Core("aarch64-none-elf", "neoverse-n1", "//", 16),
+    "cortex-a510": Core("aarch64-none-elf", "cortex-a510", "//", 16),
 }
 
 

@@ -1,4 +1,4 @@
-"""Blobs <-> the aligned segments that follow the FlatBuffer of a .pte or .ptd file."""
+"""Blobs <-> the aligned segments after the FlatBuffer of a .pte or .ptd file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_ALIGNMENT = 4096
 @dataclass(frozen=True)
 class Placed:
     offsets: tuple[int, ...]
-    pieces: tuple[Data, ...]  # one after the other, with what is between blobs
+    pieces: tuple[Data, ...]  # in file order, with the padding between blobs
     size: int  # bytes
 
 
@@ -23,9 +23,9 @@ def align_up(size: int, alignment: int) -> int:
 def place(
     blobs: Iterable[Sequence[Data]], alignment: int, *, share: bool = False
 ) -> Placed:
-    """Blobs, each of pieces in a row, at aligned offsets, nothing after the last.
+    """Lay out blobs, each a row of pieces, at aligned offsets; no gap at the end.
 
-    With `share`, equal blobs get the same place.
+    With `share`, equal blobs get the same offset.
     """
     pieces: list[Data] = []
     size = 0
@@ -53,4 +53,6 @@ def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
     for alignment in (usual, *powers):
         if all(align_up(end, alignment) == start for end, start in gaps):
             return alignment
-    return max(one for one in powers if all(start % one == 0 for _, start in gaps))
+    return max(
+        power for power in powers if all(start % power == 0 for _, start in gaps)
+    )

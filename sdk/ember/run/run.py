@@ -19,13 +19,13 @@ from ember import build, program
 from ember.build import Built, pack
 from ember.cases import values
 from ember.cases.values import TensorValue, Value
-from ember.cycles import estimate
-from ember.cycles.estimate import Estimator
+from ember.cycles.estimate import NOT_ESTIMATED, Cycles
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import Array
 from ember.plan import macs
 from ember.program import Method
+from ember.run.costs import Cost, Costs, summed
 from ember.toolchain import emulator
 
 _MAGIC = b"EMR1"
@@ -59,7 +59,7 @@ class Node:
     instructions: int | None  # of all its executions
     executions: int | None
     macs: int | None  # multiply-accumulates of one execution
-    cycles: int | None = None  # an estimate for all its executions
+    cycles: Cycles = NOT_ESTIMATED  # of all its executions
 
 
 @dataclass(frozen=True)
@@ -75,39 +75,39 @@ class RunLog:
     arena: int  # bytes of the method arena that loading took
     scratch: int  # bytes that the largest node asked for
     seconds: float
-    load_cycles: int | None = None  # estimates
-    execute_cycles: int | None = None
+    load_cycles: Cycles = NOT_ESTIMATED
+    execute_cycles: Cycles = NOT_ESTIMATED
 
     def arrays(self) -> list[Array | Value]:
         """Outputs as logical arrays where they are tensors."""
-        found: list[Array | Value] = []
+        arrays: list[Array | Value] = []
         for index, value in zip(self.method.outputs, self.outputs, strict=True):
             declared = self.method.values[index]
             if isinstance(value, TensorValue):
                 order = (
                     declared.dim_order if isinstance(declared, program.Tensor) else None
                 )
-                found.append(value.array(order))
+                arrays.append(value.array(order))
             else:
-                found.append(value)
-        return found
+                arrays.append(value)
+        return arrays
 
     @property
     def used(self) -> dict[str, int]:
         """The most that was used of a row of the certificate, by its place."""
         regions = self.built.plan["regions"]
-        arenas = [one["name"] for one in regions if one["role"] == "method"]
-        found = {}
+        arenas = [region["name"] for region in regions if region["role"] == "method"]
+        used = {}
         if arenas:  # none, where methods are prepared
-            found[arenas[self.built.methods.index(self.method)]] = self.arena
-        for one in regions:
-            if one["role"] == "temp":
-                lent = min(one.get("lent", self.scratch), self.scratch)
-                found[one["name"]] = lent
-                found[pack.rest_of(one["name"])] = self.scratch - lent
+            used[arenas[self.built.methods.index(self.method)]] = self.arena
+        for region in regions:
+            if region["role"] == "temp":
+                lent = min(region.get("lent", self.scratch), self.scratch)
+                used[region["name"]] = lent
+                used[pack.rest_of(region["name"])] = self.scratch - lent
         if self.stack_used is not None:
-            found[".ember_stack"] = self.stack_used
-        return found
+            used[".ember_stack"] = self.stack_used
+        return used
 
     def to_json(self) -> dict[str, Any]:
         sizes = self.built.sizes
@@ -119,7 +119,7 @@ class RunLog:
             "status": "ok",
             "outputs": [output_json(v, a) for v, a in self._pairs()],
             "instructions": {"load": self.load, "execute": self.execute},
-            "cycles": {"load": self.load_cycles, "execute": self.execute_cycles},
+            **_cycles_json(self.load_cycles, self.execute_cycles),
             "unit": self.unit,
             "nodes": [
                 {
@@ -128,7 +128,8 @@ class RunLog:
                     "op": node.op,
                     "kernel": node.kernel,
                     "instructions": node.instructions,
-                    "cycles": node.cycles,
+                    "cycles": node.cycles.core,
+                    "board_cycles": node.cycles.board,
                     "executions": node.executions,
                     "macs": node.macs,
                 }
@@ -151,6 +152,16 @@ class RunLog:
 
     def _pairs(self) -> Iterable[tuple[Value, Array | Value]]:
         return zip(self.outputs, self.arrays(), strict=True)
+
+
+def _cycles_json(load: Cycles, execute: Cycles) -> dict[str, Any]:
+    return {
+        "cycles": {"load": load.core, "execute": execute.core},
+        "board_cycles": {
+            "load": load.board,
+            "execute": execute.board,
+        },
+    }
 
 
 def output_json(value: Value, array: Array | Value) -> Any:
@@ -192,8 +203,6 @@ def run(
     where the board counts. With `cycles`, these are estimated too. SdkError when the
     firmware fails.
     """
-    if cycles:
-        estimate.check_known(built.board.cpu)
     method = method or built.methods[0]
     content = values.to_bytes(inputs)
     result, report = _start(
@@ -205,14 +214,14 @@ def run(
             f"the firmware wrote {len(outputs)} outputs of {method.name},"
             f" not {len(method.outputs)}"
         )
-    cost = _Costs.of(built, built.firmware, result, cycles)
-    load, execute = cost.region(_LOAD), cost.region(_EXECUTE)
-    executed: list[tuple[int, _Cost]] | None = None
+    costs = Costs.of(built.board, built.firmware, result)
+    load, execute = costs.region(_LOAD), costs.region(_EXECUTE)
+    executed: list[tuple[int, Cost]] | None = None
     if trace and built.board.runner.counts is not None:
         twin = build.trace(built)
         traced, again = _start(built, twin, method, content, True, cycles, timeout_s)
-        costs = _Costs.of(built, twin, traced, cycles).regions(_NODE)
-        executed = list(zip(_steps(again), costs, strict=False))
+        nodes = Costs.of(built.board, twin, traced).regions(_NODE)
+        executed = list(zip(_steps(again), nodes, strict=False))
     return RunLog(
         built=built,
         method=method,
@@ -228,48 +237,6 @@ def run(
         load_cycles=load.cycles,
         execute_cycles=execute.cycles,
     )
-
-
-@dataclass(frozen=True)
-class _Cost:
-    """Of a region; None: nobody counted."""
-
-    instructions: int | None = None
-    cycles: int | None = None
-
-
-@dataclass(frozen=True)
-class _Costs:
-    """What the marked regions of a run took."""
-
-    result: emulator.RunResult
-    estimator: Estimator | None
-
-    @classmethod
-    def of(
-        cls, built: Built, firmware: Path, result: emulator.RunResult, cycles: bool
-    ) -> _Costs:
-        if not cycles or result.trace is None:
-            return cls(result, None)
-        cpu = built.board.cpu
-        return cls(result, estimate.of_run(cpu, firmware, result.trace))
-
-    def region(self, word: int) -> _Cost:
-        """The first one of `word`."""
-        return next(iter(self.regions(word)), _Cost())
-
-    def regions(self, word: int) -> list[_Cost]:
-        marks = enumerate(self.result.marks)
-        places = [place for place, mark in marks if mark.word == word]
-        pairs = zip(places[0::2], places[1::2], strict=False)
-        return [self._between(*pair) for pair in pairs]
-
-    def _between(self, begin: int, end: int) -> _Cost:
-        marks, trace = self.result.marks, self.result.trace
-        cycles = None
-        if self.estimator is not None and trace is not None:
-            cycles = self.estimator.of(trace.between(begin, end))
-        return _Cost(marks[end].count - marks[begin].count, cycles)
 
 
 @dataclass(frozen=True)
@@ -303,6 +270,9 @@ def _start(
             cwd=folder,
             timeout_s=timeout_s,
             blocks=blocks,
+            ranges=[range(m.base, m.end) for m in built.board.memories]
+            if blocks
+            else (),
         )
         result.check(f"{built.model.name} on {built.board.name}")
         out = folder / "out.bin"
@@ -343,16 +313,16 @@ def _steps(report: _Report) -> list[int]:
 
 
 def _nodes(
-    built: Built, method: Method, executed: Sequence[tuple[int, _Cost]] | None
+    built: Built, method: Method, executed: Sequence[tuple[int, Cost]] | None
 ) -> Iterable[Node]:
     (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
-    totals: dict[int, list[_Cost]] = {}
+    totals: dict[int, list[Cost]] = {}
     for index, cost in executed or ():
         totals.setdefault(index, []).append(cost)
     for index, instruction in enumerate(method.instructions):
-        op, call = calls.get(index, (_name(method, instruction), None))
+        op, call = calls.get(index, (name_of(method, instruction), None))
         costs = totals.get(index, [])
         known = executed is not None
         yield Node(
@@ -360,20 +330,16 @@ def _nodes(
             origin=facts["origins"][index],
             op=op,
             kernel=kernels.get(index),
-            instructions=sum(one.instructions or 0 for one in costs) if known else None,
+            instructions=sum(item.instructions or 0 for item in costs)
+            if known
+            else None,
             executions=len(costs) if known else None,
             macs=macs.of_call(method, op, call) if call else None,
-            cycles=added(one.cycles for one in costs) if known else None,
+            cycles=summed(item.cycles for item in costs),
         )
 
 
-def added(figures: Iterable[int | None]) -> int | None:
-    """None when one of them is."""
-    row = list(figures)
-    return None if None in row else sum(figure or 0 for figure in row)
-
-
-def _name(method: Method, instruction: program.Instruction) -> str:
+def name_of(method: Method, instruction: program.Instruction) -> str:
     if isinstance(instruction, program.DelegateCall):
         return method.delegates[instruction.delegate_index].id
     return {

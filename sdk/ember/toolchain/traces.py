@@ -6,12 +6,13 @@ a jump, or at the end of a page. tools/plugin/blocks.h has the lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-LINES = ("b", "e")
-Edges = Mapping[tuple[int, int], int]  # how often a block ran after another, by index
+LINES = ("b", "e", "t")
+Edge = tuple[int, int]  # a block, and the one that ran before it, by index
 
 
 @dataclass(frozen=True)
@@ -26,40 +27,58 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Access:
+    """Of a range of addresses; what an instruction moves in a row is one."""
+
+    place: int  # of the range, in the order that was asked
+    writes: bool
+    size: int  # bytes
+
+
+@dataclass
+class Step:
+    """What ran between two marks, and how often."""
+
+    edges: Counter[Edge] = field(default_factory=Counter)
+    accesses: Counter[Access] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
 class Trace:
     blocks: tuple[Block, ...]
-    steps: tuple[Edges, ...]  # what ran before each mark, and after the last
+    steps: tuple[Step, ...]  # what ran before each mark, and after the last
 
-    def between(self, first: int, second: int) -> Edges:
+    def between(self, first: int, second: int) -> Step:
         """What ran between two marks, by their places in the row of all marks."""
         return joined(self.steps[first + 1 : second + 1])
 
 
-def joined(steps: Iterable[Edges]) -> Edges:
+def joined(steps: Iterable[Step]) -> Step:
     """The sum of several."""
-    sums: dict[tuple[int, int], int] = {}
+    whole = Step()
     for step in steps:
-        for edge, times in step.items():
-            sums[edge] = sums.get(edge, 0) + times
-    return sums
+        whole.edges.update(step.edges)
+        whole.accesses.update(step.accesses)
+    return whole
 
 
 def read(log: Path) -> Trace:
     """What the plugin wrote with edges=1."""
     blocks: list[Block] = []
-    steps: list[Edges] = []
-    step: dict[tuple[int, int], int] = {}
+    steps = [Step()]
     if not log.is_file():
         return Trace((), ())
     with log.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            words = line.split()
-            if words[0] == "e":
-                edge = int(words[1]) - 1, int(words[2]) - 1
-                step[edge] = step.get(edge, 0) + int(words[3])
-            elif words[0] == "b":
-                blocks.append(Block(*(int(word, 16) for word in words[2:])))
-            elif words[0] == "end" or words[1] in ("w", "r"):
-                steps.append(step)
-                step = {}
-    return Trace(tuple(blocks), tuple(steps))
+            kind, *words = line.split()
+            if kind == "e":
+                before, after, times = map(int, words)
+                steps[-1].edges[before - 1, after - 1] += times
+            elif kind == "t":
+                access = Access(int(words[0]), words[1] == "w", int(words[2]))
+                steps[-1].accesses[access] += int(words[3])
+            elif kind == "b":
+                blocks.append(Block(*(int(word, 16) for word in words[1:])))
+            elif kind != "range":
+                steps.append(Step())
+    return Trace(tuple(blocks), tuple(steps[:-1]))

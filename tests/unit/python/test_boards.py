@@ -56,6 +56,7 @@ def test_the_boards_that_the_project_promises():
         "hexagon-v68",
         "host",
         "host-asan",
+        "linux-aarch64",
         "microbit",
         "mps2-an385",
         "mps2-an385-v6m",
@@ -142,6 +143,7 @@ def sectors(*runs):
         ({"memories": [memory(read_cycles="fast")]}, "write cycles, such as 3, or"),
         ({"memories": [memory(read_cycles={3: 1})]}, "3 is not an access width"),
         ({"memories": [memory(write_cycles={4: 0})]}, "0 cycles: must be above 0"),
+        ({"memories": [memory(fetch_cycles={5: 1})]}, "5 is not an access width"),
         ({"memories": [memory(holds=["cod"])]}, "memories.0.holds"),
         ({"memories": [memory(holds=["code"])]}, "no memory holds vectors"),
         ({"memories": [memory(access="rx")]}, "cannot hold data"),
@@ -210,6 +212,15 @@ def test_cycles_of_an_access():
     assert [wide.cycles(width, write=True) for width in (1, 4, 16)] == [5, 5, 20]
     assert one(read_cycles=2).cycles(8, write=True) == 4
     assert [one(kind=kind).cycles(4) for kind in ("tcm", "flash", "dram")] == [1, 3, 8]
+
+
+def test_cycles_of_fetching_code():
+    def fetching(**changes):
+        return boards.Memory.model_validate(memory(**changes)).fetching(64)
+
+    assert fetching(kind="flash") == 48
+    assert fetching(kind="flash", read_cycles={4: 5, 16: 8}) == 32
+    assert fetching(read_cycles={4: 5}, fetch_cycles={8: 2}) == 16
 
 
 @pytest.mark.parametrize(
@@ -338,6 +349,11 @@ def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_p
     said = capsys.readouterr().out
     assert "sudo apt-get install" in said
     assert "not ready: mps2-an386 lacks" in said
+    assert "optional: llvm-mca-19 has models of cores for --cycles" in said
+    optional = {one["name"]: one for one in facts["tools"]}["llvm-mca-19"]
+    assert optional["missing"]
+    assert optional["optional"]
+    assert "llvm-mca-19" not in facts["boards"][0]["missing"]
 
 
 def test_doctor_is_content_with_this_machine():

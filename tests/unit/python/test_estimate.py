@@ -43,7 +43,7 @@ GRID: list[tuple[Path, str, dict[str, Any]]] = [
     (CASES / "model_resnet8_small", "nucleo-h743zi2", PREPARED),
 ]
 QUICK = 1
-TAKEN = {"flash", "read_cycles", "write_cycles"}
+TAKEN = {"flash", "read_cycles", "write_cycles", "fetch_cycles"}
 rows = pytest.mark.parametrize(
     ("model", "like", "more"), GRID if os.environ.get("EMBER_GRID") else GRID[:QUICK]
 )
