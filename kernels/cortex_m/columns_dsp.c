@@ -25,7 +25,7 @@ INLINE uint32_t *widen_four(uint32_t *to, uint32_t offset, uint32_t word) {
     return to + 2 * COLUMNS;
 }
 
-static __attribute__((noinline)) void widen(runs_t runs) {
+FAST void widen(runs_t runs) {
     for (; runs.count > 0; runs.count--) {
         const int8_t *from = runs.from;
         uint32_t *to = runs.to;
@@ -46,19 +46,30 @@ static __attribute__((noinline)) void widen(runs_t runs) {
     }
 }
 
-// A column that lies at `from` becomes words.
+FAST void clear(uint32_t *to, int32_t fours) {
+    for (; fours > 1; fours -= 2) {
+        to[0] = to[COLUMNS] = to[2 * COLUMNS] = to[3 * COLUMNS] = 0;
+        to += 4 * COLUMNS;
+    }
+    if (fours > 0) {
+        to[0] = to[COLUMNS] = 0;
+    }
+}
+
+// A column that lies at `from` becomes words; what lacks to a four is 0.
 static void widen_all(const ember_columns_dsp_t *s, uint32_t *to, const int8_t *from) {
     const uint32_t offset = ember_both_dsp(s->conv.x_offset);
     const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
 
     widen((runs_t){from, 0, to, 0, fours, 1, offset});
     if (rest > 0) {
+        const uint32_t none = (uint8_t)-s->conv.x_offset * 0x01010101u;
         widen_four(to + fours * 2 * COLUMNS, offset,
-                   ember_part_dsp(from + fours * FOUR, rest));
+                   ember_part_dsp(from + fours * FOUR, rest) | none << 8 * rest);
     }
 }
 
-static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
+FAST void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
     for (; count >= FOUR; count -= FOUR) {
         const uint32_t word = ember_word_dsp(from);
         memcpy(to, &word, sizeof(word));
@@ -131,10 +142,7 @@ static void widen_taps(const ember_columns_dsp_t *s, const row_t *row, int32_t o
     };
 
     if (taps < width->kernel || rows < conv->height.kernel) {
-        for (int32_t left = s->inner / 2; left > 0; left--) {
-            *to = 0;
-            to += COLUMNS;
-        }
+        clear(to, s->inner / FOUR);
     }
     for (int32_t run = in_one ? taps > 0 : taps; run > 0; run--) {
         widen(runs);
@@ -155,20 +163,6 @@ static void make_column(const ember_columns_dsp_t *s, const row_t *row, int32_t 
     } else {
         copy_column(s, row, ox);
         widen_all(s, to, s->copy);
-    }
-}
-
-// Columns that lack behind the last `count` ones are the first one again.
-static void repeat(const ember_columns_dsp_t *s, int8_t *y[COLUMNS], int32_t count) {
-    const int32_t words = (s->inner + FOUR - 1) / FOUR * 2;
-
-    for (int32_t i = 0; i < words; i++) {
-        for (int32_t n = count; n < COLUMNS; n++) {
-            s->words[i * COLUMNS + n] = s->words[i * COLUMNS];
-        }
-    }
-    for (int32_t n = count; n < COLUMNS; n++) {
-        y[n] = y[0];
     }
 }
 
@@ -197,8 +191,9 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
             }
         }
     }
-    if (count > 0) {
-        repeat(s, to, count);
+    if (count > 0) { // the outputs of columns that lack are written over
+        to[1] = count > 1 ? to[1] : to[0];
+        to[2] = to[0];
         ember_columns_dsp_filters(s, to);
     }
 }
@@ -216,7 +211,7 @@ static void turn(const ember_columns_dsp_t *s) {
     }
 }
 
-void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
+SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -237,8 +232,8 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
     const ember_conv_s8_t *conv = &s->conv;
     const bool turned = from != EMBER_WEIGHTS_PLAIN;
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
-    const int32_t tile =
-        conv->filters < EMBER_TILE_DSP ? conv->filters : EMBER_TILE_DSP;
+    const int32_t paired = (conv->filters + 1) & -2;
+    const int32_t tile = paired < EMBER_TILE_DSP ? paired : EMBER_TILE_DSP;
     const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
     const int32_t sums = tile * COLUMNS * (int32_t)sizeof(int32_t);
     const int32_t weights = turned ? conv->filters * s->inner : 0;
@@ -255,8 +250,9 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
     s->w = turned ? s->turned : conv->w;
 }
 
-ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s, ember_node_t *node,
-                                         int64_t taps, ember_weights_s8_t weights) {
+SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
+                                               ember_node_t *node, int64_t taps,
+                                               ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
     const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 

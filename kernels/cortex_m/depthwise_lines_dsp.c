@@ -12,8 +12,8 @@ enum { FOUR = 4, TAPS = 3, WEIGHTS = 6 }; // words of a channel's weights
 typedef struct {
     ember_conv_s8_axis_t along;  // a line
     ember_conv_s8_axis_t across; // from line to line
-    ptrdiff_t step, pitch;       // bytes between elements and lines of x
-    ptrdiff_t y_step, y_pitch;
+    int32_t step, pitch;         // bytes between elements and lines of x
+    int32_t y_step, y_pitch;
     int32_t tap, line_of_taps; // from weight to weight, in both directions
 } view_t;
 
@@ -60,39 +60,28 @@ INLINE void put(uint32_t *at, int32_t each, uint32_t offset, uint32_t a, uint32_
 }
 
 // Makes a line of words from the elements that start at `x`.
-static __attribute__((noinline)) void widen(const ember_lines_dsp_t *s,
-                                            const view_t *view, uint32_t offset,
-                                            uint32_t beside, const int8_t *x,
-                                            uint32_t *to) {
-    const ptrdiff_t step = view->step;
-    const int32_t each = s->words_each, in = view->along.in;
+FAST void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offset,
+                uint32_t beside, const int8_t *x, uint32_t *to) {
+    const int32_t step = view->step, each = s->words_each, in = view->along.in;
     const uint32_t *const end = to + each;
     int32_t at = -view->along.padding;
 
-    while (to != end) {
-        if (at >= 0 && at + 1 < in) {
-            const int32_t pairs = (in - at) / 2, left = (int32_t)(end - to);
-            const uint32_t *const past = to + (pairs < left ? pairs : left);
-            const int8_t *from = x + at * step;
-            at += 2 * (int32_t)(past - to);
-            while (to != past) {
-                put(to++, each, offset, ember_word_dsp(from),
-                    ember_word_dsp(from + step));
-                from += 2 * step;
-            }
-            continue;
+    for (; to != end; to++) {
+        uint32_t a = beside, b = beside;
+        if (at >= 0 && at < in) {
+            a = ember_word_dsp(x + at * step);
         }
-        const uint32_t a = at >= 0 && at < in ? ember_word_dsp(x + at * step) : beside;
-        const uint32_t b =
-            at + 1 >= 0 && at + 1 < in ? ember_word_dsp(x + (at + 1) * step) : beside;
-        put(to++, each, offset, a, b);
-        at += 2;
+        at++;
+        if (at >= 0 && at < in) {
+            b = ember_word_dsp(x + at * step);
+        }
+        at++;
+        put(to, each, offset, a, b);
     }
 }
 
-static __attribute__((noinline)) void scale(const int32_t *sums, int32_t count,
-                                            const channel_t *channel, int8_t *y,
-                                            ptrdiff_t step) {
+FAST void scale(const int32_t *sums, int32_t count, const channel_t *channel, int8_t *y,
+                ptrdiff_t step) {
     const ember_scale_dsp_t by = channel->by;
     const int32_t twice = 2 * channel->bias;
 
@@ -109,8 +98,8 @@ static __attribute__((noinline)) void scale(const int32_t *sums, int32_t count,
     }
 }
 
-static __attribute__((noinline)) void limit(int8_t *y, int32_t count, ptrdiff_t step,
-                                            ember_limits_s8_t limits) {
+SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
+                        ember_limits_s8_t limits) {
     for (; count > 0; count--) {
         for (int32_t c = 0; c < FOUR; c++) {
             y[c] = ember_limit_s8(y[c], limits);
@@ -184,8 +173,8 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
     }
 }
 
-void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
-                         int32_t first) {
+SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
+                               int32_t first) {
     const view_t view = view_of(conv, s->down);
     const ptrdiff_t x_image =
         (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;
@@ -208,12 +197,13 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
     return axis->kernel == TAPS && axis->dilation == 1;
 }
 
-bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
+SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
     return is_three(&conv->height) && is_three(&conv->width) &&
            (conv->height.stride <= 2 || conv->width.stride <= 2);
 }
 
-int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s, const ember_conv_s8_t *conv) {
+SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
+                                      const ember_conv_s8_t *conv) {
     const bool taller = conv->height.out > conv->width.out;
 
     s->down = conv->height.stride <= 2 && (taller || conv->width.stride > 2);

@@ -12,7 +12,7 @@ enum { FOUR = 4, ROWS = 4, CHUNK = 32, MOST = 1 << 14 }; // elements of a row
 static const int32_t no_bias = 0;
 
 // A row of a becomes words.
-static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
+FAST void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     const uint32_t offset = ember_both_dsp(s->a_offset);
     const int32_t rest = s->inner % FOUR;
@@ -32,6 +32,16 @@ static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
     }
 }
 
+FAST int32_t sum_row(const int8_t *b, const uint32_t *a, int32_t blocks) {
+    int32_t sum = 0;
+
+    for (; blocks > 0; blocks--) {
+        sum = ember_add_four(sum, ember_ldr_next(&b), a[0], a[1]);
+        a += 2;
+    }
+    return sum;
+}
+
 // Sums of products with `count` rows of b from `b` on, a multiple of four or less than
 // that.
 static void sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t count,
@@ -44,14 +54,7 @@ static void sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t 
         ember_tiles_4x1(sums, by_four / ROWS, b, inner, dsp->words, blocks);
     }
     for (int32_t i = by_four; i < count; i++) {
-        const int8_t *row = b + i * inner;
-        const uint32_t *a = dsp->words;
-        int32_t sum = 0;
-        for (int32_t left = blocks; left > 0; left--) {
-            sum = ember_add_four(sum, ember_ldr_next(&row), a[0], a[1]);
-            a += 2;
-        }
-        sums[i] = sum;
+        sums[i] = sum_row(b + i * inner, dsp->words, blocks);
     }
     for (int32_t i = 0; rest > 0 && i < count; i++) {
         const uint32_t *a = dsp->words + 2 * blocks;
@@ -71,8 +74,8 @@ static int32_t base_of(const ember_matmul_s8_t *s, const int8_t *a) {
 }
 
 // The sums of the outputs from `at` on, all of which begin with `base`.
-static void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
-                  int32_t base, int32_t at, int8_t *c) {
+FAST void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
+                int32_t base, int32_t at, int8_t *c) {
     const ember_scale_dsp_t by =
         ember_scale_dsp(s->by.multiplier, s->by.shift, s->c_offset);
     const ember_limits_s8_t limits = s->limits;
@@ -113,7 +116,7 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
     }
 }
 
-void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
+SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     const int8_t *a = s->a;
     const int8_t *b = s->b;
@@ -130,8 +133,8 @@ void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
     }
 }
 
-ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
-                                           ember_node_t *node) {
+SMALL ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
+                                                 ember_node_t *node) {
     const ember_matmul_s8_t *s = &dsp->matmul;
 
     if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||

@@ -11,6 +11,9 @@
 #include "kernels/cortex_m/conv_s8.h"
 
 #define INLINE static inline __attribute__((always_inline))
+// Compiled for size: what is no inner loop; and for speed, whoever calls it.
+#define SMALL __attribute__((cold))
+#define FAST  static __attribute__((hot, noinline))
 
 // Shifts that ember_scaled_dsp() takes, and the least sum that it does not.
 enum { EMBER_SHIFT_MIN_DSP = -31, EMBER_SHIFT_MAX_DSP = -1, EMBER_SUM_DSP = 1 << 30 };

@@ -53,9 +53,8 @@ INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
 }
 
 // One output with the taps that lie inside the image; `x` is under tap (0, 0).
-static __attribute__((noinline)) void run_one(const state_t *s, const block_t *block,
-                                              const int8_t *x, ember_taps_s8_t down,
-                                              ember_taps_s8_t across, int8_t *y) {
+FAST void run_one(const state_t *s, const block_t *block, const int8_t *x,
+                  ember_taps_s8_t down, ember_taps_s8_t across, int8_t *y) {
     const ember_conv_s8_t *conv = &s->conv;
     const uint32_t offset = ember_both_dsp(conv->x_offset);
     const int32_t step = conv->channels * conv->width.dilation;
@@ -107,7 +106,7 @@ static void set_block(const state_t *s, block_t *block, int32_t from) {
     block->limited = scales->limits.low > INT8_MIN || scales->limits.high < INT8_MAX;
 }
 
-static void run_block(const state_t *s, int32_t from) {
+SMALL static void run_block(const state_t *s, int32_t from) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->channels;

@@ -32,14 +32,14 @@ def kept(question: str, of: str, answer: Callable[[], Any]) -> Any:
         held = json.loads((paths.cache() / place).read_bytes())
         if held["of"] == of:
             return held["answer"]
-    found = answer()
+    value = answer()
     # Whoever has no folder that can be written asks again.
     with contextlib.suppress(OSError, SdkError, ValueError, TypeError, RecursionError):
-        text = json.dumps({"of": of, "answer": found})
-        if json.loads(text)["answer"] == found:
+        text = json.dumps({"of": of, "answer": value})
+        if json.loads(text)["answer"] == value:
             paths.writable_folder((paths.cache() / place).parent)
             writing.write(paths.cache() / place, text.encode())
-    return found
+    return value
 
 
 def digest(root: Path, files: Iterable[str]) -> bytes:
@@ -66,11 +66,11 @@ def below(
     top: str, suffixes: tuple[str, ...], skipped: Iterable[str] = ()
 ) -> list[str]:
     """The files in a folder and those in it, but for some, that end so."""
-    found = []
+    matching = []
     for folder, folders, names in os.walk(top):
-        folders[:] = [one for one in folders if f"{folder}/{one}" not in skipped]
-        found += [f"{folder}/{one}" for one in names if one.endswith(suffixes)]
-    return found
+        folders[:] = [name for name in folders if f"{folder}/{name}" not in skipped]
+        matching += [f"{folder}/{name}" for name in names if name.endswith(suffixes)]
+    return matching
 
 
 def _stamp(path: str) -> tuple[int, ...] | None:
@@ -83,9 +83,9 @@ def _stamp(path: str) -> tuple[int, ...] | None:
 
 
 def _read(root: Path, ordered: Iterable[str]) -> bytes:
-    found, start = hashlib.sha256(), len(str(root))
+    hashed, start = hashlib.sha256(), len(str(root))
     for path in ordered:
-        found.update(path[start:].encode(errors="surrogateescape") + b"\0")
+        hashed.update(path[start:].encode(errors="surrogateescape") + b"\0")
         with contextlib.suppress(FileNotFoundError), open(path, "rb") as file:  # noqa: PTH123
-            found.update(hashlib.sha256(file.read()).digest())
-    return found.digest()
+            hashed.update(hashlib.sha256(file.read()).digest())
+    return hashed.digest()

@@ -100,7 +100,9 @@ class Board(Strict):
         """Where memory that the Cortex-M port protects from stores ends: at the first
         that can be written, or, where regions of the MPU have sizes that are powers of
         two (before Armv8-M), at the power of two below."""
-        writable = [one.base for one in self.memories if one.writable and one.base]
+        writable = [
+            memory.base for memory in self.memories if memory.writable and memory.base
+        ]
         any_address = self.core is not None and self.core.arch == "armv8-m"
         end = min([CORTEXM_READ_ONLY_END, *writable])
         return end if any_address else 1 << end.bit_length() - 1
@@ -117,9 +119,9 @@ class Board(Strict):
 
     def flasher(self, tool: str | None) -> Flasher:
         """How `tool` flashes the board, or the first of its flashers."""
-        for one in self.flashers:
-            if tool in (None, one.tool):
-                return one
+        for candidate in self.flashers:
+            if tool in (None, candidate.tool):
+                return candidate
         if tool == "gdb" and any(memory.flash for memory in self.memories):
             return Gdb(tool="gdb")  # it needs no facts but the address of a server
         known = ", ".join(flasher.tool for flasher in self.flashers)
@@ -277,8 +279,8 @@ class Board(Strict):
 
 def names(*, internal: bool = False) -> list[str]:
     """The names of all boards, sorted; internal ones only when asked for."""
-    found = sorted(path.stem for path in paths.boards().glob("*.yaml"))
-    return [name for name in found if internal or not load(name).internal]
+    every = sorted(path.stem for path in paths.boards().glob("*.yaml"))
+    return [name for name in every if internal or not load(name).internal]
 
 
 @functools.cache

@@ -21,12 +21,12 @@ def blocks(boot: Boot, memory: Memory) -> list[Block]:
     cannot be made. Code is none of it."""
     if boot.content:
         return [Block(0, boot.data)]
-    made = [
+    blocks = [
         Block(part.at, part.bytes if part.content else _made(part, boot, memory))
         for part in boot.parts.values()
         if part.content or part.is_data
     ]
-    return sorted(made, key=lambda block: block.at)
+    return sorted(blocks, key=lambda block: block.at)
 
 
 def _made(part: BootPart, boot: Boot, memory: Memory) -> bytes:

@@ -82,7 +82,7 @@ def first_stack(board: Board) -> int:
 
 
 def stack_size(
-    made: Libraries, graph: Graph | None, wanted: int | None
+    libs: Libraries, graph: Graph | None, wanted: int | None
 ) -> tuple[int, Bound | None]:
     """Bytes to reserve for the stack, and its bound.
 
@@ -90,17 +90,17 @@ def stack_size(
     """
     if graph is None:
         return wanted or linker.DEFAULT_STACK, None
-    found = ports.bound(made, graph)
-    least = found.total + ports.floor(made)
+    bound = ports.bound(libs, graph)
+    least = bound.total + ports.floor(libs)
     if wanted is not None and wanted < least:
         raise StackError(
             f"--stack {wanted} is {least - wanted:,} bytes less than the stack may"
             " need",
-            hint=f"the deepest calls, in bytes: {found.path_text()}; an exception:"
-            f" {found.exception}; without --stack, Ember reserves"
-            f" {ports.size(made, found):,} bytes",
+            hint=f"the deepest calls, in bytes: {bound.path_text()}; an exception:"
+            f" {bound.exception}; without --stack, Ember reserves"
+            f" {ports.size(libs, bound):,} bytes",
         )
-    return wanted or ports.size(made, found), found
+    return wanted or ports.size(libs, bound), bound
 
 
 # ---- planned -------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def planned(
 
 
 def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
-    regions = {region.name: region for one in plans for region in one.regions}
+    regions = {region.name: region for plan in plans for region in plan.regions}
     for region in regions.values():
         purpose, place = _PURPOSES[region.role], region.name
         if region.lent:
@@ -154,8 +154,8 @@ def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator
 def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
     at = 0
-    for one, index in members.in_order(members.kept):
-        section = one.section(index)
+    for object_, index in members.in_order(members.kept):
+        section = object_.section(index)
         if _matches(section.name, patterns):
             at = _up(at, max(section.alignment, 1)) + section.size
     return _up(at, end)
@@ -163,7 +163,9 @@ def _placed(members: Members, patterns: str, end: int) -> int:
 
 def _matches(name: str, patterns: str) -> bool:
     words = patterns.split()
-    return f"!{name}" not in words and any(fnmatchcase(name, one) for one in words)
+    return f"!{name}" not in words and any(
+        fnmatchcase(name, pattern) for pattern in words
+    )
 
 
 def _up(value: int, step: int) -> int:
@@ -175,8 +177,10 @@ def _up(value: int, step: int) -> int:
 
 def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certificate:
     """The certificate with the linked bytes; SdkError when they are not as planned."""
-    found = _Linked(planned.board, elf.read(firmware))
-    rows = tuple(replace(row, linked=found.bytes_of(row)) for row in planned.rows)
+    firmware_sections = _Linked(planned.board, elf.read(firmware))
+    rows = tuple(
+        replace(row, linked=firmware_sections.bytes_of(row)) for row in planned.rows
+    )
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
         f" but {row.planned:,} were planned"
@@ -184,7 +188,7 @@ def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certifi
         if row.linked != row.planned
     ]
     if planned.board.port != "host":
-        problems += found.unplanned(rows)
+        problems += firmware_sections.unplanned(rows)
     if graph is not None:
         problems += image.differences(graph, firmware)
     if problems:
@@ -204,7 +208,9 @@ class _Linked:
     def __init__(self, board: Board, file: Elf) -> None:
         self.board = board
         self.file = file
-        self._sections = {one.name: one for one in file.sections if one.in_memory}
+        self._sections = {
+            section.name: section for section in file.sections if section.in_memory
+        }
 
     def bytes_of(self, row: Row) -> int | None:
         section = self._sections.get(row.place)
@@ -230,8 +236,11 @@ class _Linked:
     def _is_in(self, address: int, memory: str) -> bool:
         if self.board.port == "host":
             return True
-        found = self.board.memory(memory)
-        return found.base <= address < found.end or address == found.end
+        memory_of_board = self.board.memory(memory)
+        return (
+            memory_of_board.base <= address < memory_of_board.end
+            or address == memory_of_board.end
+        )
 
     def unplanned(self, rows: Iterable[Row]) -> Iterator[str]:
         """Sections in writable memory that no row covers."""

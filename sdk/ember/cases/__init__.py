@@ -78,7 +78,7 @@ class Found:
 
 def find(paths: Sequence[Path]) -> list[Found]:
     """Every case folder and .bpte below `paths`, sorted; raises UsageError if none."""
-    found: dict[Path, Found] = {}
+    cases: dict[Path, Found] = {}
     for path in paths:
         below = list(_below(path))
         if not below:
@@ -86,9 +86,9 @@ def find(paths: Sequence[Path]) -> list[Found]:
                 f"{path} contains no case folder and no .bpte",
                 hint=f"a case folder has {MODEL} and {CASE_FILE}, or {BUNDLE}",
             )
-        for one in below:
-            found.setdefault(one.resolve(), Found(_name(path, one), one))
-    return _distinct(list(found.values()))
+        for place in below:
+            cases.setdefault(place.resolve(), Found(_name(path, place), place))
+    return _distinct(list(cases.values()))
 
 
 def _below(path: Path) -> Iterator[Path]:
@@ -104,7 +104,11 @@ def _below(path: Path) -> Iterator[Path]:
         if is_case:
             yield folder
             continue
-        yield from (folder / one for one in sorted(names) if one.endswith(".bpte"))
+        yield from (
+            folder / bundle_name
+            for bundle_name in sorted(names)
+            if bundle_name.endswith(".bpte")
+        )
 
 
 def _of_file(path: Path) -> Path:
@@ -123,35 +127,35 @@ def _name(top: Path, path: Path) -> str:
     return relative.as_posix() if relative.parts else path.resolve().name
 
 
-def _distinct(found: list[Found]) -> list[Found]:
+def _distinct(cases: list[Found]) -> list[Found]:
     """Use full paths where the short names of two cases are equal."""
-    names = [one.name for one in found]
+    names = [case.name for case in cases]
     return [
-        one if names.count(one.name) == 1 else Found(one.path.as_posix(), one.path)
-        for one in found
+        case if names.count(case.name) == 1 else Found(case.path.as_posix(), case.path)
+        for case in cases
     ]
 
 
 # ---- reading -----------------------------------------------------------------------
 
 
-def read(found: Found, known: program.Program | None = None) -> Case:
+def read(place: Found, known: program.Program | None = None) -> Case:
     """Read a case; raises an SdkError that says in one sentence what is wrong with its
     files. Its program is `known` if it was read before."""
-    if found.path.suffix == ".bpte" and found.path.is_file():
-        return _read_bundle(found, found.path, (), {}, known)
-    return _read_folder(found, known)
+    if place.path.suffix == ".bpte" and place.path.is_file():
+        return _read_bundle(place, place.path, (), {}, known)
+    return _read_folder(place, known)
 
 
-def _read_folder(found: Found, known: program.Program | None) -> Case:
-    folder = found.path
+def _read_folder(place: Found, known: program.Program | None) -> Case:
+    folder = place.path
     model, bundled = folder / MODEL, folder / BUNDLE
     if model.exists() and bundled.exists():
         raise SdkError(f"{folder} holds both {MODEL} and {BUNDLE}")
     data = tuple(files.read(path) for path in sorted(folder.glob("*.ptd")))
     settings = _settings(folder, needed=not bundled.exists())
     if bundled.exists() and "runs" not in settings:
-        return _read_bundle(found, bundled, data, settings, known)
+        return _read_bundle(place, bundled, data, settings, known)
     if bundled.exists():
         content = bundle.read(bundled).program
     elif model.exists():
@@ -160,13 +164,13 @@ def _read_folder(found: Found, known: program.Program | None) -> Case:
         raise SdkError(f"{folder} holds neither {MODEL} nor {BUNDLE}")
     reader = _Reader(folder, settings.get("dtypes", {}))
     case = Case(
-        name=found.name,
+        name=place.name,
         path=folder,
         content=content,
         bundled=False,
         program=known or program.parse(content, MODEL),
         data=data,
-        runs=tuple(reader.run(i, one) for i, one in enumerate(settings["runs"])),
+        runs=tuple(reader.run(i, run) for i, run in enumerate(settings["runs"])),
         rtol=_tolerance(settings, "rtol", RTOL),
         atol=_tolerance(settings, "atol", ATOL),
     )
@@ -175,7 +179,7 @@ def _read_folder(found: Found, known: program.Program | None) -> Case:
 
 
 def _read_bundle(
-    found: Found,
+    place: Found,
     path: Path,
     data: tuple[bytes, ...],
     settings: Mapping[str, Any],
@@ -197,8 +201,8 @@ def _read_bundle(
     if not runs:
         raise SdkError(f"{path.name} holds a program but no test cases")
     case = Case(
-        name=found.name,
-        path=found.path,
+        name=place.name,
+        path=place.path,
         content=content,
         bundled=True,
         program=known
@@ -307,7 +311,7 @@ class _Reader:
         values = data.get(key, [])
         if not isinstance(values, list):
             raise SdkError(f"{where}: '{key}' must be a list")
-        return tuple(self._value(one, f"{where}, {key}") for one in values)
+        return tuple(self._value(value, f"{where}, {key}") for value in values)
 
     def _value(self, value: Any, where: str) -> Value:
         if isinstance(value, str) and value.endswith(".npy"):
@@ -353,14 +357,14 @@ class _Reader:
 
 def _with_memory(case: Case) -> Case:
     """Give named buffers memory in the program: the test runner lends only I/O."""
-    made = adopt.adopted(case.program)
-    if made is case.program:
+    adopted = adopt.adopted(case.program)
+    if adopted is case.program:
         return case
-    content = program.write(made)
+    content = program.write(adopted)
     if case.bundled:
         whole = bundle.parse(case.content)
         content = bundle.write(replace(whole, program=content))
-    return replace(case, content=content, program=made)
+    return replace(case, content=content, program=adopted)
 
 
 def _checked(case: Case) -> Case:
@@ -425,7 +429,7 @@ def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
     if len(shape) != len(bound):
         return wrong
     fits = (
-        all(one <= most for one, most in zip(shape, bound, strict=True))
+        all(size <= most for size, most in zip(shape, bound, strict=True))
         if declared.is_dynamic
         else shape == tuple(bound)
     )

@@ -171,8 +171,8 @@ def parts(
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
     sizes = struct.pack(f"<{len(contents)}I", *(len(content) for content in contents))
     body = [head + sizes + names]
-    for one in contents:
-        body += (_padding(body[-1]), one)
+    for piece in contents:
+        body += (_padding(body[-1]), piece)
     if contents:
         body.append(_padding(body[-1]))
     by_name = {method.name: method for method in case.program.methods}
@@ -187,13 +187,13 @@ def parts(
 
 def records(stream: bytes) -> list[bytes]:
     """Split the stream into its records; a board may compute after each of them."""
-    found = []
+    cut = []
     at = 0
     while at < len(stream):
         end = at + _HEAD.size + _HEAD.unpack_from(stream, at)[1]
-        found.append(stream[at:end])
+        cut.append(stream[at:end])
         at = end
-    return found
+    return cut
 
 
 def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
@@ -284,10 +284,10 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
             yield kind, _Body(body)
             continue
         try:
-            found, at = values.from_bytes(data, at)
+            outputs, at = values.from_bytes(data, at)
         except values.TornError:
             return
-        yield kind, _Body(body, tuple(found))
+        yield kind, _Body(body, tuple(outputs))
 
 
 def _counted(body: bytes) -> Counted:

@@ -31,15 +31,15 @@ def outputs(
     worst: float | None = None
     problem: str | None = None
     for index, want in enumerate(expected):
-        one = (
+        verdict = (
             _compare(got[index], want, rtol, atol)
             if index < len(got)
             else Verdict("is missing", None)
         )
-        if one.problem is not None and problem is None:
-            problem = f"output {index} {one.problem}"
-        if one.max_abs_diff is not None:
-            worst = max(worst or 0.0, one.max_abs_diff)
+        if verdict.problem is not None and problem is None:
+            problem = f"output {index} {verdict.problem}"
+        if verdict.max_abs_diff is not None:
+            worst = max(worst or 0.0, verdict.max_abs_diff)
     return Verdict(problem, worst)
 
 
@@ -113,12 +113,12 @@ def _largest(gap: Array) -> float:
 
 def _first(bad: Array, got: Array, want: Array, dtype: DType) -> str:
     """For example: differs at [0, 3]: 1.25, expected 1.5; 2 of 8 elements differ."""
-    index = tuple(int(one) for one in np.argwhere(bad)[0])
+    index = tuple(int(number) for number in np.argwhere(bad)[0])
     where = f" at {shape_text(index)}" if index else ""
     count = int(np.count_nonzero(bad))
     more = f"; {count:,} of {bad.size:,} elements differ" if bad.size > 1 else ""
     digits = 17 if dtype is DType.FLOAT64 else 9
-    values = [_number(one[index], digits) for one in (got, want)]
+    values = [_number(array[index], digits) for array in (got, want)]
     return f"differs{where}: {values[0]}, expected {values[1]}{more}"
 
 

@@ -17,10 +17,10 @@ def parse(expression: str) -> Filter:
     if not expression.strip():
         return lambda name: True
     parser = _Parser(expression)
-    found = parser.either()
+    test = parser.either()
     if parser.tokens:
         parser.fail(f"'{parser.tokens[0]}' is unexpected")
-    return found
+    return test
 
 
 class _Parser:

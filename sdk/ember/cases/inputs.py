@@ -42,13 +42,13 @@ def _read_word(word: str) -> Given:
 
 def zeros(method: Method) -> list[Value]:
     """Zeros for every tensor; scalars get the value of the export."""
-    found: list[Value] = []
+    zeroed: list[Value] = []
     for value in method.input_values:
         if isinstance(value, program.Tensor):
-            found.append(TensorValue(value.dtype, value.sizes, bytes(value.nbytes)))
+            zeroed.append(TensorValue(value.dtype, value.sizes, bytes(value.nbytes)))
         else:
-            found.append(_scalar(value))
-    return found
+            zeroed.append(_scalar(value))
+    return zeroed
 
 
 def _scalar(value: program.Value) -> Value:
@@ -67,8 +67,8 @@ def lay_out(method: Method, given: Sequence[Given]) -> list[Value]:
             hint=_signature(method),
         )
     return [
-        _lay_out(method, index, value, one)
-        for index, (value, one) in enumerate(zip(declared, given, strict=True))
+        _lay_out(method, index, value, argument)
+        for index, (value, argument) in enumerate(zip(declared, given, strict=True))
     ]
 
 

@@ -90,13 +90,13 @@ def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
             raise SdkError("the firmware's outputs are malformed")
         (count,) = struct.unpack_from("<I", data, at + 4)
         at += 8
-        found: list[Value] = []
+        values: list[Value] = []
         for _ in range(count):
             value, at = _read(data, at)
-            found.append(value)
+            values.append(value)
     except struct.error as error:
         raise TornError from error
-    return found, at
+    return values, at
 
 
 def _read(data: bytes, at: int) -> tuple[Value, int]:

@@ -63,10 +63,10 @@ def command(
         kernels=kernels or [],
         project=project,
     )
-    found = _on_board(order, port, baud) if port else _emulated(order, baud)
+    profiled = _on_board(order, port, baud) if port else _emulated(order, baud)
     if json_to != "-":
-        runs.show_profile(output.console(), found, top)
-    output.write_json(profile.to_json(found), json_to)
+        runs.show_profile(output.console(), profiled, top)
+    output.write_json(profile.to_json(profiled), json_to)
 
 
 def _emulated(order: once.Order, baud: int | None) -> profile.Profile:

@@ -36,5 +36,5 @@ def _of_pass(
     memory = next((m for m in memories if m.base <= block.address < m.end), None)
     if memory is None:
         return 0
-    first = memory.cycles(4) - 1
-    return max(0, memory.cycles(block.size) - cycles) + (first if jumped else 0)
+    first = max(0, memory.one_fetch - 1) if jumped else 0
+    return max(0, memory.fetching(block.size) - cycles) + first

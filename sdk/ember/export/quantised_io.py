@@ -51,15 +51,15 @@ class Edges:
     def constants(self) -> dict[str, Any]:
         """What constant methods of the program tell."""
         io = need("executorch.exir.passes.quantize_io_pass")
-        found = {}
+        methods = {}
         for kind, steps in (("input", self.inputs), ("output", self.outputs)):
             for index, step in enumerate(steps):
                 if step is None:
                     continue
                 # Its other keys say what the type of the tensor does; each is a method.
                 for key, value in (("scale", step.scale), ("zp", step.zero_point)):
-                    found[io.get_config_method_name(None, kind, index, key)] = value
-        return found
+                    methods[io.get_config_method_name(None, kind, index, key)] = value
+        return methods
 
 
 def _each(
@@ -111,17 +111,17 @@ def _take_off_input(index: int, node: Any) -> Step | None:
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return None
     users = list(node.users)
-    others = [one for one in users if not _is(one, "quantize_per_tensor")]
-    steps = {one.args[1:] for one in users if one not in others}
+    others = [user for user in users if not _is(user, "quantize_per_tensor")]
+    steps = {user.args[1:] for user in users if user not in others}
     if others or len(steps) > 1:
         culprit = others[0] if others else users[1]
         raise _stays_float(f"input {index}", "goes to", culprit)
     if not steps:
         return None  # nothing reads it
     step = Step(*steps.pop())
-    for one in users:
-        one.replace_all_uses_with(node)
-        one.graph.erase_node(one)
+    for user in users:
+        user.replace_all_uses_with(node)
+        user.graph.erase_node(user)
     node.meta["val"] = value.to(step.dtype)
     return step
 

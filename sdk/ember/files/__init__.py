@@ -96,18 +96,18 @@ def kind_of(data: bytes) -> Kind | None:
 def expect(data: bytes, kind: Kind, what: str) -> None:
     """Raise an SdkError unless the bytes are of that kind and version."""
     form = _FORMATS[kind]
-    found = kind_of(data)
-    if found is kind:
+    actual = kind_of(data)
+    if actual is kind:
         return
     if len(data) < _SHORTEST:
         raise SdkError(
             f"{what} is not an ExecuTorch {kind.value}: it has {len(data)} bytes",
             hint="the file is empty or truncated: export or copy it again",
         )
-    if found is not None:
-        other = _FORMATS[found].suffix
+    if actual is not None:
+        other = _FORMATS[actual].suffix
         raise SdkError(
-            f"{what} is {_article(found)} ({other}), not {_article(kind)} "
+            f"{what} is {_article(actual)} ({other}), not {_article(kind)} "
             f"({form.suffix})",
             hint=form.hint,
         )
@@ -121,9 +121,9 @@ def expect(data: bytes, kind: Kind, what: str) -> None:
 
 def expect_known(data: bytes, what: str) -> Kind:
     """The kind of the bytes; raises an SdkError if it is unknown."""
-    found = kind_of(data)
-    if found is not None:
-        return found
+    kind = kind_of(data)
+    if kind is not None:
+        return kind
     for form in _FORMATS.values():
         _expect_version(data, form, what)
     raise SdkError(

@@ -56,17 +56,17 @@ def read_all(path: Path) -> list[Array]:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[Array]:
     members = archive.infolist()
-    unpacked = sum(one.file_size for one in members)
+    unpacked = sum(member.file_size for member in members)
     if len(members) > MOST_MEMBERS or unpacked > MOST_UNPACKED:
         raise SdkError(
             f"{path} has {len(members):,} arrays of {unpacked:,} bytes; at most"
             f" {MOST_MEMBERS} arrays and {MOST_UNPACKED:,} bytes are read"
         )
-    found = []
-    for one in members:
-        with archive.open(one) as file:
-            found.append(_read(file, one.file_size, f"{path}: {one.filename}"))
-    return found
+    arrays = []
+    for member in members:
+        with archive.open(member) as file:
+            arrays.append(_read(file, member.file_size, f"{path}: {member.filename}"))
+    return arrays
 
 
 def _read(file: IO[bytes], size: int, name: str) -> Array:
@@ -81,11 +81,11 @@ def _read(file: IO[bytes], size: int, name: str) -> Array:
         )
     try:
         data = bytearray(file.read(count * dtype.itemsize))
-        found = np.frombuffer(data, dtype, count)
-        found = found.reshape(shape, order="F" if is_fortran else "C")
+        array = np.frombuffer(data, dtype, count)
+        array = array.reshape(shape, order="F" if is_fortran else "C")
     except (ValueError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise _no_npy(name, _line(error)) from error
-    return found if dtype.isnative else found.astype(dtype.newbyteorder("="))
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -101,7 +101,7 @@ def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype
         raise _no_npy(name, _line(error)) from error
     if dtype.hasobject or dtype.itemsize == 0:
         raise _no_npy(name, f"it contains {dtype}, not numbers")
-    if any(one < 0 for one in shape):
+    if any(size < 0 for size in shape):
         raise _no_npy(name, f"its shape {list(shape)} has a negative size")
     return tuple(map(int, shape)), is_fortran, dtype
 

@@ -113,8 +113,8 @@ def _depth_exceeds(data: Any, most: int) -> bool:
     for _ in range(most):
         level = [
             child
-            for one in level
-            for child in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
             if isinstance(child, dict | list)
         ]
     return bool(level)

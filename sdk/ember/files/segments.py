@@ -53,4 +53,6 @@ def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
     for alignment in (usual, *powers):
         if all(align_up(end, alignment) == start for end, start in gaps):
             return alignment
-    return max(one for one in powers if all(start % one == 0 for _, start in gaps))
+    return max(
+        power for power in powers if all(start % power == 0 for _, start in gaps)
+    )

@@ -71,7 +71,7 @@ class DType(enum.IntEnum):
     @staticmethod
     def named(label: str) -> DType | None:
         """The type with that label, or None."""
-        return next((one for one in DType if one.label == label), None)
+        return next((dtype for dtype in DType if dtype.label == label), None)
 
 
 _NUMPY = {
@@ -116,10 +116,12 @@ def is_dim_order(dim_order: Sequence[int], rank: int) -> bool:
     return sorted(dim_order) == list(range(rank))
 
 
-def same_order(sizes: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
+def same_order(
+    sizes: Sequence[int], first: Sequence[int], other: Sequence[int]
+) -> bool:
     """Whether two dim orders give a tensor of these sizes the same layout: dimensions
     of size 1 may be anywhere, and any order will do for a tensor without elements."""
-    orders = ([dim for dim in order if sizes[dim] != 1] for order in (one, other))
+    orders = ([dim for dim in order if sizes[dim] != 1] for order in (first, other))
     return 0 in sizes or next(orders) == next(orders)
 
 

@@ -72,13 +72,13 @@ def parse(payload: bytes) -> Graph:
     if data[4:8] not in IDS:
         raise SdkError("an XNNPACK payload has an unknown schema")
     record = flat.read(data, GRAPH, "an XNNPACK payload")
-    keys = [one["named_key"] or None for one in record["constant_data"] or ()]
-    read = [_value(one["value"], keys) for one in record["xvalues"] or ()]
-    converts = tuple(_convert(one) for one in read if one.dynamic)
-    made = {node.outputs[0].id: node.outputs[0] for node in converts}
-    values = tuple(made.get(one.id, one) for one in read)
-    by_id = {one.id: one for one in values}
-    nodes = tuple(_node(one, by_id) for one in record["xnodes"] or ())
+    keys = [constant["named_key"] or None for constant in record["constant_data"] or ()]
+    read = [_value(value["value"], keys) for value in record["xvalues"] or ()]
+    converts = tuple(_convert(value) for value in read if value.dynamic)
+    converted = {node.outputs[0].id: node.outputs[0] for node in converts}
+    values = tuple(converted.get(value.id, value) for value in read)
+    by_id = {value.id: value for value in values}
+    nodes = tuple(_node(node, by_id) for node in record["xnodes"] or ())
     arguments = tuple(node.inputs[0] for node in converts)
     return Graph((*values, *arguments), (*converts, *nodes))
 

@@ -46,8 +46,8 @@ class Operator:
     @functools.cached_property
     def is_ours(self) -> bool:
         """Whether all kernels are Ember's: they do exactly what the schema says."""
-        own = paths.kernels()
-        return all(own in source.parents for source in self.sources)
+        folder = paths.kernels()
+        return all(folder in source.parents for source in self.sources)
 
     @functools.cached_property
     def is_random(self) -> bool:
@@ -82,23 +82,23 @@ class Backend:
         out the variants that are tried first. `forbidden` are the instruction sets that
         the project forbids; `refused` says why variants do not support the node.
         """
-        own = isa.of(kernel)
-        base = kernel.removesuffix(f"_{own}") if own else kernel
+        isa_of_kernel = isa.of(kernel)
+        base = kernel.removesuffix(f"_{isa_of_kernel}") if isa_of_kernel else kernel
         before = self.kernels[: self.kernels.index(kernel)]
-        found = []
-        for name in (f"{base}_{one}" for one in isa.load()):
+        reasons = []
+        for name in (f"{base}_{isa_name}" for isa_name in isa.load()):
             if name in before:
-                one = isa.of(name)
-                if one in sets:
+                needed = isa.of(name)
+                if needed in sets:
                     why = " and ".join(refused) or "not for this node"
-                    found.append(f"not {name}: {why}")
-                elif one in forbidden:
-                    found.append(f"the project forbids {one}")
+                    reasons.append(f"not {name}: {why}")
+                elif needed in forbidden:
+                    reasons.append(f"the project forbids {needed}")
                 else:
-                    found.append(f"the board has no {one}")
-        if own:
-            found.append(f"the board has {own}")
-        return found or ["portable"]
+                    reasons.append(f"the board has no {needed}")
+        if isa_of_kernel:
+            reasons.append(f"the board has {isa_of_kernel}")
+        return reasons or ["portable"]
 
 
 @dataclass(frozen=True, eq=False)  # caches use its identity as a key
@@ -124,7 +124,9 @@ class KernelList:
                 name: operator.usable(sets) for name, operator in self.operators.items()
             }
         return {
-            name: tuple(one for one in known.usable(()) if one not in self.facts.fast)
+            name: tuple(
+                kernel for kernel in known.usable(()) if kernel not in self.facts.fast
+            )
             for name, known in self.operators.items()
         }
 
@@ -134,15 +136,15 @@ class KernelList:
 
     def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
         """The user's C files that the `chosen` kernels need, sorted."""
-        own = paths.kernels()
-        found: set[Path] = set()
+        folder = paths.kernels()
+        sources: set[Path] = set()
         for name, items in chosen.items():
-            found.update(map(self.operators[name].source, items))
-        found = {path for path in found if own not in path.parents}
+            sources.update(map(self.operators[name].source, items))
+        sources = {path for path in sources if folder not in path.parents}
         for library in self.libraries:
-            if any(library.folder in path.parents for path in found):
-                found.update(library.sources)
-        return sorted(found)
+            if any(library.folder in path.parents for path in sources):
+                sources.update(library.sources)
+        return sorted(sources)
 
 
 @functools.cache
@@ -157,34 +159,34 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
 
     Ember's kernels and backends whose files do not exist are left out.
     """
-    own = kernel_library.read(paths.kernels())
+    ours = kernel_library.read(paths.kernels())
     libraries = libraries_of(folders)
-    found: dict[str, Operator] = {}
-    for entry in own.entries:
+    operators: dict[str, Operator] = {}
+    for entry in ours.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
-        found[entry.op] = _operator(replace(entry, kernels=tuple(there)))
+        operators[entry.op] = _operator(replace(entry, kernels=tuple(there)))
     kernel_names = {
-        kernel for operator in found.values() for kernel in operator.kernels
+        kernel for operator in operators.values() for kernel in operator.kernels
     }
     for library in libraries:
         _check(library, kernel_names)
-        kernel_names.update(name for one in library.entries for name in one.kernels)
-    made = KernelList(
-        operators=found,
-        backends={backend.id: backend for backend in _backends(own.backends)},
+        kernel_names.update(name for item in library.entries for name in item.kernels)
+    known = KernelList(
+        operators=operators,
+        backends={backend.id: backend for backend in _backends(ours.backends)},
         libraries=libraries,
-        facts=merged([own.facts, *(library.facts for library in libraries)]),
+        facts=merged([ours.facts, *(library.facts for library in libraries)]),
     )
-    return extended(made, libraries)
+    return extended(known, libraries)
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
     """The list with the kernels of `libraries` added in front."""
-    found = dict(known.operators)
+    operators = dict(known.operators)
     for library in libraries:
         for entry in library.entries:
-            found[entry.op] = _merged(library, entry, found.get(entry.op))
-    ordered = {name: found[name] for name in sorted(found, key=str.encode)}
+            operators[entry.op] = _merged(library, entry, operators.get(entry.op))
+    ordered = {name: operators[name] for name in sorted(operators, key=str.encode)}
     return replace(known, operators=ordered)
 
 
@@ -202,24 +204,24 @@ def _operator(entry: Entry) -> Operator:
 
 def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
     """The operator with the candidates of `entry` added in front."""
-    made = _operator(entry)
+    operator = _operator(entry)
     if known is None and entry.schema:
-        return made
+        return operator
     if known is None:
         raise SdkError(f"{library.path}: the entry {entry.op} has no schema")
     if not entry.schema:
-        made = replace(made, schema=known.schema)
-    if made.arguments != known.arguments:
+        operator = replace(operator, schema=known.schema)
+    if operator.arguments != known.arguments:
         raise SdkError(
-            f"{library.path}: the schema of {entry.op} has {made.arguments}"
+            f"{library.path}: the schema of {entry.op} has {operator.arguments}"
             f" arguments, but Ember's kernels take {known.arguments}",
             hint=f"its schema is {known.schema}",
         )
     return replace(
         known,
-        kernels=made.kernels + known.kernels,
-        sources=made.sources + known.sources,
-        dtypes=tuple(dict.fromkeys(made.dtypes + known.dtypes)),
+        kernels=operator.kernels + known.kernels,
+        sources=operator.sources + known.sources,
+        dtypes=tuple(dict.fromkeys(operator.dtypes + known.dtypes)),
     )
 
 
@@ -248,12 +250,14 @@ def _check(library: Library, taken: set[str]) -> None:
 
 
 def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
-    found = [
+    backends = [
         Backend(entry["id"], entry["source"], tuple(entry.get("kernels", ())))
         for entry in entries
     ]
     folder = paths.backends()
-    return [backend for backend in found if (folder / f"{backend.source}.c").is_file()]
+    return [
+        backend for backend in backends if (folder / f"{backend.source}.c").is_file()
+    ]
 
 
 # ---- generated C -------------------------------------------------------------------
@@ -299,7 +303,7 @@ def backend_table(
     for a core with the instruction `sets`: only those in `nodes`, unless it is None.
     """
     chosen = [load().backends[name] for name in sorted(ids)]
-    sources = [one.source for one in chosen]
+    sources = [backend.source for backend in chosen]
     items = "".join(f"&ember_backend_{source}, " for source in sources)
     return "\n".join(
         [
@@ -309,7 +313,11 @@ def backend_table(
             f"static const ember_backend_t *const items[] = {{{items}0}};",
             "extern const ember_backends_t ember_backends;",
             f"const ember_backends_t ember_backends = {{items, {len(sources)}}};",
-            *(line for one in chosen for line in _node_kernels(one, sets, nodes)),
+            *(
+                line
+                for backend in chosen
+                for line in _node_kernels(backend, sets, nodes)
+            ),
             "",
         ]
     )
@@ -324,7 +332,9 @@ def _node_kernels(
     prefix = f"ember_{backend.source}"
     kind = f"const struct {prefix}_kernel"
     usable = isa.usable(backend.kernels, sets)
-    names = [f"{prefix}_{one}" for one in usable if nodes is None or one in nodes]
+    names = [
+        f"{prefix}_{kernel}" for kernel in usable if nodes is None or kernel in nodes
+    ]
     return [
         *(f"extern {kind} {name};" for name in names),
         f"extern {kind} *const {prefix}_kernels[];",

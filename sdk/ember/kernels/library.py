@@ -55,8 +55,8 @@ class Library:
 
     def files(self) -> list[Path]:
         """All source files that its kernels may need, sorted."""
-        found = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
-        return sorted([*found, self.path])
+        sources = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
+        return sorted([*sources, self.path])
 
 
 def read(folder: Path) -> Library:
@@ -77,7 +77,7 @@ def of(path: Path, data: Any) -> Library:
         folder=path.parent,
         path=path,
         entries=tuple(entry_of(path, entry) for entry in entries),
-        sources=tuple(path.parent / one for one in top.get("sources", ())),
+        sources=tuple(path.parent / source for source in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
         facts=facts.read(path, top, entries),
     )
@@ -140,13 +140,13 @@ def roles(schema: str) -> tuple[str, ...]:
     "writes" if it is a keyword argument and "updates" if not; others are "reads". A
     tensor called `scratch` or `output_scratch` is memory that a kernel may overwrite:
     it "writes"."""
-    found = []
+    accesses = []
     keyword = False
     for part in map(str.strip, _split(_inside(schema))):
         keyword = keyword or part == "*"
         if part and part != "*":
-            found.append(_role(part, keyword))
-    return tuple(found)
+            accesses.append(_role(part, keyword))
+    return tuple(accesses)
 
 
 def _role(argument: str, keyword: bool) -> str:
@@ -161,22 +161,22 @@ def _role(argument: str, keyword: bool) -> str:
 def _inside(schema: str) -> str:
     """The text between the first pair of matching parentheses."""
     depth = 0
-    for found in re.finditer("[()]", schema):
-        depth += 1 if found[0] == "(" else -1
+    for bracket in re.finditer("[()]", schema):
+        depth += 1 if bracket[0] == "(" else -1
         if depth == 0:
-            return schema[schema.index("(") + 1 : found.start()]
+            return schema[schema.index("(") + 1 : bracket.start()]
     raise ValueError(f"the schema '{schema}' has unbalanced parentheses")
 
 
 def _split(text: str) -> Iterable[str]:
     """The parts between commas that are outside brackets."""
     start = depth = 0
-    for found in re.finditer(r"[][(),]", text):
-        if found[0] in "([":
+    for mark in re.finditer(r"[][(),]", text):
+        if mark[0] in "([":
             depth += 1
-        elif found[0] in ")]":
+        elif mark[0] in ")]":
             depth -= 1
         elif depth == 0:
-            yield text[start : found.start()]
-            start = found.end()
+            yield text[start : mark.start()]
+            start = mark.end()
     yield text[start:]

@@ -63,8 +63,10 @@ class OpInfo:
     @property
     def backends(self) -> frozenset[str]:
         """Ids of the backends that programs delegate to."""
-        found = [feature for feature in self.features if feature.startswith(_BACKEND)]
-        return frozenset(feature.removeprefix(_BACKEND) for feature in found)
+        features = [
+            feature for feature in self.features if feature.startswith(_BACKEND)
+        ]
+        return frozenset(feature.removeprefix(_BACKEND) for feature in features)
 
     def dtypes(self, op: str) -> frozenset[int] | None:
         """ExecuTorch's numbers of the dtypes that `op` is used with; None means any."""
@@ -120,10 +122,10 @@ def _groups(key: str) -> list[str]:
 
 
 def union(items: Iterable[OpInfo]) -> OpInfo:
-    found = OpInfo()
+    total = OpInfo()
     for info in items:
-        found |= info
-    return found
+        total |= info
+    return total
 
 
 # ---- from a program ------------------------------------------------------------------
@@ -139,7 +141,7 @@ def of_program(program: Program, source: str) -> OpInfo:
             keys[name].add(_key(method, call.args))
     ids = {each.id for method in program.methods for each in method.delegates}
     return replace(
-        _named(keys, source), features=frozenset(_BACKEND + one for one in ids)
+        _named(keys, source), features=frozenset(_BACKEND + backend for backend in ids)
     )
 
 
@@ -235,9 +237,9 @@ def read(path: Path) -> OpInfo:
     data = documents.read_yaml(path, "the list of operators")
     if isinstance(data, list) or (isinstance(data, dict) and _is_library(data)):
         entries = kernel_library.of(path, data).entries
-        found = _named({entry.op: [DEFAULT] for entry in entries}, str(path))
+        info = _named({entry.op: [DEFAULT] for entry in entries}, str(path))
         given = {entry.op: (path, entry.schema) for entry in entries if entry.schema}
-        return replace(found, schemas=given)
+        return replace(info, schemas=given)
     if not isinstance(data, dict):
         raise SdkError(
             f"{path} is not a list of operators",
@@ -283,8 +285,10 @@ def _selected(path: Path, data: Mapping[str, Any]) -> OpInfo:
 
 
 def _sources(path: Path, entry: Any) -> frozenset[str]:
-    found = entry.get("debug_info") if isinstance(entry, dict) else None
-    return frozenset(str(one) for one in found or [paths.text(path)] if one is not None)
+    names = entry.get("debug_info") if isinstance(entry, dict) else None
+    return frozenset(
+        str(name) for name in names or [paths.text(path)] if name is not None
+    )
 
 
 def _dump(data: Any) -> str:

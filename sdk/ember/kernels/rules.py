@@ -44,10 +44,10 @@ class Rules:
     def allowed(self, board: Board) -> dict[str, tuple[str, ...]]:
         """The candidates of every operator on `board`, pins first."""
         known = self.known
-        found = known.all(self.narrowed(board).isa, smallest=self.smallest)
+        candidates = known.all(self.narrowed(board).isa, smallest=self.smallest)
         for op, kernel in self.pins.items():
-            found[op] = pinned(known, found, op, kernel)
-        return found
+            candidates[op] = pinned(known, candidates, op, kernel)
+        return candidates
 
     def key(self) -> list[object]:
         """All rules, to be hashed; the files in the folders are not included."""

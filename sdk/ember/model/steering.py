@@ -109,43 +109,46 @@ class Steering:
                     " at least two that never run together"
                 )
             for word in group:
-                found = _methods(word, models)
-                if not found:
+                methods = _methods(word, models)
+                if not methods:
                     yield (
                         f"exclusive: {word} is neither a model nor MODEL/METHOD"
                         f"{_near(word, known)}"
                     )
-                if seen & found:
+                if seen & methods:
                     yield (
                         f"exclusive: {word} is named twice: remove one, or merge the"
                         " groups"
                     )
-                seen |= found
+                seen |= methods
 
     def _of_memories(self, board: Board) -> Iterator[str]:
         sizes = {memory.name: memory.size for memory in board.memories}
         named = [
-            (f"place: {word}", one) for word in self.place for one in self.place[word]
+            (f"place: {word}", memory)
+            for word in self.place
+            for memory in self.place[word]
         ]
-        named += [("reserve", one) for one in self.reserve]
-        named += [("forbid", one) for one in self.forbid]
+        named += [("reserve", memory) for memory in self.reserve]
+        named += [("forbid", memory) for memory in self.forbid]
         yield from (
-            f"{where}: board {board.name} has no memory {one}{_near(one, sizes)}"
-            for where, one in named
-            if one not in sizes
+            f"{where}: board {board.name} has no memory {memory}{_near(memory, sizes)}"
+            for where, memory in named
+            if memory not in sizes
         )
-        for one, size in self.reserve.items():
-            if one in sizes and size > sizes[one]:
-                yield f"reserve: {one} has {sizes[one]:,} bytes, not {size:,}"
+        for memory_name, size in self.reserve.items():
+            if memory_name in sizes and size > sizes[memory_name]:
+                room = sizes[memory_name]
+                yield f"reserve: {memory_name} has {room:,} bytes, not {size:,}"
         for word, memories in self.place.items():
             role = CLASSES.get(word, "planned")
-            for one in memories:
-                if one in sizes and one not in self.forbid:
-                    yield from _unable(board, word, one, role)
+            for memory_name in memories:
+                if memory_name in sizes and memory_name not in self.forbid:
+                    yield from _unable(board, word, memory_name, role)
             if set(memories) <= set(self.forbid):
                 yield f"place: {word} allows only memories that `forbid` excludes"
         for role in dict.fromkeys(CLASSES.values()):
-            holders = {one.name for one in board.memories_for(role)}
+            holders = {memory.name for memory in board.memories_for(role)}
             if holders and holders <= set(self.forbid):
                 yield f"forbid: no memory is left that can hold {role}"
 
@@ -164,9 +167,9 @@ class Steering:
 
 
 def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
-    holders = {one.name for one in board.memories_for(role)}
+    holders = {holder.name for holder in board.memories_for(role)}
     if word == "constants":  # read in place, or copied to RAM
-        holders |= {one.name for one in board.memories_for("planned")}
+        holders |= {holder.name for holder in board.memories_for("planned")}
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
         yield f"place: {word} cannot go in {memory}, only in {able}"
@@ -192,25 +195,27 @@ def _values(word: str, model: Model, method: Method) -> list[int]:
     """The planned values of a method that `word` refers to."""
     parts = word.rsplit("/", 2)
     if "::" in word:
-        found = [one.args[-1] for _, name, one in method.kernel_calls() if name == word]
+        named = [
+            call.args[-1] for _, name, call in method.kernel_calls() if name == word
+        ]
     elif len(parts) > 1 and parts[-1].isdecimal():
         of = [model.name, method.name][-len(parts) + 1 :]
-        found = [int(parts[-1])] if parts[:-1] == of else []
+        named = [int(parts[-1])] if parts[:-1] == of else []
     else:
-        found = [n for n, one in method.tensors if one.name == word]
-    return [n for n in _flat(method, found) if _is_planned(method, n)]
+        named = [n for n, tensor in method.tensors if tensor.name == word]
+    return [n for n in _flat(method, named) if _is_planned(method, n)]
 
 
 def _flat(method: Method, values: Iterable[int]) -> Iterator[int]:
     for index in values:
         if index < len(method.values):
-            one = method.values[index]
-            if isinstance(one, types.TensorList):
-                yield from one.items
+            value = method.values[index]
+            if isinstance(value, types.TensorList):
+                yield from value.items
             else:
                 yield index
 
 
 def _is_planned(method: Method, index: int) -> bool:
-    one = method.values[index]
-    return isinstance(one, types.Tensor) and one.allocation is not None
+    value = method.values[index]
+    return isinstance(value, types.Tensor) and value.allocation is not None

@@ -31,7 +31,7 @@ def toolchain(board: Board, name: str | None = None) -> str:
 
 
 def link(
-    made: Libraries,
+    libraries: Libraries,
     *,
     objects: Sequence[Path] = (),
     script: Path | None = None,
@@ -40,10 +40,14 @@ def link(
     """The variables for functions.cmake: what a target links, in order, and how."""
     for path in (*objects, *includes, *([script] if script else [])):
         paths.need_nameable(path)
-    direct = "<CMAKE_C_COMPILER>" not in made.link_rule  # runs the linker directly
+    direct = "<CMAKE_C_COMPILER>" not in libraries.link_rule  # runs the linker directly
     before = "" if direct else "-Wl,"
-    items = [str(path) for path in (*objects, *made.objects)]
-    items += [f"{before}--start-group", *map(str, made.archives), *made.system]
+    items = [str(path) for path in (*objects, *libraries.objects)]
+    items += [
+        f"{before}--start-group",
+        *map(str, libraries.archives),
+        *libraries.system,
+    ]
     items += [f"{before}--end-group"]
     folders = [*includes, paths.runtime() / "include", paths.root()]
     facts = {
@@ -51,7 +55,7 @@ def link(
         "EMBER_LINK_OPTIONS": [f"-T{script}"] if script else [],
         "EMBER_LINK_FILES": [item for item in items if not item.startswith("-")],
         "EMBER_INCLUDES": list(map(str, folders)),
-        "EMBER_DEFINITIONS": [f"EMBER_ERROR_STRINGS={int(made.messages)}"],
+        "EMBER_DEFINITIONS": [f"EMBER_ERROR_STRINGS={int(libraries.messages)}"],
     }
     return _HEAD + "".join(f"{_set(key, items)}\n" for key, items in facts.items())
 
@@ -62,6 +66,6 @@ def _set(name: str, items: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    for one in ("\\", '"', "$"):
-        text = text.replace(one, f"\\{one}")
+    for special in ("\\", '"', "$"):
+        text = text.replace(special, f"\\{special}")
     return text

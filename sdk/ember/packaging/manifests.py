@@ -67,7 +67,7 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
             "a package for linux is compiled, and is none of sources as well",
             hint="make it in a folder of its own",
         )
-    every = [name for name, one in KINDS.items() if models or not one.needs_model]
+    every = [name for name, kind in KINDS.items() if models or not kind.needs_model]
     every = [name for name in every if name != LINUX]
     return list(dict.fromkeys(wanted)) or every
 
@@ -88,21 +88,21 @@ def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[P
             f'        <file category="sourceC" name="src/{name}"/>' for name in sources
         ),
     }
-    made = []
+    written = []
     for template in dict.fromkeys(t for kind in wanted for t in KINDS[kind].templates):
         # PlatformIO's templates are kept with its platform: SCons runs their Python.
         place = paths.platformio() if template == "library" else _TEMPLATES
-        made += expand(place / template, folder, words)
-    if made:
+        written += expand(place / template, folder, words)
+    if written:
         licence = folder / "LICENSE"
         output.write_text((paths.root() / "LICENSE").read_text("utf-8"), licence)
-        made.append(licence)
+        written.append(licence)
     if "cmsis-pack" in wanted:
         description = folder / f"Ember.{pack}.pdsc"
         (folder / _PDSC).replace(description)
-        made = [one for one in made if one.name != _PDSC]
-        made += [description, _archive(description, date)]
-    return made
+        written = [path for path in written if path.name != _PDSC]
+        written += [description, _archive(description, date)]
+    return written
 
 
 def _pack_name(folder: Path) -> str:
@@ -127,7 +127,7 @@ def expand(
     template: Path, folder: Path, words: dict[str, str], *, skip: Sequence[str] = ()
 ) -> list[Path]:
     """Copy a folder of templates, fill in `words`, and return the files written."""
-    made = []
+    written = []
     for path in sorted(template.rglob("*")):
         name = path.relative_to(template).as_posix()
         if not path.is_file() or "__pycache__" in name or name in skip:
@@ -136,8 +136,8 @@ def expand(
         target = folder / name
         paths.writable_folder(target.parent)
         output.write_text(_WORD.sub(lambda match: words[match[1]], text), target)
-        made.append(target)
-    return made
+        written.append(target)
+    return written
 
 
 def _archive(description: Path, date: datetime.date) -> Path:

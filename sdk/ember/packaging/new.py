@@ -39,8 +39,8 @@ class NewProject:
 
     def package(self, kind: str, folder: Path) -> None:
         options = build.Options()
-        made = sources.write([self.model], self.board, folder, options)
-        manifests.write(folder, [kind], made)
+        written = sources.write([self.model], self.board, folder, options)
+        manifests.write(folder, [kind], written)
 
     def expand(self, template: str) -> None:
         words = {

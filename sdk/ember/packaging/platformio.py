@@ -126,26 +126,26 @@ def port_sources(board: Board) -> list[str]:
     """Start-up code and console of a board, as paths below runtime_c/port."""
     port = paths.runtime() / "port"
     listed = (port / "CMakeLists.txt").read_text(encoding="utf-8")
-    found = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
-    assert found is not None
-    names = found[1].split()
+    assignment = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
+    assert assignment is not None
+    names = assignment[1].split()
     if board.console == "uart" and board.uart is not None:
         line = uart.console(board.uart, board.port)
         names = [name for name in names if not consoles.is_semihosting(name)]
-        names += [one.relative_to(port).as_posix() for one in line]
+        names += [source.relative_to(port).as_posix() for source in line]
     return names
 
 
 def _write_framework(folder: Path, sources: Iterable[str]) -> None:
     """Copy the port's sources, and the headers that they include."""
     port = paths.runtime() / "port"
-    found = {port / name for name in sources}
-    for place in {one.parent for one in found} | {port}:
-        found |= set(place.glob("*.h"))
-    for one in sorted(found):
-        _copy(one, folder / "port" / one.relative_to(port))
-    for one in (paths.runtime() / "include" / "ember").glob("*.h"):
-        _copy(one, folder / "include" / "ember" / one.name)
+    files = {port / name for name in sources}
+    for place in {file.parent for file in files} | {port}:
+        files |= set(place.glob("*.h"))
+    for file in sorted(files):
+        _copy(file, folder / "port" / file.relative_to(port))
+    for file in (paths.runtime() / "include" / "ember").glob("*.h"):
+        _copy(file, folder / "include" / "ember" / file.name)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -184,12 +184,12 @@ def _write_scons(folder: Path) -> None:
 
 def _pythons() -> list[str]:
     """Interpreters that may have PlatformIO: the one of `pio`, then this one."""
-    found = []
+    pythons = []
     for name in ("pio", "platformio"):
         program = shutil.which(name)
         if program is not None:
-            found.append(str(Path(program).resolve().parent / "python"))
-    return [one for one in (*found, sys.executable) if Path(one).exists()]
+            pythons.append(str(Path(program).resolve().parent / "python"))
+    return [python for python in (*pythons, sys.executable) if Path(python).exists()]
 
 
 def _write_json(path: Path, facts: dict[str, Any]) -> None:

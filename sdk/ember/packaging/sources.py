@@ -38,8 +38,8 @@ def write(
     files: Sequence[Path], board: Board, folder: Path, options: Options
 ) -> list[str]:
     """Fill an empty folder and return the names of its C sources, relative to src/."""
-    found = tuple(models.read(path) for path in files)
-    job = jobs.make(found, library_board(board), options, None)
+    read = tuple(models.read(path) for path in files)
+    job = jobs.make(read, library_board(board), options, None)
     chosen = choosing.choose(job)
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
@@ -52,10 +52,10 @@ def write(
         port = paths.runtime() / "port"
         core += [port / "weak.c", port / "read_line.c"]
         ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
-        for one in [*ours, *closure.headers([*ours, *public_headers()])]:
-            texts[_place(one)] = one.read_text(encoding="utf-8")
-        for one in options.rules.known.user_sources(packed.kernels):
-            texts[f"user/{one.name}"] = one.read_text("utf-8", "surrogateescape")
+        for file in [*ours, *closure.headers([*ours, *public_headers()])]:
+            texts[_place(file)] = file.read_text(encoding="utf-8")
+        for file in options.rules.known.user_sources(packed.kernels):
+            texts[f"user/{file.name}"] = file.read_text("utf-8", "surrogateescape")
     texts["ember/config.h"] = configured(texts["ember/config.h"], options)
     texts["Ember.h"] = main_header()
     _write_all(folder / "src", texts)
@@ -63,7 +63,7 @@ def write(
     facts = {
         "version": __version__,
         "board": board.name,
-        "models": [one.name for one in found],
+        "models": [model.name for model in read],
         "include": "src",
         "sources": [f"src/{name}" for name in sources],
     }
@@ -104,12 +104,12 @@ def library_board(board: Board) -> Board:
 
 def _generated(package: Path) -> dict[str, str]:
     """The generated C files of the package, by name below src/."""
-    found = {}
+    texts = {}
     for path in sorted(package.rglob("*.[ch]")):
         name = path.relative_to(package).as_posix()
         place = name if name == "ember_models.h" else f"model/{name}"
-        found[place] = path.read_text(encoding="utf-8")
-    return found
+        texts[place] = path.read_text(encoding="utf-8")
+    return texts
 
 
 def configured(header: str, options: Options) -> str:

@@ -53,12 +53,14 @@ def _summed(group: Sequence[Piece]) -> Placement:
         for memory in first.cycles
         if all(memory in piece.cycles for piece in group)
     ]
-    cycles = {name: round(sum(one.cycles[name] for one in group)) for name in common}
+    cycles = {
+        name: round(sum(piece.cycles[name] for piece in group)) for name in common
+    }
     return Placement(
         name=first.name,
         memory=first.memory,
-        bytes=sum(one.bytes for one in group),
-        accessed=sum(one.accessed for one in group),
+        bytes=sum(piece.bytes for piece in group),
+        accessed=sum(piece.accessed for piece in group),
         cycles=cycles.pop(first.memory),
         elsewhere=cycles,
     )
@@ -73,19 +75,21 @@ def show(console: Console, traffic: Mapping[str, Any]) -> None:
     rows = traffic.get("placements", ())
     if not any(row["elsewhere"] for row in rows):
         return
-    made = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
+    listed = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
     for row in rows:
         others = ", ".join(f"{name} {n:,}" for name, n in row["elsewhere"].items())
         numbers = f"{row['bytes']:,}", f"{row['cycles']:,}"
-        made.add_row(plain(row["name"]), plain(row["memory"]), *numbers, plain(others))
+        listed.add_row(
+            plain(row["name"]), plain(row["memory"]), *numbers, plain(others)
+        )
     console.print()
     console.print(
         f"cycles of memory accesses in a run: {total(traffic):,}"
         " (`read_cycles` and `write_cycles` of the board)"
     )
-    console.print(made)
+    console.print(listed)
 
 
 def total(traffic: Mapping[str, Any]) -> int:
     """Cycles of one run in all memories."""
-    return sum(one["cycles"] for one in traffic.get("memories", {}).values())
+    return sum(cost["cycles"] for cost in traffic.get("memories", {}).values())

@@ -32,7 +32,7 @@ class Improved(Model):
     @classmethod
     def of(cls, model: Model) -> Self:
         """The model as it was read, with its exporter's plan."""
-        return cls(**{one.name: getattr(model, one.name) for one in fields(Model)})
+        return cls(**{part.name: getattr(model, part.name) for part in fields(Model)})
 
 
 class Chosen(NamedTuple):

@@ -104,7 +104,9 @@ class _Attached:
 
     @property
     def text(self) -> str:
-        return "".join([*(one.text for one in self.heard.values()), *self.explained])
+        return "".join(
+            [*(source.text for source in self.heard.values()), *self.explained]
+        )
 
 
 def run(
@@ -180,16 +182,16 @@ class _Loop:
     def _move(self) -> None:
         now = time.monotonic()
         told = {
-            one.to: one
-            for one in self._attached.told
-            if one.waiting and one.opens <= now
+            reader.to: reader
+            for reader in self._attached.told
+            if reader.waiting and reader.opens <= now
         }
         files = [*self._open, *self._sources()]
         readable, writable, _ = select.select(files, list(told), [], _LOOK_S)
         for to in writable:
             told[to].send()
-        for one in self._attached.told:
-            one.finish()
+        for reader in self._attached.told:
+            reader.finish()
         for file in readable:
             if file in self._open:
                 self._hear(file)
@@ -198,21 +200,21 @@ class _Loop:
 
     def _sources(self) -> list[int]:
         """Our input, while it has room to wait."""
-        full = any(len(one.waiting) >= _BLOCK for one in self._attached.told)
+        full = any(len(reader.waiting) >= _BLOCK for reader in self._attached.told)
         return [] if self._source is None or full else [self._source]
 
     def _read(self, source: int) -> None:
         data = os.read(source, _BLOCK)
-        for one in self._attached.told:
-            one.waiting += data
+        for reader in self._attached.told:
+            reader.waiting += data
         if not data:
             self._end_input()
 
     def _end_input(self) -> None:
         self._source = None
-        for one in self._attached.told:
-            one.waiting += one.end or b""
-            one.ends = True
+        for reader in self._attached.told:
+            reader.waiting += reader.end or b""
+            reader.ends = True
 
     def _hear(self, file: int) -> None:
         try:
@@ -227,8 +229,8 @@ class _Loop:
         said.take(data)
         end = _EXIT.search(said.text) if self._says_exit else None
         self._exit = int(end[1]) if end is not None else None
-        for one in self._attached.told:
-            one.opens = 0.0
+        for reader in self._attached.told:
+            reader.opens = 0.0
 
 
 # ---- starting ------------------------------------------------------------------------

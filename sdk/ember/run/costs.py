@@ -53,7 +53,9 @@ class Costs:
 
 def summed(figures: Iterable[Cycles]) -> Cycles:
     row = list(figures)
-    return Cycles(added(one.core for one in row), added(one.board for one in row))
+    return Cycles(
+        added(cycles.core for cycles in row), added(cycles.board for cycles in row)
+    )
 
 
 def added(figures: Iterable[int | None]) -> int | None:

@@ -80,34 +80,34 @@ class RunLog:
 
     def arrays(self) -> list[Array | Value]:
         """Outputs as logical arrays where they are tensors."""
-        found: list[Array | Value] = []
+        arrays: list[Array | Value] = []
         for index, value in zip(self.method.outputs, self.outputs, strict=True):
             declared = self.method.values[index]
             if isinstance(value, TensorValue):
                 order = (
                     declared.dim_order if isinstance(declared, program.Tensor) else None
                 )
-                found.append(value.array(order))
+                arrays.append(value.array(order))
             else:
-                found.append(value)
-        return found
+                arrays.append(value)
+        return arrays
 
     @property
     def used(self) -> dict[str, int]:
         """The most that was used of a row of the certificate, by its place."""
         regions = self.built.plan["regions"]
-        arenas = [one["name"] for one in regions if one["role"] == "method"]
-        found = {}
+        arenas = [region["name"] for region in regions if region["role"] == "method"]
+        used = {}
         if arenas:  # none, where methods are prepared
-            found[arenas[self.built.methods.index(self.method)]] = self.arena
-        for one in regions:
-            if one["role"] == "temp":
-                lent = min(one.get("lent", self.scratch), self.scratch)
-                found[one["name"]] = lent
-                found[pack.rest_of(one["name"])] = self.scratch - lent
+            used[arenas[self.built.methods.index(self.method)]] = self.arena
+        for region in regions:
+            if region["role"] == "temp":
+                lent = min(region.get("lent", self.scratch), self.scratch)
+                used[region["name"]] = lent
+                used[pack.rest_of(region["name"])] = self.scratch - lent
         if self.stack_used is not None:
-            found[".ember_stack"] = self.stack_used
-        return found
+            used[".ember_stack"] = self.stack_used
+        return used
 
     def to_json(self) -> dict[str, Any]:
         sizes = self.built.sizes
@@ -330,10 +330,12 @@ def _nodes(
             origin=facts["origins"][index],
             op=op,
             kernel=kernels.get(index),
-            instructions=sum(one.instructions or 0 for one in costs) if known else None,
+            instructions=sum(item.instructions or 0 for item in costs)
+            if known
+            else None,
             executions=len(costs) if known else None,
             macs=macs.of_call(method, op, call) if call else None,
-            cycles=summed(one.cycles for one in costs),
+            cycles=summed(item.cycles for item in costs),
         )
 
 

@@ -63,13 +63,13 @@ def ready(
     """The loader that has each kernel that `board` may use for `program`, whose
     operators are in `allowed`; compiled now unless the cache has it."""
     content = Content.of(board, known, frozenset(allowed), program)
-    found = _loader(boards.computer(board).name, content)
+    loader = _loader(boards.computer(board).name, content)
     wanted = [kernel for offered in allowed.values() for kernel in offered]
     for backend in known.backends.values():
         wanted += isa.usable(backend.kernels, content.sets)
     why = f"kernels for {board.name} are chosen by calling it on this computer"
-    models.need(wanted, found.unmodelled, why)
-    return found
+    models.need(wanted, loader.unmodelled, why)
+    return loader
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ class Content:
         }
         sets = tuple(name for name in board.isa if name in nodes)
         named = {name for name in known.backends if name.encode() in program}
-        own = operators.intersection(known.operators)
-        return cls(known, sets, own, frozenset(named))
+        operators_of_ours = operators.intersection(known.operators)
+        return cls(known, sets, operators_of_ours, frozenset(named))
 
     @property
     def whole(self) -> Content:
@@ -132,33 +132,33 @@ def _sources(pattern: str) -> list[Path]:
 @functools.cache
 def _loader(name: str, content: Content) -> Loader:
     board = boards.load(name)
-    made = libraries.build(board, messages=True, whole=False)
-    whole = _place(board, made.key, content)
-    if not whole.is_file() and not made.is_whole:
+    libs = libraries.build(board, messages=True, whole=False)
+    whole = _place(board, libs.key, content)
+    if not whole.is_file() and not libs.is_whole:
         part = _part(whole, content)
-        if part.is_file() or make_part(made, part, content):
+        if part.is_file() or make_part(libs, part, content):
             return Loader(board, part, {})
     if not whole.is_file():
-        made = libraries.build(board, messages=True)
-        _make(made, whole, content.whole)
-    return Loader(board, whole, made.unmodelled)
+        libs = libraries.build(board, messages=True)
+        _make(libs, whole, content.whole)
+    return Loader(board, whole, libs.unmodelled)
 
 
-def make_part(made: Libraries, part: Path, content: Content) -> bool:
+def make_part(libs: Libraries, part: Path, content: Content) -> bool:
     """Make a loader with a part of the kernels; False: all shall be compiled."""
     if len(list(part.parents[1].glob("part-*"))) >= MOST_PARTS:
         return False
     try:
-        _make(made, part, content)
+        _make(libs, part, content)
     except (demand.UnmodelledError, ToolError):
         return False
     return True
 
 
-def _make(made: Libraries, path: Path, content: Content) -> None:
+def _make(libs: Libraries, path: Path, content: Content) -> None:
     top = paths.writable_folder(paths.cache() / "resolve")
     with tempfile.TemporaryDirectory(dir=top) as temporary:
-        _build(made, Path(temporary), content)
+        _build(libs, Path(temporary), content)
         path.parent.mkdir(parents=True, exist_ok=True)
         for name in (_TWIN, _NAME):  # its twin is there when it is
             if (Path(temporary) / name).is_file():
@@ -181,26 +181,26 @@ def _tables(content: Content, without: frozenset[str] = frozenset()) -> tuple[st
     )
 
 
-def _build(made: Libraries, folder: Path, content: Content) -> None:
-    table, backends = _tables(content, frozenset(made.unmodelled))
+def _build(libs: Libraries, folder: Path, content: Content) -> None:
+    table, backends = _tables(content, frozenset(libs.unmodelled))
     (folder / "operators.c").write_text(table, encoding="utf-8")
     (folder / "backends.c").write_text(backends, encoding="utf-8")
     unused = "resolve_plain" if _XNNPACK in content.backends else "resolve_xnnpack"
     sources = [path for path in _sources("resolve_*.c") if path.stem != unused]
     sources += [folder / "operators.c", folder / "backends.c"]
-    files = made.compile(sources, folder)
-    files += user_kernels.objects(made, content.known, content.known.of_all_sets())
-    _link(parts.of(made, files), files, folder)
+    files = libs.compile(sources, folder)
+    files += user_kernels.objects(libs, content.known, content.known.of_all_sets())
+    _link(parts.of(libs, files), files, folder)
 
 
-def _link(made: Libraries, files: Sequence[Path], folder: Path) -> None:
-    if made.board.port == "host":
-        made.link(files, folder / _NAME)
+def _link(libs: Libraries, files: Sequence[Path], folder: Path) -> None:
+    if libs.board.port == "host":
+        libs.link(files, folder / _NAME)
         return
-    for name, board in ((_NAME, made.board), (_TWIN, _moved(made.board))):
+    for name, board in ((_NAME, libs.board), (_TWIN, _moved(libs.board))):
         script = folder / f"{name}.ld"
         script.write_text(linker.script(board), encoding="utf-8")
-        made.link(files, folder / name, script=script)
+        libs.link(files, folder / name, script=script)
 
 
 def _moved(board: Board) -> Board:

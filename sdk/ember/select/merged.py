@@ -20,51 +20,58 @@ def merged(cores: Sequence[Sequence[MethodNeeds]]) -> tuple[MethodNeeds, ...]:
 
 def _method(needs: Sequence[MethodNeeds]) -> MethodNeeds:
     last = needs[-1]
-    for one in needs:
-        if one.gaps or one.missing_delegates:
-            return one
+    for need in needs:
+        if need.gaps or need.missing_delegates:
+            return need
     return replace(
         last,
         calls=tuple(
             _call(calls) for calls in zip(*(n.calls for n in needs), strict=True)
         ),
-        arena=max(one.arena for one in needs),
-        temp=max(one.temp for one in needs),
-        slots=max(one.slots for one in needs),
-        changing=any(one.changing for one in needs),
-        delegates=_delegates([one.delegates for one in needs]),
-        spare=tuple(i for i in last.spare if all(i in one.spare for one in needs)),
+        arena=max(refused.arena for refused in needs),
+        temp=max(board_needs.temp for board_needs in needs),
+        slots=max(board_needs.slots for board_needs in needs),
+        changing=any(board_needs.changing for board_needs in needs),
+        delegates=_delegates([board_needs.delegates for board_needs in needs]),
+        spare=tuple(
+            i
+            for i in last.spare
+            if all(i in board_needs.spare for board_needs in needs)
+        ),
     )
 
 
 def _call(calls: Sequence[Call]) -> Call:
     return replace(
         calls[-1],
-        state=max(one.state for one in calls),
-        scratch=max(one.scratch for one in calls),
+        state=max(call.state for call in calls),
+        scratch=max(call.scratch for call in calls),
     )
 
 
 def _delegates(
-    found: Sequence[Mapping[int, DelegateNeeds]],
+    delegates: Sequence[Mapping[int, DelegateNeeds]],
 ) -> dict[int, DelegateNeeds]:
-    return {index: _delegate([one[index] for one in found]) for index in found[-1]}
+    return {
+        index: _delegate([delegate_needs[index] for delegate_needs in delegates])
+        for index in delegates[-1]
+    }
 
 
 def _delegate(needs: Sequence[DelegateNeeds]) -> DelegateNeeds:
     return DelegateNeeds(
         nodes=tuple(
-            _node(nodes) for nodes in zip(*(one.nodes for one in needs), strict=True)
+            _node(nodes) for nodes in zip(*(need.nodes for need in needs), strict=True)
         ),
-        values=max(one.values for one in needs),
-        bound=max(one.bound for one in needs),
-        work=max(one.work for one in needs),
+        values=max(need.values for need in needs),
+        bound=max(need.bound for need in needs),
+        work=max(need.work for need in needs),
     )
 
 
 def _node(nodes: Sequence[NodeKernel]) -> NodeKernel:
     """Each core packs weights in its own way, so the program keeps them as they are."""
     best = nodes[-1]
-    others = dict.fromkeys(one.kernel for one in nodes)
+    others = dict.fromkeys(node.kernel for node in nodes)
     others.pop(best.kernel)
     return replace(best, packed=None, others=tuple(others))

@@ -98,9 +98,9 @@ def _program(tool: tools.Tool, boards: tuple[str, ...]) -> Finding:
 
 
 def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if "arm-none-eabi-gcc" in users:
-        found.append(
+        findings.append(
             Finding(
                 name="newlib",
                 purpose="is the C library of Cortex-M boards",
@@ -112,7 +112,7 @@ def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Fin
         )
     hexagon = tuple(board.name for board in boards if _HEXAGON in board.toolchains)
     if hexagon:
-        found.append(
+        findings.append(
             Finding(
                 name="ziglang",
                 purpose="holds the run-time library for Hexagon",
@@ -122,7 +122,7 @@ def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Fin
                 boards=hexagon,
             )
         )
-    return found
+    return findings
 
 
 def _package_version(name: str) -> str | None:

@@ -352,7 +352,7 @@ def plugin_options(
     options = [f"{plugin()}", f"out={log}", f"marks={address:#x}", f"words={words}"]
     if exact:
         options.append("exact=1")
-    options += [f"range={one.start:#x}:{one.stop:#x}" for one in ranges]
+    options += [f"range={range_.start:#x}:{range_.stop:#x}" for range_ in ranges]
     return ["-plugin", ",".join(options)]
 
 
@@ -380,7 +380,7 @@ def _read_accesses(log: Path) -> tuple[Accesses, ...]:
         return ()
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     words = [line.split() for line in lines if line.startswith("range ")]
-    return tuple(Accesses(*map(int, one[1:])) for one in words)
+    return tuple(Accesses(*map(int, fields[1:])) for fields in words)
 
 
 def available(board: Board) -> bool:

@@ -95,13 +95,13 @@ class Libraries:
     @property
     def all_archives(self) -> list[Path]:
         """Ours and the system's, in the linker's order."""
-        found = [
+        optional = [
             _system_archive(self.compiler, self.flags, word[2:])
             if word.startswith("-l")
             else Path(word)
             for word in self.system
         ]
-        return [*self.archives, *found]
+        return [*self.archives, *optional]
 
     @property
     def uses_lld(self) -> bool:
@@ -120,7 +120,7 @@ class Libraries:
         Those that are `given`, by a user, may have all instructions of the board.
         """
         folder = folder.absolute()
-        made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+        outputs = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
 
         def compile_one(source: Path, target: Path) -> None:
             source, plain = source.absolute(), source not in given
@@ -133,26 +133,26 @@ class Libraries:
                 self._compile(source, target, options, plain=plain)
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(compile_one, sources, made))
-        return made
+            list(pool.map(compile_one, sources, outputs))
+        return outputs
 
     def _compile(
-        self, source: Path, made: Path, options: Sequence[str], *, plain: bool = True
+        self, source: Path, target: Path, options: Sequence[str], *, plain: bool = True
     ) -> None:
         compiler = self.plain_compiler if plain else self.compiler
         flags = self.plain_flags if plain else self.flags
         warnings = self.warnings if source.suffix == ".c" else ()
         # Objects hold no folder names: firmware is the same wherever it is made.
-        places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
+        places = {paths.root(): "ember", target.parent: "build", source.parent: "app"}
         words = [compiler, *flags, "-Os", *warnings]
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
         words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
         words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}"]
         words += [_without_here(word) for word in options]
-        words += ["-c", str(source), "-o", str(made)]
+        words += ["-c", str(source), "-o", str(target)]
         # Assemblers look for included files in the folder that they run in first, where
         # a user may have a program of the same name.
-        run(words, f"cannot compile {source}", made.parent)
+        run(words, f"cannot compile {source}", target.parent)
 
     def link(
         self,
@@ -238,8 +238,8 @@ def build(
                 compile_targets(config, () if whole else (_ALWAYS,))
                 _publish(config, folder, whole)
     os.utime(folder)
-    made = _read(board, config, folder)
-    return consoles.of_board(made) if console else consoles.without(made)
+    libs = _read(board, config, folder)
+    return consoles.of_board(libs) if console else consoles.without(libs)
 
 
 def _is_made(folder: Path, whole: bool) -> bool:
@@ -314,14 +314,18 @@ def locked(config: Config) -> Iterator[None]:
 def _publish(config: Config, folder: Path, whole: bool) -> None:
     """Copy what a firmware needs out of the build tree; forget old copies."""
     record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
-    archives = {Path(one).name: Path(one) for one in record["archives"].split(";")}
+    archives = {
+        Path(archive).name: Path(archive) for archive in record["archives"].split(";")
+    }
     objects = {
-        f"{index}_{Path(one).name}": Path(one)
-        for index, one in enumerate(record["objects"].split(";"))
+        f"{index}_{Path(object_file).name}": Path(object_file)
+        for index, object_file in enumerate(record["objects"].split(";"))
     }
     left_out = whole and models.read(config.build) != models.read(folder)
     if left_out or not (folder / _RECORD).is_file():
-        always = {name: one for name, one in archives.items() if name not in PARTS}
+        always = {
+            name: archive for name, archive in archives.items() if name not in PARTS
+        }
         record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
         files = {**objects, **always}
         if models.read(config.build):

@@ -269,7 +269,7 @@ class _Script:
             return vectors
         stage = self.board.boot.made
         first = [f"KEEP(*(.ember_boot_{stage}))"] if stage else []
-        words = itertools.chain.from_iterable(one.words for one in self.board.start)
+        words = itertools.chain.from_iterable(step.words for step in self.board.start)
         return [
             *first,
             *vectors,

@@ -49,16 +49,16 @@ def make(kept: Path, compile_to: Callable[[Path], None]) -> None:
         return
     kept.parent.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        made = Path(folder) / kept.name
-        compile_to(made)
-        made.replace(kept)
+        compiled = Path(folder) / kept.name
+        compile_to(compiled)
+        compiled.replace(kept)
     _forget_old(kept.parent)
 
 
 def _forget_old(folder: Path) -> None:
     with contextlib.suppress(FileNotFoundError):  # another process forgets, too
-        made = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
-        for old in made[:-_KEPT]:
+        files = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
+        for old in files[:-_KEPT]:
             old.unlink()
 
 

@@ -72,9 +72,9 @@ TOOLCHAIN_TOOLS = {
 
 def path(name: str) -> str:
     """The full path of program `name`; an SdkError with the remedy when missing."""
-    found = shutil.which(name)
-    if found is not None:
-        return found
+    program = shutil.which(name)
+    if program is not None:
+        return program
     tool = TOOLS.get(name)
     raise MissingToolError(
         f"{name} is missing{f': it {tool.purpose}' if tool else ''}",
@@ -85,9 +85,9 @@ def path(name: str) -> str:
 def first(*names: str) -> str:
     """The first of `names` that is installed."""
     for name in names:
-        found = shutil.which(name)
-        if found is not None:
-            return found
+        program = shutil.which(name)
+        if program is not None:
+            return program
     return path(names[0])
 
 
@@ -105,16 +105,16 @@ def needed(board: Board, toolchain: str | None = None) -> list[str]:
 @functools.cache
 def version(name: str) -> str | None:
     """The version that program `name` reports; None when it is not installed."""
-    found = shutil.which(name)
-    if found is None:
+    on_path = shutil.which(name)
+    if on_path is None:
         return None
-    program = Path(found).resolve()
+    program = Path(on_path).resolve()
     if not _is_itself(program, name):
-        return _asked(found)
+        return _asked(on_path)
     facts = program.stat()
     stamp = [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino]
     answer: str = kept.kept(
-        f"version of {name}", f"{program} {stamp}", lambda: _asked(found)
+        f"version of {name}", f"{program} {stamp}", lambda: _asked(on_path)
     )
     return answer
 
@@ -197,14 +197,14 @@ def hexagon_runtime() -> Path:
             capture_output=True,
             text=True,
         )
-        made = place / "librt.a"
-        if done.returncode != 0 or not made.is_file():
+        linked = place / "librt.a"
+        if done.returncode != 0 or not linked.is_file():
             raise SdkError(
                 "cannot build the Hexagon run-time library with ziglang:"
                 f" {done.stderr.strip()[:300]}",
                 hint=f"install it again: {ZIGLANG_INSTALL}",
             )
-        os.replace(made, archive)  # noqa: PTH105 - atomic, also over another's
+        os.replace(linked, archive)  # noqa: PTH105 - atomic, also over another's
     return archive
 
 

@@ -294,3 +294,10 @@ def test_code_is_fetched_while_the_core_executes() -> None:
         (1, 0): 2,
         (1, 2): 0,
     }
+
+
+def test_a_prefetch_buffer_hides_waits_of_code_not_of_data() -> None:
+    flash = memory(read_cycles=3, fetch_cycles={16: 6})
+    block = traces.Block(0, 16, 32)
+    assert of_fetches([flash], [block], {(0, 0): 10.0}) == {(0, 0): 12 - 10 + 5}
+    assert of_access(flash, traces.Access(0, False, 4), 4) == 2

@@ -107,8 +107,8 @@ def _single(word: int) -> _Sets:
     target, base, size = word & 31, word >> 5 & 31, word >> 30
     loads = bool(word >> 22 & 1) if word & 0x4000000 else bool(word >> 22 & 3)
     if word & 0x1000000:  # an unsigned offset
-        found: Expression = ("load", base, (word >> 10 & 0xFFF) << size)
-        return _integer(word, target, found) if loads else ()
+        value: Expression = ("load", base, (word >> 10 & 0xFFF) << size)
+        return _integer(word, target, value) if loads else ()
     sets: _Sets = ()
     if not word & 0x200000 and word >> 10 & 1:  # before or after
         sets = _moved(base, _signed(word >> 12, 9))
@@ -120,8 +120,8 @@ def _single(word: int) -> _Sets:
 def _add_immediate(word: int) -> _Sets:
     target, base = word & 31, word >> 5 & 31
     amount = (word >> 10 & 0xFFF) << (12 if word & 0x400000 else 0)
-    found = ("add", base, -amount if word & 0x40000000 else amount)
-    return _not_zero(target, found) if word & 0x20000000 else ((target, found),)
+    value = ("add", base, -amount if word & 0x40000000 else amount)
+    return _not_zero(target, value) if word & 0x20000000 else ((target, value),)
 
 
 def _add_register(word: int) -> _Sets:
@@ -129,10 +129,10 @@ def _add_register(word: int) -> _Sets:
     extended = bool(word & 0x200000)
     shifted = word >> 10 & (7 if extended else 0x3F)
     name = "diff" if word & 0x40000000 else "sum"
-    found: Expression = ("computed",) if shifted else (name, base, other)
+    value: Expression = ("computed",) if shifted else (name, base, other)
     if extended and not word & 0x20000000:
-        return ((target, found),)
-    return _not_zero(target, found)
+        return ((target, value),)
+    return _not_zero(target, value)
 
 
 def _logical(word: int) -> _Sets:
@@ -140,8 +140,8 @@ def _logical(word: int) -> _Sets:
     target, kind = word & 31, word >> 29 & 3
     zeros = 64 - (word >> 16 & 63)
     rounds = kind == 0 and word >> 22 & 1 and word >> 10 & 63 == 63 - zeros
-    found: Expression = ("align", word >> 5 & 31, 1 << zeros) if rounds else None
-    return _not_zero(target, found) if kind == 3 else ((target, found),)
+    value: Expression = ("align", word >> 5 & 31, 1 << zeros) if rounds else None
+    return _not_zero(target, value) if kind == 3 else ((target, value),)
 
 
 def _wide_move(word: int) -> _Sets:

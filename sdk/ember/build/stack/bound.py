@@ -44,7 +44,7 @@ class Bound:
             "calls": self.bytes,
             "exception": self.exception,
             "path": [
-                {"function": one.function, "bytes": one.bytes} for one in self.path
+                {"function": step.function, "bytes": step.bytes} for step in self.path
             ],
             "functions": self.functions,
             "others": [
@@ -54,7 +54,7 @@ class Bound:
         }
 
     def path_text(self) -> str:
-        return " > ".join(f"{one.function} {one.bytes}" for one in self.path)
+        return " > ".join(f"{step.function} {step.bytes}" for step in self.path)
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ class Graph:
         if entry is None:
             raise StackError(f"the firmware has no entry '{self.members.entry}'")
         first = self._need(entry, None)
-        own = [self._need(one, None) for one in handlers]
+        needs = [self._need(handler, None) for handler in handlers]
         need = self._others.pop(main, first) if main else first
-        extra = exception + max((one.bytes for one in own), default=0)
+        extra = exception + max((path_need.bytes for path_need in needs), default=0)
         others = {
-            name: (one.bytes, self.code.stacks.get(name, 0))
-            for name, one in self._others.items()
+            name: (other.bytes, self.code.stacks.get(name, 0))
+            for name, other in self._others.items()
         }
         for name, (used, room) in others.items():
             if room and used > room:
@@ -175,15 +175,15 @@ class Graph:
 
     def _has_pointers(self, place: Place) -> bool:
         """Whether a call by pointer, of a kernel's own, can be reached by calls."""
-        found = self._pointing.get(place)
-        if found is None:
+        has = self._pointing.get(place)
+        if has is None:
             self._pointing[place] = False  # for a cycle; it is reported later
             frame = self._frame(place)
-            found = bool(frame.pointers) and not is_core(place.object)
+            has = bool(frame.pointers) and not is_core(place.object)
             for _, target in frame.calls:
-                found = found or self._has_pointers(target)
-            self._pointing[place] = found
-        return found
+                has = has or self._has_pointers(target)
+            self._pointing[place] = has
+        return has
 
     # ---- what is wrong -----------------------------------------------------------
 

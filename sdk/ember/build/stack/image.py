@@ -42,16 +42,18 @@ class _Image:
             return f"{name} is missing"
         expected = self.graph.reached[place]
         try:
-            found = walk(_ImageCode(self, place, address - place.offset), place.offset)
+            linked = walk(_ImageCode(self, place, address - place.offset), place.offset)
         except UnknownStackError as error:
             return f"{name}: {error}"
-        if sorted(found.own.values()) != sorted(expected.own.values()):
-            return f"{name} uses {max(found.own.values())} bytes, not {_most(expected)}"
+        if sorted(linked.own.values()) != sorted(expected.own.values()):
+            return (
+                f"{name} uses {max(linked.own.values())} bytes, not {_most(expected)}"
+            )
         calls = {
             (depth, self.address(target))
             for (_, target), depth in expected.calls.items()
         }
-        if calls != {(depth, target) for (_, target), depth in found.calls.items()}:
+        if calls != {(depth, target) for (_, target), depth in linked.calls.items()}:
             return f"{name} calls other functions"
         return None
 
@@ -78,15 +80,17 @@ def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int
     same names lie in the order of their objects.
     """
     left: dict[tuple[str | None, str, str], list[int]] = {}
-    for one in linkmap.pieces(map_file):
-        left.setdefault((one.archive, one.member, one.section), []).append(one.address)
-    found: dict[tuple[Object, int], int] = {}
+    for piece in linkmap.pieces(map_file):
+        left.setdefault((piece.archive, piece.member, piece.section), []).append(
+            piece.address
+        )
+    addresses: dict[tuple[Object, int], int] = {}
     for source, index in members.in_order(members.kept):
         section = source.section(index)
         same = left.get((source.archive, source.name, section.name))
         if same and section.size > 0:
-            found[source, index] = same.pop(0)
-    return found
+            addresses[source, index] = same.pop(0)
+    return addresses
 
 
 def _most(frame: StackFrame) -> int:
@@ -127,14 +131,14 @@ class _ImageCode:
         return address if self._image.is_function(address) else None
 
     def entries(self, table: Value) -> list[int]:
-        found: list[int] = []
+        entries: list[int] = []
         while table is not None and table[0] == "const":
-            word = self._image.content(table[1] + 4 * len(found), 4)
+            word = self._image.content(table[1] + 4 * len(entries), 4)
             at = (int.from_bytes(word, "little") & ~1) - self._address
             if len(word) < 4 or not 0 <= at < len(self.data):
                 break
-            found.append(at)
-        return found
+            entries.append(at)
+        return entries
 
     def other_stack(self, value: Value) -> str:
         return str(value)

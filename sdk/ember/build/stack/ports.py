@@ -56,72 +56,72 @@ def is_bounded(board: Board) -> bool:
     return _name(board) in _BOUNDED
 
 
-def members(made: Libraries, objects: Sequence[Path]) -> Members | None:
+def members(libs: Libraries, objects: Sequence[Path]) -> Members | None:
     """What a firmware of `objects` is linked of; None on this computer."""
-    port = _PORTS.get(_name(made.board))
+    port = _PORTS.get(_name(libs.board))
     if port is None:
         return None
-    given = [*objects, *made.objects]
-    return Members(given, made.all_archives, port.entry, gnu=not made.uses_lld)
+    given = [*objects, *libs.objects]
+    return Members(given, libs.all_archives, port.entry, gnu=not libs.uses_lld)
 
 
-def graph(made: Libraries, found: Members | None) -> Graph | None:
+def graph(libs: Libraries, members: Members | None) -> Graph | None:
     """The calls of a firmware; None where nobody reads its instructions."""
-    if found is None or not is_bounded(made.board):
+    if members is None or not is_bounded(libs.board):
         return None
-    return Graph(found)
+    return Graph(members)
 
 
-def bound(made: Libraries, calls: Graph) -> Bound:
+def bound(libs: Libraries, calls: Graph) -> Bound:
     """StackError where there is none."""
-    port = _PORTS[_name(made.board)]
+    port = _PORTS[_name(libs.board)]
     for place in _labelled(calls.members, port.handlers):
         calls.add_stack(place, port.handler_stack)
     if port.vectors is None:
         return calls.bound([], 0, port.main)
     handlers = _vectors(calls.members, port.vectors)
-    return calls.bound(handlers, _exception(made), port.main)
+    return calls.bound(handlers, _exception(libs), port.main)
 
 
-def _exception(made: Libraries) -> int:
+def _exception(libs: Libraries) -> int:
     """Bytes that the hardware pushes; handlers of the port do not nest."""
-    if any(word == "-mfloat-abi=soft" for word in made.flags):
+    if any(word == "-mfloat-abi=soft" for word in libs.flags):
         return _BASIC + _ALIGNED
     return _EXTENDED + _ALIGNED
 
 
-def size(made: Libraries, found: Bound) -> int:
+def size(libs: Libraries, bound: Bound) -> int:
     """Bytes to reserve for a stack with this bound."""
-    return -(-(found.total + floor(made)) // _STEP) * _STEP
+    return -(-(bound.total + floor(libs)) // _STEP) * _STEP
 
 
-def floor(made: Libraries) -> int:
-    return _PORTS[_name(made.board)].floor
+def floor(libs: Libraries) -> int:
+    return _PORTS[_name(libs.board)].floor
 
 
 def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
     """Handlers in the assembly of a port."""
     return [
-        Place(one, section, offset)
-        for one, section in members.kept
-        if one.archive is None
-        for offset, label in one.labels.get(section, [])
+        Place(object_, section, offset)
+        for object_, section in members.kept
+        if object_.archive is None
+        for offset, label in object_.labels.get(section, [])
         if label in names
     ]
 
 
 def _vectors(members: Members, section: str) -> list[Place]:
     """The handlers in the vector table, without the entry."""
-    found: dict[Place, None] = {}
-    for one, index in members.kept:
-        if one.section(index).name != section:
+    places: dict[Place, None] = {}
+    for object_, index in members.kept:
+        if object_.section(index).name != section:
             continue
-        for relocation in one.relocations.get(index, {}).values():
-            place = members.definition(one, relocation.symbol)
+        for relocation in object_.relocations.get(index, {}).values():
+            place = members.definition(object_, relocation.symbol)
             if place is not None and _is_code(place):
-                found[place] = None
+                places[place] = None
     entry = members.named(members.entry)
-    return [place for place in found if place != entry]
+    return [place for place in places if place != entry]
 
 
 def _is_code(place: Place) -> bool:

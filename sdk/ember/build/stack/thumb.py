@@ -20,23 +20,27 @@ def _signed(value: int, bits: int) -> int:
 
 
 def _unknown(*registers: int) -> _Sets:
-    return tuple((one, None) for one in registers)
+    return tuple((register, None) for register in registers)
 
 
 def _listed(mask: int) -> _Sets:
     """Registers that are loaded, without SP and PC."""
-    return _unknown(*(one for one in range(15) if mask >> one & 1 and one != SP))
+    return _unknown(
+        *(register for register in range(15) if mask >> register & 1 and register != SP)
+    )
 
 
 # ---- 16 bits -------------------------------------------------------------------------
 
+_NARROW: dict[int, Step] = {}  # those that mean the same wherever they stand
+
 
 def _narrow(word: int, at: int) -> Step:
     if word >> 13 == 0b101 or word >> 12 in (0b0100, 0b1101, 0b1110):
-        found = _narrow_special(word, at)
-        if found is not None:
-            return found
-    return Step(2, _narrow_sets(word))
+        special = _narrow_special(word, at)
+        if special is not None:
+            return special
+    return _NARROW.get(word) or _NARROW.setdefault(word, Step(2, _narrow_sets(word)))
 
 
 def _narrow_special(word: int, at: int) -> Step | None:
@@ -47,7 +51,7 @@ def _narrow_special(word: int, at: int) -> Step | None:
     if word & 0xFE00 == 0xBC00:  # pop
         up = (SP, ("add", SP, 4 * (word & 0x1FF).bit_count()))
         flow = Flow.RETURN if word & 0x100 else Flow.NEXT
-        popped = ((one, ("popped",)) for one in range(8) if word >> one & 1)
+        popped = ((number, ("popped",)) for number in range(8) if word >> number & 1)
         return Step(2, (up, *popped), flow)
     if top == 0xB000:
         down = bool(word & 0x80)
@@ -96,7 +100,7 @@ def _if_then(word: int) -> Step:
     """IT: which of up to four instructions are executed when the condition holds."""
     first, mask = word >> 4 & 1, word & 15
     length = 4 - ((mask & -mask).bit_length() - 1)
-    bits = [first, *(mask >> (3 - one) & 1 for one in range(length - 1))]
+    bits = [first, *(mask >> (3 - bit) & 1 for bit in range(length - 1))]
     return Step(2, (), Flow.IT, tuple(bit == first for bit in bits))
 
 
@@ -170,7 +174,7 @@ def _wide(first: int, second: int, at: int) -> Step:
 
 def _unknown_of(*registers: int) -> _Sets:
     """Fields that are registers, or 15 where there is none; SP cannot be one."""
-    return _unknown(*(one for one in registers if one not in (SP, PC)))
+    return _unknown(*(register for register in registers if register not in (SP, PC)))
 
 
 def _moved(base: int, by: int) -> _Sets:
@@ -288,31 +292,31 @@ def _expanded(first: int, second: int) -> int:
 def _immediate(first: int, second: int) -> Step:
     operation, base, target = first >> 5 & 15, first & 15, second >> 8 & 15
     value = _expanded(first, second)
-    found: Expression = None
+    result: Expression = None
     if target == PC:
         return Step(4)
     if operation in (8, 13):
-        found = ("add", base, value if operation == 8 else -value)
+        result = ("add", base, value if operation == 8 else -value)
     elif operation in (2, 3) and base == PC:
-        found = ("const", value if operation == 2 else ~value & 0xFFFFFFFF)
+        result = ("const", value if operation == 2 else ~value & 0xFFFFFFFF)
     elif operation == 1 and value & (value + 1) == 0:
-        found = ("align", base, value + 1)
-    return Step(4, ((target, found),))
+        result = ("align", base, value + 1)
+    return Step(4, ((target, result),))
 
 
 def _plain_immediate(first: int, second: int) -> Step:
     operation, base, target = first >> 4 & 31, first & 15, second >> 8 & 15
     value = (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
-    found: Expression = None
+    result: Expression = None
     if operation in (0, 10) and base != PC:
-        found = ("add", base, value if operation == 0 else -value)
+        result = ("add", base, value if operation == 0 else -value)
     elif operation == 4:
-        found = ("const", base << 12 | value)
+        result = ("const", base << 12 | value)
     elif operation == 12:
-        found = ("high", target, base << 12 | value)
+        result = ("high", target, base << 12 | value)
     elif operation == 22 and base == PC and not second & 0x70C0:  # BFC from bit 0
-        found = ("align", target, 2 << (second & 31))
-    return Step(4, ((target, found),))
+        result = ("align", target, 2 << (second & 31))
+    return Step(4, ((target, result),))
 
 
 def _single(first: int, second: int, at: int) -> Step:

@@ -34,7 +34,7 @@ class Entry:
     ) -> Entry:
         digest = hashlib.sha256(here.firmware.name.encode())
         digest.update(kept.modules_digest())
-        for record in here.records([(reference, one) for one in runs]):
+        for record in here.records([(reference, scenario) for scenario in runs]):
             of_record = hashlib.sha256()
             for piece in record:
                 of_record.update(piece)
@@ -50,17 +50,19 @@ class Entry:
             outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
             if facts["origins"] is None:
                 return start, outcomes
-            one = program.read(self._program)
-            origins = {name: tuple(own) for name, own in facts["origins"].items()}
+            packed = program.read(self._program)
+            origins = {
+                name: tuple(numbers) for name, numbers in facts["origins"].items()
+            }
         except (OSError, SdkError, ValueError, KeyError, TypeError):
             return None
-        return Draft(one, origins), outcomes
+        return Draft(packed, origins), outcomes
 
     def write(self, start: Draft, draft: Draft, outcomes: Sequence[Outcome]) -> None:
         changed = draft is not start
         facts = {
             "origins": draft.origins if changed else None,
-            "outcomes": [asdict(one) for one in outcomes],
+            "outcomes": [asdict(outcome) for outcome in outcomes],
         }
         if changed:
             writing.write(self._program, program.content(draft.program))
@@ -77,9 +79,9 @@ class Entry:
 
 
 def _forget_old(folder: Path) -> None:
-    def age(one: Path) -> float:
+    def age(path: Path) -> float:
         try:
-            return one.stat().st_mtime
+            return path.stat().st_mtime
         except FileNotFoundError:  # another process forgot it
             return 0
 

@@ -52,20 +52,22 @@ def improve(
     """The program of a model, as it was `packed`, after the passes `names`. Its results
     must be those of `reference`. Planned memories with the ids of `keep` stay."""
     start = draft(packed)
-    if not names or not all(_is_free(one, here.known) for one in packed.methods):
+    if not names or not all(_is_free(method, here.known) for method in packed.methods):
         return Passed(start, ())
     work = _Work(start, reference, here, keep, execute.scenarios(model))
     entry = cache.Entry.of(here, reference, work.runs, names, keep)
-    found = entry.read(start)
-    if found is None:
-        found = work.improve(names)
-        entry.write(start, *found)
-    return Passed(*found)
+    cached = entry.read(start)
+    if cached is None:
+        cached = work.improve(names)
+        entry.write(start, *cached)
+    return Passed(*cached)
 
 
 def _is_free(method: Method, known: KernelList) -> bool:
     """Whether calls may get other indices: random numbers depend on them."""
-    random = any(known.operators[one].is_random for one in method.operator_names)
+    random = any(
+        known.operators[operator].is_random for operator in method.operator_names
+    )
     return len(method.chains) == 1 and not random
 
 
@@ -109,8 +111,8 @@ class _Work:
     def _apply(self, name: str, now: Draft) -> tuple[Draft, Outcome]:
         """The draft after a pass; the same one when no proposal pays."""
         before = _sizes(now.program)
-        for one in ALL[name](now, self.here, self.keep):
-            packed = self._packed(one)
+        for candidate in ALL[name](now, self.here, self.keep):
+            packed = self._packed(candidate)
             after = _sizes(packed.program)
             saved = before.planned - after.planned
             shrunk = before.constants - after.constants
@@ -120,14 +122,14 @@ class _Work:
                 return packed, Outcome(name, "used", saved, shrunk, gone)
         return now, Outcome(name, "idle")
 
-    def _packed(self, one: Draft) -> Draft:
+    def _packed(self, candidate: Draft) -> Draft:
         """The draft as it would be written."""
         plans = [
             replan(method, self.here.known, self.keep, check=False)
-            for method in one.program.methods
+            for method in candidate.program.methods
         ]
-        made = replace(one.program, methods=tuple(plan.method for plan in plans))
-        return replace(one, program=trim.trimmed(made))
+        whole = replace(candidate.program, methods=tuple(plan.method for plan in plans))
+        return replace(candidate, program=trim.trimmed(whole))
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,9 @@ class _Sizes:
     instructions: int
 
 
-def _sizes(one: Program) -> _Sizes:
+def _sizes(program: Program) -> _Sizes:
     return _Sizes(
-        planned=sum(method.planned_bytes for method in one.methods),
-        constants=sum(map(len, one.constants)),
-        instructions=sum(len(method.instructions) for method in one.methods),
+        planned=sum(method.planned_bytes for method in program.methods),
+        constants=sum(map(len, program.constants)),
+        instructions=sum(len(method.instructions) for method in program.methods),
     )

@@ -55,14 +55,14 @@ def guessed(board: Board) -> dict[str, int]:
     """Bytes by memory that are left for code and variables, where they leave half; and
     for what the boot ROM reads."""
     places = linker.place(board)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     if header := linker.header_bytes(board):
-        found[places["vectors"]] = header
+        sizes[places["vectors"]] = header
     for role, size in _RESERVED.items():
         name = places[role]
         if board.memory(name).size > 2 * size:
-            found[name] = found.get(name, 0) + size
-    return found
+            sizes[name] = sizes.get(name, 0) + size
+    return sizes
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,11 @@ class Placer:
         if home is not None:
             candidates = (self.board.memory(home.memory),)
         elif role != "weights":
-            allowed = [one for one in candidates if one.name not in self.homes.forbid]
+            allowed = [
+                candidate
+                for candidate in candidates
+                if candidate.name not in self.homes.forbid
+            ]
             candidates = tuple(allowed) or candidates
         size = rounded(size, ALIGN)
         for memory in candidates:
