@@ -80,6 +80,6 @@ def test_what_qemu_has_runs(name: str, model: Path, tmp_path: Path) -> None:
     built = build.build(model, name, out=tmp_path)
     log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
     for found, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
-        assert isinstance(wanted, cases.Tensor)
+        assert isinstance(wanted, cases.CaseTensor)
         np.testing.assert_allclose(found, wanted.array, rtol=case.rtol, atol=case.atol)
     assert boards.load(name).verified == "qemu"

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ember.cycles import mca
-from ember.cycles.assembly import Row, row_of, tail, texts
+from ember.cycles.assembly import Row, row_of, texts
 from ember.cycles.code import Instruction
-from ember.cycles.mca import Core
+from ember.cycles.mca import McaCore
 
 _TAIL = 64  # instructions of the block before that are looked at
 _ROUND = 96  # instructions of a loop that are looked at, at least
 
 
-def unknown(core: Core, blocks: Iterable[Sequence[Instruction]]) -> set[Instruction]:
+def unknown(core: McaCore, blocks: Iterable[Sequence[Instruction]]) -> set[Instruction]:
     """The instructions that the model does not have."""
     rows = {row_of(block): block for block in blocks}
     totals = mca.totals(core, rows)
@@ -43,7 +43,7 @@ def _alone(instruction: Instruction) -> list[Row]:
 
 
 def costs(
-    core: Core, pairs: Iterable[tuple[Row, Row]]
+    core: McaCore, pairs: Iterable[tuple[Row, Row]]
 ) -> Mapping[tuple[Row, Row], float]:
     """The cycles of the second row behind the first."""
     wanted = {pair: _long_and_short(*pair) for pair in pairs}
@@ -59,7 +59,7 @@ def _long_and_short(first: Row, second: Row) -> tuple[Row, Row]:
     """Two rows that differ by what is to be known."""
     if first == second:
         return first * (2 * _rounds(first)), first * _rounds(first)
-    before = tail(first, _TAIL)
+    before = first[-_TAIL:]
     return before + second, before
 
 

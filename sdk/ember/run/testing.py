@@ -345,7 +345,7 @@ def _groups(ready: Sequence[Case]) -> Iterator[list[Case]]:
 def _size(case: Case) -> int:
     values = (value for run in case.runs for value in run.inputs)
     arrays = sum(
-        value.array.nbytes for value in values if isinstance(value, cases.Tensor)
+        value.array.nbytes for value in values if isinstance(value, cases.CaseTensor)
     )
     return len(case.content) + sum(map(len, case.data)) + arrays
 
