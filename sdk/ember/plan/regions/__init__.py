@@ -34,7 +34,7 @@ __all__ = [
     "NoRoomError",
     "Plan",
     "Region",
-    "Shortage",
+    "RegionShortage",
     "make",
     "make_all",
     "placed",
