@@ -22,7 +22,7 @@ from ember.plan.improved import Improved
 from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
-from ember.program import Program
+from ember.program import Program, remembered
 
 
 def repack(
@@ -54,6 +54,8 @@ def repack(
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
         last = _Packed.of(before, known, keep, check=False).with_stock(first)
+        for method in (*methods, *first.program.methods):
+            remembered.forget(method)  # from here on the new ones count
     plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
