@@ -23,14 +23,42 @@ _LOOP_STARTS = ("dls", "wls", "dlstp", "wlstp")
 _LOOP_ENDS = ("le", "letp", "lctp")
 _FLAGS = "APSR_nzcv, fpscr"
 _VECTOR = re.compile(r"\bq\d")
-_VECTOR_BLOCK = re.compile(r"vps?t[te]{0,3}\b")
+_VECTOR_BLOCK = re.compile(r"(vps?t)([te]{0,3})\b")
+_PREDICATED = re.compile(r"v(?!ps?t[te]{0,3}$|cvt$|sqrt$)\w+[te]$")
+# Instructions whose own name ends like that: the top halves.
+_NARROW_OR_WIDE = re.compile(r"(movl|movu?n|shll|shru?n|mull|cvt)t$")
 
 
 def row_of(
     block: Iterable[Instruction], without: AbstractSet[Instruction] = frozenset()
 ) -> Row:
     """The assembly of a block, without addresses of the firmware."""
-    return tuple(text for one in block if one not in without for text in texts(one))
+    row = [text for one in block if one not in without for text in texts(one)]
+    return tuple(_ended(_begun(row)))
+
+
+def _begun(row: list[str]) -> list[str]:
+    """Vector instructions that a VPT in the block before covers, without it."""
+    for place, text in enumerate(row):
+        name, _, operands = text.partition(" ")
+        stem, dot, types = name.partition(".")
+        vector = _PREDICATED.match(stem) and _VECTOR.search(operands)
+        if not vector or _NARROW_OR_WIDE.search(stem):
+            return row
+        row[place] = f"{stem[:-1]}{dot}{types} {operands}"
+    return row
+
+
+def _ended(row: list[str]) -> list[str]:
+    """A VPT whose last instructions are in the next block covers those of this one."""
+    for place in range(max(0, len(row) - 4), len(row)):
+        match = _VECTOR_BLOCK.match(row[place])
+        if match is None or place + 1 + len(match[2]) < len(row):
+            continue
+        covered = len(row) - place - 1
+        rest = row[place][match.end() :]
+        row[place] = f"{match[1]}{match[2][: covered - 1]}{rest}" if covered else "nop"
+    return row
 
 
 def tail(row: Row, most: int) -> Row:
