@@ -24,9 +24,10 @@ _LOOP_ENDS = ("le", "letp", "lctp")
 _FLAGS = "APSR_nzcv, fpscr"
 _VECTOR = re.compile(r"\bq\d")
 _VECTOR_BLOCK = re.compile(r"v(ps?)t[te]{0,3}$")
-# What ends with the t of "top" lanes; t or e behind any other name is a predicate's.
+# What ends with the t of "top" lanes or of its own name; t or e behind any other name
+# is a predicate's.
 _TOPS = re.compile(
-    r"v((q?r?shru?n|qmovu?n|movn|movl|q?d?mull|shll)t\.|cvtt\.f(16\.f32|32\.f16)$)"
+    r"v((q?r?shru?n|qmovu?n|movn|movl|q?d?mull|shll)t\.|cvtt\.f(16\.f32|32\.f16)$|cvt\.)"
 )
 
 

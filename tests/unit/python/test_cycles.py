@@ -164,6 +164,23 @@ def test_blocks_need_not_hold_the_it_that_covers_them(tmp_path: Path) -> None:
         assert not scheduled.unknown(core, [block])
 
 
+def test_blocks_need_not_hold_the_vpt_that_covers_them(tmp_path: Path) -> None:
+    text = """vptte.s32 gt, q0, r1; vaddt.i32 q0, q1, q2; vldrbt.u8 q1, [r6]
+        vmovlte.s8 q3, q4; vmovlt.s8 q3, q4; vcvtt.f16.f32 q0, q1; movs r0, #1"""
+    row = instructions("cortex-m55", text, tmp_path)
+    core = mca.CORES["cortex-m55"]
+    for place in range(len(row) + 1):
+        assert not scheduled.unknown(core, [row[:place], row[place:]])
+    first = assembly.row_of(row[2:])
+    assert first[:3] == ("vldrb.u8 q1, [r6]", "vmovlt.s8 q3, q4", "vmovlt.s8 q3, q4")
+    assert assembly.row_of(row[:1]) == ("vcmp.s32 gt, q0, r1",)
+    text = "vcvt.s32.f32 s0, s1; vsqrt.f32 s2, s0; vselge.f32 s0, s1, s2"
+    for scalar in instructions("cortex-m55", text, tmp_path):
+        assert assembly.row_of([scalar]) == (scalar.text,)
+    (vector,) = instructions("cortex-m55", "vcvt.s32.f32 q0, q1", tmp_path)
+    assert assembly.row_of([vector]) == (vector.text,)
+
+
 # ---- whole programs ----------------------------------------------------------------
 
 PROGRAM = """
