@@ -23,23 +23,23 @@ _LOOP_STARTS = ("dls", "wls", "dlstp", "wlstp")
 _LOOP_ENDS = ("le", "letp", "lctp")
 _FLAGS = "APSR_nzcv, fpscr"
 _VECTOR = re.compile(r"\bq\d")
-_VECTOR_BLOCK = re.compile(r"vps?t[te]{0,3}\b")
+_VECTOR_BLOCK = re.compile(r"v(ps?)t[te]{0,3}$")
+# What ends with the t of "top" lanes; t or e behind any other name is a predicate's.
+_TOPS = re.compile(
+    r"v((q?r?shru?n|qmovu?n|movn|movl|q?d?mull|shll)t\.|cvtt\.f(16\.f32|32\.f16)$)"
+)
 
 
 def row_of(
     block: Iterable[Instruction], without: AbstractSet[Instruction] = frozenset()
 ) -> Row:
     """The assembly of a block, without addresses of the firmware."""
-    return tuple(text for one in block if one not in without for text in texts(one))
-
-
-def tail(row: Row, most: int) -> Row:
-    """The end of a row, which begins outside of VPT blocks."""
-    begin = max(0, len(row) - most)
-    for place in range(max(0, begin - 4), begin):
-        if _VECTOR_BLOCK.match(row[place]):
-            return row[place:]
-    return row[begin:]
+    return tuple(
+        text
+        for instruction in block
+        if instruction not in without
+        for text in texts(instruction)
+    )
 
 
 def texts(instruction: Instruction) -> Sequence[str]:
@@ -51,7 +51,7 @@ def texts(instruction: Instruction) -> Sequence[str]:
         return ()
     if stem in _LOOP_STARTS:
         return (f"mov lr, {operands.split(', ')[1]}",)
-    if mnemonics.base(stem) == "it":
+    if mnemonics.base(stem) == "it" or stem == "vpst":
         return ("nop",)
     if (stem, operands) == ("vmrs", _FLAGS):
         return ("vmov r12, s0",)
@@ -73,7 +73,10 @@ def _in_pairs(instruction: Instruction) -> Sequence[str]:
     name = mnemonics.base(instruction.mnemonic) or ""
     word = "ldr" if name.startswith(("ldm", "pop")) else "str"
     address = "sp" if name in ("push", "pop") else mnemonics.results(instruction)[0]
-    moved = ["r12" if one == "pc" else one for one in mnemonics.listed(instruction)]
+    moved = [
+        "r12" if register == "pc" else register
+        for register in mnemonics.listed(instruction)
+    ]
     row = [
         f"{word}d {first}, {second}, [{address}]"
         for first, second in zip(moved[0::2], moved[1::2], strict=False)
@@ -84,10 +87,16 @@ def _in_pairs(instruction: Instruction) -> Sequence[str]:
 
 
 def _unconditional(name: str, operands: str) -> str:
-    """Costs the same, and needs no IT, which may be in another block."""
+    """Costs the same, and needs no IT or VPT, which may be in another block."""
     head, dot, rest = name.partition(".")
+    block = _VECTOR_BLOCK.match(head)
+    if block:
+        return "vpst" if block[1] == "ps" else f"vcmp{dot}{rest}"
+    if _VECTOR.search(operands):
+        always = _TOPS.match(name) or not head.endswith(("t", "e"))
+        return name if always else f"{head[:-1]}{dot}{rest}"
     base = mnemonics.base(head)
-    if base in (None, "b", head) or _VECTOR.search(operands):
+    if base in (None, "b", head):
         return name
     stem = head[:-2]
     return f"{stem}{dot}{rest}" if stem.removesuffix("s") == base else name
