@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, ROWS = 4, CHUNK = 32, MOST = 1 << 14 }; // elements of a row
+enum { FOUR = 4, ROWS = 4, CHUNK = 64, MOST = 1 << 14 }; // elements of a row
 
 static const int32_t no_bias = 0;
 
@@ -83,7 +83,7 @@ FAST void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
     const int32_t biased = s->bias != NULL;
 
     for (int32_t i = 0; i < count; i++) {
-        const int32_t twice = 2 * (base + *bias);
+        const int32_t twice = ember_add_twice(2 * base, *bias);
         c[i] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[i]), by);
         bias += biased;
     }
@@ -140,7 +140,8 @@ SMALL ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
     if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||
         s->inner > MOST ||
         !ember_sums_fit_dsp(s->bias, s->columns, s->inner * (int64_t)2)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: not supported with DSP");
     }
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
     dsp->words = ember_node_scratch(node, (size_t)fours * 2 * sizeof(uint32_t));

@@ -25,11 +25,12 @@ CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
 DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
 NUMPY = Path(__file__).parents[1] / "conformance" / "numpy"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
+# Cores between these and those above are tried by `make check`.
 SOME = (
     "host-asan",
-    "mps2-an385",
+    pytest.param("mps2-an385", marks=pytest.mark.long),
     "mps2-an385-v6m",
-    "mps2-an500",
+    pytest.param("mps2-an500", marks=pytest.mark.long),
     "mps2-an505",
     "netduinoplus2",
 )

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from ember import output, paths
 from ember.boards import boot_images, isa
 from ember.boards import layers as board_layers
-from ember.boards.boot_facts import Block, Boot
+from ember.boards.boot_facts import Boot, BootBlock
 from ember.boards.files import Console, Core, Port
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
@@ -131,7 +131,7 @@ class Board(Strict):
         )
 
     @property
-    def boot_blocks(self) -> list[Block]:
+    def boot_blocks(self) -> list[BootBlock]:
         """What lies in front of the vectors, code aside, by offset in their memory."""
         return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
 

@@ -10,19 +10,19 @@ from __future__ import annotations
 import struct
 
 from ember.boards import flexspi
-from ember.boards.boot_facts import Block, Boot, BootPart
+from ember.boards.boot_facts import Boot, BootBlock, BootPart
 from ember.boards.memory import Memory
 
 _TABLE_HEADER = struct.pack(">BHB", 0xD1, 32, 0x41)  # tag, length, version
 
 
-def blocks(boot: Boot, memory: Memory) -> list[Block]:
+def blocks(boot: Boot, memory: Memory) -> list[BootBlock]:
     """What lies in front of the vectors in `memory`, by address; ValueError when a part
     cannot be made. Code is none of it."""
     if boot.content:
-        return [Block(0, boot.data)]
+        return [BootBlock(0, boot.data)]
     blocks = [
-        Block(part.at, part.bytes if part.content else _made(part, boot, memory))
+        BootBlock(part.at, part.bytes if part.content else _made(part, boot, memory))
         for part in boot.parts.values()
         if part.content or part.is_data
     ]

@@ -19,7 +19,7 @@ from ember.boards import Board, Role
 from ember.build import folder as build_folder
 from ember.build import pack
 from ember.build.stack import image, ports
-from ember.build.stack.bound import Bound, Graph, StackError
+from ember.build.stack.bound import Bound, CallGraph, StackError
 from ember.build.stack.members import Members
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import Plan
@@ -45,7 +45,7 @@ _VARIABLES: Mapping[str, tuple[str, str, int]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class CertificateRow:
     """Bytes for one purpose; `place` is the section or the symbol that has them."""
 
     memory: str
@@ -59,7 +59,7 @@ class Row:
 @dataclass(frozen=True)
 class Certificate:
     board: Board
-    rows: tuple[Row, ...]
+    rows: tuple[CertificateRow, ...]
     stack: int  # bytes reserved
     bound: Bound | None  # None: the port has none
 
@@ -82,7 +82,7 @@ def first_stack(board: Board) -> int:
 
 
 def stack_size(
-    libs: Libraries, graph: Graph | None, wanted: int | None
+    libs: Libraries, graph: CallGraph | None, wanted: int | None
 ) -> tuple[int, Bound | None]:
     """Bytes to reserve for the stack, and its bound.
 
@@ -116,26 +116,30 @@ def planned(
         where = linker.place(board, {"stack": stack})
         size = linker.stack_bytes(stack)
         rows += _arena_gaps(board, members, rows)
-        rows.append(Row(plans[0].stack_memory, "stack", ".ember_stack", size))
+        rows.append(
+            CertificateRow(plans[0].stack_memory, "stack", ".ember_stack", size)
+        )
         for place, (purpose, patterns, end) in _VARIABLES.items():
             total = _placed(members, patterns, end)
-            rows.append(Row(where["data"], purpose, place, total))
+            rows.append(CertificateRow(where["data"], purpose, place, total))
     return Certificate(board, tuple(rows), stack, bound)
 
 
-def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
+def _regions(plans: Sequence[Plan]) -> Iterator[CertificateRow]:
     regions = {region.name: region for plan in plans for region in plan.regions}
     for region in regions.values():
         purpose, place = _PURPOSES[region.role], region.name
         if region.lent:
             what = f"{purpose} in place of payloads"
-            yield Row(region.memory, what, place, region.lent, lent=True)
+            yield CertificateRow(region.memory, what, place, region.lent, lent=True)
             place = pack.rest_of(region.name)
         if region.added:
-            yield Row(region.memory, purpose, place, region.added)
+            yield CertificateRow(region.memory, purpose, place, region.added)
 
 
-def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator[Row]:
+def _arena_gaps(
+    board: Board, members: Members, rows: Sequence[CertificateRow]
+) -> Iterator[CertificateRow]:
     """Bytes that alignment adds to the regions of each memory."""
     if board.port == "linux_user":
         return  # the section takes the rest of the memory
@@ -148,7 +152,7 @@ def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator
                 for row in rows
                 if row.memory == memory.name and not row.lent
             )
-            yield Row(memory.name, "alignment", place, total - used)
+            yield CertificateRow(memory.name, "alignment", place, total - used)
 
 
 def _placed(members: Members, patterns: str, end: int) -> int:
@@ -175,7 +179,9 @@ def _up(value: int, step: int) -> int:
 # ---- linked --------------------------------------------------------------------------
 
 
-def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certificate:
+def linked(
+    planned: Certificate, firmware: Path, graph: CallGraph | None
+) -> Certificate:
     """The certificate with the linked bytes; SdkError when they are not as planned."""
     firmware_sections = _Linked(planned.board, elf.read(firmware))
     rows = tuple(
@@ -212,7 +218,7 @@ class _Linked:
             section.name: section for section in file.sections if section.in_memory
         }
 
-    def bytes_of(self, row: Row) -> int | None:
+    def bytes_of(self, row: CertificateRow) -> int | None:
         section = self._sections.get(row.place)
         if row.purpose == "alignment":
             inside = self._regions_in(row.place)
@@ -242,7 +248,7 @@ class _Linked:
             or address == memory_of_board.end
         )
 
-    def unplanned(self, rows: Iterable[Row]) -> Iterator[str]:
+    def unplanned(self, rows: Iterable[CertificateRow]) -> Iterator[str]:
         """Sections in writable memory that no row covers."""
         known = {row.place for row in rows}
         for section in self._sections.values():

@@ -16,7 +16,7 @@ from ember.plan import regions
 
 
 @dataclass(frozen=True)
-class Shortage:
+class MemoryShortage:
     """A memory that is too small; sizes are bytes."""
 
     memory: str
@@ -67,7 +67,7 @@ class Estimate:
         }
 
     @property
-    def shortages(self) -> list[Shortage]:
+    def shortages(self) -> list[MemoryShortage]:
         reserve = self.job.options.steering.reserve
         shortages = []
         for memory in self.memories:
@@ -76,7 +76,7 @@ class Estimate:
                 pieces = _pieces(memory, self.placed.plans, kept)
                 needed = memory.used + kept
                 shortages.append(
-                    Shortage(memory.memory, memory.capacity, needed, pieces)
+                    MemoryShortage(memory.memory, memory.capacity, needed, pieces)
                 )
         return shortages
 

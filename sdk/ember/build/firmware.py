@@ -10,7 +10,7 @@ from pathlib import Path
 from ember import paths
 from ember.build import pack
 from ember.build.stack import ports
-from ember.build.stack.bound import Graph
+from ember.build.stack.bound import CallGraph
 from ember.build.stack.members import Members
 from ember.errors import SdkError
 from ember.program import Method, Tensor
@@ -66,19 +66,19 @@ def _need_main(app: Path, compiled: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Objects:
+class LinkInputs:
     """Everything that the linker is given, and the parts that it will use."""
 
-    made: Libraries
+    libs: Libraries
     files: tuple[Path, ...]  # compiled for this firmware, and the user's kernels
     members: Members | None  # None: on this computer
-    graph: Graph | None  # calls; None: the port has no bound of its stack
+    graph: CallGraph | None  # calls; None: the port has no bound of its stack
 
     def link(
         self, firmware: Path, script: Path | None, *, overlap: bool = False
     ) -> None:
         """Link `firmware`, beside it its map; SdkError when it does not fit."""
-        self.made.link(
+        self.libs.link(
             list(self.files),
             firmware,
             script=script,
@@ -87,11 +87,11 @@ class Objects:
         )
 
 
-def objects(libs: Libraries, files: Sequence[Path]) -> Objects:
+def objects(libs: Libraries, files: Sequence[Path]) -> LinkInputs:
     """The objects to link `files` with the parts of libraries that they call."""
     libs = parts.of(libs, files)
     members = ports.members(libs, files)
-    return Objects(libs, tuple(files), members, ports.graph(libs, members))
+    return LinkInputs(libs, tuple(files), members, ports.graph(libs, members))
 
 
 def script_with_stack(package: Path, size: int) -> Path:

@@ -36,7 +36,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Step:
+class PreparedStep:
     kernel: str
     state: tuple[Word, ...]
 
@@ -46,7 +46,7 @@ class Prepared:
     """A method as constants."""
 
     method: Method
-    steps: tuple[Step, ...]
+    steps: tuple[PreparedStep, ...]
     inputs: tuple[Word, ...]  # where the tensors lie
     outputs: tuple[Word, ...]
 
@@ -151,7 +151,7 @@ class _Reader:
             pairs = zip(mine["words"], moved["words"], strict=True)
             where = f"the state of {mine['kernel']} at instruction {index}"
             words = tuple(self._word(*pair, where) for pair in pairs)
-            prepared_steps.append(Step(mine["kernel"], words))
+            prepared_steps.append(PreparedStep(mine["kernel"], words))
         return Prepared(
             self._method,
             tuple(prepared_steps),

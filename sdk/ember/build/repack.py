@@ -19,10 +19,10 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Computer, FirmwareOf, Subject
+from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
-from ember.program import Program
+from ember.program import Program, remembered
 
 
 def repack(
@@ -54,6 +54,8 @@ def repack(
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
         last = _Packed.of(before, known, keep, check=False).with_stock(first)
+        for method in (*methods, *first.program.methods):
+            remembered.forget(method)  # from here on the new ones count
     plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
@@ -104,15 +106,15 @@ class _Packed:
             },
         )
 
-    def reference(self, model: Model) -> Subject:
+    def reference(self, model: Model) -> Executable:
         """The program whose results passes must keep.
 
         It is the model as it was read, with this plan where its own plan destroys
         something.
         """
         if any(plan.conflict for plan in self.plans.values()):
-            return Subject.of(self.program)
-        return Subject(model.program, model.content)
+            return Executable.of(self.program)
+        return Executable(model.program, model.content)
 
     def with_stock(self, first: _Packed) -> _Packed:
         """This, with what was found in the program as it was read."""

@@ -24,7 +24,7 @@ _RUN_KEYS = ("method", "inputs", "outputs")
 
 
 @dataclass(frozen=True)
-class Tensor:
+class CaseTensor:
     """A logical tensor, in PyTorch's shape; bfloat16 as uint16."""
 
     dtype: DType
@@ -34,7 +34,10 @@ class Tensor:
         return f"{self.dtype.label}{tensors.shape_text(self.array.shape)}"
 
 
-Value = Tensor | int | float | bool | str | None
+Tensor = CaseTensor  # for scripts that import the former name
+
+
+Value = CaseTensor | int | float | bool | str | None
 
 
 @dataclass(frozen=True)
@@ -217,8 +220,8 @@ def _read_bundle(
 
 def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
     return tuple(
-        Tensor(value.dtype, value.array)
-        if isinstance(value, bundle.Tensor)
+        CaseTensor(value.dtype, value.array)
+        if isinstance(value, bundle.BundledTensor)
         else value.value
         for value in values
     )
@@ -290,7 +293,7 @@ class _Reader:
     def __init__(self, folder: Path, dtypes: Mapping[str, Any]) -> None:
         self.folder = folder
         self.dtypes = dtypes
-        self.read: dict[str, Tensor] = {}
+        self.read: dict[str, CaseTensor] = {}
 
     def run(self, index: int, data: Any) -> Run:
         where = f"{CASE_FILE}: run {index}"
@@ -326,12 +329,12 @@ class _Reader:
             return value
         raise SdkError(f"{where}: {json.dumps(value)[:40]} is not a value")
 
-    def _tensor(self, name: str) -> Tensor:
+    def _tensor(self, name: str) -> CaseTensor:
         path = self.folder / name
         if not path.exists():
             raise SdkError(f"{name} is missing in {self.folder}")
         array = arrays.read(path)
-        return Tensor(self._dtype(name, array), array)
+        return CaseTensor(self._dtype(name, array), array)
 
     def _dtype(self, name: str, array: Array) -> DType:
         label = self.dtypes.get(name, array.dtype.name)
@@ -423,7 +426,7 @@ def _input_problem(declared: program.Value, given: Value) -> str | None:
 def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
     takes = f"{declared}{' at most' if declared.is_dynamic else ''}"
     wrong = f"the program takes {takes}, the case gives {describe(given)}"
-    if not isinstance(given, Tensor) or given.dtype is not declared.dtype:
+    if not isinstance(given, CaseTensor) or given.dtype is not declared.dtype:
         return wrong
     shape, bound = given.array.shape, declared.sizes
     if len(shape) != len(bound):

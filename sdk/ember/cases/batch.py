@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ember import program
-from ember.cases import Case, Run, Tensor, Value, values
+from ember.cases import Case, CaseTensor, Run, Value, values
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
@@ -219,7 +219,7 @@ def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
 
 def lay_out(declared: program.Value, given: Value) -> values.Value:
     """A value in the method's memory layout: tensors in the declared dim order."""
-    if isinstance(given, Tensor):
+    if isinstance(given, CaseTensor):
         assert isinstance(declared, program.Tensor)
         data = tensors.to_bytes(given.array, given.dtype, declared.dim_order)
         return values.TensorValue(given.dtype, given.array.shape, data)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ember.cases import Tensor, Value, describe
+from ember.cases import CaseTensor, Value, describe
 from ember.files.tensors import Array, DType, shape_text
 
 
@@ -44,12 +44,12 @@ def outputs(
 
 
 def _compare(got: object, want: Value, rtol: float, atol: float) -> Verdict:
-    if isinstance(want, Tensor) and isinstance(got, Tensor):
+    if isinstance(want, CaseTensor) and isinstance(got, CaseTensor):
         return _tensors(got, want, rtol, atol)
     wrong = Verdict(f"is {describe(got)}, expected {describe(want)}", None)
     if isinstance(want, bool | str | None) or isinstance(got, bool | str | None):
         return Verdict(None, None) if type(got) is type(want) and got == want else wrong
-    if isinstance(want, Tensor) or not isinstance(got, int | float):
+    if isinstance(want, CaseTensor) or not isinstance(got, int | float):
         return wrong
     if isinstance(got, int) and not isinstance(want, int):
         return wrong
@@ -60,7 +60,7 @@ def _compare(got: object, want: Value, rtol: float, atol: float) -> Verdict:
     return Verdict(None if close else wrong.problem, _largest(_gap(a, b)))
 
 
-def _tensors(got: Tensor, want: Tensor, rtol: float, atol: float) -> Verdict:
+def _tensors(got: CaseTensor, want: CaseTensor, rtol: float, atol: float) -> Verdict:
     if got.dtype is not want.dtype or got.array.shape != want.array.shape:
         return Verdict(f"is {got}, expected {want}", None)
     if not want.dtype.is_float:
@@ -74,7 +74,7 @@ def _tensors(got: Tensor, want: Tensor, rtol: float, atol: float) -> Verdict:
     )
 
 
-def _exact(got: Tensor, want: Tensor) -> Verdict:
+def _exact(got: CaseTensor, want: CaseTensor) -> Verdict:
     bad = got.array != want.array
     if not bad.any():
         return Verdict(None, 0.0)
@@ -83,7 +83,7 @@ def _exact(got: Tensor, want: Tensor) -> Verdict:
     return Verdict(_first(bad, got.array, want.array, want.dtype), float(worst))
 
 
-def numbers(tensor: Tensor) -> Array:
+def numbers(tensor: CaseTensor) -> Array:
     """The elements of a float tensor as float64, exactly."""
     if tensor.dtype is DType.BFLOAT16:
         return (

@@ -148,7 +148,7 @@ def is_case(path: Path) -> bool:
 
 
 def _given(value: cases.Value) -> Given:
-    if isinstance(value, cases.Tensor):
+    if isinstance(value, cases.CaseTensor):
         return value.array
     if isinstance(value, str):
         raise SdkError(f"the input '{value}' is a string, which no method accepts")

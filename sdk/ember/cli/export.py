@@ -73,7 +73,7 @@ def command(
     claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
-    order = job.Order(
+    order = job.ExportOrder(
         path=source,
         board=boards.load(name) if name else None,
         quantize=quantize,

@@ -11,7 +11,7 @@ from ember.boards import Board, Memory
 from ember.cycles import assembly, code, manuals, mca, scheduled, waits
 from ember.cycles.code import Instruction
 from ember.errors import SdkError
-from ember.toolchain.traces import Block, Edge, Step, Trace, joined
+from ember.toolchain.traces import Block, Edge, Trace, TracedStep, joined
 
 _MOST_UNKNOWN = 0.01  # of the instructions that ran
 _NAMED = 5
@@ -40,7 +40,7 @@ class Estimator:
     memories: Sequence[Memory]
     bus: int  # bytes that the core moves in a cycle
 
-    def of(self, step: Step) -> Cycles:
+    def of(self, step: TracedStep) -> Cycles:
         core = sum(self.cycles[edge] * n for edge, n in step.edges.items())
         fetching = sum(self.waits[edge] * n for edge, n in step.edges.items())
         waiting = sum(
@@ -81,7 +81,10 @@ def of_run(board: Board, firmware: Path, trace: Trace) -> Estimator:
 
 
 def _by_table(
-    table: manuals.Table, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
+    table: manuals.CycleTable,
+    rows: Rows,
+    blocks: Sequence[Block],
+    ran: Mapping[Edge, int],
 ) -> dict[Edge, float]:
     unknown = {x for row in rows for x in row if not manuals.known(table, x)}
     _check(rows, blocks, ran, unknown)
@@ -94,7 +97,7 @@ def _by_table(
 
 
 def _by_schedule(
-    core: mca.Core, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
+    core: mca.McaCore, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
 ) -> dict[Edge, float]:
     unknown = scheduled.unknown(core, rows)
     _check(rows, blocks, ran, unknown)

@@ -17,7 +17,7 @@ _REFILL = 2  # P of the manuals of M3 and M4: 1 to 3, by the target
 
 
 @dataclass(frozen=True)
-class Table:
+class CycleTable:
     """The cycles of a core."""
 
     cycles: Mapping[str, float]  # by the kind of mnemonics.py; of jumps not taken
@@ -54,16 +54,16 @@ _M4 = {
 }
 _M3_REFILL = {"jump": _REFILL, "call": _REFILL, "table": _REFILL + 1}
 TABLES = {
-    "cortex-m0": Table(_M0, {"jump": 2, "call": 2, "bl": 3}, 2, False, pop=1),
-    "cortex-m0plus": Table(
+    "cortex-m0": CycleTable(_M0, {"jump": 2, "call": 2, "bl": 3}, 2, False, pop=1),
+    "cortex-m0plus": CycleTable(
         {**_M0, "system": 3}, {"jump": 1, "call": 1, "bl": 2}, 1, False, pop=1
     ),
-    "cortex-m3": Table(_M3, _M3_REFILL, _REFILL, True),
-    "cortex-m4": Table(_M4, _M3_REFILL, _REFILL, True),
+    "cortex-m3": CycleTable(_M3, _M3_REFILL, _REFILL, True),
+    "cortex-m4": CycleTable(_M4, _M3_REFILL, _REFILL, True),
 }
 
 
-def known(table: Table, instruction: Instruction) -> bool:
+def known(table: CycleTable, instruction: Instruction) -> bool:
     """Whether the table has the instruction."""
     row = mnemonics.kind(instruction)
     moves = ("multiple", "float load", "float multiple")
@@ -72,14 +72,14 @@ def known(table: Table, instruction: Instruction) -> bool:
     )
 
 
-def straight(table: Table, row: Sequence[Instruction]) -> float:
+def straight(table: CycleTable, row: Sequence[Instruction]) -> float:
     """The cycles of instructions in a row, when no jump among them is taken."""
     around: list[Instruction | None] = [None, *row, None]
     each = zip(row, around, around[2:], strict=False)
     return sum(_cycles(table, *three) for three in each)
 
 
-def taken(table: Table, last: Instruction) -> float:
+def taken(table: CycleTable, last: Instruction) -> float:
     """What leaving a block by its last instruction adds."""
     if mnemonics.writes_counter(last):
         popped = mnemonics.base(last.mnemonic) == "pop"
@@ -89,7 +89,7 @@ def taken(table: Table, last: Instruction) -> float:
 
 
 def _cycles(
-    table: Table,
+    table: CycleTable,
     instruction: Instruction,
     before: Instruction | None,
     after: Instruction | None,

@@ -29,7 +29,7 @@ _REGION = re.compile(
 
 
 @dataclass(frozen=True)
-class Core:
+class McaCore:
     """What llvm-mca calls a core."""
 
     triple: str
@@ -39,17 +39,17 @@ class Core:
 
 
 M_CORES = {
-    name: Core("thumbv8.1m.main-none-eabi", name, "@", 8)
+    name: McaCore("thumbv8.1m.main-none-eabi", name, "@", 8)
     for name in ("cortex-m7", "cortex-m55")
 }
 CORES = {
     **M_CORES,
-    "cortex-a76": Core("aarch64-none-elf", "neoverse-n1", "//", 16),
-    "cortex-a510": Core("aarch64-none-elf", "cortex-a510", "//", 16),
+    "cortex-a76": McaCore("aarch64-none-elf", "neoverse-n1", "//", 16),
+    "cortex-a510": McaCore("aarch64-none-elf", "cortex-a510", "//", 16),
 }
 
 
-def totals(core: Core, rows: Iterable[Row]) -> Mapping[Row, int | None]:
+def totals(core: McaCore, rows: Iterable[Row]) -> Mapping[Row, int | None]:
     """The cycles from the first instruction's issue to the last one's end; None for a
     row with an instruction that the model does not know.
     """
@@ -65,7 +65,7 @@ def totals(core: Core, rows: Iterable[Row]) -> Mapping[Row, int | None]:
     return {row: kept[key] for row, key in keys.items()}
 
 
-def _place(core: Core) -> Path:
+def _place(core: McaCore) -> Path:
     version = tools.version(TOOL)
     return paths.cache() / "cycles" / f"{core.cpu}-{version}.json"
 
@@ -85,7 +85,7 @@ def _write(place: Path, kept: Mapping[str, int | None]) -> None:
     os.replace(file.name, place)  # noqa: PTH105 - atomic, also over another's
 
 
-def _measure(core: Core, rows: Sequence[Row]) -> dict[Row, int | None]:
+def _measure(core: McaCore, rows: Sequence[Row]) -> dict[Row, int | None]:
     lines: list[str] = []
     for index, row in enumerate(rows):
         lines.append(f"{core.comment} LLVM-MCA-BEGIN row{index}")
@@ -103,11 +103,11 @@ def _measure(core: Core, rows: Sequence[Row]) -> dict[Row, int | None]:
     )
     if done.returncode != 0:
         raise SdkError(f"{TOOL} failed: {done.stderr.strip()[-300:]}")
-    found: dict[Row, int | None] = dict.fromkeys(rows)
-    if () in found:
-        found[()] = 0
+    measured: dict[Row, int | None] = dict.fromkeys(rows)
+    if () in measured:
+        measured[()] = 0
     for name, count, cycles in _REGION.findall(done.stdout):
         row = rows[int(name.removeprefix("row"))]
         if int(count) == len(row):
-            found[row] = int(cycles)
-    return found
+            measured[row] = int(cycles)
+    return measured

@@ -12,22 +12,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from ember.cycles import mca
 from ember.cycles.assembly import Row, row_of, texts
 from ember.cycles.code import Instruction
-from ember.cycles.mca import Core
+from ember.cycles.mca import McaCore
 
 _TAIL = 64  # instructions of the block before that are looked at
 _ROUND = 96  # instructions of a loop that are looked at, at least
 
 
-def unknown(core: Core, blocks: Iterable[Sequence[Instruction]]) -> set[Instruction]:
+def unknown(core: McaCore, blocks: Iterable[Sequence[Instruction]]) -> set[Instruction]:
     """The instructions that the model does not have."""
     rows = {row_of(block): block for block in blocks}
     totals = mca.totals(core, rows)
     refused = [block for row, block in rows.items() if totals[row] is None]
-    suspects = {one: _alone(one) for block in refused for one in block}
+    suspects = {
+        instruction: _alone(instruction) for block in refused for instruction in block
+    }
     totals = mca.totals(core, (row for ways in suspects.values() for row in ways))
     lacking = {
-        one
-        for one, ways in suspects.items()
+        instruction
+        for instruction, ways in suspects.items()
         if all(totals[row] is None for row in ways)
     }
     again = {row_of(block, lacking): block for block in refused}
@@ -43,16 +45,16 @@ def _alone(instruction: Instruction) -> list[Row]:
 
 
 def costs(
-    core: Core, pairs: Iterable[tuple[Row, Row]]
+    core: McaCore, pairs: Iterable[tuple[Row, Row]]
 ) -> Mapping[tuple[Row, Row], float]:
     """The cycles of the second row behind the first."""
     wanted = {pair: _long_and_short(*pair) for pair in pairs}
     totals = mca.totals(core, (row for both in wanted.values() for row in both))
-    found: dict[tuple[Row, Row], float] = {}
+    costs: dict[tuple[Row, Row], float] = {}
     for pair, (long, short) in wanted.items():
         cycles = (totals[long] or 0) - (totals[short] or 0)
-        found[pair] = cycles / (_rounds(pair[0]) if pair[0] == pair[1] else 1)
-    return found
+        costs[pair] = cycles / (_rounds(pair[0]) if pair[0] == pair[1] else 1)
+    return costs
 
 
 def _long_and_short(first: Row, second: Row) -> tuple[Row, Row]:

@@ -25,7 +25,7 @@ _CORE = "cortex-m55"  # whose layouts a program has that is for no board
 
 
 @dataclass(frozen=True)
-class Order:
+class ExportOrder:
     """What a user may ask of an export."""
 
     path: Path
@@ -51,7 +51,7 @@ class Made:
     edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
 
 
-def run(order: Order) -> Made:
+def run(order: ExportOrder) -> Made:
     """Export; every failure is an SdkError that names operator and source line."""
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
@@ -79,7 +79,7 @@ def run(order: Order) -> Made:
 
 
 def _lowered(
-    order: Order, module: Source, backend: Backend, calibration: Sequence[Sample]
+    order: ExportOrder, module: Source, backend: Backend, calibration: Sequence[Sample]
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
     what = f"the exporter cannot lower {order.path} to {backend}"
@@ -96,7 +96,7 @@ def _lowered(
 
 
 def _tested(
-    order: Order, module: Source, lowered: Lowered, samples: Sequence[Sample]
+    order: ExportOrder, module: Source, lowered: Lowered, samples: Sequence[Sample]
 ) -> tuple[bytes, float]:
     """The bytes to write, and how far the outputs are from the model's own."""
     with need("torch").no_grad():
@@ -128,7 +128,7 @@ def _explained(
         raise blame.of(what, error, path, nodes, hint) from error
 
 
-def _check(order: Order, lowered: Lowered, hint: str | None) -> None:
+def _check(order: ExportOrder, lowered: Lowered, hint: str | None) -> None:
     """An SdkError that names each operator the board has no kernel for, and where the
     source calls it."""
     target = order.board or boards.load("host")

@@ -22,7 +22,7 @@ def bundled(lowered: Lowered, samples: Sequence[Sample], outputs: list[Any]) -> 
     """The .bpte whose method forward is called with each of the samples in order."""
     method = program.parse(lowered.content).methods[0]
     cases = [
-        bundle.Case(
+        bundle.BundledCase(
             _values("input", sample, method.input_values),
             _values("output", given, method.output_values),
         )
@@ -73,7 +73,7 @@ def _value(name: str, value: Any, declared: program.Value) -> bundle.Value:
     dtype = tensors.DType[str(value.dtype).removeprefix("torch.").upper()]
     # PyTorch's own dim order depends on the strides of dimensions of size 1.
     order = declared.dim_order if isinstance(declared, program.Tensor) else None
-    return bundle.Tensor.of(_array(value), dtype, order)
+    return bundle.BundledTensor.of(_array(value), dtype, order)
 
 
 def _array(tensor: Any) -> NDArray[Any]:

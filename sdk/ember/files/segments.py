@@ -10,7 +10,7 @@ MOST_ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
-class Placed:
+class SegmentLayout:
     offsets: tuple[int, ...]
     pieces: tuple[Data, ...]  # in file order, with the padding between blobs
     size: int  # bytes
@@ -22,7 +22,7 @@ def align_up(size: int, alignment: int) -> int:
 
 def place(
     blobs: Iterable[Sequence[Data]], alignment: int, *, share: bool = False
-) -> Placed:
+) -> SegmentLayout:
     """Lay out blobs, each a row of pieces, at aligned offsets; no gap at the end.
 
     With `share`, equal blobs get the same offset.
@@ -40,7 +40,7 @@ def place(
             if share:
                 known[blob] = offset
         offsets.append(offset)
-    return Placed(tuple(offsets), tuple(pieces), size)
+    return SegmentLayout(tuple(offsets), tuple(pieces), size)
 
 
 def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:

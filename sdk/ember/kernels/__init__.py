@@ -14,7 +14,7 @@ from ember.boards import isa
 from ember.errors import SdkError, problem_list
 from ember.kernels import library as kernel_library
 from ember.kernels.facts import Facts, merged
-from ember.kernels.library import Entry, Library
+from ember.kernels.library import Library, OperatorEntry
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -27,7 +27,7 @@ FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
 
 
 @dataclass(frozen=True)
-class Operator:
+class OperatorKernels:
     """An operator and its kernels from all libraries."""
 
     name: str  # aten::add.out
@@ -103,7 +103,7 @@ class Backend:
 
 @dataclass(frozen=True, eq=False)  # caches use its identity as a key
 class KernelList:
-    operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
+    operators: Mapping[str, OperatorKernels]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
     facts: Facts = field(default_factory=Facts)  # of all kernels
@@ -161,7 +161,7 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     """
     ours = kernel_library.read(paths.kernels())
     libraries = libraries_of(folders)
-    operators: dict[str, Operator] = {}
+    operators: dict[str, OperatorKernels] = {}
     for entry in ours.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
         operators[entry.op] = _operator(replace(entry, kernels=tuple(there)))
@@ -190,8 +190,8 @@ def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
     return replace(known, operators=ordered)
 
 
-def _operator(entry: Entry) -> Operator:
-    return Operator(
+def _operator(entry: OperatorEntry) -> OperatorKernels:
+    return OperatorKernels(
         name=entry.op,
         schema=entry.schema,
         kernels=entry.kernels,
@@ -202,7 +202,9 @@ def _operator(entry: Entry) -> Operator:
     )
 
 
-def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
+def _merged(
+    library: Library, entry: OperatorEntry, known: OperatorKernels | None
+) -> OperatorKernels:
     """The operator with the candidates of `entry` added in front."""
     operator = _operator(entry)
     if known is None and entry.schema:

@@ -29,7 +29,7 @@ FILE = "kernels.yaml"
 
 
 @dataclass(frozen=True)
-class Entry:
+class OperatorEntry:
     """One operator of one library."""
 
     op: str
@@ -48,7 +48,7 @@ class Entry:
 class Library:
     folder: Path
     path: Path
-    entries: tuple[Entry, ...]
+    entries: tuple[OperatorEntry, ...]
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, Any], ...]
     facts: Facts
@@ -83,13 +83,13 @@ def of(path: Path, data: Any) -> Library:
     )
 
 
-def entry_of(path: Path, fields: Any) -> Entry:
+def entry_of(path: Path, fields: Any) -> OperatorEntry:
     """The entry with these fields, which were read from `path`."""
     try:
         op, schema = _named(fields)
         if schema:
             arguments(schema)
-        return Entry(
+        return OperatorEntry(
             op=op,
             schema=schema,
             folder=(path.parent / fields.get("in", ".")).resolve(),

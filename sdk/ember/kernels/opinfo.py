@@ -19,7 +19,7 @@ import yaml
 from ember import paths
 from ember.errors import SdkError, problem_list
 from ember.files import documents
-from ember.kernels import Operator
+from ember.kernels import OperatorKernels
 from ember.kernels import library as kernel_library
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
 
@@ -202,7 +202,7 @@ def check(names: Sequence[str], known: set[str], where: str) -> None:
 
 
 def check_schemas(
-    info: OpInfo, known: Mapping[str, Operator], methods: Iterable[Method]
+    info: OpInfo, known: Mapping[str, OperatorKernels], methods: Iterable[Method]
 ) -> None:
     """Raise an SdkError if a schema in a file contradicts Ember's kernels or a call."""
     counts = {

@@ -311,7 +311,7 @@ def bundle(bundle: Bundle) -> Facts:
 
 
 def _bundled(value: bundles.Value) -> Facts:
-    if isinstance(value, bundles.Tensor):
+    if isinstance(value, bundles.BundledTensor):
         return {
             "kind": "Tensor",
             "dtype": value.dtype.label,

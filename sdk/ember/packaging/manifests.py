@@ -64,8 +64,8 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
             )
     if LINUX in wanted and set(wanted) != {LINUX}:
         raise UsageError(
-            "a package for linux is compiled, and is none of sources as well",
-            hint="make it in a folder of its own",
+            "a package for linux is compiled: it needs a separate folder",
+            hint="run `ember package` once for linux, and once for the others",
         )
     every = [name for name, kind in KINDS.items() if models or not kind.needs_model]
     every = [name for name in every if name != LINUX]

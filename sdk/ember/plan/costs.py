@@ -17,7 +17,7 @@ from ember.output import plain
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacementCost:
     name: str  # of the class, such as activations
     memory: str
     bytes: int  # of all pieces, which may share addresses at other times
@@ -27,8 +27,8 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What `Placement` sums up."""
+class CostPiece:
+    """What `PlacementCost` sums up."""
 
     name: str
     memory: str
@@ -37,16 +37,16 @@ class Piece:
     cycles: Mapping[str, float]  # by memory: where it lies, and where it may lie
 
 
-def of(pieces: Iterable[Piece]) -> list[Placement]:
+def of(pieces: Iterable[CostPiece]) -> list[PlacementCost]:
     """The most cycles first."""
-    groups: dict[tuple[str, str], list[Piece]] = {}
+    groups: dict[tuple[str, str], list[CostPiece]] = {}
     for piece in pieces:
         groups.setdefault((piece.name, piece.memory), []).append(piece)
     rows = [_summed(group) for group in groups.values()]
     return sorted(rows, key=lambda row: (-row.cycles, row.name, row.memory))
 
 
-def _summed(group: Sequence[Piece]) -> Placement:
+def _summed(group: Sequence[CostPiece]) -> PlacementCost:
     first = group[0]
     common = [
         memory
@@ -56,7 +56,7 @@ def _summed(group: Sequence[Piece]) -> Placement:
     cycles = {
         name: round(sum(piece.cycles[name] for piece in group)) for name in common
     }
-    return Placement(
+    return PlacementCost(
         name=first.name,
         memory=first.memory,
         bytes=sum(piece.bytes for piece in group),
@@ -66,7 +66,7 @@ def _summed(group: Sequence[Piece]) -> Placement:
     )
 
 
-def to_json(pieces: Iterable[Piece]) -> list[dict[str, Any]]:
+def to_json(pieces: Iterable[CostPiece]) -> list[dict[str, Any]]:
     return [asdict(row) for row in of(pieces)]
 
 

@@ -8,6 +8,7 @@ it is a positional one. An operator without a schema is an error, never a guess.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -46,8 +47,17 @@ def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
 
 
 def _all(method: Method, known: KernelList) -> tuple[Effects, ...]:
-    calls = enumerate(method.instructions)
-    return tuple(_of(method, index, instruction, known) for index, instruction in calls)
+    sets: dict[frozenset[int], frozenset[int]] = {}  # most are of one value, or empty
+
+    def shared(one: frozenset[int]) -> frozenset[int]:
+        return sets.setdefault(one, one)
+
+    def of_call(index: int, instruction: types.Instruction) -> Effects:
+        own = _of(method, index, instruction, known)
+        reads, writes, updates = map(shared, (own.reads, own.writes, own.updates))
+        return Effects(reads, writes, updates, own.handles)
+
+    return tuple(itertools.starmap(of_call, enumerate(method.instructions)))
 
 
 def variable(method: Method) -> frozenset[int]:

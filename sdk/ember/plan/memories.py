@@ -23,7 +23,7 @@ from ember.plan.offsets import Buffer, Moments
 from ember.plan.offsets import spread as search
 from ember.plan.regions import Home, Homes, room, wanted
 from ember.plan.relocate import Ids
-from ember.plan.replan import Placed
+from ember.plan.replan import PlacedStorage
 from ember.plan.traffic import Traffic
 from ember.plan.uses import RefusedError, Region, Use
 
@@ -79,7 +79,7 @@ def spread(
 
 
 @dataclass(frozen=True)
-class Part:
+class Movable:
     """What is to be placed: a block, a storage of a method, or a constant of one."""
 
     name: str  # for people
@@ -87,7 +87,7 @@ class Part:
     traffic: Traffic
     allowed: frozenset[str]  # memories
     home: Region | None = None  # of a block
-    storage: Placed | None = None
+    storage: PlacedStorage | None = None
     constant: int | None = None  # its data
 
 
@@ -116,7 +116,7 @@ class _Spreader:
             memory.name: {"accessed": 0, "cycles": 0} for memory in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
-        self.pieces: list[costs.Piece] = []
+        self.pieces: list[costs.CostPiece] = []
         self.copies: list[Copy] = []
         self.groups = steering.groups([model for model, _ in pairs])
         # Bytes by memory that each group has.
@@ -166,7 +166,7 @@ class _Spreader:
                 self.homes[number, "weights"] = Home(memory.name)
                 return
 
-    def _blocks(self, uses: Sequence[Use]) -> list[Part]:
+    def _blocks(self, uses: Sequence[Use]) -> list[Movable]:
         """Stack, scratch, arenas, and what the program leaves to the caller."""
         total = sum(use.total(name) for use in uses for name in use.traffic)
         share = total // _STACK_PART
@@ -189,13 +189,13 @@ class _Spreader:
         home: Region,
         size: int,
         accesses: Traffic,
-    ) -> Part:
+    ) -> Movable:
         align = self.steering.align_of(wish)
         buffer = Buffer(-(-size // align) * align, frozenset({0}), align)
         allowed = self._allowed(role, (wish,))
-        return Part(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
+        return Movable(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
 
-    def _storages(self, use: Use, name: str) -> list[Part]:
+    def _storages(self, use: Use, name: str) -> list[Movable]:
         replanned = use.replanned(name)
         method = replanned.method
         blocks = []
@@ -209,10 +209,10 @@ class _Spreader:
                 accesses.add(use.traffic[name].get(value, Traffic()))
             allowed = self._allowed("planned", wishes)
             title = f"{wishes[0]} (value {min(placed.storage.values)} of {name})"
-            blocks.append(Part(title, buffer, accesses, allowed, storage=placed))
+            blocks.append(Movable(title, buffer, accesses, allowed, storage=placed))
         return blocks
 
-    def _constants(self, use: Use, name: str, points: Set[int]) -> list[Part]:
+    def _constants(self, use: Use, name: str, points: Set[int]) -> list[Movable]:
         """Constants that may be copied: those that only kernels of this method read."""
         if self._memory_of(use) is None:
             return []
@@ -225,7 +225,7 @@ class _Spreader:
             buffer = Buffer(-(-size // align) * align, points, align)
             allowed = self._allowed("planned", ("constants",))
             title = f"constants (number {index})"
-            blocks.append(Part(title, buffer, accesses, allowed, constant=index))
+            blocks.append(Movable(title, buffer, accesses, allowed, constant=index))
         return blocks
 
     def _memory_of(self, use: Use) -> str | None:
@@ -238,7 +238,7 @@ class _Spreader:
 
     # ---- where it goes -----------------------------------------------------------
 
-    def _method(self, use: Use, name: str, blocks: list[Part]) -> None:
+    def _method(self, use: Use, name: str, blocks: list[Movable]) -> None:
         """Place one method's storages and constants, with `blocks`."""
         storages = self._storages(use, name)
         points = Moments().union(*(storage.buffer.points for storage in storages))
@@ -280,7 +280,7 @@ class _Spreader:
         return {}
 
     def _no_room(
-        self, parts: Sequence[Part], assignment: search.Assignment
+        self, parts: Sequence[Movable], assignment: search.Assignment
     ) -> NoRoomByRulesError:
         problems = [
             f"{part.name} needs {part.buffer.size:,} bytes: no room in"
@@ -297,7 +297,7 @@ class _Spreader:
 
     def _solved(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[Movable],
         home: str,
         common: Mapping[str, int],
         *,
@@ -330,11 +330,15 @@ class _Spreader:
         return search.spread(items, [*capacities, 1 << 50])
 
     def _keep(
-        self, use: Use, name: str, parts: Sequence[Part], assignment: search.Assignment
+        self,
+        use: Use,
+        name: str,
+        parts: Sequence[Movable],
+        assignment: search.Assignment,
     ) -> None:
         """Note where everything goes, and move it there."""
-        storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory
-        constants: dict[int, list[Part]] = {}
+        storages: dict[int, list[tuple[Movable, int]]] = {}  # with offsets, by memory
+        constants: dict[int, list[Movable]] = {}
         for part, memory, offset in zip(
             parts, assignment.where, assignment.offsets, strict=True
         ):
@@ -372,7 +376,7 @@ class _Spreader:
             self._settle(home, memory, sum(sizes.values()), copied)
         use.move(name, ids.places())
 
-    def _copy(self, use: Use, name: str, part: Part, memory: Memory) -> Copy:
+    def _copy(self, use: Use, name: str, part: Movable, memory: Memory) -> Copy:
         """What is told of a copy in `memory`."""
         assert part.constant is not None
         home = self.board.memory(self._memory_of(use) or "")
@@ -383,14 +387,14 @@ class _Spreader:
         return copies.of(use.model.name, method, part.constant, places, cycles)
 
     def _settle(
-        self, home: Region, memory: int, size: int, parts: Sequence[Part]
+        self, home: Region, memory: int, size: int, parts: Sequence[Movable]
     ) -> None:
         name = self.memories[memory].name
         align = max(part.buffer.align for part in parts)
         self.homes[home] = Home(name, align)
         self.room[name] -= -(-size // align) * align
 
-    def _note(self, part: Part, memory: Memory) -> None:
+    def _note(self, part: Movable, memory: Memory) -> None:
         table = self.costs[memory.name]
         table["accessed"] += part.traffic.bytes
         kind = part.name.partition(" ")[0]
@@ -399,7 +403,7 @@ class _Spreader:
         able = [other for other in self.memories if other.name in part.allowed]
         cycles = {other.name: _cycles(part.traffic, other) for other in (memory, *able)}
         size, accessed = part.buffer.size, part.traffic.bytes
-        self.pieces.append(costs.Piece(kind, memory.name, size, accessed, cycles))
+        self.pieces.append(costs.CostPiece(kind, memory.name, size, accessed, cycles))
 
 
 def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:

@@ -17,7 +17,7 @@ from typing import Any
 from ember.kernels import KernelList
 from ember.plan import effects
 from ember.plan.improved import Improved
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
@@ -44,7 +44,7 @@ def _of(model: Improved, plan: Replanned, known: KernelList) -> dict[str, Any]:
     }
 
 
-def _tensor(placed: Placed, names: _Names) -> dict[str, Any]:
+def _tensor(placed: PlacedStorage, names: _Names) -> dict[str, Any]:
     value = names.chief(placed)
     return {
         "name": names.of(value),
@@ -77,7 +77,7 @@ def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
     }
 
 
-def _peak(inside: Sequence[Placed]) -> int:
+def _peak(inside: Sequence[PlacedStorage]) -> int:
     """The first moment at which most bytes matter."""
     changes: dict[int, int] = {}
     for placed in inside:
@@ -90,7 +90,7 @@ def _peak(inside: Sequence[Placed]) -> int:
     return min(peaks, key=lambda peak: (-peak[1], peak[0]), default=(-1, 0))[0]
 
 
-def _size(placed: Sequence[Placed]) -> int:
+def _size(placed: Sequence[PlacedStorage]) -> int:
     return sum(-(-item.storage.size // ALIGN) * ALIGN for item in placed)
 
 
@@ -118,7 +118,7 @@ class _Names:
             return f"delegate {self.method.delegates[instruction.delegate_index].id}"
         return type(instruction).__name__.removesuffix("Call")
 
-    def chief(self, placed: Placed) -> int:
+    def chief(self, placed: PlacedStorage) -> int:
         """The most telling value: an input, then what is written first."""
         last = len(self.method.instructions)
         return min(

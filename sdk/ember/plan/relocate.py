@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files.segments import Data
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -21,7 +21,7 @@ class Places:
     """Where a method's memory lies: the new ids, sizes and offsets, in bytes."""
 
     sizes: tuple[int, ...]  # by memory id; [0] is reserved
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedStorage, ...]
     copies: Mapping[int, types.Allocation] = field(default_factory=dict)  # by data
 
     @property
@@ -39,7 +39,7 @@ class Ids:
             for number, size in enumerate(replanned.method.planned_sizes)
             if number > 0 and number not in replanned.packed
         }
-        self._placed: list[Placed] = []
+        self._placed: list[PlacedStorage] = []
         self._copies: dict[int, types.Allocation] = {}
 
     def _next(self, size: int) -> int:
@@ -47,11 +47,13 @@ class Ids:
         self._sizes[number] = -(-size // ALIGN) * ALIGN
         return number
 
-    def add_storages(self, group: Sequence[tuple[Placed, int]], height: int) -> int:
+    def add_storages(
+        self, group: Sequence[tuple[PlacedStorage, int]], height: int
+    ) -> int:
         """The id of a memory with storages at these offsets, `height` bytes in all."""
         number = self._next(height)
         self._placed += [
-            Placed(placed.storage, number, offset) for placed, offset in group
+            PlacedStorage(placed.storage, number, offset) for placed, offset in group
         ]
         return number
 

@@ -18,7 +18,7 @@ from ember.program.types import ALIGN
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedStorage:
     """A storage, and where it starts in a planned memory."""
 
     storage: Storage
@@ -32,7 +32,7 @@ class Replanned:
 
     method: Method
     packed: tuple[int, ...]  # ids of the memories that are planned anew
-    placed: tuple[Placed, ...]  # all that lies in them
+    placed: tuple[PlacedStorage, ...]  # all that lies in them
     planned: int
     lower_bound: int
     stock: int
@@ -60,7 +60,7 @@ def replan(
     lives = lifetimes.of(method, known, check=check)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
-    everything: list[Placed] = []
+    everything: list[PlacedStorage] = []
     bound, proved = 0, True
     for memory in range(1, len(sizes)):
         if memory in keep:
@@ -71,7 +71,7 @@ def replan(
         for storage, offset in zip(group, placed.offsets, strict=True):
             for value, start in storage.values.items():
                 moves[value] = offset + start
-            everything.append(Placed(storage, memory, offset))
+            everything.append(PlacedStorage(storage, memory, offset))
         bound += placed.lower_bound
         proved = proved and placed.proved
         sizes[memory] = -(-placed.height // ALIGN) * ALIGN

@@ -19,7 +19,7 @@ _DAMAGED = "the file is damaged or truncated: export or copy it again"
 
 
 @dataclass(frozen=True)
-class Tensor:
+class BundledTensor:
     dtype: DType
     sizes: tuple[int, ...]
     dim_order: tuple[int, ...]
@@ -33,27 +33,34 @@ class Tensor:
     @staticmethod
     def of(
         array: Array, dtype: DType, dim_order: tuple[int, ...] | None = None
-    ) -> Tensor:
+    ) -> BundledTensor:
         """From a logical array, laid out in `dim_order` (contiguous by default)."""
         order = tensors.contiguous(array.ndim) if dim_order is None else dim_order
-        return Tensor(
+        return BundledTensor(
             dtype, tuple(array.shape), order, tensors.to_bytes(array, dtype, order)
         )
 
 
-Value = Tensor | Int | Bool | Double
+# For scripts that import the former names.
+Tensor = BundledTensor
+
+
+Value = BundledTensor | Int | Bool | Double
 
 
 @dataclass(frozen=True)
-class Case:
+class BundledCase:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]  # expected
+
+
+Case = BundledCase
 
 
 @dataclass(frozen=True)
 class Suite:
     method: str
-    cases: tuple[Case, ...]
+    cases: tuple[BundledCase, ...]
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,7 @@ def _suite(index: int, record: Record, problems: list[str]) -> Suite:
     for number, case in enumerate(record["test_cases"] or ()):
         where = f"suite {name!r}, case {number}"
         cases.append(
-            Case(
+            BundledCase(
                 _values(f"{where}, input", case["inputs"], problems),
                 _values(f"{where}, output", case["expected_outputs"], problems),
             )
@@ -156,8 +163,8 @@ def _tensor_problem(record: Record) -> str | None:
     return None
 
 
-def _tensor(record: Record) -> Tensor:
-    return Tensor(
+def _tensor(record: Record) -> BundledTensor:
+    return BundledTensor(
         dtype=DType(record["scalar_type"]),
         sizes=record["sizes"] or (),
         dim_order=tuple(record["dim_order"] or b""),
@@ -181,7 +188,7 @@ def _value_record(value: Value) -> tuple[str, Record]:
             return "Bool", {"bool_val": flag}
         case Double():
             return "Double", {"double_val": value.value}
-        case Tensor():
+        case BundledTensor():
             return "Tensor", {
                 "scalar_type": int(value.dtype),
                 "sizes": value.sizes,

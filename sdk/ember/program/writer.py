@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ember.files import flat, schema
 from ember.files.flat import Record
-from ember.files.segments import Data, Placed, align_up, place
+from ember.files.segments import Data, SegmentLayout, align_up, place
 from ember.program.remembered import remembered
 from ember.program.types import (
     Bool,
@@ -142,7 +142,7 @@ def _before_payloads(program: Program) -> Iterator[Data]:
             )
 
 
-def _with_header(written: flat.Written, stored: Placed, alignment: int) -> bytes:
+def _with_header(written: flat.Written, stored: SegmentLayout, alignment: int) -> bytes:
     """Insert the header behind the identifier and append the segments."""
     header_size = align_up(_HEADER.size, written.align)
     flat_size = len(written.data) + header_size

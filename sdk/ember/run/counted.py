@@ -19,7 +19,7 @@ from ember.plan import macs
 from ember.program import Method
 from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
-from ember.run.run import Node, name_of
+from ember.run.run import NodeRun, name_of
 
 
 def on_line(order: once.Order, line: Line) -> Profile:
@@ -55,7 +55,7 @@ def on_line(order: once.Order, line: Line) -> Profile:
 def _case(subject: once.Subject) -> Case:
     model, method = subject.model, subject.method
     declared = zip(method.input_values, subject.inputs, strict=True)
-    given = tuple(verdicts.logical(one, value) for one, value in declared)
+    given = tuple(verdicts.logical(tensor, value) for tensor, value in declared)
     run = cases.Run(method.name, cast("tuple[cases.Value, ...]", given), ())
     return Case(
         name=model.name,
@@ -91,12 +91,12 @@ def _output(
     return got.outputs[0]
 
 
-def _nodes(method: Method, counted: batch.Counted) -> list[Node]:
+def _nodes(method: Method, counted: batch.Counted) -> list[NodeRun]:
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
-    nodes: list[Node] = []
+    nodes: list[NodeRun] = []
     for index, (cycles, executions) in enumerate(counted.nodes):
         instruction = method.instructions[index]
         op, call = calls.get(index, (name_of(method, instruction), None))
         products = macs.of_call(method, op, call) if call else None
-        nodes.append(Node(index, index, op, None, cycles, executions, products))
+        nodes.append(NodeRun(index, index, op, None, cycles, executions, products))
     return nodes

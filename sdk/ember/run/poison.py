@@ -15,7 +15,7 @@ from ember.cases import Case
 from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, bundle, types
 
 
@@ -68,7 +68,7 @@ def _alive(points: Set[int], before: Sequence[Iterable[int]]) -> int:
 
 
 def _strips(
-    masks: Sequence[tuple[Placed, int]], size: int
+    masks: Sequence[tuple[PlacedStorage, int]], size: int
 ) -> Iterator[tuple[int, int, int]]:
     """Ranges of a memory, each with the instructions before which it matters."""
     edges = {0, size}

@@ -12,7 +12,7 @@ from ember.errors import SdkError
 from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
 from ember.run.costs import added
-from ember.run.run import Node, RunLog
+from ember.run.run import NodeRun, RunLog
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def of_run(log: RunLog) -> Profile:
     )
 
 
-def of_nodes(method: Method, nodes: Sequence[Node]) -> tuple[Row, ...]:
+def of_nodes(method: Method, nodes: Sequence[NodeRun]) -> tuple[Row, ...]:
     """A row for each node that was executed, the costliest first."""
     total = sum(node.instructions or 0 for node in nodes) or 1
     return _sorted(_row(method, node, total) for node in nodes if node.executions)
@@ -85,7 +85,7 @@ def of_operators(rows: Iterable[Row]) -> tuple[Row, ...]:
     return _sorted(_joined(rows))
 
 
-def _row(method: Method, node: Node, total: int) -> Row:
+def _row(method: Method, node: NodeRun, total: int) -> Row:
     times = node.executions or 0
     instruction = method.instructions[node.index]
     moved = _moved(method, instruction) if isinstance(instruction, KernelCall) else 0

@@ -49,7 +49,7 @@ _STATUSES = {
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeRun:
     """An instruction of the method, and what it took in this run."""
 
     index: int
@@ -70,7 +70,7 @@ class RunLog:
     load: int | None  # instructions (packets)
     execute: int | None
     unit: str | None
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeRun, ...]
     stack_used: int | None
     arena: int  # bytes of the method arena that loading took
     scratch: int  # bytes that the largest node asked for
@@ -314,7 +314,7 @@ def _steps(report: _Report) -> list[int]:
 
 def _nodes(
     built: Built, method: Method, executed: Sequence[tuple[int, Cost]] | None
-) -> Iterable[Node]:
+) -> Iterable[NodeRun]:
     (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
@@ -325,7 +325,7 @@ def _nodes(
         op, call = calls.get(index, (name_of(method, instruction), None))
         costs = totals.get(index, [])
         known = executed is not None
-        yield Node(
+        yield NodeRun(
             index=index,
             origin=facts["origins"][index],
             op=op,

@@ -122,7 +122,7 @@ def logical(declared: program.Value, value: object) -> object:
     if not isinstance(value, values.TensorValue):
         return value
     order = declared.dim_order if isinstance(declared, program.Tensor) else None
-    return cases.Tensor(value.dtype, value.array(order))
+    return cases.CaseTensor(value.dtype, value.array(order))
 
 
 def bytes_needed(case: Case, board: Board) -> int | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ember import program
-from ember.kernels import DTYPES, KernelList, Operator
+from ember.kernels import DTYPES, KernelList, OperatorKernels
 from ember.program import KernelCall, Method, Tensor
 from ember.select.resolve import Call, MethodNeeds
 
@@ -154,14 +154,14 @@ def _remedy_unknown(op: str, known: KernelList) -> str:
     return f"change the model or {_OWN}" if space == "aten" else _OWN
 
 
-def _remedy_schema(call: KernelCall, operator: Operator) -> str:
+def _remedy_schema(call: KernelCall, operator: OperatorKernels) -> str:
     return (
         f"the call has {len(call.args)} arguments, the schema of its kernels has"
         f" {operator.arguments}: {operator.schema}"
     )
 
 
-def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
+def _remedy_refused(gap: Gap, call: Call, operator: OperatorKernels) -> str:
     takes = [DTYPES.get(dtype, dtype) for dtype in operator.dtypes]
     odd = sorted(set(gap.dtypes) - set(takes))
     nearest = next((dtype for dtype in _NEAREST if dtype in takes), None)

@@ -9,7 +9,7 @@ from typing import Any
 
 from ember.errors import SdkError
 from ember.toolchain import linkmap
-from ember.toolchain.linkmap import Piece
+from ember.toolchain.linkmap import MapPiece
 
 KINDS = ("code", "constants", "data", "bss")
 _KERNELS = ("kernels", "variants")
@@ -49,7 +49,7 @@ def of_map(
     return {name: _sorted(rows) for name, rows in footprint.items()}
 
 
-def _library(piece: Piece, port: set[str], app: Path | None) -> str:
+def _library(piece: MapPiece, port: set[str], app: Path | None) -> str:
     if piece.archive:
         return re.sub(r"^lib(ember_)?(?=[a-z])", "", piece.archive)
     if piece.member == "<internal>":  # equal ones of many objects, joined by lld
@@ -68,7 +68,7 @@ def _stem(member: str) -> str:
     return member.partition(".")[0]
 
 
-def _add(rows: dict[str, Row], name: str, piece: Piece) -> None:
+def _add(rows: dict[str, Row], name: str, piece: MapPiece) -> None:
     row = rows.setdefault(name, dict.fromkeys(KINDS, 0))
     assert piece.kind is not None
     row[piece.kind] += piece.size

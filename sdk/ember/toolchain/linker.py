@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ember.boards import ROLES_NEEDED, Board, Memory, Role, uart
-from ember.boards.boot_facts import Block
+from ember.boards.boot_facts import BootBlock
 from ember.errors import SdkError, problem_list
 
 DEFAULT_STACK = 8 * 1024  # where nothing is known of what code needs
@@ -223,7 +223,7 @@ class _Script:
             "",
         ]
 
-    def _boot_blocks(self) -> list[tuple[str, Block]]:
+    def _boot_blocks(self) -> list[tuple[str, BootBlock]]:
         blocks = self.board.boot_blocks if self.board.port == "cortexm" else []
         return [(f"boot{index}", block) for index, block in enumerate(blocks)]
 

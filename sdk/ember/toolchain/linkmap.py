@@ -37,7 +37,7 @@ _MEMBER = re.compile(r"(?P<archive>[^/\\]+)\.a\((?P<member>[^)]+)\)$")
 
 
 @dataclass(frozen=True)
-class Piece:
+class MapPiece:
     """An input section as it was linked."""
 
     section: str
@@ -55,7 +55,7 @@ class Piece:
         )
 
 
-def pieces(map_file: Path) -> list[Piece]:
+def pieces(map_file: Path) -> list[MapPiece]:
     """Every input section with bytes in the firmware, by address, as it is linked."""
     text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
     _, gnu, rest = text.partition("Linker script and memory map")
@@ -65,7 +65,7 @@ def pieces(map_file: Path) -> list[Piece]:
     for match in (_GNU if gnu else _LLD).finditer(rest if gnu else text):
         source = _MEMBER.search(match["source"])
         listed.append(
-            Piece(
+            MapPiece(
                 section=match["section"],
                 address=int(match["address"], 16),
                 size=int(match["size"], 16),

@@ -36,7 +36,7 @@ class Access:
 
 
 @dataclass
-class Step:
+class TracedStep:
     """What ran between two marks, and how often."""
 
     edges: Counter[Edge] = field(default_factory=Counter)
@@ -46,16 +46,16 @@ class Step:
 @dataclass(frozen=True)
 class Trace:
     blocks: tuple[Block, ...]
-    steps: tuple[Step, ...]  # what ran before each mark, and after the last
+    steps: tuple[TracedStep, ...]  # what ran before each mark, and after the last
 
-    def between(self, first: int, second: int) -> Step:
+    def between(self, first: int, second: int) -> TracedStep:
         """What ran between two marks, by their places in the row of all marks."""
         return joined(self.steps[first + 1 : second + 1])
 
 
-def joined(steps: Iterable[Step]) -> Step:
+def joined(steps: Iterable[TracedStep]) -> TracedStep:
     """The sum of several."""
-    whole = Step()
+    whole = TracedStep()
     for step in steps:
         whole.edges.update(step.edges)
         whole.accesses.update(step.accesses)
@@ -65,7 +65,7 @@ def joined(steps: Iterable[Step]) -> Step:
 def read(log: Path) -> Trace:
     """What the plugin wrote with edges=1."""
     blocks: list[Block] = []
-    steps = [Step()]
+    steps = [TracedStep()]
     if not log.is_file():
         return Trace((), ())
     with log.open(encoding="utf-8", errors="replace") as lines:
@@ -80,5 +80,5 @@ def read(log: Path) -> Trace:
             elif kind == "b":
                 blocks.append(Block(*(int(word, 16) for word in words[1:])))
             elif kind != "range":
-                steps.append(Step())
+                steps.append(TracedStep())
     return Trace(tuple(blocks), tuple(steps[:-1]))

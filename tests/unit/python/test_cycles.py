@@ -232,7 +232,7 @@ def test_what_a_model_lacks_is_an_error_above_one_percent(tmp_path: Path) -> Non
     made = assemble("cortex-m0", "nop\nb .\n.word 0xdeadbeef", tmp_path)
     block, outside = traces.Block(0, 2, 4), traces.Block(0x9000, 3, 6)
     often = Counter({(0, 0): 1000, (0, 1): 1})
-    trace = traces.Trace((block, outside), (traces.Step(often),))
+    trace = traces.Trace((block, outside), (traces.TracedStep(often),))
     estimate.of_run(board, made, trace)
     often[1, 1] = 20
     with pytest.raises(SdkError, match=r"lacks 3\.1% of the instructions that ran"):

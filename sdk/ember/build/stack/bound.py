@@ -8,7 +8,7 @@ from typing import Any
 
 from ember.build.stack import code
 from ember.build.stack.calls import Callee, Calls
-from ember.build.stack.code import Objects
+from ember.build.stack.code import CodeObjects
 from ember.build.stack.members import Members, Place, is_core
 from ember.build.stack.walk import StackFrame, UnknownStackError
 from ember.errors import SdkError
@@ -19,7 +19,7 @@ class StackError(SdkError):
 
 
 @dataclass(frozen=True)
-class Link:
+class CallDepth:
     """A function on the deepest path, and its part of the stack in bytes."""
 
     function: str
@@ -30,7 +30,7 @@ class Link:
 class Bound:
     bytes: int  # of calls from the entry
     exception: int  # that an exception adds to it
-    path: tuple[Link, ...]
+    path: tuple[CallDepth, ...]
     functions: int  # that can be reached
     others: dict[str, tuple[int, int]] = field(default_factory=dict)  # need, room
 
@@ -60,17 +60,17 @@ class Bound:
 @dataclass(frozen=True)
 class _Need:
     bytes: int
-    path: tuple[Link, ...]
+    path: tuple[CallDepth, ...]
 
 
-class Graph:
+class CallGraph:
     """The calls of a firmware from its entry and its exception handlers."""
 
     def __init__(self, members: Members) -> None:
         kind = code.machine(members.objects[0].file.machine)
         assert kind is not None
         self.members = members
-        self.code = Objects(members, kind)
+        self.code = CodeObjects(members, kind)
         self.calls = Calls(self.code, members.kept)
         self.reached: dict[Place, StackFrame] = {}
         self._others: dict[str, _Need] = {}
@@ -130,14 +130,14 @@ class Graph:
         name = self.code.name(place)
         frame = self._frame(place)
         deepest = {
-            which: _Need(depth, (Link(name, depth),))
+            which: _Need(depth, (CallDepth(name, depth),))
             for which, depth in frame.own.items()
         }
         for which, depth, callee in self._callees(place, frame, owner):
             below = self._need(callee.place, callee.owner)
             known = deepest.get(which)
             if known is None or depth + below.bytes > known.bytes:
-                path = (Link(name, depth), *below.path)
+                path = (CallDepth(name, depth), *below.path)
                 deepest[which] = _Need(depth + below.bytes, path)
         for which, need in deepest.items():
             known = self._others.get(which)

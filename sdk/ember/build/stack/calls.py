@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ember.build.stack.code import Objects
+from ember.build.stack.code import CodeObjects
 from ember.build.stack.members import Place, is_core
 from ember.toolchain import elf
 from ember.toolchain.objects import Object
@@ -121,7 +121,7 @@ class _Descriptor:
 class Calls:
     """The functions that each call through a pointer may reach."""
 
-    def __init__(self, code: Objects, kept: Iterable[tuple[Object, int]]) -> None:
+    def __init__(self, code: CodeObjects, kept: Iterable[tuple[Object, int]]) -> None:
         self.code = code
         self.kept = list(kept)
         self.roles: dict[str, list[Callee]] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ember.build.stack import a64, thumb
 from ember.build.stack.members import Members, Place
-from ember.build.stack.step import Step
+from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf
 from ember.toolchain.objects import Object, Relocation
@@ -22,7 +22,7 @@ class Machine:
     """One instruction set; relocations by R_*."""
 
     name: str
-    decode: Callable[[bytes, int], Step]
+    decode: Callable[[bytes, int], Decoded]
     stack_register: int
     kept_registers: frozenset[int]
     branches: frozenset[int]  # relocations of calls and jumps
@@ -86,7 +86,7 @@ def _mark(name: str) -> bool | None:
 # ---- objects -------------------------------------------------------------------------
 
 
-class Objects:
+class CodeObjects:
     """Frames of the functions of objects, each walked once."""
 
     def __init__(self, members: Members, kind: Machine) -> None:
@@ -168,7 +168,7 @@ class Objects:
 
 
 class ObjectCode:
-    def __init__(self, owner: Objects, object_: Object, section: int) -> None:
+    def __init__(self, owner: CodeObjects, object_: Object, section: int) -> None:
         kind = owner.machine
         self.owner, self.object, self.section = owner, object_, section
         self.data = object_.content(section)
@@ -183,7 +183,7 @@ class ObjectCode:
         self.is_code, self.next_code = labels.is_code, labels.next_code
         self._relocations = object_.relocations.get(section, {})
 
-    def decode(self, at: int) -> Step:
+    def decode(self, at: int) -> Decoded:
         return self.owner.machine.decode(self.data, at)
 
     def literal(self, at: int) -> Value:

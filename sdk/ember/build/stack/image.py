@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ember.build.stack.bound import Graph
+from ember.build.stack.bound import CallGraph
 from ember.build.stack.members import Members, Place
-from ember.build.stack.step import Step
+from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf, linkmap
 from ember.toolchain.objects import Object
 
 
-def differences(graph: Graph, firmware: Path) -> list[str]:
+def differences(graph: CallGraph, firmware: Path) -> list[str]:
     """A sentence for each function whose frame is another one in the firmware."""
     image = _Image(graph, elf.read(firmware), firmware.read_bytes())
     return [text for place in graph.reached if (text := image.compared(place))]
 
 
 class _Image:
-    def __init__(self, graph: Graph, file: elf.Elf, data: bytes) -> None:
+    def __init__(self, graph: CallGraph, file: elf.Elf, data: bytes) -> None:
         self.graph = graph
         self.file = file
         self.data = data
@@ -111,7 +111,7 @@ class _ImageCode:
         self._decode = objects.machine.decode
         self._image, self._address = image, address
 
-    def decode(self, at: int) -> Step:
+    def decode(self, at: int) -> Decoded:
         return self._decode(self.data, at)
 
     def literal(self, at: int) -> Value:

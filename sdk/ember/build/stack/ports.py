@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember.boards import Board
-from ember.build.stack.bound import Bound, Graph
+from ember.build.stack.bound import Bound, CallGraph
 from ember.build.stack.members import Members, Place
 from ember.toolchain import elf
 from ember.toolchain.libraries import Libraries
@@ -65,14 +65,14 @@ def members(libs: Libraries, objects: Sequence[Path]) -> Members | None:
     return Members(given, libs.all_archives, port.entry, gnu=not libs.uses_lld)
 
 
-def graph(libs: Libraries, members: Members | None) -> Graph | None:
+def graph(libs: Libraries, members: Members | None) -> CallGraph | None:
     """The calls of a firmware; None where nobody reads its instructions."""
     if members is None or not is_bounded(libs.board):
         return None
-    return Graph(members)
+    return CallGraph(members)
 
 
-def bound(libs: Libraries, calls: Graph) -> Bound:
+def bound(libs: Libraries, calls: CallGraph) -> Bound:
     """StackError where there is none."""
     port = _PORTS[_name(libs.board)]
     for place in _labelled(calls.members, port.handlers):

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from ember.build.stack.step import Expression, Flow, Step
+from ember.build.stack.step import ControlFlow, Decoded, Expression
 
 Target = Any  # a function, of whatever names one
 _WORD = 0xFFFFFFFF
@@ -29,7 +29,7 @@ class Code(Protocol):
     stack_register: int
     kept_registers: frozenset[int]  # by functions, with the stack's
 
-    def decode(self, at: int) -> Step: ...
+    def decode(self, at: int) -> Decoded: ...
     def is_code(self, at: int) -> bool: ...
     def next_code(self, at: int) -> int:
         """The first instruction behind the data at `at`."""
@@ -130,14 +130,14 @@ class _Walk:
         if step.conditional:
             self._reach(rest, state)
         after = self._after(at, step, state)
-        if step.flow is Flow.NEXT:  # nearly all are
+        if step.flow is ControlFlow.NEXT:  # nearly all are
             self._reach(rest, after)
         else:
             _FLOWS[step.flow](self, _Now(at, step, state, after, rest))
 
     # ---- values ------------------------------------------------------------------
 
-    def _after(self, at: int, step: Step, state: _State) -> _State:
+    def _after(self, at: int, step: Decoded, state: _State) -> _State:
         if not step.sets:
             return state
         after = dict(state)
@@ -280,23 +280,23 @@ class _Now(NamedTuple):
     """An instruction, and the registers before and after it."""
 
     at: int
-    step: Step
+    step: Decoded
     before: _State
     after: _State
     rest: _Key  # what follows it
 
 
-_FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
-    Flow.JUMP: _Walk._jump,
-    Flow.BRANCH: _Walk._branch,
-    Flow.CALL: _Walk._call,
-    Flow.POINTER_CALL: _Walk._pointer_call,
-    Flow.POINTER_JUMP: _Walk._pointer_jump,
-    Flow.ENTRY_JUMP: _Walk._entry_jump,
-    Flow.TABLE: _Walk._table,
-    Flow.RETURN: _Walk._return,
-    Flow.IT: _Walk._if_then,
-    Flow.STOP: _Walk._stop,
+_FLOWS: dict[ControlFlow, Callable[[_Walk, _Now], None]] = {
+    ControlFlow.JUMP: _Walk._jump,
+    ControlFlow.BRANCH: _Walk._branch,
+    ControlFlow.CALL: _Walk._call,
+    ControlFlow.POINTER_CALL: _Walk._pointer_call,
+    ControlFlow.POINTER_JUMP: _Walk._pointer_jump,
+    ControlFlow.ENTRY_JUMP: _Walk._entry_jump,
+    ControlFlow.TABLE: _Walk._table,
+    ControlFlow.RETURN: _Walk._return,
+    ControlFlow.IT: _Walk._if_then,
+    ControlFlow.STOP: _Walk._stop,
 }
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -128,21 +128,21 @@ class Execution:
     def size(self, value: int) -> int:
         return self.bytes_of[value]
 
-    def _homes(self) -> dict[int, _Place]:
+    def _homes(self) -> dict[int, tuple[_Place, ...]]:
         """Where each tensor lies while no handle has moved."""
-        homes: dict[int, _Place] = {}
+        homes: dict[int, tuple[_Place, ...]] = {}
         name = 0
         for value, tensor in self.method.tensors:
             own = _Place(_OWN, name, name)
             place = tensor.allocation
             if place is not None:
                 own = _Place(place.memory_id, place.offset, name)
-            homes[value] = own
+            homes[value] = (own,)
             name += -(-max(tensor.nbytes, 1) // 16) * 16
         return homes
 
-    def places(self, state: _State, value: int) -> frozenset[_Place]:
-        return state.handles.get(value) or frozenset((self.homes[value],))
+    def places(self, state: _State, value: int) -> Collection[_Place]:
+        return state.handles.get(value) or self.homes[value]
 
     def tensors(self, state: _State, value: int) -> Iterator[int]:
         one = self.method.values[value]
@@ -247,8 +247,8 @@ class Execution:
         for memory, one in other.memory.items():
             grown = state.bytes(memory).join(one) or grown
         for value in {*state.handles, *other.handles}:
-            mine = self.places(state, value)
-            both = mine | self.places(other, value)
+            mine = frozenset(self.places(state, value))
+            both = mine.union(self.places(other, value))
             grown = grown or both != mine
             state.handles[value] = both
         for value in {*state.lists, *other.lists}:
@@ -284,7 +284,7 @@ class Execution:
         if isinstance(one, types.MoveCall):
             self._move(index, one, state)
         elif isinstance(one, types.KernelCall) and self.operator(one) == _VIEW:
-            state.handles[one.args[2]] = self.places(state, one.args[0])
+            state.handles[one.args[2]] = frozenset(self.places(state, one.args[0]))
         else:
             self._call(index, state)
 
@@ -309,7 +309,7 @@ class Execution:
         moved = self.method.values[target]
         planned = isinstance(moved, types.Tensor) and moved.allocation is not None
         if self.moves == "handle" or not planned:
-            state.handles[target] = self.places(state, source)
+            state.handles[target] = frozenset(self.places(state, source))
             return
         self._note_overlaps(index, target, [source], state)
         if self.overlaps.get((index, target, source)) == frozenset({0}):

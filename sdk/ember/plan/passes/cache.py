@@ -12,14 +12,14 @@ from ember import kept, paths, program, writing
 from ember.errors import SdkError
 from ember.files import documents
 from ember.plan.passes.edit import Draft
-from ember.plan.passes.execute import Computer, Scenario, Subject
-from ember.plan.passes.outcome import Outcome
+from ember.plan.passes.execute import Computer, Executable, Scenario
+from ember.plan.passes.outcome import PassOutcome
 
 _KEPT = 64  # entries
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """A program, and a file of facts beside it."""
 
     place: Path  # without suffix
@@ -27,11 +27,11 @@ class Entry:
     @staticmethod
     def of(
         here: Computer,
-        reference: Subject,
+        reference: Executable,
         runs: Sequence[Scenario],
         names: Sequence[str],
         keep: frozenset[int],
-    ) -> Entry:
+    ) -> CacheEntry:
         digest = hashlib.sha256(here.firmware.name.encode())
         digest.update(kept.modules_digest())
         for record in here.records([(reference, scenario) for scenario in runs]):
@@ -41,13 +41,13 @@ class Entry:
             digest.update(of_record.digest())
         digest.update(json.dumps([list(names), sorted(keep)]).encode())
         folder = paths.writable_folder(paths.cache() / "passes")
-        return Entry(folder / digest.hexdigest()[:32])
+        return CacheEntry(folder / digest.hexdigest()[:32])
 
-    def read(self, start: Draft) -> tuple[Draft, tuple[Outcome, ...]] | None:
+    def read(self, start: Draft) -> tuple[Draft, tuple[PassOutcome, ...]] | None:
         """What passes made of `start`: itself, where none helped."""
         try:
             facts = documents.read_json(self._facts)
-            outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
+            outcomes = tuple(PassOutcome(**fields) for fields in facts["outcomes"])
             if facts["origins"] is None:
                 return start, outcomes
             packed = program.read(self._program)
@@ -58,7 +58,9 @@ class Entry:
             return None
         return Draft(packed, origins), outcomes
 
-    def write(self, start: Draft, draft: Draft, outcomes: Sequence[Outcome]) -> None:
+    def write(
+        self, start: Draft, draft: Draft, outcomes: Sequence[PassOutcome]
+    ) -> None:
         changed = draft is not start
         facts = {
             "origins": draft.origins if changed else None,

@@ -38,15 +38,15 @@ _SMALL = 16  # bits from which integers may be indices
 
 
 @dataclass(frozen=True)
-class Subject:
+class Executable:
     """A program that is run, and its file."""
 
     program: Program
     content: bytes
 
     @staticmethod
-    def of(executed: Program) -> Subject:
-        return Subject(executed, program.content(executed))
+    def of(executed: Program) -> Executable:
+        return Executable(executed, program.content(executed))
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class Computer:
         return self.firmware_of(self.board, Rules(folders=folders))
 
     def records(
-        self, pairs: Sequence[tuple[Subject, Scenario]]
+        self, pairs: Sequence[tuple[Executable, Scenario]]
     ) -> Iterator[list[bytes]]:
         """What the runner reads, in pieces."""
         for index, (subject, runs) in enumerate(pairs):
             yield batch.parts(self._case(subject, runs), index)
 
     def run(
-        self, pairs: Sequence[tuple[Subject, Scenario]]
+        self, pairs: Sequence[tuple[Executable, Scenario]]
     ) -> list[batch.Result | None]:
         """The result of each program; None where the runner did not reach it."""
         with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
@@ -96,7 +96,7 @@ class Computer:
             *(None for _ in range(len(pairs) - len(results_before_end))),
         ]
 
-    def _case(self, subject: Subject, runs: Scenario) -> Case:
+    def _case(self, subject: Executable, runs: Scenario) -> Case:
         return Case(
             name="passes",
             path=Path(),
@@ -111,7 +111,7 @@ class Computer:
 
 
 def compare(
-    here: Computer, old: Subject, new: Subject, scenarios: Sequence[Scenario]
+    here: Computer, old: Executable, new: Executable, scenarios: Sequence[Scenario]
 ) -> Verdict:
     """Whether two programs give the same bits in all scenarios."""
     pairs = [(subject, runs) for subject in (old, new) for runs in scenarios]
@@ -171,7 +171,7 @@ def _own(model: Model) -> tuple[Run, ...]:
 
 def _zero(value: program.Value) -> cases.Value:
     if isinstance(value, program.Tensor):
-        return cases.Tensor(value.dtype, np.zeros(value.sizes, value.dtype.numpy))
+        return cases.CaseTensor(value.dtype, np.zeros(value.sizes, value.dtype.numpy))
     return _scalar(value)
 
 
@@ -179,7 +179,7 @@ def _random(method: Method, numbers: np.random.Generator) -> Iterator[cases.Valu
     for value in method.input_values:
         if isinstance(value, program.Tensor):
             array = random(value.dtype, value.sizes, numbers)
-            yield cases.Tensor(value.dtype, array)
+            yield cases.CaseTensor(value.dtype, array)
         else:
             yield _scalar(value)
 

@@ -16,7 +16,7 @@ from ember.kernels import KernelList
 from ember.plan import effects, lifetimes, trim
 from ember.plan.lifetimes import Storage
 from ember.plan.passes.edit import Draft, with_values, without
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, Executable
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -160,7 +160,7 @@ class _Folding:
         wanted = self._wanted()
         if not wanted:
             return {}
-        subject = Subject.of(self._program(program, list(wanted.values())))
+        subject = Executable.of(self._program(program, list(wanted.values())))
         (result,) = here.run([(subject, [Run(self.method.name, (), ())])])
         if result is None or result.status != batch.OK:
             return {}

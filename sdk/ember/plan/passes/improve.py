@@ -15,8 +15,8 @@ from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes import cache, execute, fold, in_place, join, order
 from ember.plan.passes.edit import Draft, draft
-from ember.plan.passes.execute import Computer, Subject
-from ember.plan.passes.outcome import Outcome
+from ember.plan.passes.execute import Computer, Executable
+from ember.plan.passes.outcome import PassOutcome
 from ember.plan.replan import replan
 from ember.program import Method, Program
 
@@ -38,13 +38,13 @@ _REASONS = {
 @dataclass(frozen=True)
 class Passed:
     draft: Draft
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PassOutcome, ...]
 
 
 def improve(
     model: Model,
     packed: Program,
-    reference: Subject,
+    reference: Executable,
     here: Computer,
     names: Sequence[str],
     keep: frozenset[int],
@@ -55,7 +55,7 @@ def improve(
     if not names or not all(_is_free(method, here.known) for method in packed.methods):
         return Passed(start, ())
     work = _Work(start, reference, here, keep, execute.scenarios(model))
-    entry = cache.Entry.of(here, reference, work.runs, names, keep)
+    entry = cache.CacheEntry.of(here, reference, work.runs, names, keep)
     cached = entry.read(start)
     if cached is None:
         cached = work.improve(names)
@@ -71,20 +71,20 @@ def _is_free(method: Method, known: KernelList) -> bool:
     return len(method.chains) == 1 and not random
 
 
-Found = tuple[Draft, tuple[Outcome, ...]]
+Found = tuple[Draft, tuple[PassOutcome, ...]]
 
 
 @dataclass(frozen=True)
 class _Work:
     start: Draft
-    reference: Subject  # computes what the start does
+    reference: Executable  # computes what the start does
     here: Computer
     keep: frozenset[int]
     runs: Sequence[execute.Scenario]
 
     def improve(self, names: Sequence[str]) -> Found:
         """All passes in a row, compared once; one by one if the results differ."""
-        now, outcomes = self.start, list[Outcome]()
+        now, outcomes = self.start, list[PassOutcome]()
         for name in names:
             now, outcome = self._apply(name, now)
             outcomes.append(outcome)
@@ -93,22 +93,22 @@ class _Work:
         return self._one_by_one(names)
 
     def _one_by_one(self, names: Sequence[str]) -> Found:
-        now, outcomes = self.start, list[Outcome]()
+        now, outcomes = self.start, list[PassOutcome]()
         for name in names:
-            before = self.reference if now is self.start else Subject.of(now.program)
+            before = self.reference if now is self.start else Executable.of(now.program)
             better, outcome = self._apply(name, now)
             verdict = "same" if better is now else self._verdict(before, better)
             if verdict == "same":
                 now = better
             else:
-                outcome = Outcome(name, "dropped", reason=_REASONS[verdict])
+                outcome = PassOutcome(name, "dropped", reason=_REASONS[verdict])
             outcomes.append(outcome)
         return now, tuple(outcomes)
 
-    def _verdict(self, old: Subject, new: Draft) -> execute.Verdict:
-        return execute.compare(self.here, old, Subject.of(new.program), self.runs)
+    def _verdict(self, old: Executable, new: Draft) -> execute.Verdict:
+        return execute.compare(self.here, old, Executable.of(new.program), self.runs)
 
-    def _apply(self, name: str, now: Draft) -> tuple[Draft, Outcome]:
+    def _apply(self, name: str, now: Draft) -> tuple[Draft, PassOutcome]:
         """The draft after a pass; the same one when no proposal pays."""
         before = _sizes(now.program)
         for candidate in ALL[name](now, self.here, self.keep):
@@ -119,8 +119,8 @@ class _Work:
             gone = before.instructions - after.instructions
             gains = saved > 0 or shrunk > 0 or gone > 0
             if gains and saved >= 0 and saved + shrunk >= 0:
-                return packed, Outcome(name, "used", saved, shrunk, gone)
-        return now, Outcome(name, "idle")
+                return packed, PassOutcome(name, "used", saved, shrunk, gone)
+        return now, PassOutcome(name, "idle")
 
     def _packed(self, candidate: Draft) -> Draft:
         """The draft as it would be written."""

@@ -17,7 +17,7 @@ from ember.cases.values import TensorValue
 from ember.files.tensors import DType
 from ember.plan import effects, trim
 from ember.plan.effects import Effects
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, Executable
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -85,7 +85,9 @@ def of(
         alike.setdefault(_form(method, call), []).append(index)
     first = {group[0]: calls[group[0]] for group in alike.values()}
     seen = [_Probe(method, first, known, seed) for seed in range(_PATTERNS)]
-    results = here.run([(Subject.of(probe.program(program)), _RUN) for probe in seen])
+    results = here.run(
+        [(Executable.of(probe.program(program)), _RUN) for probe in seen]
+    )
     moves = []
     for index, *others in alike.values():
         joins = method.operators[calls[index].op_index].name in JOINING

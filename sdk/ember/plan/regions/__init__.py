@@ -21,7 +21,7 @@ from ember.plan.regions.regions import (
     to_json,
     totals,
 )
-from ember.plan.regions.room import Home, Homes, NoRoomError, Placer, Shortage
+from ember.plan.regions.room import Home, Homes, NoRoomError, Placer, RegionShortage
 from ember.program import Method
 from ember.program.types import ALIGN
 from ember.select.selection import Selection
@@ -34,7 +34,7 @@ __all__ = [
     "NoRoomError",
     "Plan",
     "Region",
-    "Shortage",
+    "RegionShortage",
     "make",
     "make_all",
     "placed",
@@ -88,7 +88,7 @@ def placed(
     homes: Homes | None = None,
     lent: int = 0,
     linked: Mapping[str, int] | None = None,
-) -> tuple[list[Plan], list[Shortage]]:
+) -> tuple[list[Plan], list[RegionShortage]]:
     """Place several models side by side; they share scratch, and what is exclusive.
 
     The last `lent` bytes of the only model may be used again, by scratch. A region
