@@ -137,12 +137,39 @@ multiply_two(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
     multiply_held(tile, sums, w, count, whole, columns, inner, true);
 }
 
-// The same for columns of four vectors, one after the other.
+// The same as multiply() for columns of four vectors.
 static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t *sums,
                                                     const int8_t *w, int32_t count,
                                                     const int8_t *const *columns) {
-    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
-        ember_rows_mve(tile + n * TILE, sums, count, columns[n], w, FOUR, 4, 4);
+    const int8_t *x0 = columns[0], *x1 = columns[1], *x2 = columns[2];
+
+    for (; count > 1; count -= 2) {
+        int32_t a0 = sums[0], a1 = a0, a2 = a0;
+        int32_t b0 = sums[1], b1 = b0, b2 = b0;
+        int8x16_t a = vldrbq_s8(w);
+#pragma GCC unroll 4
+        for (int32_t at = 0; at < FOUR; at += EMBER_LANES_S8) {
+            const int8x16_t u = vldrbq_s8(x0 + at);
+            a0 = vmladavaq_s8(a0, a, u);
+            const int8x16_t b = vldrbq_s8(w + FOUR + at);
+            b0 = vmladavaq_s8(b0, b, u);
+            const int8x16_t v = vldrbq_s8(x1 + at);
+            a1 = vmladavaq_s8(a1, a, v);
+            const int8x16_t t = vldrbq_s8(x2 + at);
+            b1 = vmladavaq_s8(b1, b, v);
+            a2 = vmladavaq_s8(a2, a, t);
+            a = at + EMBER_LANES_S8 < FOUR ? vldrbq_s8(w + at + EMBER_LANES_S8) : a;
+            b2 = vmladavaq_s8(b2, b, t);
+        }
+        tile[0] = a0;
+        tile[1] = b0;
+        tile[TILE] = a1;
+        tile[TILE + 1] = b1;
+        tile[2 * TILE] = a2;
+        tile[2 * TILE + 1] = b2;
+        tile += 2;
+        sums += 2;
+        w += 2 * FOUR;
     }
 }
 
@@ -257,13 +284,16 @@ INLINE void multiply_long(const ember_columns_mve_t *s, int32_t *tile,
     const int32_t last = count - 1;
 
     if (s->inner == FOUR) {
-        multiply_four(tile, sums, w, count & ~1, columns);
+        multiply_four(tile, sums, w, count, columns);
     } else if (count > 1) {
         multiply(tile, sums, w, count, columns, s->inner);
     }
-    for (int32_t n = 0; (count & 1) != 0 && n < EMBER_COLUMNS_MVE; n++) {
-        tile[n * TILE + last] =
-            ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
+    if ((count & 1) != 0) {
+#pragma GCC unroll 1
+        for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
+            tile[n * TILE + last] =
+                ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
+        }
     }
 }
 

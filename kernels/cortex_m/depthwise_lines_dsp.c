@@ -10,9 +10,9 @@ enum { FOUR = 4, TAPS = 3, WEIGHTS = 6 }; // words of a channel's weights
 
 // An image as lines, and the outputs.
 typedef struct {
-    ember_conv_s8_axis_t along;  // a line
-    ember_conv_s8_axis_t across; // from line to line
-    int32_t step, pitch;         // bytes between elements and lines of x
+    const ember_conv_s8_axis_t *along;  // a line
+    const ember_conv_s8_axis_t *across; // from line to line
+    int32_t step, pitch;                // bytes between elements and lines of x
     int32_t y_step, y_pitch;
     int32_t tap, line_of_taps; // from weight to weight, in both directions
 } view_t;
@@ -30,11 +30,11 @@ static view_t view_of(const ember_conv_s8_t *conv, bool down) {
     const int32_t each = conv->channels;
 
     if (down) {
-        return (view_t){conv->height, conv->width, width,    each,
-                        y_width,      each,        3 * each, each};
+        return (view_t){&conv->height, &conv->width, width,    each,
+                        y_width,       each,         3 * each, each};
     }
-    return (view_t){conv->width, conv->height, each, width,
-                    each,        y_width,      each, 3 * each};
+    return (view_t){&conv->width, &conv->height, each, width,
+                    each,         y_width,       each, 3 * each};
 }
 
 // Steps of a line: two outputs, or one where they lie two elements apart.
@@ -62,9 +62,9 @@ INLINE void put(uint32_t *at, int32_t each, uint32_t offset, uint32_t a, uint32_
 // Makes a line of words from the elements that start at `x`.
 FAST void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offset,
                 uint32_t beside, const int8_t *x, uint32_t *to) {
-    const int32_t step = view->step, each = s->words_each, in = view->along.in;
+    const int32_t step = view->step, each = s->words_each, in = view->along->in;
     const uint32_t *const end = to + each;
-    int32_t at = -view->along.padding;
+    int32_t at = -view->along->padding;
 
     for (; to != end; to++) {
         uint32_t a = beside, b = beside;
@@ -132,9 +132,9 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
     const ember_scales_s8_t *scales = &conv->scales;
     const bool limited =
         scales->limits.low > INT8_MIN || scales->limits.high < INT8_MAX;
-    const ember_conv_s8_axis_t *across = &view->across;
+    const ember_conv_s8_axis_t *across = view->across;
     const uint32_t offset = ember_both_dsp(conv->x_offset), beside = outside(conv);
-    const int32_t each = s->words_each, steps = steps_of(&view->along);
+    const int32_t each = s->words_each, steps = steps_of(view->along);
     uint32_t *lines[TAPS] = {s->words, s->words + FOUR * each,
                              s->words + 2 * FOUR * each};
     int32_t *const sums = (int32_t *)(s->words + TAPS * FOUR * each);
@@ -157,17 +157,17 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
         }
         for (int32_t c = 0; c < FOUR; c++) {
             const int32_t from = c * each;
-            if (view->along.stride == 1) {
+            if (view->along->stride == 1) {
                 ember_line_1_dsp(sums, lines[0] + from, lines[1] + from,
                                  lines[2] + from, channels[c].weights, steps);
             } else {
                 ember_line_2_dsp(sums, lines[0] + from, lines[1] + from,
                                  lines[2] + from, channels[c].weights, steps);
             }
-            scale(sums, view->along.out, &channels[c], y + c, view->y_step);
+            scale(sums, view->along->out, &channels[c], y + c, view->y_step);
         }
         if (limited) {
-            limit(y, view->along.out, view->y_step, scales->limits);
+            limit(y, view->along->out, view->y_step, scales->limits);
         }
         y += view->y_pitch;
     }

@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, ROWS = 4, CHUNK = 32, MOST = 1 << 14 }; // elements of a row
+enum { FOUR = 4, ROWS = 4, CHUNK = 64, MOST = 1 << 14 }; // elements of a row
 
 static const int32_t no_bias = 0;
 
@@ -83,7 +83,7 @@ FAST void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
     const int32_t biased = s->bias != NULL;
 
     for (int32_t i = 0; i < count; i++) {
-        const int32_t twice = 2 * (base + *bias);
+        const int32_t twice = ember_add_twice(2 * base, *bias);
         c[i] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[i]), by);
         bias += biased;
     }

@@ -159,18 +159,19 @@ static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w
     register int32_t r14 __asm__("r14") = pairs;
 
     __asm__ volatile("push {r4-r11}\n\t"
-                     "add r4, r0, r3, lsl #2\n\t"    // end of the weights
-                     "mov r5, r1\n\t"                // columns
-                     "mov r6, r12\n\t"               // sums
-                     "add r14, r14, r14, lsl #1\n\t" //
-                     "add r7, r12, r14, lsl #3\n\t"  // their end
-                     "lsl r9, r2, #1\n\t"            // from pair to pair
-                     "sub r8, r9, r3, lsl #2\n\t"    // the same from the end
-                     "rsb r10, r3, #0\n\t"           // blocks to skip
-                     "push {r4-r10}\n\t"
+                     "add r4, r3, r3, lsl #1\n\t"
+                     "add r4, r1, r4, lsl #3\n\t" // end of the columns
+                     "mov r5, r1\n\t"
+                     "mov r6, r12\n\t"
+                     "add r14, r14, r14, lsl #1\n\t"
+                     "add r7, r12, r14, lsl #3\n\t" // end of the sums
+                     "lsl r8, r2, #1\n\t"
+                     "sub r8, r8, r3, lsl #2\n\t" // from the end of a pair to the next
+                     "rsb r9, r3, #0\n\t"         // blocks to skip
+                     "push {r4-r9}\n\t"
                      "sub r2, #4\n\t"
                      "1:\n\t"
-                     "ldr r12, [sp, #24]\n\t"
+                     "ldr r12, [sp, #20]\n\t"
                      "mov r7, #0\n\t"
                      "mov r8, #0\n\t"
                      "mov r9, #0\n\t"
@@ -207,21 +208,18 @@ static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w
                      "\\block:\n\t"
                      ".endr\n\t"
                      "ldr r12, [sp]\n\t"
-                     "cmp r0, r12\n\t"
+                     "cmp r1, r12\n\t"
                      "bne 10b\n\t"
                      "ldr r3, [sp, #8]\n\t"
                      "ldr r1, [sp, #4]\n\t"
-                     "stmia r3!, {r7-r11, r14}\n\t"
                      "ldr r6, [sp, #12]\n\t"
                      "ldr r4, [sp, #16]\n\t"
-                     "ldr r5, [sp, #20]\n\t"
+                     "stmia r3!, {r7-r11, r14}\n\t"
                      "str r3, [sp, #8]\n\t"
                      "add r0, r4\n\t"
-                     "add r12, r5\n\t"
-                     "str r12, [sp]\n\t"
                      "cmp r3, r6\n\t"
                      "bne 1b\n\t"
-                     "add sp, #28\n\t"
+                     "add sp, #24\n\t"
                      "pop {r4-r11}"
                      : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
                      :
@@ -320,18 +318,18 @@ static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w
     register int32_t r14 __asm__("r14") = fours;
 
     __asm__ volatile("push {r4-r11}\n\t"
-                     "add r4, r0, r2, lsl #2\n\t"
+                     "add r4, r3, r2, lsl #3\n\t"
                      "mov r5, r3\n\t"
                      "mov r6, r12\n\t"
                      "add r7, r12, r14, lsl #4\n\t"
-                     "lsl r9, r1, #2\n\t"
-                     "sub r8, r9, r2, lsl #2\n\t"
-                     "rsb r10, r2, #0\n\t"
-                     "push {r4-r10}\n\t"
+                     "lsl r8, r1, #2\n\t"
+                     "sub r8, r8, r2, lsl #2\n\t"
+                     "rsb r9, r2, #0\n\t"
+                     "push {r4-r9}\n\t"
                      "add r2, r1, r1, lsl #1\n\t"
                      "sub r2, #4\n\t"
                      "1:\n\t"
-                     "ldr r12, [sp, #24]\n\t"
+                     "ldr r12, [sp, #20]\n\t"
                      "mov r4, #0\n\t"
                      "mov r5, #0\n\t"
                      "mov r6, #0\n\t"
@@ -367,21 +365,18 @@ static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w
                      "\\block:\n\t"
                      ".endr\n\t"
                      "ldr r12, [sp]\n\t"
-                     "cmp r0, r12\n\t"
+                     "cmp r3, r12\n\t"
                      "bne 10b\n\t"
                      "ldr r14, [sp, #8]\n\t"
                      "ldr r3, [sp, #4]\n\t"
-                     "stmia r14!, {r4-r7}\n\t"
                      "ldr r8, [sp, #16]\n\t"
-                     "ldr r9, [sp, #20]\n\t"
                      "ldr r10, [sp, #12]\n\t"
+                     "stmia r14!, {r4-r7}\n\t"
                      "str r14, [sp, #8]\n\t"
                      "add r0, r8\n\t"
-                     "add r12, r9\n\t"
-                     "str r12, [sp]\n\t"
                      "cmp r14, r10\n\t"
                      "bne 1b\n\t"
-                     "add sp, #28\n\t"
+                     "add sp, #24\n\t"
                      "pop {r4-r11}"
                      : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
                      :

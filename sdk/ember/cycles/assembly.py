@@ -23,7 +23,11 @@ _LOOP_STARTS = ("dls", "wls", "dlstp", "wlstp")
 _LOOP_ENDS = ("le", "letp", "lctp")
 _FLAGS = "APSR_nzcv, fpscr"
 _VECTOR = re.compile(r"\bq\d")
-_VECTOR_BLOCK = re.compile(r"vps?t[te]{0,3}\b")
+_VECTOR_BLOCK = re.compile(r"v(ps?)t[te]{0,3}$")
+# What ends with the t of "top" lanes; t or e behind any other name is a predicate's.
+_TOPS = re.compile(
+    r"v((q?r?shru?n|qmovu?n|movn|movl|q?d?mull|shll)t\.|cvtt\.f(16\.f32|32\.f16)$)"
+)
 
 
 def row_of(
@@ -38,15 +42,6 @@ def row_of(
     )
 
 
-def tail(row: Row, most: int) -> Row:
-    """The end of a row, which begins outside of VPT blocks."""
-    begin = max(0, len(row) - most)
-    for place in range(max(0, begin - 4), begin):
-        if _VECTOR_BLOCK.match(row[place]):
-            return row[place:]
-    return row[begin:]
-
-
 def texts(instruction: Instruction) -> Sequence[str]:
     """None for what takes no time; several for what moves several registers."""
     name = _unconditional(instruction.mnemonic, instruction.operands)
@@ -56,7 +51,7 @@ def texts(instruction: Instruction) -> Sequence[str]:
         return ()
     if stem in _LOOP_STARTS:
         return (f"mov lr, {operands.split(', ')[1]}",)
-    if mnemonics.base(stem) == "it":
+    if mnemonics.base(stem) == "it" or stem == "vpst":
         return ("nop",)
     if (stem, operands) == ("vmrs", _FLAGS):
         return ("vmov r12, s0",)
@@ -92,10 +87,16 @@ def _in_pairs(instruction: Instruction) -> Sequence[str]:
 
 
 def _unconditional(name: str, operands: str) -> str:
-    """Costs the same, and needs no IT, which may be in another block."""
+    """Costs the same, and needs no IT or VPT, which may be in another block."""
     head, dot, rest = name.partition(".")
+    block = _VECTOR_BLOCK.match(head)
+    if block:
+        return "vpst" if block[1] == "ps" else f"vcmp{dot}{rest}"
+    if _VECTOR.search(operands):
+        always = _TOPS.match(name) or not head.endswith(("t", "e"))
+        return name if always else f"{head[:-1]}{dot}{rest}"
     base = mnemonics.base(head)
-    if base in (None, "b", head) or _VECTOR.search(operands):
+    if base in (None, "b", head):
         return name
     stem = head[:-2]
     return f"{stem}{dot}{rest}" if stem.removesuffix("s") == base else name

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from ember.cycles import mca
-from ember.cycles.assembly import Row, row_of, tail, texts
+from ember.cycles.assembly import Row, row_of, texts
 from ember.cycles.code import Instruction
 from ember.cycles.mca import McaCore
 
@@ -61,7 +61,7 @@ def _long_and_short(first: Row, second: Row) -> tuple[Row, Row]:
     """Two rows that differ by what is to be known."""
     if first == second:
         return first * (2 * _rounds(first)), first * _rounds(first)
-    before = tail(first, _TAIL)
+    before = first[-_TAIL:]
     return before + second, before
 
 

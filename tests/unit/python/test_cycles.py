@@ -145,6 +145,18 @@ def test_several_registers_take_time_on_dual_issue_cores(tmp_path: Path) -> None
         assert steady(cpu, many, tmp_path) >= steady(cpu, few, tmp_path) + 2
 
 
+def test_blocks_need_not_hold_all_of_a_vpt_block(tmp_path: Path) -> None:
+    lines = "vpstt; vldrbt.u8 q0, [r0]; vmovltt.s8 q1, q0; vmovlt.s8 q2, q0; nop"
+    row = instructions("cortex-m55", lines, tmp_path)
+    core = mca.CORES["cortex-m55"]
+    parts = [row[:end] for end in range(1, 5)] + [row[start:] for start in range(1, 5)]
+    assert not scheduled.unknown(core, [*parts, row])
+    compared = instructions(
+        "cortex-m55", "vpt.s32 lt, q0, q1; vaddt.i32 q0, q0, q1", tmp_path
+    )
+    assert assembly.row_of(compared) == ("vcmp.s32 lt, q0, q1", "vadd.i32 q0, q0, q1")
+
+
 def test_blocks_need_not_hold_the_it_that_covers_them(tmp_path: Path) -> None:
     row = instructions("cortex-m55", "it le; pople {r4, pc}; movs r0, #1", tmp_path)
     core = mca.CORES["cortex-m55"]
