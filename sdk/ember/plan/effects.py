@@ -49,13 +49,15 @@ def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
 def _all(method: Method, known: KernelList) -> tuple[Effects, ...]:
     sets: dict[frozenset[int], frozenset[int]] = {}  # most are of one value, or empty
 
-    def shared(one: frozenset[int]) -> frozenset[int]:
-        return sets.setdefault(one, one)
+    def shared(values: frozenset[int]) -> frozenset[int]:
+        return sets.setdefault(values, values)
 
     def of_call(index: int, instruction: types.Instruction) -> Effects:
-        own = _of(method, index, instruction, known)
-        reads, writes, updates = map(shared, (own.reads, own.writes, own.updates))
-        return Effects(reads, writes, updates, own.handles)
+        effect = _of(method, index, instruction, known)
+        reads, writes, updates = map(
+            shared, (effect.reads, effect.writes, effect.updates)
+        )
+        return Effects(reads, writes, updates, effect.handles)
 
     return tuple(itertools.starmap(of_call, enumerate(method.instructions)))
 

@@ -61,7 +61,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Calls:
     for module in (writer, program):
         monkeypatch.setattr(module, "write", write)
     monkeypatch.setattr(plan_check, "check", check)
-    monkeypatch.setattr("ember.plan.passes.cache.Entry.read", lambda *_: None)
+    monkeypatch.setattr("ember.plan.passes.cache.CacheEntry.read", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     return found
 

@@ -82,8 +82,8 @@ def test_a_pass_that_changes_a_result_is_dropped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
-    monkeypatch.setattr(improve.cache.Entry, "read", lambda *_: None)
-    monkeypatch.setattr(improve.cache.Entry, "write", lambda *_: None)
+    monkeypatch.setattr(improve.cache.CacheEntry, "read", lambda *_: None)
+    monkeypatch.setattr(improve.cache.CacheEntry, "write", lambda *_: None)
     made = repack(linear(), KNOWN, ("fold",))
     assert [(one.status, one.reason) for one in made.passes] == [
         ("dropped", "the results differ")
