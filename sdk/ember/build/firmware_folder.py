@@ -21,7 +21,10 @@ def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
     assert found.compiled is not None
     objects = found.compiled.objects
     planned = certificate.planned(
-        found.placed.plans, objects.members, found.compiled.bound
+        found.placed.plans,
+        objects.members,
+        found.compiled.bound,
+        found.compiled.moved,
     )
     certified = certificate.linked(planned, linked, objects.graph)
     target.mkdir()

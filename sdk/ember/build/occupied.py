@@ -21,7 +21,9 @@ _ROLES: Mapping[str, tuple[Role, str]] = {
     ".bss": ("data", "variables"),
 }
 REGIONS = "regions"
+CODE = "code of kernels"
 _BOOT, _MODEL, _ARENA = ".ember_boot", ".ember_model.", ".ember_arena."
+_CODE = linker.code_section("")
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,9 @@ class _Sections:
             memory, what = self._place(one)
             yield memory, what, one.address, self._size(one, memory)
             if one.name == ".data":
-                yield from self._initial(one, memory)
+                yield from self._copied(one, memory, "data", "initial values")
+            if one.name.startswith(_CODE):
+                yield from self._copied(one, memory, f"code_{memory}", CODE)
 
     def _place(self, one: Section) -> tuple[str, str]:
         if one.name in _ROLES:
@@ -81,6 +85,8 @@ class _Sections:
             return one.name.removeprefix(_MODEL), "the model"
         if one.name.startswith(_ARENA):
             return one.name.removeprefix(_ARENA), REGIONS
+        if one.name.startswith(_CODE):
+            return one.name.removeprefix(_CODE), CODE
         writes = one.flags & elf.SHF_WRITE
         role = "data" if writes else "rodata"
         return self.where[role], "variables" if writes else "constants of code"
@@ -91,10 +97,11 @@ class _Sections:
             return self.file.address(f"__ember_arena_{memory}_end") - one.address
         return one.size
 
-    def _initial(
-        self, data: Section, memory: str
+    def _copied(
+        self, one: Section, memory: str, name: str, what: str
     ) -> Iterator[tuple[str, str, int, int]]:
-        load = self.file.symbol("__ember_data_load")
+        """Where a section lies until start-up copies it."""
+        load = self.file.symbol(f"__ember_{name}_load")
         rodata = self.where["rodata"]
-        if load is not None and rodata != memory and load.address != data.address:
-            yield rodata, "initial values", load.address, data.size
+        if load is not None and rodata != memory and load.address != one.address:
+            yield rodata, what, load.address, one.size

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ember import boards, paths, progress
 from ember import model as models
-from ember.build import choosing, flow, jobs, pack, packing, placing
+from ember.build import choosing, flow, jobs, moved, pack, packing, placing
 from ember.build import folder as build_folder
 from ember.build.advice import refusal
 from ember.build.assumed import Assumed
@@ -97,6 +97,8 @@ def _pack(
         if placed.shortages:
             placed = placing.place(job, chosen, settled)
         packing.pack(folder, job, placed)
+        assert found.compiled is not None
+        moved.write(folder / "4-package" / "linker.ld", found.compiled.moved)
     return found.packed.kernels
 
 

@@ -204,6 +204,7 @@ class _Reader:
         given = self._mapping("memory", self.data.pop("memory", None))
         place = self._mapping("memory.place", given.pop("place", None))
         reserve = self._mapping("memory.reserve", given.pop("reserve", None))
+        code = self._mapping("memory.code", given.pop("code", None))
         align = given.pop("align", None)
         if not isinstance(align, dict):
             every = ALIGN if align is None else self._align(align)
@@ -218,9 +219,13 @@ class _Reader:
             align={str(name): self._align(one) for name, one in align.items()},
             exclusive=self._groups(given.pop("exclusive", None) or []),
             reload=self._flag("memory.reload", given.pop("reload", False)),
+            code={
+                str(memory): tuple(self._list(f"memory.code: {memory}", one, "kernel"))
+                for memory, one in code.items()
+            },
         )
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
-        known = ("place", "reserve", "forbid", "align", "exclusive", "reload")
+        known = ("place", "reserve", "forbid", "align", "exclusive", "reload", "code")
         self._unknown("memory: ", given, known)
         return found
 
@@ -234,11 +239,11 @@ class _Reader:
             self.problems.append(f"{where}: it must be a mapping")
         return dict(given) if isinstance(given, dict) else {}
 
-    def _list(self, where: str, given: Any) -> list[str]:
+    def _list(self, where: str, given: Any, what: str = "memory") -> list[str]:
         items = [given] if isinstance(given, str) else given
         if isinstance(items, list) and all(isinstance(one, str) for one in items):
             return items
-        self.problems.append(f"{where}: it must be a memory or a list of memories")
+        self.problems.append(f"{where}: it must be a {what} or a list of them")
         return []
 
     def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:
