@@ -4,6 +4,9 @@ PYTHON := .venv/bin/python
 # is that of tests/conftest.py.
 PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
+# Tests start hundreds of Pythons: none shall compile our modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup hexagon setup-dev demo quick test check clean
 
 help:

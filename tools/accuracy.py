@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import boards, output, paths, program
-from ember.cases import Case, Run, Tensor
+from ember.cases import Case, CaseTensor, Run
 from ember.errors import SdkError
 from ember.files.tensors import DType
 from ember.run import testing
@@ -45,7 +45,7 @@ def case_of(name: str, images: np.ndarray) -> Case:
     path = FOLDER / f"{name}.pte"
     content = path.read_bytes()
     scaled = images.astype(np.float32)[:, None, None] / 16
-    inputs = [(Tensor(DType.FLOAT32, image),) for image in scaled]
+    inputs = [(CaseTensor(DType.FLOAT32, image),) for image in scaled]
     runs = tuple(Run("forward", given, ()) for given in inputs)
     return Case(name, path, content, False, program.parse(content), (), runs, 0, 0)
 
@@ -54,7 +54,7 @@ def answers(case: Case, board: str) -> tuple[np.ndarray, int | None]:
     """The digit that the board sees in each image, and instructions of an image."""
     found, count = testing.outputs(case, boards.load(board))
     logits = [one[0] for one in found]
-    digits = [int(x.array.argmax()) for x in logits if isinstance(x, Tensor)]
+    digits = [int(x.array.argmax()) for x in logits if isinstance(x, CaseTensor)]
     return np.array(digits), None if count is None else count // len(digits)
 
 

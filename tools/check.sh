@@ -47,6 +47,7 @@ fuzz() {
 sizes() {
     python tools/bench core --check
     python tools/bench int8 --check
+    python tools/bench cycles --check
 }
 
 export_page() {

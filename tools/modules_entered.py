@@ -5,13 +5,16 @@
     tools/modules_entered.py build MODEL --board NAME --out FOLDER
 
 What runs while modules are imported does not count. For each room: its modules that a
-call from another room enters (its doors), and those that only its own modules call.
+call from another room enters (its doors), and those that only its own modules call. A
+function that a module hands over, and that is called at once, leads back to where a
+reader is: it enters nothing.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -31,9 +34,12 @@ class Entered:
     def see(self, frame: FrameType, event: str, _: object) -> None:
         if event != "call" or not self._is_ours(frame) or self._imports(frame):
             return
-        module, caller = self._module(frame), self._caller(frame)
+        module, callers = self._module(frame), self._callers(frame)
+        caller = next(callers, None)
         if caller is None or _room(caller) != _room(module):
-            self.doors.add(module)
+            back = next((one for one in callers if one != caller), None)
+            if back != module:
+                self.doors.add(module)
         elif caller != module:
             self.inner.add(module)
 
@@ -51,12 +57,14 @@ class Entered:
             now = now.f_back
         return False
 
-    def _caller(self, frame: FrameType) -> str | None:
-        """The module of ours that called, perhaps through others' code."""
+    def _callers(self, frame: FrameType) -> Iterator[str]:
+        """The modules of ours that called, perhaps through others' code, the last one
+        first."""
         now = frame.f_back
-        while now is not None and not self._is_ours(now):
+        while now is not None:
+            if self._is_ours(now):
+                yield self._module(now)
             now = now.f_back
-        return self._module(now) if now is not None else None
 
 
 def _room(module: str) -> str:

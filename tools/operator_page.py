@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ember import kernels, program
-from ember.kernels import Operator
+from ember.kernels import OperatorKernels
 from ember.program import bundle
 
 ROOT = Path(__file__).parents[1]
@@ -44,7 +44,7 @@ def text() -> str:
     version = source.split("ExecuTorch ")[1].split()[0]
     known = kernels.load().operators
     cases = committed()
-    families: dict[str, list[Operator]] = defaultdict(list)
+    families: dict[str, list[OperatorKernels]] = defaultdict(list)
     for one in known.values():
         families[one.sources[0].parent.name].append(one)
     sections = [
@@ -78,7 +78,7 @@ def _plainness(name: str) -> tuple[bool, int, str]:
     return (not name.startswith("op_"), len(name), name)
 
 
-def _summary(libraries: Any, known: Mapping[str, Operator], cases: Cases) -> str:
+def _summary(libraries: Any, known: Mapping[str, OperatorKernels], cases: Cases) -> str:
     lines = ["| Library | Operators | With kernels | In committed programs |"]
     lines.append("|---|---:|---:|---:|")
     missing = []
@@ -101,7 +101,7 @@ def _names(library: Any) -> Iterable[str]:
 
 
 def _family(
-    name: str, operators: Iterable[Operator], libraries: Any, cases: Cases
+    name: str, operators: Iterable[OperatorKernels], libraries: Any, cases: Cases
 ) -> str:
     lines = [f"## {name}\n", "| Operator | In | Dtypes | Kernels | Tolerance | Cases |"]
     lines.append("|---|---|---|---|---|---|")

@@ -118,7 +118,7 @@ def _inputs(case: Case, run: cases.Run) -> tuple[Any, ...]:
     method = next(one for one in case.program.methods if one.name == run.method)
     found = []
     for declared, one in zip(method.input_values, run.inputs, strict=True):
-        if not isinstance(one, cases.Tensor):
+        if not isinstance(one, cases.CaseTensor):
             found.append(one)
             continue
         order = getattr(declared, "dim_order", ())
@@ -130,7 +130,7 @@ def _inputs(case: Case, run: cases.Run) -> tuple[Any, ...]:
     return tuple(found)
 
 
-def _tensor(one: cases.Tensor) -> torch.Tensor:
+def _tensor(one: cases.CaseTensor) -> torch.Tensor:
     made = torch.from_numpy(one.array.copy())
     if one.dtype is DType.BFLOAT16:
         return made.view(torch.bfloat16)
@@ -155,7 +155,7 @@ def _agree(case: Case, ours: list[list[Any]]) -> bool:
         torch.allclose(got, _tensor(want), case.rtol, case.atol, equal_nan=True)
         for run, outputs in zip(case.runs, ours, strict=True)
         for got, want in zip(outputs, run.outputs, strict=False)
-        if isinstance(want, cases.Tensor)
+        if isinstance(want, cases.CaseTensor)
     )
 
 

@@ -8,101 +8,68 @@
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, MOST = 1 << 15 }; // elements
 
-// Sums of one filter with four columns.
+// Runs of elements that become words of a column, their offset added.
 typedef struct {
-    int32_t a, b, c, d;
-} sums_t;
+    const int8_t *from;
+    ptrdiff_t pitch; // to the next run
+    uint32_t *to;
+    ptrdiff_t step; // in words
+    int32_t fours;
+    int32_t count;
+    uint32_t offset;
+} runs_t;
 
-// Adds the products of four weights; returns where the next elements are.
-INLINE const uint32_t *add_four(sums_t *sums, uint32_t w, const uint32_t *x) {
-    const uint32_t even = ember_sxtb16(w), odd = ember_sxtb16_odd(w);
-    uint32_t words[COLUMNS];
-
-    x = ember_ldm4(x, words);
-    sums->a = ember_smlad(even, words[0], sums->a);
-    sums->b = ember_smlad(even, words[1], sums->b);
-    sums->c = ember_smlad(even, words[2], sums->c);
-    sums->d = ember_smlad(even, words[3], sums->d);
-    x = ember_ldm4(x, words);
-    sums->a = ember_smlad(odd, words[0], sums->a);
-    sums->b = ember_smlad(odd, words[1], sums->b);
-    sums->c = ember_smlad(odd, words[2], sums->c);
-    sums->d = ember_smlad(odd, words[3], sums->d);
-    return x;
+INLINE uint32_t *widen_four(uint32_t *to, uint32_t offset, uint32_t word) {
+    to[0] = ember_sxtab16(offset, word);
+    to[COLUMNS] = ember_sxtab16_odd(offset, word);
+    return to + 2 * COLUMNS;
 }
 
-// From the outputs of the first column to those of the others.
-typedef struct {
-    int32_t b, c, d;
-} steps_t;
-
-INLINE void store(int8_t *y, steps_t steps, sums_t sums, ember_scale_dsp_t by) {
-    y[0] = (int8_t)ember_scaled_dsp(sums.a, by);
-    y[steps.b] = (int8_t)ember_scaled_dsp(sums.b, by);
-    y[steps.c] = (int8_t)ember_scaled_dsp(sums.c, by);
-    y[steps.d] = (int8_t)ember_scaled_dsp(sums.d, by);
-}
-
-INLINE void limit(int8_t *y, steps_t steps, ember_limits_s8_t limits) {
-    y[0] = ember_limit_s8(y[0], limits);
-    y[steps.b] = ember_limit_s8(y[steps.b], limits);
-    y[steps.c] = ember_limit_s8(y[steps.c], limits);
-    y[steps.d] = ember_limit_s8(y[steps.d], limits);
-}
-
-// All filters with the columns.
-static __attribute__((noinline)) void run_filters(const ember_columns_dsp_t *s,
-                                                  int8_t *y, steps_t steps) {
-    const ember_scales_s8_t scales = s->conv.scales;
-    const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
-    const bool limited = scales.limits.low > INT8_MIN || scales.limits.high < INT8_MAX;
-    const int32_t filters = s->conv.filters;
-    const int8_t *w = s->w;
-
-    for (int32_t f = 0; f < filters; f++) {
-        const int32_t first = scales.bias == NULL ? 0 : scales.bias[f];
-        sums_t sums = {first, first, first, first};
-        const uint32_t *x = s->words;
-        const int8_t *end = w + fours * FOUR;
-        while (w != end) {
-            x = add_four(&sums, ember_word_dsp(w), x);
-            w += FOUR;
+FAST void widen(runs_t runs) {
+    for (; runs.count > 0; runs.count--) {
+        const int8_t *from = runs.from;
+        uint32_t *to = runs.to;
+        int32_t left = runs.fours;
+        for (; left >= 4; left -= 4) {
+            const uint32_t a = ember_ldr_next(&from), b = ember_ldr_next(&from);
+            const uint32_t c = ember_ldr_next(&from), d = ember_ldr_next(&from);
+            to = widen_four(to, runs.offset, a);
+            to = widen_four(to, runs.offset, b);
+            to = widen_four(to, runs.offset, c);
+            to = widen_four(to, runs.offset, d);
         }
-        if (rest > 0) {
-            (void)add_four(&sums, ember_part_dsp(w, rest), x);
-            w += rest;
+        for (; left > 0; left--) {
+            to = widen_four(to, runs.offset, ember_ldr_next(&from));
         }
-        const ember_scale_dsp_t by =
-            ember_scale_dsp(scales.multipliers[f], scales.shifts[f], scales.zero_point);
-        store(y, steps, sums, by);
-        if (limited) {
-            limit(y, steps, scales.limits);
-        }
-        y++;
+        runs.from += runs.pitch;
+        runs.to += runs.step;
     }
 }
 
-// Makes column `n` of the words.
-static void widen(const ember_columns_dsp_t *s, const int8_t *from, int32_t n) {
+FAST void clear(uint32_t *to, int32_t fours) {
+    for (; fours > 1; fours -= 2) {
+        to[0] = to[COLUMNS] = to[2 * COLUMNS] = to[3 * COLUMNS] = 0;
+        to += 4 * COLUMNS;
+    }
+    if (fours > 0) {
+        to[0] = to[COLUMNS] = 0;
+    }
+}
+
+// A column that lies at `from` becomes words; what lacks to a four is 0.
+static void widen_all(const ember_columns_dsp_t *s, uint32_t *to, const int8_t *from) {
     const uint32_t offset = ember_both_dsp(s->conv.x_offset);
-    const int32_t rest = s->inner % FOUR;
-    uint32_t *to = s->words + n;
+    const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
 
-    for (int32_t left = s->inner / FOUR; left > 0; left--) {
-        const uint32_t word = ember_word_dsp(from);
-        to[0] = ember_sxtab16(offset, word);
-        to[COLUMNS] = ember_sxtab16_odd(offset, word);
-        from += FOUR;
-        to += 2 * COLUMNS;
-    }
+    widen((runs_t){from, 0, to, 0, fours, 1, offset});
     if (rest > 0) {
-        const uint32_t word = ember_part_dsp(from, rest);
-        to[0] = ember_sxtab16(offset, word);
-        to[COLUMNS] = ember_sxtab16_odd(offset, word);
+        const uint32_t none = (uint8_t)-s->conv.x_offset * 0x01010101u;
+        widen_four(to + fours * 2 * COLUMNS, offset,
+                   ember_part_dsp(from + fours * FOUR, rest) | none << 8 * rest);
     }
 }
 
-static void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
+FAST void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
     for (; count >= FOUR; count -= FOUR) {
         const uint32_t word = ember_word_dsp(from);
         memcpy(to, &word, sizeof(word));
@@ -151,27 +118,55 @@ static void copy_column(const ember_columns_dsp_t *s, const row_t *row, int32_t 
     }
 }
 
-// Columns that lack behind the last `count` ones are the first one again.
-static void repeat(const ember_columns_dsp_t *s, int8_t *y[COLUMNS], int32_t count) {
-    const int32_t words = (s->inner + FOUR - 1) / FOUR * 2;
+// The column of output `ox` becomes words straight from the image, whose depth is a
+// multiple of four. What lies beside it is 0.
+static void widen_taps(const ember_columns_dsp_t *s, const row_t *row, int32_t ox,
+                       uint32_t *to) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ember_conv_s8_axis_t *width = &conv->width;
+    const ember_taps_s8_t across = ember_taps_s8(width, ox);
+    const int32_t taps = across.past - across.first;
+    const int32_t rows = row->down.past - row->down.first;
+    const int32_t tap = conv->depth / FOUR, step = width->dilation * conv->depth;
+    const int32_t line = width->kernel * tap;
+    const int32_t at = ox * width->stride - width->padding;
+    const bool in_one = width->dilation == 1;
+    runs_t runs = {
+        .from = row->x + (ptrdiff_t)at * conv->depth + across.first * step,
+        .pitch = (ptrdiff_t)width->in * conv->depth * conv->height.dilation,
+        .to = to + (row->down.first * line + across.first * tap) * 2 * COLUMNS,
+        .step = line * 2 * COLUMNS,
+        .fours = in_one ? taps * tap : tap,
+        .count = rows,
+        .offset = ember_both_dsp(conv->x_offset),
+    };
 
-    for (int32_t i = 0; i < words; i++) {
-        for (int32_t n = count; n < COLUMNS; n++) {
-            s->words[i * COLUMNS + n] = s->words[i * COLUMNS];
-        }
+    if (taps < width->kernel || rows < conv->height.kernel) {
+        clear(to, s->inner / FOUR);
     }
-    for (int32_t n = count; n < COLUMNS; n++) {
-        y[n] = y[0];
+    for (int32_t run = in_one ? taps > 0 : taps; run > 0; run--) {
+        widen(runs);
+        runs.from += step;
+        runs.to += tap * 2 * COLUMNS;
     }
 }
 
-INLINE void run_columns(const ember_columns_dsp_t *s, int8_t *const y[COLUMNS]) {
-    const steps_t steps = {(int32_t)(y[1] - y[0]), (int32_t)(y[2] - y[0]),
-                           (int32_t)(y[3] - y[0])};
-    run_filters(s, y[0], steps);
+// Makes column `n` of the words, that of output `ox`.
+static void make_column(const ember_columns_dsp_t *s, const row_t *row, int32_t ox,
+                        int32_t n) {
+    uint32_t *to = s->words + n;
+
+    if (s->direct) {
+        widen_all(s, to, row->x + (ptrdiff_t)ox * s->conv.width.stride * s->conv.depth);
+    } else if (s->copy == NULL) {
+        widen_taps(s, row, ox, to);
+    } else {
+        copy_column(s, row, ox);
+        widen_all(s, to, s->copy);
+    }
 }
 
-// The columns of one image become outputs, four at a time.
+// The columns of one image become outputs, three at a time.
 static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
                       ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
@@ -187,23 +182,19 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
                      row.down.first * height->dilation) *
                         pitch;
         for (int32_t ox = 0; ox < width->out; ox++) {
-            const int8_t *column = row.x + (ptrdiff_t)ox * width->stride * conv->depth;
-            if (s->copy != NULL) {
-                copy_column(s, &row, ox);
-                column = s->copy;
-            }
             to[count] = next;
             next += steps.column;
-            widen(s, column, count++);
+            make_column(s, &row, ox, count++);
             if (count == COLUMNS) {
-                run_columns(s, to);
+                ember_columns_dsp_filters(s, to);
                 count = 0;
             }
         }
     }
-    if (count > 0) {
-        repeat(s, to, count);
-        run_columns(s, to);
+    if (count > 0) { // the outputs of columns that lack are written over
+        to[1] = count > 1 ? to[1] : to[0];
+        to[2] = to[0];
+        ember_columns_dsp_filters(s, to);
     }
 }
 
@@ -220,7 +211,7 @@ static void turn(const ember_columns_dsp_t *s) {
     }
 }
 
-void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
+SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -235,26 +226,33 @@ void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps)
     }
 }
 
-// Scratch: words, turned weights, a column.
+// Scratch: words, sums, turned weights, a column.
 static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
                         ember_weights_s8_t from) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turned = from != EMBER_WEIGHTS_PLAIN;
-    const bool direct = from != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
+    const int32_t paired = (conv->filters + 1) & -2;
+    const int32_t tile = paired < EMBER_TILE_DSP ? paired : EMBER_TILE_DSP;
     const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
+    const int32_t sums = tile * COLUMNS * (int32_t)sizeof(int32_t);
     const int32_t weights = turned ? conv->filters * s->inner : 0;
-    const int32_t copy = direct ? 0 : s->inner;
-    int8_t *scratch = ember_node_scratch(node, (size_t)(words + weights + copy));
+    const bool direct = from != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
+    const bool copied = !direct && conv->depth % FOUR != 0;
+    const int32_t copy = copied ? s->inner : 0;
+    int8_t *scratch = ember_node_scratch(node, (size_t)(words + sums + weights + copy));
 
+    s->direct = direct;
     s->words = (uint32_t *)(void *)scratch;
-    s->turned = turned && scratch != NULL ? scratch + words : NULL;
-    s->copy = direct || scratch == NULL ? NULL : scratch + words + weights;
+    s->sums = scratch == NULL ? NULL : (int32_t *)(void *)(scratch + words);
+    s->turned = turned && scratch != NULL ? scratch + words + sums : NULL;
+    s->copy = !copied || scratch == NULL ? NULL : scratch + words + sums + weights;
     s->w = turned ? s->turned : conv->w;
 }
 
-ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s, ember_node_t *node,
-                                         int64_t taps, ember_weights_s8_t weights) {
+SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
+                                               ember_node_t *node, int64_t taps,
+                                               ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
     const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions with the DSP instructions as products of columns: the elements under the
-// taps of four neighbouring outputs are copied to scratch as int16, side by side, their
-// offset added, and then multiplied with one filter after the other.
+// taps of three neighbouring outputs are copied to scratch as int16, side by side,
+// their offset added, and then multiplied with two filters after the other.
 #ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 
 #include "kernels/cortex_m/conv_s8.h"
 
-enum { EMBER_COLUMNS_DSP = 4 };
+enum { EMBER_COLUMNS_DSP = 3, EMBER_TILE_DSP = 32 }; // columns, filters
 
 typedef struct ember_columns_dsp {
     ember_conv_s8_t conv;
     const int8_t *w; // (filters, inner)
     int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
-    int8_t *copy;    // (inner,) one column; NULL: columns lie in the image
+    int8_t *copy;    // (inner,) one column; NULL: taken from the image
     uint32_t *words; // (fours of a column, even or odd, column) pairs of int16
+    int32_t *sums;   // (filters of a tile, column)
     int32_t inner;   // elements of a column
+    bool direct;     // columns lie in the image
 } ember_columns_dsp_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
@@ -33,5 +35,9 @@ static inline void ember_columns_dsp_measure(ember_columns_dsp_t *s) {
 
 // Outputs lie at s->conv.y, `steps` apart.
 void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps);
+
+// Multiplies the words with all filters; the outputs of the columns lie at `y`.
+void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               int8_t *const y[EMBER_COLUMNS_DSP]);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

@@ -62,9 +62,35 @@ static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t co
     }
 }
 
-// `rows` rows of `row` bytes, `pitch` apart, become one column.
+// `rows` rows of `row` bytes, `pitch` apart, become one column; a row is `vectors`
+// vectors, a constant, the last maybe in part.
+INLINE void copy_short_rows(int8_t *to, const int8_t *from, int32_t rows, int32_t row,
+                            int32_t pitch, int32_t vectors) {
+    const int32_t last = (vectors - 1) * EMBER_LANES_S8;
+    const mve_pred16_t lanes = vctp8q((uint32_t)(row - last));
+
+    for (; rows > 0; rows--) {
+#pragma GCC unroll 4
+        for (int32_t at = 0; at < last; at += EMBER_LANES_S8) {
+            vstrbq_s8(to + at, vldrbq_s8(from + at));
+        }
+        vstrbq_p_s8(to + last, vldrbq_z_s8(from + last, lanes), lanes);
+        to += row;
+        from += pitch;
+    }
+}
+
+// The same for rows of any length but 0.
 static __attribute__((noinline)) void
 copy_rows(int8_t *to, const int8_t *from, int32_t rows, int32_t row, int32_t pitch) {
+    if (row <= EMBER_LANES_S8) {
+        copy_short_rows(to, from, rows, row, pitch, 1);
+        return;
+    }
+    if (row > 2 * EMBER_LANES_S8 && row <= 3 * EMBER_LANES_S8) {
+        copy_short_rows(to, from, rows, row, pitch, 3);
+        return;
+    }
     do {
         int8_t *at = to;
         const int8_t *x = from;
@@ -154,14 +180,13 @@ static void run_copied(const ember_columns_mve_t *s, const int8_t *x, int32_t oy
 }
 
 // Makes (filters, inner) of (inner, filters).
-static void turn(const ember_columns_mve_t *s) {
-    const int8_t *from = s->conv.w;
-
-    for (int32_t k = 0; k < s->inner; k++) {
-        int8_t *to = s->turned + k;
-        for (int32_t f = 0; f < s->conv.filters; f++) {
+static void turn(int8_t *turned, const int8_t *from, int32_t inner, int32_t filters) {
+    for (int32_t k = 0; k < inner; k++) {
+        int8_t *to = turned + k;
+#pragma GCC unroll 1
+        for (int32_t f = 0; f < filters; f++) {
             *to = *from++;
-            to += s->inner;
+            to += inner;
         }
     }
 }
@@ -176,7 +201,7 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
     };
 
     if (s->turned != NULL) {
-        turn(s);
+        turn(s->turned, conv->w, s->inner, conv->filters);
     }
     ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
                    conv->x_offset);
@@ -212,11 +237,17 @@ static void set_inner(ember_columns_mve_t *s) {
 static void set_columns(ember_columns_mve_t *s, int64_t taps) {
     s->inner = (int32_t)(taps * s->conv.depth);
     s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
+    s->last = s->inner > 0 ? (s->pitch - 1) / s->inner : s->conv.filters;
     set_inner(s);
 }
 
 void ember_columns_mve_measure(ember_columns_mve_t *s) {
     set_columns(s, ember_conv_s8_taps(&s->conv));
+}
+
+static bool is_plain(const ember_scales_s8_t *scales, int32_t filters) {
+    return scales->limits.low == INT8_MIN && scales->limits.high == INT8_MAX &&
+           ember_shifts_within(scales, filters, EMBER_SHIFT_MIN_MVE, -1);
 }
 
 // Scratch: sums, turned weights, copies.
@@ -260,5 +291,6 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);
+    s->plain = is_plain(&conv->scales, conv->filters);
     return ember_node_status(node);
 }

@@ -18,8 +18,10 @@ typedef struct ember_columns_mve {
     int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns lie in the image
     int32_t inner;   // elements of a column
     int32_t pitch;
+    int32_t last;       // of the filters that end less than whole vectors before all do
     int32_t inner_from; // outputs of a row whose taps all lie inside the image, if they
     int32_t inner_count; // are neighbours
+    bool plain;          // no shift is 0, and outputs have no limits but int8's
 } ember_columns_mve_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED

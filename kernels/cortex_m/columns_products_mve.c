@@ -1,50 +1,166 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of three columns with all filters. Contract: columns_mve.h.
+#include <arm_mve_tiles.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/columns_mve.h"
 #include "kernels/cortex_m/products_mve.h"
 
-enum { TILE = 32 };                 // filters
+enum { TILE = EMBER_MVE_TILE };     // filters
 enum { FOUR = 4 * EMBER_LANES_S8 }; // elements
 
-// tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters,
-// a multiple of two and not 0.
+// tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters.
+// The last of an odd number is not multiplied.
 static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sums,
                                                const int8_t *w, int32_t count,
                                                const int8_t *const *columns,
                                                int32_t inner) {
-    const int32_t *end = sums + count;
+    const ember_mve_tiles_t tiles = {
+        .columns = {columns[0], columns[1], columns[2]},
+        .inner = inner,
+        .past = -inner & (EMBER_LANES_S8 - 1),
+        .end = tile + (count & ~1),
+        .tile = tile,
+        .w = w,
+    };
 
-    do {
-        const int8_t *x0 = columns[0];
-        const int8_t *x1 = columns[1];
-        const int8_t *x2 = columns[2];
-        const int8_t *w0 = w;
-        const int8_t *w1 = w + inner;
+    ember_copy_mve((int8_t *)tile, (const int8_t *)sums,
+                   count * (int32_t)sizeof(*sums));
+    ember_mve_multiply_tiles(&tiles);
+}
+
+// Columns of at most two vectors, which stay in registers.
+typedef struct {
+    int8x16_t low[EMBER_COLUMNS_MVE];
+    int8x16_t high[EMBER_COLUMNS_MVE]; // of columns of two
+} held_t;
+
+INLINE held_t hold(const int8_t *const *columns, int32_t inner, bool two) {
+    const mve_pred16_t low = vctp8q((uint32_t)inner);
+    held_t held;
+
+    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
+        held.low[n] = vldrbq_z_s8(columns[n], low);
+    }
+    for (int32_t n = 0; two && n < EMBER_COLUMNS_MVE; n++) {
+        const mve_pred16_t high = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
+        held.high[n] = vldrbq_z_s8(columns[n] + EMBER_LANES_S8, high);
+    }
+    return held;
+}
+
+// tile[n, 0] and tile[n, 1] of two filters, whose vectors are read whole: what lies
+// behind a filter meets zeros.
+INLINE void multiply_pair(int32_t *tile, const int32_t *sums, const int8_t *w,
+                          const held_t *held, int32_t inner, bool two) {
+    const int8_t *next = w + inner;
+    int32_t a0 = sums[0], a1 = a0, a2 = a0;
+    int32_t b0 = sums[1], b1 = b0, b2 = b0;
+    const int8x16_t a = vldrbq_s8(w);
+
+    a0 = vmladavaq_s8(a0, held->low[0], a);
+    const int8x16_t b = vldrbq_s8(next);
+    a1 = vmladavaq_s8(a1, held->low[1], a);
+    a2 = vmladavaq_s8(a2, held->low[2], a);
+    b0 = vmladavaq_s8(b0, held->low[0], b);
+    b1 = vmladavaq_s8(b1, held->low[1], b);
+    b2 = vmladavaq_s8(b2, held->low[2], b);
+    if (two) {
+        const int8x16_t c = vldrbq_s8(w + EMBER_LANES_S8);
+        a0 = vmladavaq_s8(a0, held->high[0], c);
+        const int8x16_t d = vldrbq_s8(next + EMBER_LANES_S8);
+        a1 = vmladavaq_s8(a1, held->high[1], c);
+        a2 = vmladavaq_s8(a2, held->high[2], c);
+        b0 = vmladavaq_s8(b0, held->high[0], d);
+        b1 = vmladavaq_s8(b1, held->high[1], d);
+        b2 = vmladavaq_s8(b2, held->high[2], d);
+    }
+    tile[0] = a0;
+    tile[1] = b0;
+    tile[TILE] = a1;
+    tile[TILE + 1] = b1;
+    tile[2 * TILE] = a2;
+    tile[2 * TILE + 1] = b2;
+}
+
+// The same of one filter, behind which nothing may be read.
+INLINE void multiply_last(int32_t *tile, int32_t sum, const int8_t *w,
+                          const held_t *held, int32_t inner, bool two) {
+    const int8x16_t a = vldrbq_z_s8(w, vctp8q((uint32_t)inner));
+    int32_t s0 = vmladavaq_s8(sum, held->low[0], a);
+    int32_t s1 = vmladavaq_s8(sum, held->low[1], a);
+    int32_t s2 = vmladavaq_s8(sum, held->low[2], a);
+
+    if (two) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
+        const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, lanes);
+        s0 = vmladavaq_s8(s0, held->high[0], b);
+        s1 = vmladavaq_s8(s1, held->high[1], b);
+        s2 = vmladavaq_s8(s2, held->high[2], b);
+    }
+    tile[0] = s0;
+    tile[TILE] = s1;
+    tile[2 * TILE] = s2;
+}
+
+// The same as multiply() for columns of at most two vectors, and any count but 0. The
+// first `whole` of the filters are read in whole vectors.
+INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
+                          int32_t count, int32_t whole, const int8_t *const *columns,
+                          int32_t inner, bool two) {
+    const held_t held = hold(columns, inner, two);
+
+    for (; whole > 1; whole -= 2) {
+        multiply_pair(tile, sums, w, &held, inner, two);
+        tile += 2;
+        sums += 2;
+        w += 2 * inner;
+        count -= 2;
+    }
+    for (; count > 0; count--) {
+        multiply_last(tile, *sums, w, &held, inner, two);
+        tile++;
+        sums++;
+        w += inner;
+    }
+}
+
+static __attribute__((noinline)) void
+multiply_one(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
+             int32_t whole, const int8_t *const *columns, int32_t inner) {
+    multiply_held(tile, sums, w, count, whole, columns, inner, false);
+}
+
+static __attribute__((noinline)) void
+multiply_two(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
+             int32_t whole, const int8_t *const *columns, int32_t inner) {
+    multiply_held(tile, sums, w, count, whole, columns, inner, true);
+}
+
+// The same as multiply() for columns of four vectors.
+static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t *sums,
+                                                    const int8_t *w, int32_t count,
+                                                    const int8_t *const *columns) {
+    const int8_t *x0 = columns[0], *x1 = columns[1], *x2 = columns[2];
+
+    for (; count > 1; count -= 2) {
         int32_t a0 = sums[0], a1 = a0, a2 = a0;
         int32_t b0 = sums[1], b1 = b0, b2 = b0;
-        int32_t k = inner;
-        do {
-            const mve_pred16_t lanes = vctp8q((uint32_t)k);
-            const int8x16_t a = vldrbq_z_s8(w0, lanes);
-            const int8x16_t b = vldrbq_z_s8(w1, lanes);
-            const int8x16_t u = vldrbq_z_s8(x0, lanes);
-            a0 = vmladavaq_p_s8(a0, a, u, lanes);
-            b0 = vmladavaq_p_s8(b0, b, u, lanes);
-            const int8x16_t v = vldrbq_z_s8(x1, lanes);
-            a1 = vmladavaq_p_s8(a1, a, v, lanes);
-            b1 = vmladavaq_p_s8(b1, b, v, lanes);
-            const int8x16_t t = vldrbq_z_s8(x2, lanes);
-            a2 = vmladavaq_p_s8(a2, a, t, lanes);
-            b2 = vmladavaq_p_s8(b2, b, t, lanes);
-            w0 += EMBER_LANES_S8;
-            w1 += EMBER_LANES_S8;
-            x0 += EMBER_LANES_S8;
-            x1 += EMBER_LANES_S8;
-            x2 += EMBER_LANES_S8;
-            k -= EMBER_LANES_S8;
-        } while (k > 0);
+        int8x16_t a = vldrbq_s8(w);
+#pragma GCC unroll 4
+        for (int32_t at = 0; at < FOUR; at += EMBER_LANES_S8) {
+            const int8x16_t u = vldrbq_s8(x0 + at);
+            a0 = vmladavaq_s8(a0, a, u);
+            const int8x16_t b = vldrbq_s8(w + FOUR + at);
+            b0 = vmladavaq_s8(b0, b, u);
+            const int8x16_t v = vldrbq_s8(x1 + at);
+            a1 = vmladavaq_s8(a1, a, v);
+            const int8x16_t t = vldrbq_s8(x2 + at);
+            b1 = vmladavaq_s8(b1, b, v);
+            a2 = vmladavaq_s8(a2, a, t);
+            a = at + EMBER_LANES_S8 < FOUR ? vldrbq_s8(w + at + EMBER_LANES_S8) : a;
+            b2 = vmladavaq_s8(b2, b, t);
+        }
         tile[0] = a0;
         tile[1] = b0;
         tile[TILE] = a1;
@@ -53,82 +169,28 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
         tile[2 * TILE + 1] = b2;
         tile += 2;
         sums += 2;
-        w += 2 * (ptrdiff_t)inner;
-    } while (sums != end);
-}
-
-// The same for columns of at most two vectors, one when `two` is not set, which stay in
-// registers, and any count but 0.
-INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
-                          int32_t count, const int8_t *const *columns, int32_t inner,
-                          bool two) {
-    const mve_pred16_t low = vctp8q((uint32_t)inner);
-    const mve_pred16_t high = vctp8q(two ? (uint32_t)(inner - EMBER_LANES_S8) : 0);
-    const int8x16_t x0 = vldrbq_z_s8(columns[0], low);
-    const int8x16_t x1 = vldrbq_z_s8(columns[1], low);
-    const int8x16_t x2 = vldrbq_z_s8(columns[2], low);
-    const int8x16_t y0 = vldrbq_z_s8(columns[0] + EMBER_LANES_S8, high);
-    const int8x16_t y1 = vldrbq_z_s8(columns[1] + EMBER_LANES_S8, high);
-    const int8x16_t y2 = vldrbq_z_s8(columns[2] + EMBER_LANES_S8, high);
-
-    for (; count > 0; count--) {
-        const int32_t sum = *sums++;
-        const int8x16_t a = vldrbq_z_s8(w, low);
-        int32_t s0 = vmladavaq_s8(sum, x0, a);
-        int32_t s1 = vmladavaq_s8(sum, x1, a);
-        int32_t s2 = vmladavaq_s8(sum, x2, a);
-        if (two) {
-            const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, high);
-            s0 = vmladavaq_s8(s0, y0, b);
-            s1 = vmladavaq_s8(s1, y1, b);
-            s2 = vmladavaq_s8(s2, y2, b);
-        }
-        tile[0] = s0;
-        tile[TILE] = s1;
-        tile[2 * TILE] = s2;
-        tile++;
-        w += inner;
+        w += 2 * FOUR;
     }
 }
 
-static __attribute__((noinline)) void multiply_short(int32_t *tile, const int32_t *sums,
-                                                     const int8_t *w, int32_t count,
-                                                     const int8_t *const *columns,
-                                                     int32_t inner) {
-    if (inner > EMBER_LANES_S8) {
-        multiply_held(tile, sums, w, count, columns, inner, true);
-    } else {
-        multiply_held(tile, sums, w, count, columns, inner, false);
-    }
-}
-
-// The same for columns of four vectors, one after the other.
-static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t *sums,
-                                                    const int8_t *w, int32_t count,
-                                                    const int8_t *const *columns) {
-    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
-        ember_rows_mve(tile + n * TILE, sums, count, columns[n], w, FOUR, 4, 4);
-    }
-}
-
-// The outputs of `count` filters from their sums with the columns; scales are those of
-// the first of these filters.
+// The outputs of `count` filters, the first of which is filter `from`, from their sums
+// with the columns.
 static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
-                                            const int32_t *tile, int32_t count,
-                                            int8_t *y, const ptrdiff_t *y_steps) {
+                                            const int32_t *tile, int32_t from,
+                                            int32_t count, int8_t *const *y) {
     const int32x4_t least = vdupq_n_s32(scales->limits.low);
     const int32x4_t most = vdupq_n_s32(scales->limits.high);
     const int32_t zero_point = scales->zero_point;
-    const int32_t *multipliers = scales->multipliers;
-    const int32_t *shifts = scales->shifts;
-    int8_t *y1 = y + y_steps[0], *y2 = y + y_steps[1];
+    const int32_t *multipliers = scales->multipliers + from;
+    const int32_t *shifts = scales->shifts + from;
+    int8_t *y0 = y[0] + from, *y1 = y[1] + from, *y2 = y[2] + from;
 
     do {
         const mve_pred16_t lanes = vctp32q((uint32_t)count);
         const int32x4_t by = vldrwq_z_s32(multipliers, lanes);
         const int32x4_t shift = vldrwq_z_s32(shifts, lanes);
         const int32x4_t u = ember_scaled_mve(vldrwq_z_s32(tile, lanes), by, shift);
-        vstrbq_p_s32(y, ember_limited_mve(u, zero_point, least, most), lanes);
+        vstrbq_p_s32(y0, ember_limited_mve(u, zero_point, least, most), lanes);
         const int32x4_t v =
             ember_scaled_mve(vldrwq_z_s32(tile + TILE, lanes), by, shift);
         vstrbq_p_s32(y1, ember_limited_mve(v, zero_point, least, most), lanes);
@@ -138,41 +200,116 @@ static __attribute__((noinline)) void scale(const ember_scales_s8_t *scales,
         multipliers += EMBER_LANES_S32;
         shifts += EMBER_LANES_S32;
         tile += EMBER_LANES_S32;
-        y += EMBER_LANES_S32;
+        y0 += EMBER_LANES_S32;
         y1 += EMBER_LANES_S32;
         y2 += EMBER_LANES_S32;
         count -= EMBER_LANES_S32;
     } while (count > 0);
 }
 
+// Sums of eight filters, or their scales: even ones, then odd ones.
+typedef int32x4x2_t eight_t;
+
+INLINE eight_t shifted(eight_t sums, eight_t by, eight_t shifts) {
+    return (eight_t){{ember_shifted_mve(sums.val[0], by.val[0], shifts.val[0]),
+                      ember_shifted_mve(sums.val[1], by.val[1], shifts.val[1])}};
+}
+
+INLINE void store(int8_t *y, eight_t scaled, int32_t zero_point) {
+    ember_store_eight_mve(y, scaled.val[0], scaled.val[1], zero_point);
+}
+
+// The same for a count that is a multiple of eight and not 0, where scales are plain.
+// Sums of the next column are loaded before those of one are stored.
+static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scales,
+                                                   const int32_t *tile, int32_t from,
+                                                   int32_t count, int8_t *const *y) {
+    const int32_t *multipliers = scales->multipliers + from;
+    const int32_t *shifts = scales->shifts + from;
+    const int32_t zero_point = scales->zero_point;
+    int8_t *y0 = y[0] + from, *y1 = y[1] + from, *y2 = y[2] + from;
+
+    do {
+        const eight_t by = vld2q_s32(multipliers);
+        const eight_t shift = vld2q_s32(shifts);
+        const eight_t u = shifted(vld2q_s32(tile), by, shift);
+        const eight_t v = vld2q_s32(tile + TILE);
+        store(y0, u, zero_point);
+        const eight_t w = shifted(v, by, shift);
+        const eight_t t = vld2q_s32(tile + 2 * TILE);
+        store(y1, w, zero_point);
+        store(y2, shifted(t, by, shift), zero_point);
+        multipliers += EMBER_LANES_S16;
+        shifts += EMBER_LANES_S16;
+        tile += EMBER_LANES_S16;
+        y0 += EMBER_LANES_S16;
+        y1 += EMBER_LANES_S16;
+        y2 += EMBER_LANES_S16;
+        count -= EMBER_LANES_S16;
+    } while (count > 0);
+}
+
+// The same for any count but 0.
+INLINE void scale_all(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
+                      int32_t count, int8_t *const *y) {
+    const int32_t eights = s->plain ? count & -EMBER_LANES_S16 : 0;
+
+    if (eights > 0) {
+        scale_eights(&s->conv.scales, tile, from, eights, y);
+    }
+    if (eights < count) {
+        scale(&s->conv.scales, tile + eights, from + eights, count - eights, y);
+    }
+}
+
+// Sums of `count` filters, the first of which is `w`, with columns of at most two
+// vectors; `behind` filters follow.
+INLINE void multiply_short(const ember_columns_mve_t *s, int32_t *tile,
+                           const int32_t *sums, const int8_t *w, int32_t count,
+                           int32_t behind, const int8_t *const *columns) {
+    const int32_t past = s->last - behind;
+    const int32_t whole = past > 0 ? count - past : count;
+
+    if (s->inner > EMBER_LANES_S8) {
+        multiply_two(tile, sums, w, count, whole, columns, s->inner);
+    } else {
+        multiply_one(tile, sums, w, count, whole, columns, s->inner);
+    }
+}
+
+// The same for columns of more than two vectors.
+INLINE void multiply_long(const ember_columns_mve_t *s, int32_t *tile,
+                          const int32_t *sums, const int8_t *w, int32_t count,
+                          const int8_t *const *columns) {
+    const int32_t last = count - 1;
+
+    if (s->inner == FOUR) {
+        multiply_four(tile, sums, w, count, columns);
+    } else if (count > 1) {
+        multiply(tile, sums, w, count, columns, s->inner);
+    }
+    for (int32_t n = 0; (count & 1) != 0 && n < EMBER_COLUMNS_MVE; n++) {
+        tile[n * TILE + last] =
+            ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
+    }
+}
+
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
-    const ptrdiff_t y_steps[] = {y[1] - y[0], y[2] - y[0]}; // in one tensor
-    int8_t *to = y[0];
-    ember_scales_s8_t scales = s->conv.scales;
+    const int32_t filters = s->conv.filters;
     const int8_t *w = s->w;
-    const int32_t *sums = s->sums;
     int32_t tile[EMBER_COLUMNS_MVE * TILE];
 
-    for (int32_t left = s->conv.filters; left > 0; left -= TILE) {
+    for (int32_t from = 0; from < filters; from += TILE) {
+        const int32_t left = filters - from;
         const int32_t count = left < TILE ? left : TILE;
-        const int32_t even = s->inner > 2 * EMBER_LANES_S8 ? count & ~1 : count;
+        const int32_t *sums = s->sums + from;
         if (s->inner <= 2 * EMBER_LANES_S8) {
-            multiply_short(tile, sums, w, count, columns, s->inner);
-        } else if (s->inner == FOUR) {
-            multiply_four(tile, sums, w, even, columns);
-        } else if (even > 0) {
-            multiply(tile, sums, w, even, columns, s->inner);
+            multiply_short(s, tile, sums, w, count, left - count, columns);
+        } else {
+            multiply_long(s, tile, sums, w, count, columns);
         }
-        w += (ptrdiff_t)count * s->inner;
-        for (int32_t n = 0; even < count && n < EMBER_COLUMNS_MVE; n++) {
-            tile[n * TILE + even] =
-                ember_dot_mve(sums[even], columns[n], w - s->inner, s->inner);
-        }
-        scale(&scales, tile, count, to, y_steps);
-        scales.multipliers += TILE;
-        scales.shifts += TILE;
-        sums += TILE;
-        to += TILE;
+        w += TILE * s->inner;
+        scale_all(s, tile, from, count, y);
     }
 }

@@ -16,12 +16,15 @@ typedef struct {
     int32x4_t v[4];
 } sums_t;
 
+enum { UPPER_HALF = 1 << 15 };
+
 // Adds sums of int16 products: `even` those of channels 0, 2, .., `odd` of 1, 3, ..
+// The upper half of twice a word times UPPER_HALF is the word's upper half.
 INLINE void widen(sums_t *sums, int16x8_t even, int16x8_t odd) {
+    sums->v[2] = vqdmlahq_n_s32(sums->v[2], vreinterpretq_s32_s16(even), UPPER_HALF);
     sums->v[0] = vaddq_s32(sums->v[0], vmovlbq_s16(even));
+    sums->v[3] = vqdmlahq_n_s32(sums->v[3], vreinterpretq_s32_s16(odd), UPPER_HALF);
     sums->v[1] = vaddq_s32(sums->v[1], vmovlbq_s16(odd));
-    sums->v[2] = vaddq_s32(sums->v[2], vmovltq_s16(even));
-    sums->v[3] = vaddq_s32(sums->v[3], vmovltq_s16(odd));
 }
 
 // Keeps the compiler from loading ahead, or only once: there are no registers for it.
@@ -56,9 +59,8 @@ INLINE const int8_t *row_of(const line_t *line, int32_t slot) {
 }
 
 INLINE sums_t sum_nine(const block_t *block, sums_t sums, const int8_t *x,
-                       const int8_t *y, const int8_t *z) {
+                       const int8_t *y, const int8_t *z, int32_t step) {
     const int8_t *w = block->weights;
-    const int32_t step = LANES;
 
     add_two_taps(&sums, x, x + step, w);
     add_two_taps(&sums, x + 2 * step, y, w + 2 * LANES);
@@ -93,9 +95,12 @@ INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
     return sums;
 }
 
-INLINE int32x4_t scaled(const block_t *block, const sums_t *sums, int32_t n) {
-    return ember_scaled_mve(sums->v[n], vldrwq_s32(block->multipliers[n]),
-                            vldrwq_s32(block->shifts[n]));
+INLINE int32x4_t scaled(const block_t *block, const sums_t *sums, int32_t n,
+                        bool shifted) {
+    const int32x4_t by = vldrwq_s32(block->multipliers[n]);
+    const int32x4_t shifts = vldrwq_s32(block->shifts[n]);
+    return shifted ? ember_shifted_mve(sums->v[n], by, shifts)
+                   : ember_scaled_mve(sums->v[n], by, shifts);
 }
 
 // What outputs have in common beside the block.
@@ -105,18 +110,19 @@ typedef struct {
     mve_pred16_t lanes;
 } ending_t;
 
-// Scales and stores the outputs; channels fall into place as they are narrowed.
-INLINE void finish(const block_t *block, const sums_t *sums, ending_t ending,
-                   int8_t *y) {
+// Scales and stores the outputs; channels fall into place as they are narrowed. No
+// shift is 0 when `shifted`, a constant, is set.
+INLINE void finish(const block_t *block, const sums_t *sums, ending_t ending, int8_t *y,
+                   bool shifted) {
     int16x8_t even = vdupq_n_s16(0), odd = even;
     int8x16_t all = vdupq_n_s8(0);
 
-    even = vqmovnbq_s32(even, scaled(block, sums, 0));
-    even = vqmovntq_s32(even, scaled(block, sums, 2));
+    even = vqmovnbq_s32(even, scaled(block, sums, 0, shifted));
+    even = vqmovntq_s32(even, scaled(block, sums, 2, shifted));
     even = vqaddq_n_s16(even, ending.zero_point);
     all = vqmovnbq_s16(all, even);
-    odd = vqmovnbq_s32(odd, scaled(block, sums, 1));
-    odd = vqmovntq_s32(odd, scaled(block, sums, 3));
+    odd = vqmovnbq_s32(odd, scaled(block, sums, 1, shifted));
+    odd = vqmovntq_s32(odd, scaled(block, sums, 3, shifted));
     odd = vqaddq_n_s16(odd, ending.zero_point);
     all = vqmovntq_s16(all, odd);
     if (ending.limited) {
@@ -154,8 +160,8 @@ static __attribute__((noinline)) void run_nine(const block_t *block, const line_
     int8_t *to = line->y + from * y_step;
 
     for (; count > 0; count--) {
-        const sums_t sums = sum_nine(block, starting(block), x, y, z);
-        finish(block, &sums, ending, to);
+        const sums_t sums = sum_nine(block, starting(block), x, y, z, line->step);
+        finish(block, &sums, ending, to, true);
         x += x_step;
         y += x_step;
         z += x_step;
@@ -169,15 +175,15 @@ static __attribute__((noinline)) void run_any(const block_t *block, const line_t
 
     for (; count > 0; count--) {
         const sums_t sums = sum_any(block, starting(block), line, from * line->x_step);
-        finish(block, &sums, ending, line->y + from * line->y_step);
+        finish(block, &sums, ending, line->y + from * line->y_step, false);
         from++;
     }
 }
 
 void ember_depthwise_mve(const block_t *block, const line_t *line, int32_t from,
                          int32_t count) {
-    if (block->rows == 3 && block->columns == 3 && line->down == 1 &&
-        line->step == LANES && block->paired) {
+    if (block->rows == 3 && block->columns == 3 && line->down == 1 && block->paired &&
+        block->shifted) {
         run_nine(block, line, from, count);
     } else {
         run_any(block, line, from, count);

@@ -18,7 +18,8 @@ typedef struct ember_depthwise_block_mve {
     int32_t rows, columns; // of taps
     int32_t zero_point;
     ember_limits_s8_t limits;
-    bool paired; // the products of two neighbouring taps may be added as int16
+    bool paired;  // the products of two neighbouring taps may be added as int16
+    bool shifted; // no shift is 0
 } ember_depthwise_block_mve_t;
 
 // Neighbouring outputs of a row.

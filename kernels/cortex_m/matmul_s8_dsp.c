@@ -7,10 +7,12 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, EIGHT = 8, ROWS = 2, MOST = 1 << 14 }; // elements of a row
+enum { FOUR = 4, ROWS = 4, CHUNK = 64, MOST = 1 << 14 }; // elements of a row
+
+static const int32_t no_bias = 0;
 
 // A row of a becomes words.
-static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
+FAST void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     const uint32_t offset = ember_both_dsp(s->a_offset);
     const int32_t rest = s->inner % FOUR;
@@ -30,44 +32,35 @@ static void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
     }
 }
 
-// Adds the products with one row of b, which may lie anywhere.
-static __attribute__((noinline)) int32_t sum_row(const ember_matmul_s8_dsp_t *dsp,
-                                                 const int8_t *b, int32_t sum) {
-    const uint32_t *a = dsp->words;
-    int32_t left = dsp->matmul.inner;
+FAST int32_t sum_row(const int8_t *b, const uint32_t *a, int32_t blocks) {
+    int32_t sum = 0;
 
-    for (; left >= FOUR; left -= FOUR) {
+    for (; blocks > 0; blocks--) {
         sum = ember_add_four(sum, ember_ldr_next(&b), a[0], a[1]);
         a += 2;
     }
-    return left == 0 ? sum : ember_add_four(sum, ember_part_dsp(b, left), a[0], a[1]);
+    return sum;
 }
 
-typedef struct {
-    int32_t a, b;
-} sums_t;
-
-// Adds the products with two rows of b, which start at multiples of four.
-INLINE sums_t sum_two(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, sums_t sums) {
+// Sums of products with `count` rows of b from `b` on, a multiple of four or less than
+// that.
+static void sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t count,
+                     int32_t sums[CHUNK]) {
     const int32_t inner = dsp->matmul.inner;
-    const int8_t *b0 = b, *b1 = b + inner, *end = b + (inner & -EIGHT);
-    const uint32_t *a = dsp->words;
+    const int32_t blocks = inner / FOUR, rest = inner % FOUR;
+    const int32_t by_four = blocks > 0 ? count & -ROWS : 0;
 
-    while (b0 != end) {
-        uint32_t x[4], w[2];
-        a = ember_ldm4(a, x);
-        ember_ldrd_next(&b0, w);
-        sums.a = ember_add_four(sums.a, w[0], x[0], x[1]);
-        sums.a = ember_add_four(sums.a, w[1], x[2], x[3]);
-        ember_ldrd_next(&b1, w);
-        sums.b = ember_add_four(sums.b, w[0], x[0], x[1]);
-        sums.b = ember_add_four(sums.b, w[1], x[2], x[3]);
+    if (by_four > 0) {
+        ember_tiles_4x1(sums, by_four / ROWS, b, inner, dsp->words, blocks);
     }
-    if (inner % EIGHT != 0) {
-        sums.a = ember_add_four(sums.a, ember_word_dsp(b0), a[0], a[1]);
-        sums.b = ember_add_four(sums.b, ember_word_dsp(b1), a[0], a[1]);
+    for (int32_t i = by_four; i < count; i++) {
+        sums[i] = sum_row(b + i * inner, dsp->words, blocks);
     }
-    return sums;
+    for (int32_t i = 0; rest > 0 && i < count; i++) {
+        const uint32_t *a = dsp->words + 2 * blocks;
+        const uint32_t word = ember_part_dsp(b + i * inner + blocks * FOUR, rest);
+        sums[i] = ember_add_four(sums[i], word, a[0], a[1]);
+    }
 }
 
 // What the offset of b adds to every sum with this row of a.
@@ -80,35 +73,50 @@ static int32_t base_of(const ember_matmul_s8_t *s, const int8_t *a) {
     return sum * s->b_offset;
 }
 
-static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c,
-                    int32_t base) {
-    const ember_matmul_s8_t *s = &dsp->matmul;
-    const bool aligned = s->inner % FOUR == 0 && (uintptr_t)b % FOUR == 0;
+// The sums of the outputs from `at` on, all of which begin with `base`.
+FAST void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
+                int32_t base, int32_t at, int8_t *c) {
     const ember_scale_dsp_t by =
         ember_scale_dsp(s->by.multiplier, s->by.shift, s->c_offset);
-    const int32_t *bias = s->bias;
-    int32_t left = s->columns;
+    const ember_limits_s8_t limits = s->limits;
+    const int32_t *bias = s->bias == NULL ? &no_bias : s->bias + at;
+    const int32_t biased = s->bias != NULL;
 
-    for (; aligned && left >= ROWS; left -= ROWS) {
-        sums_t sums = {base, base};
-        if (bias != NULL) {
-            sums = (sums_t){base + bias[0], base + bias[1]};
-            bias += ROWS;
-        }
-        sums = sum_two(dsp, b, sums);
-        c[0] = ember_limit_s8(ember_scaled_dsp(sums.a, by), s->limits);
-        c[1] = ember_limit_s8(ember_scaled_dsp(sums.b, by), s->limits);
-        b += ROWS * s->inner;
-        c += ROWS;
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t twice = ember_add_twice(2 * base, *bias);
+        c[i] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[i]), by);
+        bias += biased;
     }
-    for (; left > 0; left--) {
-        const int32_t sum = sum_row(dsp, b, base + (bias == NULL ? 0 : *bias++));
-        *c++ = ember_limit_s8(ember_scaled_dsp(sum, by), s->limits);
-        b += s->inner;
+    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+        for (int32_t i = 0; i < count; i++) {
+            c[i] = ember_limit_s8(c[i], limits);
+        }
     }
 }
 
-void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
+// Rows of b in chunks. Two or three that four lack at the end go with those before
+// them.
+static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c,
+                    int32_t base) {
+    const ember_matmul_s8_t *s = &dsp->matmul;
+    int32_t sums[CHUNK];
+
+    for (int32_t at = 0; at < s->columns;) {
+        const int32_t left = s->columns - at;
+        int32_t count = left < CHUNK ? left : CHUNK;
+        if (count > ROWS && count % ROWS != 0) {
+            count -= count % ROWS;
+        } else if (count < ROWS && count > 1 && at > 0) {
+            at = s->columns - ROWS;
+            count = ROWS;
+        }
+        sum_rows(dsp, b + at * s->inner, count, sums);
+        scale(s, sums, count, base, at, c + at);
+        at += count;
+    }
+}
+
+SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     const int8_t *a = s->a;
     const int8_t *b = s->b;
@@ -125,8 +133,8 @@ void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
     }
 }
 
-ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
-                                           ember_node_t *node) {
+SMALL ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
+                                                 ember_node_t *node) {
     const ember_matmul_s8_t *s = &dsp->matmul;
 
     if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||

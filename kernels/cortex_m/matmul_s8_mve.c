@@ -61,6 +61,32 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *fir
     } while (first != end);
 }
 
+// Whether outputs are shifted, and have no limits but int8's.
+static bool is_plain(const ember_matmul_s8_t *s) {
+    return s->by.shift < 0 && s->limits.low == INT8_MIN && s->limits.high == INT8_MAX;
+}
+
+// Scales `count` sums of the tile, a multiple of sixteen, where `s` is plain.
+static __attribute__((noinline)) void
+scale_plain(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8_t *c) {
+    const int32x4_t shifts = vdupq_n_s32(s->by.shift);
+    const int32x4_t by = vdupq_n_s32(s->by.multiplier);
+    const int32_t zero_point = s->c_offset;
+
+    for (; count > 0; count -= 2 * EMBER_LANES_S16) {
+        const int32x4x2_t sums = vld2q_s32(tile);
+        const int32x4x2_t next = vld2q_s32(tile + EMBER_LANES_S16);
+        const int32x4_t even = ember_shifted_mve(sums.val[0], by, shifts);
+        const int32x4_t odd = ember_shifted_mve(sums.val[1], by, shifts);
+        const int32x4_t a = ember_shifted_mve(next.val[0], by, shifts);
+        ember_store_eight_mve(c, even, odd, zero_point);
+        const int32x4_t b = ember_shifted_mve(next.val[1], by, shifts);
+        ember_store_eight_mve(c + EMBER_LANES_S16, a, b, zero_point);
+        tile += 2 * EMBER_LANES_S16;
+        c += 2 * EMBER_LANES_S16;
+    }
+}
+
 // Scales `count` sums of the tile.
 static __attribute__((noinline)) void
 scale(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8_t *c) {
@@ -100,7 +126,9 @@ static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8
         for (int32_t j = 0; base != 0 && j < count; j++) {
             tile[j] = (int32_t)((uint32_t)tile[j] + (uint32_t)base);
         }
-        scale(s, tile, count, c);
+        const int32_t plain = is_plain(s) ? count & -2 * EMBER_LANES_S16 : 0;
+        scale_plain(s, tile, plain, c);
+        scale(s, tile + plain, count - plain, c + plain);
         first += TILE;
         c += TILE;
     }

@@ -11,6 +11,9 @@
 #include "kernels/cortex_m/conv_s8.h"
 
 #define INLINE static inline __attribute__((always_inline))
+// Compiled for size: what is no inner loop; and for speed, whoever calls it.
+#define SMALL __attribute__((cold))
+#define FAST  static __attribute__((hot, noinline))
 
 // Shifts that ember_scaled_dsp() takes, and the least sum that it does not.
 enum { EMBER_SHIFT_MIN_DSP = -31, EMBER_SHIFT_MAX_DSP = -1, EMBER_SUM_DSP = 1 << 30 };
@@ -48,11 +51,16 @@ INLINE ember_scale_dsp_t ember_scale_dsp(int32_t multiplier, int32_t shift,
     return (ember_scale_dsp_t){multiplier, -1 - shift, 2 * zero_point + 1};
 }
 
-// The output, within int8. The sum of both roundings is the one of requantize.h:
-// down and up by a half, but away from zero where the first result is negative.
-INLINE int32_t ember_scaled_dsp(int32_t sum, ember_scale_dsp_t by) {
-    const int32_t high = ember_smmulr((int32_t)((uint32_t)sum << 1), by.multiplier);
+// The output, within int8, of half of `twice`. The sum of both roundings is the one of
+// requantize.h: down and up by a half, but away from zero where the first result is
+// negative.
+INLINE int32_t ember_scaled_half_dsp(int32_t twice, ember_scale_dsp_t by) {
+    const int32_t high = ember_smmulr(twice, by.multiplier);
     return ember_ssat8_half(((high + (high >> 31)) >> by.shift) + by.bias);
+}
+
+INLINE int32_t ember_scaled_dsp(int32_t sum, ember_scale_dsp_t by) {
+    return ember_scaled_half_dsp((int32_t)((uint32_t)sum << 1), by);
 }
 
 // Whether sums of `inner` products and a bias are small enough, as far as the biases

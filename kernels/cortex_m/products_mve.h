@@ -10,17 +10,25 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { EMBER_LANES_S8 = 16, EMBER_LANES_S32 = 4 };
+enum { EMBER_LANES_S8 = 16, EMBER_LANES_S16 = 8, EMBER_LANES_S32 = 4 };
 
 // Shifts that ember_scaled_mve() takes.
 enum { EMBER_SHIFT_MIN_MVE = -31, EMBER_SHIFT_MAX_MVE = 0 };
 
-// Scales four sums; every shift is in the range above.
+// Scales four sums; every shift is in the range above. The product of what is negative
+// and will be shifted takes one less: halves are rounded away from zero.
 INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,
                                   int32x4_t shifts) {
     const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
-    const int32x4_t down = vshrq_n_s32(vandq_s32(high, shifts), 31);
-    return vrshlq_s32(vqaddq_s32(high, down), shifts);
+    const int32x4_t signs = vandq_s32(high, shifts);
+    return vrshlq_s32(vqdmlahq_n_s32(high, signs, 1), shifts);
+}
+
+// The same where no shift is 0.
+INLINE int32x4_t ember_shifted_mve(int32x4_t sums, int32x4_t multipliers,
+                                   int32x4_t shifts) {
+    const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
+    return vrshlq_s32(vqdmlahq_n_s32(high, high, 1), shifts);
 }
 
 // Moves four scaled sums by the zero point of the output and limits them.
@@ -28,6 +36,17 @@ INLINE int32x4_t ember_limited_mve(int32x4_t scaled, int32_t zero_point, int32x4
                                    int32x4_t high) {
     const int32x4_t moved = vaddq_n_s32(scaled, zero_point);
     return vminq_s32(vmaxq_s32(moved, low), high);
+}
+
+// Moves eight sums, each scaled by a shift below 0, by the zero point of the output and
+// stores them, limited to int8: those at even places, then those at odd ones.
+INLINE void ember_store_eight_mve(int8_t *y, int32x4_t even, int32x4_t odd,
+                                  int32_t zero_point) {
+    const int16x8_t half = vqmovnbq_s32(vreinterpretq_s16_s32(even), even);
+    const int16x8_t all = vqmovntq_s32(half, odd);
+    const int16x8_t moved = vqaddq_n_s16(all, (int16_t)zero_point);
+    const int8x16_t bytes = vqmovnbq_s16(vreinterpretq_s8_s16(moved), moved);
+    vstrbq_s16(y, vreinterpretq_s16_s8(bytes));
 }
 
 INLINE void ember_copy_mve(int8_t *to, const int8_t *from, int32_t count) {

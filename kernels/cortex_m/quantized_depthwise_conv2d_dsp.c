@@ -2,9 +2,11 @@
 // quantized_depthwise_conv2d_dsp: one filter per channel, with the DSP instructions.
 //
 // Four channels at a time, the last four maybe a second time; their weights are widened
-// to int16 in scratch first. Taps beside the image are left out.
+// to int16 in scratch first. Taps beside the image are left out. 3 x 3 taps go line by
+// line.
 #include <stddef.h>
 
+#include "kernels/cortex_m/depthwise_lines_dsp.h"
 #include "kernels/cortex_m/products_dsp.h"
 
 enum { FOUR = 4, MOST_TAPS = 1 << 12 };
@@ -12,7 +14,9 @@ enum { FOUR = 4, MOST_TAPS = 1 << 12 };
 typedef struct {
     ember_conv_s8_t conv;
     uint32_t *weights; // (taps, 2): channels 0 and 2, 1 and 3
+    ember_lines_dsp_t lines;
     int32_t taps;
+    bool by_line;
 } state_t;
 
 // Sums of four channels.
@@ -38,19 +42,6 @@ INLINE void add_tap(sums_t *sums, uint32_t offset, const int8_t *x, uint32_t eve
     sums->d = ember_smlatt(high, odd, sums->d);
 }
 
-// All taps of a 3 x 3 kernel, in rows `pitch` apart, `step` from one to the next.
-INLINE sums_t sum_nine(sums_t sums, uint32_t offset, const int8_t *x, int32_t pitch,
-                       int32_t step, const uint32_t *w) {
-    for (int32_t ky = 0; ky < 3; ky++) {
-        add_tap(&sums, offset, x, w[0], w[1]);
-        add_tap(&sums, offset, x + step, w[2], w[3]);
-        add_tap(&sums, offset, x + 2 * step, w[4], w[5]);
-        x += pitch;
-        w += 6;
-    }
-    return sums;
-}
-
 INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
     y[0] = (int8_t)ember_scaled_dsp(sums.a, block->by[0]);
     y[1] = (int8_t)ember_scaled_dsp(sums.b, block->by[1]);
@@ -61,27 +52,9 @@ INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
     }
 }
 
-// Outputs whose taps all lie inside the image, the first of them at `x`.
-static __attribute__((noinline)) void run_nine(const state_t *s, const block_t *block,
-                                               const int8_t *x, int32_t count,
-                                               int8_t *y) {
-    const ember_conv_s8_t *conv = &s->conv;
-    const uint32_t offset = ember_both_dsp(conv->x_offset);
-    const int32_t step = conv->channels * conv->width.dilation;
-    const int32_t pitch = conv->channels * conv->width.in * conv->height.dilation;
-    const int32_t next = conv->channels * conv->width.stride;
-
-    for (; count > 0; count--) {
-        store(block, sum_nine(block->first, offset, x, pitch, step, s->weights), y);
-        x += next;
-        y += conv->channels;
-    }
-}
-
 // One output with the taps that lie inside the image; `x` is under tap (0, 0).
-static __attribute__((noinline)) void run_one(const state_t *s, const block_t *block,
-                                              const int8_t *x, ember_taps_s8_t down,
-                                              ember_taps_s8_t across, int8_t *y) {
+FAST void run_one(const state_t *s, const block_t *block, const int8_t *x,
+                  ember_taps_s8_t down, ember_taps_s8_t across, int8_t *y) {
     const ember_conv_s8_t *conv = &s->conv;
     const uint32_t offset = ember_both_dsp(conv->x_offset);
     const int32_t step = conv->channels * conv->width.dilation;
@@ -107,21 +80,10 @@ static void run_row(const state_t *s, const block_t *block, const int8_t *x,
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *width = &conv->width;
     const int32_t next = conv->channels * width->stride;
-    const bool nine = down.past - down.first == 3 && conv->height.kernel == 3;
-    const int32_t last = width->in + width->padding - 2 * width->dilation - 1;
-    int32_t past =
-        nine && width->kernel == 3 && last >= 0 ? last / width->stride + 1 : 0;
-    past = past < width->out ? past : width->out;
 
     for (int32_t ox = 0; ox < width->out; ox++) {
-        const int32_t at = ox * width->stride - width->padding;
-        int8_t *to = y + ox * conv->channels;
-        if (at >= 0 && ox < past) {
-            run_nine(s, block, x + ox * next, past - ox, to);
-            ox = past - 1;
-            continue;
-        }
-        run_one(s, block, x + ox * next, down, ember_taps_s8(width, ox), to);
+        run_one(s, block, x + ox * next, down, ember_taps_s8(width, ox),
+                y + ox * conv->channels);
     }
 }
 
@@ -144,7 +106,7 @@ static void set_block(const state_t *s, block_t *block, int32_t from) {
     block->limited = scales->limits.low > INT8_MIN || scales->limits.high < INT8_MAX;
 }
 
-static void run_block(const state_t *s, int32_t from) {
+SMALL static void run_block(const state_t *s, int32_t from) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->channels;
@@ -169,7 +131,12 @@ static int32_t run(void *state) {
     const int32_t last = s->conv.channels - FOUR;
 
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
-        run_block(s, from < last ? from : last);
+        const int32_t first = from < last ? from : last;
+        if (s->by_line) {
+            ember_lines_dsp_run(&s->lines, &s->conv, first);
+        } else {
+            run_block(s, first);
+        }
     }
     return EMBER_OK;
 }
@@ -190,7 +157,11 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
     }
     s->taps = (int32_t)taps;
-    s->weights = ember_node_scratch(node, (size_t)s->taps * 2 * sizeof(uint32_t));
+    s->by_line = ember_lines_dsp_fit(conv);
+    const int32_t size = s->by_line ? ember_lines_dsp_measure(&s->lines, conv)
+                                    : s->taps * 2 * (int32_t)sizeof(uint32_t);
+    s->weights = ember_node_scratch(node, (size_t)size);
+    s->lines.words = s->weights;
     return ember_node_status(node);
 }
 

@@ -46,8 +46,11 @@ static void set_block(const state_t *s, ember_depthwise_block_mve_t *block,
     block->paired = vminvq_s8(0, least) > INT8_MIN;
     const int32x4_t sums[4] = {vmovlbq_s16(even), vmovlbq_s16(odd), vmovltq_s16(even),
                                vmovltq_s16(odd)};
+    int32x4_t most = vdupq_n_s32(EMBER_SHIFT_MIN_MVE);
     for (int32_t n = 0; n < 4; n++) {
         const uint32x4_t at = vldrwq_u32(channels[n]);
+        const int32x4_t shifts =
+            vldrwq_gather_shifted_offset_s32(scales->shifts + from, at);
         int32x4_t first = vmulq_n_s32(sums[n], s->conv.x_offset);
         if (scales->bias != NULL) {
             first = vaddq_s32(
@@ -56,9 +59,10 @@ static void set_block(const state_t *s, ember_depthwise_block_mve_t *block,
         vstrwq_s32(block->first[n], first);
         vstrwq_s32(block->multipliers[n],
                    vldrwq_gather_shifted_offset_s32(scales->multipliers + from, at));
-        vstrwq_s32(block->shifts[n],
-                   vldrwq_gather_shifted_offset_s32(scales->shifts + from, at));
+        vstrwq_s32(block->shifts[n], shifts);
+        most = vmaxq_s32(most, shifts);
     }
+    block->shifted = vmaxvq_s32(EMBER_SHIFT_MIN_MVE, most) < 0;
 }
 
 // Copies row `at` of the image, from channel `from` on, to where it belongs in the

@@ -27,6 +27,13 @@ static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     return made;
 }
 
+// a + 2 b; wraps around.
+static inline int32_t ember_add_twice(int32_t a, int32_t b) {
+    int32_t made;
+    __asm__("add %0, %1, %2, lsl #1" : "=r"(made) : "r"(a), "r"(b));
+    return made;
+}
+
 // Half of `x`, rounded down, or the int8 next to it.
 static inline int32_t ember_ssat8_half(int32_t x) {
     int32_t made;
@@ -133,6 +140,247 @@ static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) 
     words[2] = c;
     words[3] = d;
     return at;
+}
+
+// Sums of `pairs` pairs of filters with three columns: sums[filter, column] are the
+// products of `blocks` blocks of four weights, filters `pitch` bytes apart. Columns are
+// words as in ember_add_four(), (block, even or odd, column). Neither count is 0.
+//
+// In one piece, since the inner loop takes all registers: the weights of the second
+// filter are read twice, and what changes with a pair lies on the stack. Four blocks in
+// a row; the first time, those that `blocks` lacks to a multiple of four are skipped.
+static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register const uint32_t *r1 __asm__("r1") = x;
+    register int32_t r2 __asm__("r2") = pitch;
+    register int32_t r3 __asm__("r3") = blocks;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = pairs;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r3, r3, lsl #1\n\t"
+                     "add r4, r1, r4, lsl #3\n\t" // end of the columns
+                     "mov r5, r1\n\t"
+                     "mov r6, r12\n\t"
+                     "add r14, r14, r14, lsl #1\n\t"
+                     "add r7, r12, r14, lsl #3\n\t" // end of the sums
+                     "lsl r8, r2, #1\n\t"
+                     "sub r8, r8, r3, lsl #2\n\t" // from the end of a pair to the next
+                     "rsb r9, r3, #0\n\t"         // blocks to skip
+                     "push {r4-r9}\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #20]\n\t"
+                     "mov r7, #0\n\t"
+                     "mov r8, #0\n\t"
+                     "mov r9, #0\n\t"
+                     "mov r10, #0\n\t"
+                     "mov r11, #0\n\t"
+                     "mov r14, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr.w r3, [r0], #4\n\t"
+                     "ldr.w r12, [r0, r2]\n\t"
+                     "ldmia.w r1!, {r4, r5, r6}\n\t"
+                     "sxtb16 r12, r12\n\t"
+                     "smlad r10, r12, r4, r10\n\t"
+                     "smlad r11, r12, r5, r11\n\t"
+                     "smlad r14, r12, r6, r14\n\t"
+                     "sxtb16 r12, r3\n\t"
+                     "smlad r7, r12, r4, r7\n\t"
+                     "smlad r8, r12, r5, r8\n\t"
+                     "smlad r9, r12, r6, r9\n\t"
+                     "ldmia.w r1!, {r4, r5, r6}\n\t"
+                     "sxtb16 r3, r3, ror #8\n\t"
+                     "smlad r7, r3, r4, r7\n\t"
+                     "smlad r8, r3, r5, r8\n\t"
+                     "smlad r9, r3, r6, r9\n\t"
+                     "ldr.w r12, [r0, r2]\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r10, r12, r4, r10\n\t"
+                     "smlad r11, r12, r5, r11\n\t"
+                     "smlad r14, r12, r6, r14\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r1, r12\n\t"
+                     "bne 10b\n\t"
+                     "ldr r3, [sp, #8]\n\t"
+                     "ldr r1, [sp, #4]\n\t"
+                     "ldr r6, [sp, #12]\n\t"
+                     "ldr r4, [sp, #16]\n\t"
+                     "stmia r3!, {r7-r11, r14}\n\t"
+                     "str r3, [sp, #8]\n\t"
+                     "add r0, r4\n\t"
+                     "cmp r3, r6\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #24\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// Sums of 3 x 3 taps for 2 * `steps` > 0 neighbouring outputs. Lines of elements are
+// words of two of them; of each line of taps, `weights` has 0 and 1, then 1 and 2.
+static inline void ember_line_1_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    register const uint32_t *r0 __asm__("r0") = x;
+    register const uint32_t *r1 __asm__("r1") = second;
+    register const uint32_t *r2 __asm__("r2") = third;
+    register int32_t *r3 __asm__("r3") = sums;
+    register const uint32_t *r12 __asm__("r12") = weights;
+    register int32_t r14 __asm__("r14") = steps;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r14, r3, r14, lsl #3\n\t"
+                     "push {r14}\n\t"
+                     "ldmia r12, {r4-r9}\n\t"
+                     "1:\n\t"
+                     "ldrd r10, r11, [r0], #4\n\t"
+                     "smuad r12, r10, r4\n\t"
+                     "smlabt r12, r11, r5, r12\n\t"
+                     "smultb r14, r10, r4\n\t"
+                     "smlad r14, r11, r5, r14\n\t"
+                     "ldrd r10, r11, [r1], #4\n\t"
+                     "smlad r12, r10, r6, r12\n\t"
+                     "smlabt r12, r11, r7, r12\n\t"
+                     "smlatb r14, r10, r6, r14\n\t"
+                     "smlad r14, r11, r7, r14\n\t"
+                     "ldrd r10, r11, [r2], #4\n\t"
+                     "smlad r12, r10, r8, r12\n\t"
+                     "smlabt r12, r11, r9, r12\n\t"
+                     "smlatb r14, r10, r8, r14\n\t"
+                     "smlad r14, r11, r9, r14\n\t"
+                     "str r12, [r3], #4\n\t"
+                     "str r14, [r3], #4\n\t"
+                     "ldr r10, [sp]\n\t"
+                     "cmp r3, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #4\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// The same for `steps` outputs that lie two elements apart.
+static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    register const uint32_t *r0 __asm__("r0") = x;
+    register const uint32_t *r1 __asm__("r1") = second;
+    register const uint32_t *r2 __asm__("r2") = third;
+    register int32_t *r3 __asm__("r3") = sums;
+    register const uint32_t *r12 __asm__("r12") = weights;
+    register int32_t r14 __asm__("r14") = steps;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r14, r3, r14, lsl #2\n\t"
+                     "push {r14}\n\t"
+                     "ldmia r12, {r4-r9}\n\t"
+                     "1:\n\t"
+                     "ldrd r10, r11, [r0], #4\n\t"
+                     "smuad r12, r10, r4\n\t"
+                     "smlabt r12, r11, r5, r12\n\t"
+                     "ldrd r10, r11, [r1], #4\n\t"
+                     "smlad r12, r10, r6, r12\n\t"
+                     "smlabt r12, r11, r7, r12\n\t"
+                     "ldrd r10, r11, [r2], #4\n\t"
+                     "smlad r12, r10, r8, r12\n\t"
+                     "smlabt r12, r11, r9, r12\n\t"
+                     "str r12, [r3], #4\n\t"
+                     "ldr r10, [sp]\n\t"
+                     "cmp r3, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #4\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+// Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
+// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register int32_t r1 __asm__("r1") = pitch;
+    register int32_t r2 __asm__("r2") = blocks; // later 3 * pitch - 4
+    register const uint32_t *r3 __asm__("r3") = x;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = fours;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r3, r2, lsl #3\n\t"
+                     "mov r5, r3\n\t"
+                     "mov r6, r12\n\t"
+                     "add r7, r12, r14, lsl #4\n\t"
+                     "lsl r8, r1, #2\n\t"
+                     "sub r8, r8, r2, lsl #2\n\t"
+                     "rsb r9, r2, #0\n\t"
+                     "push {r4-r9}\n\t"
+                     "add r2, r1, r1, lsl #1\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #20]\n\t"
+                     "mov r4, #0\n\t"
+                     "mov r5, #0\n\t"
+                     "mov r6, #0\n\t"
+                     "mov r7, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr.w r9, [r3, #4]\n\t"
+                     "ldr.w r8, [r3], #8\n\t"
+                     "ldr.w r11, [r0, r1]\n\t"
+                     "ldr.w r12, [r0, r1, lsl #1]\n\t"
+                     "ldr.w r10, [r0], #4\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r4, r14, r8, r4\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r4, r10, r9, r4\n\t"
+                     "sxtb16 r14, r11\n\t"
+                     "smlad r5, r14, r8, r5\n\t"
+                     "sxtb16 r11, r11, ror #8\n\t"
+                     "smlad r5, r11, r9, r5\n\t"
+                     "ldr.w r10, [r0, r2]\n\t"
+                     "sxtb16 r14, r12\n\t"
+                     "smlad r6, r14, r8, r6\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r6, r12, r9, r6\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r7, r14, r8, r7\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r7, r10, r9, r7\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r3, r12\n\t"
+                     "bne 10b\n\t"
+                     "ldr r14, [sp, #8]\n\t"
+                     "ldr r3, [sp, #4]\n\t"
+                     "ldr r8, [sp, #16]\n\t"
+                     "ldr r10, [sp, #12]\n\t"
+                     "stmia r14!, {r4-r7}\n\t"
+                     "str r14, [sp, #8]\n\t"
+                     "add r0, r8\n\t"
+                     "cmp r14, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #24\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
 }
 
 #endif // EMBER_INTRINSICS_ARM_DSP_H

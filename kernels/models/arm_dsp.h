@@ -40,6 +40,10 @@ static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     return (int32_t)(((int64_t)a * b + ((int64_t)1 << 31)) >> 32);
 }
 
+static inline int32_t ember_add_twice(int32_t a, int32_t b) {
+    return (int32_t)((uint32_t)a + ((uint32_t)b << 1));
+}
+
 static inline int32_t ember_ssat8_half(int32_t x) {
     x >>= 1;
     return x < INT8_MIN ? INT8_MIN : x > INT8_MAX ? INT8_MAX : x;
@@ -89,6 +93,70 @@ static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) 
         words[i] = at[i];
     }
     return at + 4;
+}
+
+static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    for (int32_t filter = 0; filter < 2 * pairs; filter++) {
+        for (int32_t n = 0; n < 3; n++) {
+            const int8_t *from = w;
+            int32_t sum = 0;
+            for (int32_t i = 0; i < blocks; i++) {
+                const uint32_t *words = x + 6 * i + n;
+                sum = ember_add_four(sum, ember_ldr_next(&from), words[0], words[3]);
+            }
+            *sums++ = sum;
+        }
+        w += pitch;
+    }
+}
+
+// One line of taps: adds to the sums of the output at the first element of x[0] and, of
+// the one at the second.
+static inline void ember_line_add_dsp(int32_t sums[2], const uint32_t *x,
+                                      const uint32_t *weights) {
+    sums[0] = ember_smlad(x[0], weights[0], sums[0]);
+    sums[0] = ember_smlabb(x[1], weights[1] >> 16, sums[0]);
+    sums[1] = ember_smlabb(x[0] >> 16, weights[0], sums[1]);
+    sums[1] = ember_smlad(x[1], weights[1], sums[1]);
+}
+
+static inline void ember_line_1_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    for (int32_t i = 0; i < steps; i++) {
+        int32_t two[2] = {0, 0};
+        ember_line_add_dsp(two, x + i, weights);
+        ember_line_add_dsp(two, second + i, weights + 2);
+        ember_line_add_dsp(two, third + i, weights + 4);
+        memcpy(sums + 2 * i, two, sizeof(two));
+    }
+}
+
+static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
+                                    const uint32_t *second, const uint32_t *third,
+                                    const uint32_t *weights, int32_t steps) {
+    for (int32_t i = 0; i < steps; i++) {
+        int32_t two[2] = {0, 0};
+        ember_line_add_dsp(two, x + i, weights);
+        ember_line_add_dsp(two, second + i, weights + 2);
+        ember_line_add_dsp(two, third + i, weights + 4);
+        sums[i] = two[0];
+    }
+}
+
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    for (int32_t row = 0; row < 4 * fours; row++) {
+        const int8_t *from = w;
+        int32_t sum = 0;
+        for (int32_t i = 0; i < blocks; i++) {
+            const uint32_t *words = x + 2 * i;
+            sum = ember_add_four(sum, ember_ldr_next(&from), words[0], words[1]);
+        }
+        *sums++ = sum;
+        w += pitch;
+    }
 }
 
 #endif // EMBER_MODELS_ARM_DSP_H

@@ -42,8 +42,16 @@ static inline int8x16_t vreinterpretq_s8_s16(int16x8_t a) {
     return (int8x16_t)a;
 }
 
+static inline int16x8_t vreinterpretq_s16_s8(int8x16_t a) {
+    return (int16x8_t)a;
+}
+
 static inline int16x8_t vreinterpretq_s16_s32(int32x4_t a) {
     return (int16x8_t)a;
+}
+
+static inline int32x4_t vreinterpretq_s32_s16(int16x8_t a) {
+    return (int32x4_t)a;
 }
 
 static inline int32x4_t vreinterpretq_s32_f32(float32x4_t a) {
@@ -140,6 +148,13 @@ static inline int8_t vminvq_s8(int8_t least, int8x16_t a) {
     return least;
 }
 
+static inline int32_t vmaxvq_s32(int32_t most, int32x4_t a) {
+    for (int i = 0; i < 4; i++) {
+        most = a[i] > most ? a[i] : most;
+    }
+    return most;
+}
+
 static inline int8_t vmaxvq_p_s8(int8_t most, int8x16_t a, mve_pred16_t lanes) {
     for (int i = 0; i < 16; i++) {
         most = ember_mve_byte(lanes, i) && a[i] > most ? a[i] : most;
@@ -177,6 +192,15 @@ static inline int32x4_t vqrdmulhq_s32(int32x4_t a, int32x4_t b) {
         a[i] = (int32_t)ember_mve_cut((product + ((int64_t)1 << 30)) >> 31, 32);
     }
     return a;
+}
+
+// The upper half of 2 a b, added to `sum`.
+static inline int32x4_t vqdmlahq_n_s32(int32x4_t sum, int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++) {
+        const int64_t product = (int64_t)a[i] * b;
+        sum[i] = (int32_t)ember_mve_cut(sum[i] + (product >> 31), 32);
+    }
+    return sum;
 }
 
 static inline int32x4_t vqrdmulhq_n_s32(int32x4_t a, int32_t b) {

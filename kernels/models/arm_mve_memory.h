@@ -60,6 +60,12 @@ static inline int32x4_t vldrbq_s32(const int8_t *at) {
     return vldrbq_z_s32(at, 0xffff);
 }
 
+static inline void vstrbq_s16(int8_t *at, int16x8_t value) {
+    for (int i = 0; i < 8; i++) {
+        at[i] = (int8_t)value[i];
+    }
+}
+
 static inline int8x16_t
 vldrbq_gather_offset_z_s8(const int8_t *base, uint8x16_t offsets, mve_pred16_t lanes) {
     int8x16_t made = {0};
@@ -135,6 +141,20 @@ static inline int32x4_t vldrwq_z_s32(const int32_t *at, mve_pred16_t lanes) {
 
 static inline int32x4_t vldrwq_s32(const int32_t *at) {
     return vldrwq_z_s32(at, 0xffff);
+}
+
+typedef struct {
+    int32x4_t val[2];
+} int32x4x2_t;
+
+// Eight words; those at even places apart from those at odd ones.
+static inline int32x4x2_t vld2q_s32(const int32_t *at) {
+    int32x4x2_t made;
+    for (int i = 0; i < 4; i++) {
+        made.val[0][i] = at[2 * i];
+        made.val[1][i] = at[2 * i + 1];
+    }
+    return made;
 }
 
 static inline uint32x4_t vldrwq_u32(const uint32_t *at) {

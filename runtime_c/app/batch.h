@@ -21,6 +21,8 @@
 // From the runner, the results of each case in order:
 //
 //     HELLO   ember_batch_hello_t
+//     CYCLES  ember_batch_cycles_t, then an ember_batch_node_t for each instruction of
+//             the method. Before the OUTPUT of each run of a case with the flag TIMED
 //     OUTPUT  ember_batch_output_t; the outputs (values.h) follow the record. One for
 //             each run that ended well
 //     RESULT  ember_batch_result_t, then the sentence of a failure. The last of a case
@@ -40,6 +42,7 @@ enum {
     EMBER_BATCH_OUTPUT = 5,
     EMBER_BATCH_RESULT = 6,
     EMBER_BATCH_DEAD = 7,
+    EMBER_BATCH_CYCLES = 8,
 };
 
 // Where a case failed.
@@ -54,7 +57,12 @@ enum {
 };
 
 // Flags of a case.
-enum { EMBER_BATCH_BUNDLE = 1, EMBER_BATCH_LINKED = 2, EMBER_BATCH_POISON = 4 };
+enum {
+    EMBER_BATCH_BUNDLE = 1,
+    EMBER_BATCH_LINKED = 2,
+    EMBER_BATCH_POISON = 4,
+    EMBER_BATCH_TIMED = 8, // instead of POISON
+};
 
 #define EMBER_BATCH_UNKNOWN UINT64_MAX // bytes
 
@@ -102,6 +110,18 @@ typedef struct ember_batch_dead {
     uint32_t first;
     uint32_t last;
 } ember_batch_dead_t;
+
+typedef struct ember_batch_cycles {
+    uint32_t index;
+    uint32_t run;
+    uint32_t whole; // cycles of the execution, with those of counting
+    uint32_t count; // of the nodes that follow
+} ember_batch_cycles_t;
+
+typedef struct ember_batch_node {
+    uint32_t cycles; // of all executions; modulo 2^32
+    uint32_t executions;
+} ember_batch_node_t;
 
 typedef struct ember_batch_output {
     uint32_t index;

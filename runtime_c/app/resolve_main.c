@@ -6,6 +6,7 @@
 //     methods=0,2   indices of the methods to load
 //     data=N        number of data files
 //     vector=N      bytes of a vector in streaming mode, on boards with SME
+//     cpu=N         ember_cpu_t of the core, where the board's may have less than `isa`
 //     apart=N       tells what loading made of each node, from memory whose regions lie
 //                   N bytes further apart; 0 (the default): does not
 //
@@ -20,6 +21,7 @@
 #include "ember/method.h"
 #include "ember/port.h"
 
+#include "../port/common.h"
 #include "../src/method_state.h"
 #include "resolve_limits.h"
 #include "resolve_load.h"
@@ -136,6 +138,10 @@ int main(void) {
     const char *vector = option(line, "vector=");
     if (*vector != '\0') {
         resolve_set_vector(read_number(&vector));
+    }
+    const char *cpu = option(line, "cpu=");
+    if (*cpu != '\0') {
+        ember_port_modelled = read_number(&cpu);
     }
     const char *more = option(line, "apart=");
     resolve_apart = read_number(&more);

@@ -41,6 +41,7 @@ typedef struct test_case {
     uint32_t shared_count;
     test_method_t *methods;
     ember_span_t temp;
+    ember_batch_cycles_t *cycles; // of the last execution; its nodes follow
     ember_batch_result_t result;
     ember_error_t error;
 } test_case_t;
@@ -64,6 +65,9 @@ ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded);
 // Executes a method; before every instruction, and at the end, its dead ranges are
 // overwritten.
 ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded);
+
+// Executes a method and counts the cycles of each instruction to `cycles`.
+ember_status_t test_timed_execute(test_case_t *test, test_method_t *loaded);
 
 // `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need noted, when
 // there is no room.

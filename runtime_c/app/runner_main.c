@@ -79,12 +79,18 @@ static ember_status_t set_inputs(const runner_t *runner, test_case_t *test,
                               : status;
 }
 
+static ember_status_t execute_as_asked(test_case_t *test, test_method_t *loaded) {
+    if (loaded->dead_ranges != NULL) {
+        return test_dead_execute(test, loaded);
+    }
+    return (test->head.flags & EMBER_BATCH_TIMED) != 0
+               ? test_timed_execute(test, loaded)
+               : ember_method_execute(&loaded->method, &test->error);
+}
+
 static ember_status_t execute(test_case_t *test, test_method_t *loaded) {
     ember_port_mark_begin(EMBER_MARK_EXECUTE);
-    const ember_status_t status =
-        loaded->dead_ranges != NULL
-            ? test_dead_execute(test, loaded)
-            : ember_method_execute(&loaded->method, &test->error);
+    const ember_status_t status = execute_as_asked(test, loaded);
     ember_port_mark_end(EMBER_MARK_EXECUTE);
     return status;
 }
@@ -102,6 +108,11 @@ static ember_status_t report(const runner_t *runner, test_case_t *test,
     }
     if (output.verdict != EMBER_OK && output.verdict != EMBER_MISMATCH) {
         return (ember_status_t)output.verdict;
+    }
+    if (test->cycles != NULL) {
+        const size_t nodes = test->cycles->count * sizeof(ember_batch_node_t);
+        write_record(runner, EMBER_BATCH_CYCLES, test->cycles,
+                     sizeof(*test->cycles) + nodes, "");
     }
     write_record(runner, EMBER_BATCH_OUTPUT, &output, sizeof(output), "");
     return ember_values_write(runner->out, method);

@@ -4,6 +4,8 @@
 
 volatile uint32_t ember_marks[EMBER_MARK_COUNT];
 
+uint32_t ember_port_modelled = UINT32_MAX;
+
 // A fault may be a fault of the log itself: the second one leaves at once.
 static int faulted;
 

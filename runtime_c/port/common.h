@@ -27,6 +27,10 @@ int ember_port_stack_check(const uint32_t *start, int code);
 // The byte that ends the input of a console that knows no other end (ASCII's EOT).
 #define EMBER_CONSOLE_END 4
 
+// What models of instructions stand for, on ports of computers that have none of them
+// (kernels/models): all, unless a tool looks what a lesser core would do.
+extern uint32_t ember_port_modelled;
+
 // Drops the first word (the program's name) from `line`. The new length.
 size_t ember_port_drop_name(char *line);
 

@@ -41,6 +41,10 @@ WEAK uint32_t ember_port_ticks_per_second(void) {
     return 1;
 }
 
+WEAK uint32_t ember_port_cycles(void) {
+    return 0;
+}
+
 WEAK size_t ember_port_arguments(char *line, size_t capacity) {
     if (capacity > 0) {
         line[0] = '\0';

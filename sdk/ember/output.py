@@ -56,7 +56,7 @@ def console(json_to: str | None = None, columns: int = 80) -> Console:
 
 def table(*columns: str, title: str | None = None) -> Table:
     """A plain table; a column that starts with '>' is right-aligned."""
-    made = Table(
+    table = Table(
         box=box.SIMPLE_HEAD,
         title=title,
         title_justify="left",
@@ -65,13 +65,13 @@ def table(*columns: str, title: str | None = None) -> Table:
     )
     for column in columns:
         right = column.startswith(">")
-        made.add_column(
+        table.add_column(
             column.lstrip(">"),
             justify="right" if right else "left",
             no_wrap=right,
             overflow="fold",
         )
-    return made
+    return table
 
 
 def write_json(data: Any, json_to: str | None) -> None:
@@ -115,7 +115,11 @@ def note(what: str, remedy: str) -> None:
 
 def plain(text: str) -> str:
     """Text from a file, safe to print: no control characters, no Rich markup."""
-    return escape("".join(one if one.isprintable() else "\ufffd" for one in text))
+    return escape(
+        "".join(
+            character if character.isprintable() else "\ufffd" for character in text
+        )
+    )
 
 
 def counted(count: int, noun: str) -> str:

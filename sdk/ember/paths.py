@@ -93,7 +93,11 @@ def text(path: Path | str) -> str:
 
 def need_nameable(path: Path, signs: str = ";") -> None:
     """Raise an SdkError when CMake cannot name the path, for one of the `signs`."""
-    wrong = [one for one in str(path) if one in signs or ord(one) < ord(" ")]
+    wrong = [
+        character
+        for character in str(path)
+        if character in signs or ord(character) < ord(" ")
+    ]
     if wrong:
         raise SdkError(
             f"the path {text(path)!r} contains {wrong[0]!r}, which CMake cannot handle",
@@ -107,7 +111,9 @@ def need_folder(folder: Path, hint: str | None = None) -> None:
 
     For commands that work for a long time before they write.
     """
-    there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
+    there = next(
+        place for place in (folder, *folder.absolute().parents) if place.exists()
+    )
     if not there.is_dir():
         raise _unwritable(folder, f"{there} is a file", hint)
     if not os.access(there, os.W_OK | os.X_OK):

@@ -106,14 +106,14 @@ def _write_through(path: Path, content: bytes) -> None:
 
 def _replace(path: Path, content: bytes) -> None:
     number, name = tempfile.mkstemp(prefix=_ASIDE, dir=path.parent)
-    made = Path(name)
+    temporary = Path(name)
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)
-        made.chmod(_mode(path))
-        made.replace(path)
+        temporary.chmod(_mode(path))
+        temporary.replace(path)
     except BaseException:
-        made.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -196,16 +196,18 @@ def folder(target: Path, whole: Sequence[str] = ()) -> Iterator[Path]:
     Files that are the same are left alone, so that nothing is built again for them.
     Below the folders `whole` of `target` what is not in the new one is removed.
     """
-    made = [one for one in (target, *target.parents) if not one.exists()]
+    new_folders = [
+        folder for folder in (target, *target.parents) if not folder.exists()
+    ]
     paths.writable_folder(target)
     try:
         with locked(target), aside(target) as place:
             yield place
             publish(place, target, whole)
     except BaseException:
-        for one in made:
+        for folder in new_folders:
             with contextlib.suppress(OSError):
-                one.rmdir()
+                folder.rmdir()
         raise
 
 
@@ -225,8 +227,8 @@ def aside(target: Path) -> Iterator[Path]:
 
 def publish(place: Path, target: Path, whole: Sequence[str] = ()) -> None:
     """Move what `place` holds to `target`, where it differs."""
-    files = [one.relative_to(place) for one in _files(place)]
-    for folder in dict.fromkeys(one.parent for one in files):
+    files = [path.relative_to(place) for path in _files(place)]
+    for folder in dict.fromkeys(file.parent for file in files):
         (target / folder).mkdir(parents=True, exist_ok=True)
     for name in files:
         if not _is_same(place / name, target / name):
@@ -236,9 +238,9 @@ def publish(place: Path, target: Path, whole: Sequence[str] = ()) -> None:
 
 def _remove_others(target: Path, whole: Sequence[str], kept: set[Path]) -> None:
     for name in whole:
-        for one in _files(target / name):
-            if one not in kept:
-                one.unlink()
+        for file in _files(target / name):
+            if file not in kept:
+                file.unlink()
         for parent, _, _ in os.walk(target / name, topdown=False):
             with contextlib.suppress(OSError):  # it is not empty
                 Path(parent).rmdir()
@@ -246,14 +248,14 @@ def _remove_others(target: Path, whole: Sequence[str], kept: set[Path]) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """All below that is no folder, links too."""
-    found = sorted(folder.rglob("*"))
-    return [one for one in found if one.is_symlink() or not one.is_dir()]
+    below = sorted(folder.rglob("*"))
+    return [path for path in below if path.is_symlink() or not path.is_dir()]
 
 
-def _is_same(made: Path, there: Path) -> bool:
-    if made.is_symlink() or there.is_symlink():
-        both = made.is_symlink() and there.is_symlink()
-        return both and made.readlink() == there.readlink()
-    if not there.is_file() or made.stat().st_size != there.stat().st_size:
+def _is_same(new: Path, there: Path) -> bool:
+    if new.is_symlink() or there.is_symlink():
+        both = new.is_symlink() and there.is_symlink()
+        return both and new.readlink() == there.readlink()
+    if not there.is_file() or new.stat().st_size != there.stat().st_size:
         return False
-    return made.read_bytes() == there.read_bytes()
+    return new.read_bytes() == there.read_bytes()

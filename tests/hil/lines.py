@@ -25,6 +25,7 @@ class FaultyEmulator:
     """An emulator's line that loses, flips and adds bytes; an ember.hil.line.Line."""
 
     needs_firmware = True
+    takes_files = False
     options = "--transport uart"
 
     def __init__(self, rate=0.0, burst_every=0):

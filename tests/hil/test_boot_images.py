@@ -7,6 +7,7 @@ DTCM and OCRAM. The boot ROM is this file, by the words of the reference manual.
 import struct
 
 import pytest
+from rp2040 import crc32_of_boot_rom
 from simprobe.gdbstub import PC, SP, XPSR
 from simulator import connect
 
@@ -78,16 +79,6 @@ class Drive:
         assert family == 0xE48BFF56
         assert all(part.address % 256 == len(part.data) % 256 == 0 for part in parts)
         return {part.address: part.data for part in parts}
-
-
-def crc32_of_boot_rom(data):
-    """Polynomial 0x04C11DB7, from all ones, highest bit first (RP2040 datasheet)."""
-    crc = 0xFFFF_FFFF
-    for byte in data:
-        crc ^= byte << 24
-        for _ in range(8):
-            crc = (crc << 1 ^ (0x04C1_1DB7 if crc >> 31 else 0)) & 0xFFFF_FFFF
-    return crc
 
 
 def test_an_rp2040_finds_a_second_stage_in_the_file_on_its_drive(tmp_path, monkeypatch):

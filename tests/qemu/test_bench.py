@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import subprocess
 import sys
 
 import pytest
-from benchmarks import core, int8, sizes
+from benchmarks import core, cycles, int8, sizes
 
 from ember import boards, paths
 from ember.toolchain import linkmap
@@ -121,3 +122,30 @@ def test_what_got_worse_names_the_kernel():
     assert f"{name} takes" in first
     assert second.startswith("int8 resnet8 on M55: code is ")
     assert int8.worse(before, before) == []
+
+
+def test_cycles_are_no_worse_than_their_baseline():
+    done = bench("cycles", "--check", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    costs = json.loads(done.stdout)
+    assert {(one["name"], one["core"]) for one in costs} == {
+        (f"{name}_small", core) for name, core in cycles.SMALL
+    }
+    for one in costs:  # M55 issues no more than one instruction a cycle here
+        assert one["execute"] > 0.9 * one["instructions"]
+        assert one["here"] >= one["execute"]
+
+
+def test_more_cycles_with_as_many_instructions_are_worse():
+    before = cycles.baseline()
+    assert {(one.name, one.core) for one in before} > set(cycles.WHOLE)
+    assert cycles.worse(before, before) == []
+    slow = copy.deepcopy(before[0])
+    name = max(slow.kernels, key=lambda key: slow.kernels[key])
+    slow.kernels[name] = int(1.1 * slow.kernels[name])
+    object.__setattr__(slow, "execute", int(1.05 * slow.execute))
+    (sentence,) = cycles.worse([slow], before)
+    assert f"execute is {slow.execute:,}" in sentence
+    assert f"{name} takes" in sentence
+    new = dataclasses.replace(slow, name="new")
+    assert "the baseline lacks them" in cycles.worse([new], before)[0]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from rp2040 import crc32_of_boot_rom
 
 from ember import boards, build, paths
 from ember.flash import blocks
@@ -128,12 +129,3 @@ def test_the_second_stage_of_rp2040_has_its_crc(tmp_path: Path) -> None:
     content = binary.read_bytes()
     assert len(content) == 256
     assert struct.unpack("<I", content[252:])[0] == crc32_of_boot_rom(content[:252])
-
-
-def crc32_of_boot_rom(data: bytes) -> int:
-    crc = 0xFFFF_FFFF
-    for byte in data:
-        crc ^= byte << 24
-        for _ in range(8):
-            crc = (crc << 1 ^ (0x04C1_1DB7 if crc >> 31 else 0)) & 0xFFFF_FFFF
-    return crc

@@ -25,11 +25,12 @@ CONFORMANCE = Path(__file__).parents[1] / "conformance" / "cases"
 DIALECT = Path(__file__).parents[1] / "conformance" / "cortex_m"
 NUMPY = Path(__file__).parents[1] / "conformance" / "numpy"
 EVERY = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
+# Cores between these and those above are tried by `make check`.
 SOME = (
     "host-asan",
-    "mps2-an385",
+    pytest.param("mps2-an385", marks=pytest.mark.long),
     "mps2-an385-v6m",
-    "mps2-an500",
+    pytest.param("mps2-an500", marks=pytest.mark.long),
     "mps2-an505",
     "netduinoplus2",
 )
@@ -74,9 +75,12 @@ def test_all_committed_cases(board: str) -> None:
     assert all((one.instructions is not None) is counted for one in results)
 
 
-@pytest.mark.parametrize("board", [*EVERY, "host-asan", "mps2-an385"])
+without_fpu = pytest.param("mps2-an385", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("board", [*EVERY, "host-asan", without_fpu])
 def test_every_operator(board: str) -> None:
-    """The committed conformance programs, and NumPy's; an385 has no FPU."""
+    """The committed conformance programs, and NumPy's."""
     check(run([CONFORMANCE, NUMPY], board))
 
 
@@ -216,7 +220,7 @@ def test_many_cases_a_second(tmp_path: Path) -> None:
     """At least 100 one-operator cases a second, the emulator's start included."""
     board = boards.load("mps3-an547")
     found = [one for one in cases.find([CASES]) if one.name.startswith("op_")]
-    runner.for_cases(board, [cases.read(one) for one in found])  # is built
+    runner.for_programs(board, [cases.read(one).program for one in found])  # is built
     with pace.within(len(found) / 100):
         testing.test(found, [board], jobs=1)
 

@@ -12,9 +12,9 @@ from certify import BOARDS, DELEGATES, certify
 
 from ember import build, cli, paths
 from ember.build import folder as build_folder
-from ember.build.firmware import Objects
+from ember.build.firmware import LinkInputs
 from ember.build.stack import image
-from ember.build.stack.bound import Graph
+from ember.build.stack.bound import CallGraph
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
@@ -176,15 +176,15 @@ def test_a_stack_below_the_bound_names_the_deepest_calls(
     assert build.build(MLP, M4, options=build.Options(stack=4096)).plan["stack"] == 4096
 
 
-def grown(text: str) -> Callable[[Objects, Path, Path], None]:
+def grown(text: str) -> Callable[[LinkInputs, Path, Path], None]:
     """Objects.link() with another object, of which nobody was told."""
-    link = Objects.link
+    link = LinkInputs.link
 
-    def made(self: Objects, firmware: Path, script: Path) -> None:
+    def made(self: LinkInputs, firmware: Path, script: Path) -> None:
         source = firmware.with_name("more.c")
         source.write_text(text)
         (more,) = self.made.compile([source], firmware.parent)
-        link(Objects(self.made, (*self.files, more), None, None), firmware, script)
+        link(LinkInputs(self.made, (*self.files, more), None, None), firmware, script)
 
     return made
 
@@ -193,7 +193,7 @@ def test_a_section_that_grew_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = '__attribute__((section(".bss.ember_marks"))) char grown[64];\n'
-    monkeypatch.setattr(Objects, "link", grown(text))
+    monkeypatch.setattr(LinkInputs, "link", grown(text))
     said = error_of(capsys)
     assert ".ember_marks (bss) has 96 bytes in data, but 32 were planned" in said
 
@@ -201,15 +201,15 @@ def test_a_section_that_grew_is_named(
 def test_a_section_nobody_planned_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    link = Objects.link
+    link = LinkInputs.link
 
-    def made(self: Objects, firmware: Path, script: Path) -> None:
+    def made(self: LinkInputs, firmware: Path, script: Path) -> None:
         text = script.read_text()
         more = "SECTIONS\n{\n  .more (NOLOAD) : { . += 48; } > data :NONE\n"
         script.write_text(text.replace("SECTIONS\n{\n", more))
         link(self, firmware, script)
 
-    monkeypatch.setattr(Objects, "link", made)
+    monkeypatch.setattr(LinkInputs, "link", made)
     said = error_of(capsys)
     assert ".more takes 48 bytes of data, but none were planned" in said
 
@@ -217,10 +217,10 @@ def test_a_section_nobody_planned_is_named(
 def test_a_frame_that_is_another_in_the_image_is_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known: list[Graph] = []
+    known: list[CallGraph] = []
     compare = image.differences
 
-    def noted(graph: Graph, firmware: Path) -> list[str]:
+    def noted(graph: CallGraph, firmware: Path) -> list[str]:
         known.append(graph)
         return compare(graph, firmware)
 

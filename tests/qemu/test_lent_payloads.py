@@ -87,7 +87,7 @@ def test_outputs_are_right_and_certified(name: str, tmp_path: Path) -> None:
         == (built.plan["scratch"])
     )
     for got, want in zip(log.arrays(), first.outputs, strict=True):
-        assert isinstance(want, cases.Tensor)
+        assert isinstance(want, cases.CaseTensor)
         np.testing.assert_allclose(got, want.array, rtol=case.rtol, atol=case.atol)
 
 

@@ -19,6 +19,7 @@ DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
 OWN = Path(__file__).parent / "own"
 SCORES = ["-1.673", "-0.401", "-1.371", "0.178", "-1.871"]  # the first five, of zeros
 BOARDS = ("mps2-an386", "mps3-an547", "netduinoplus2")
+FEW = BOARDS[:2]  # the last has the core of the first
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
@@ -67,19 +68,24 @@ def pio(package_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Pio(package_tools, tmp_path / "core")
 
 
-def test_the_example(pio: Pio, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "names", [FEW, pytest.param(BOARDS, marks=pytest.mark.long)], ids=["few", "all"]
+)
+def test_the_example(names: tuple[str, ...], pio: Pio, tmp_path: Path) -> None:
+    chosen = [word for name in names for word in ("-e", name)]
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     folder = tmp_path / "examples" / "platformio"
     platformio.write(folder / ".ember")
     assert platformio.has_scons(folder / ".ember")
-    said = pio(folder, "run")
-    assert said.count("SUCCESS") >= len(BOARDS)
-    for name in BOARDS:
+    said = pio(folder, "run", *chosen)
+    assert said.count("SUCCESS") >= len(names)
+    for name in names:
         said = pio(folder, "run", "-e", name, "-t", "upload").splitlines()
         at = said.index("executed")
         assert said[at + 1 : at + 6] == SCORES
-    said = pio(folder, "test")
-    assert "15 test cases: 15 succeeded" in said
+    said = pio(folder, "test", *chosen)
+    count = 5 * len(names)
+    assert f"{count} test cases: {count} succeeded" in said
     # A failing test is one.
     main = folder / "test" / "test_model" / "test_main.c"
     main.write_text(main.read_text().replace('"test_loads", ', '"test_loads", !'))

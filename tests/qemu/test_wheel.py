@@ -35,8 +35,9 @@ def programs(
     words += ["--no-build-isolation", "-w", str(wheels), str(ROOT)]
     subprocess.run(words, check=True)
     (wheel,) = wheels.iterdir()
-    install = [folder / "bin" / "pip", "install", "-q", "--no-deps", "--no-index"]
-    subprocess.run([*install, "--force-reinstall", wheel], check=True)
+    install = [sys.executable, "-m", "pip", "--python", folder, "install", "-q"]
+    install += ["--no-deps", "--no-index", "--force-reinstall"]
+    subprocess.run([*install, wheel], check=True)
     return folder / "bin"
 
 

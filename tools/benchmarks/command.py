@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import core, int8, models, report, sizes, sme
+from benchmarks import core, cycles, int8, models, report, sizes, sme
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -35,7 +35,7 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tools/bench",
-        description="What firmware costs in bytes and instructions.",
+        description="What firmware costs in bytes, instructions and cycles.",
     )
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands")
@@ -43,6 +43,15 @@ def _parser() -> argparse.ArgumentParser:
     _with_baseline(one).set_defaults(command=_core)
     small = commands.add_parser("int8", help="the committed int8 models on M4 and M55")
     _with_baseline(small).set_defaults(command=_int8)
+    timed = commands.add_parser(
+        "cycles", help="estimates of the committed int8 models on M4 and M55"
+    )
+    timed.add_argument(
+        "--whole",
+        action="store_true",
+        help="the four int8 models of MLPerf Tiny instead, one on M7 too",
+    )
+    _with_baseline(timed).set_defaults(command=_cycles)
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
@@ -85,6 +94,21 @@ def _int8(options: argparse.Namespace, folder: Path) -> int:
     if options.update:
         int8.write_baseline(costs)
     return _told(int8.worse(costs, int8.baseline()) if options.check else [])
+
+
+def _cycles(options: argparse.Namespace, folder: Path) -> int:
+    measure = cycles.measure_whole if options.whole else cycles.measure_small
+    costs = measure(folder)
+    columns = (">instructions", ">cycles", ">on its board", ">load")
+    table = output.table("model", "core", *columns)
+    for one in costs:
+        figures = (one.instructions, one.execute, one.here, one.load)
+        table.add_row(one.name, one.core, *(f"{figure:,}" for figure in figures))
+    output.console(options.json).print(table)
+    output.write_json([asdict(one) for one in costs], options.json)
+    if options.update:
+        cycles.write_baseline(costs)
+    return _told(cycles.worse(costs, cycles.baseline()) if options.check else [])
 
 
 def _sme(options: argparse.Namespace, folder: Path) -> int:

@@ -92,7 +92,7 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
         ram=size["data"] + size["bss"] + size["arena"] + (log.stack_used or 0),
         prepared=_code(smaller),
         prepared_program=smaller["model"],
-        kernels={_title(row): row.instructions for row in found.operators},
+        kernels={title(row): row.instructions for row in found.operators},
     )
 
 
@@ -100,7 +100,7 @@ def _code(size: Mapping[str, int]) -> int:
     return size["code"] + size["rodata"] + size["data"]
 
 
-def _title(row: profile.Row) -> str:
+def title(row: profile.Row) -> str:
     return f"{row.name}: {', '.join(row.kernels)}"
 
 

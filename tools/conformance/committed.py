@@ -95,7 +95,7 @@ def compact(name: str, path: Path, into: Path) -> None:
 
 def _fits_bundle(value: cases.Value) -> bool:
     """Tensors whose tolerance is the default; a bundle cannot name another."""
-    return isinstance(value, cases.Tensor) and value.dtype not in LOOSE
+    return isinstance(value, cases.CaseTensor) and value.dtype not in LOOSE
 
 
 def _bundled(case: cases.Case) -> bytes:
@@ -103,7 +103,7 @@ def _bundled(case: cases.Case) -> bytes:
     suite = bundle.Suite(
         method.name,
         tuple(
-            bundle.Case(
+            bundle.BundledCase(
                 tuple(_laid_out(method.input_values, run.inputs)),
                 tuple(_laid_out(method.output_values, run.outputs)),
             )
@@ -115,9 +115,9 @@ def _bundled(case: cases.Case) -> bytes:
 
 def _laid_out(
     declared: Sequence[Value], given: Sequence[cases.Value]
-) -> Iterator[bundle.Tensor]:
+) -> Iterator[bundle.BundledTensor]:
     """The tensors in the memory order that the program declares."""
     for value, one in zip(declared, given, strict=True):
         assert isinstance(value, Tensor)
-        assert isinstance(one, cases.Tensor)
-        yield bundle.Tensor.of(one.array, one.dtype, value.dim_order)
+        assert isinstance(one, cases.CaseTensor)
+        yield bundle.BundledTensor.of(one.array, one.dtype, value.dim_order)

@@ -164,7 +164,7 @@ def exported(
 ) -> Exported:
     """Quantise and lower a model; expect what the dialect's reference computes."""
     graph = quantised(model.eval(), calibration)
-    edge = lowered(export(graph, samples[0]), f"cortex-{target}")
+    edge = lowered(export(graph, samples[0]), f"cortex-{target}", constants={})
     reference = edge.exported_program().module()
     runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]
     return Exported(program_files(edge.to_executorch()), runs, rtol=0, atol=0)

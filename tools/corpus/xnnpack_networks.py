@@ -111,6 +111,17 @@ class Pixels(nn.Module):
         return y, self.second(x), self.third(y)
 
 
+class Row(nn.Module):
+    """Layers of one row, with columns in blocks of which the last are not full."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(inputs, n) for n in (31, 33, 57))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return tuple(layer(x) for layer in self.layers)
+
+
 _BATCH = Dim("batch", min=1, max=8)
 _STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
 _IMAGE = f32(1, 3, 32, 32)
@@ -125,6 +136,11 @@ CASES = [
     network("mlp_static", small_mlp, f32(4, 64), form="static"),
     network("mlp_qd8", small_mlp, f32(4, 64), form="dynamic"),
     network("mlp_int4", small_mlp, f32(4, 64), form="int4_32"),
+    network("row", lambda: Row(37), f32(1, 37), **NEAR),
+    network("row_f16", lambda: Row(37).half(), real(torch.float16, 1, 37)),
+    network("row_qd8", lambda: Row(37), f32(1, 37), form="dynamic"),
+    network("row_int4", lambda: Row(64), f32(1, 64), form="int4"),
+    network("row_int4_32", lambda: Row(64), f32(1, 64), form="int4_32"),
     network("two_delegates", Interleaved, f32(3, 12), **NEAR),
     network("resnet8", lambda: resnet8(4), _IMAGE, **NEAR),
     network("resnet8_static", lambda: resnet8(4), _IMAGE, form="static", **STEP),

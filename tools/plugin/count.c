@@ -2,7 +2,7 @@
 // Emulator plugin: exact instruction counts of the regions that a firmware marks.
 //
 //   -plugin libember_count.so,out=FILE,marks=0xADDRESS,words=8[,exact=1]
-//           [,range=0xLOW:0xEND]...
+//           [,edges=1] [,range=0xLOW:0xEND]...
 //
 // The firmware has an array of words at ADDRESS. A write to word i begins region i, a
 // read ends it; the plugin writes one line `<i> <w|r> <count>` an access, in order,
@@ -17,58 +17,14 @@
 // A block that an exception leaves half-way would count as whole; exact=1 counts
 // every instruction by itself instead (slower).
 //
-// QEMU ships no header for plugins in its Debian packages. What follows declares the
-// part of plugin interface version 1 that is used here.
+// With edges=1, lines between those of the accesses say which blocks ran, blocks.h, and
+// how the ranges were accessed, traffic.h.
+#include "blocks.h"
+#include "traffic.h"
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_plugin_hwaddr;
-
-enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
-enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_RW = 3 };
-
-typedef struct qemu_info {
-    const char *target_name;
-    struct {
-        int min;
-        int cur;
-    } version;
-    bool system_emulation;
-} qemu_info_t;
-
-typedef void (*tb_callback_t)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
-typedef void (*end_callback_t)(qemu_plugin_id_t id, void *data);
-typedef void (*mem_callback_t)(unsigned cpu, qemu_plugin_meminfo_t info,
-                               uint64_t address, void *data);
-
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                                  tb_callback_t cb);
-extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id, end_callback_t cb,
-                                           void *data);
-extern void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *tb,
-                                                     enum qemu_plugin_op op, void *to,
-                                                     uint64_t add);
-extern void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *insn,
-                                                       enum qemu_plugin_op op, void *to,
-                                                       uint64_t add);
-extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn,
-                                             mem_callback_t cb,
-                                             enum qemu_plugin_cb_flags flags,
-                                             enum qemu_plugin_mem_rw rw, void *data);
-extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
-extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb,
-                                                        size_t index);
-extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
-extern unsigned qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t info);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
@@ -76,6 +32,7 @@ static FILE *out;
 static uint64_t marks;
 static uint64_t marks_end;
 static bool exact;
+static bool edges;
 static uint64_t executed;
 
 // Accesses of a range: [0] reads, [1] writes.
@@ -112,10 +69,17 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
         if (is_counting) {
             count_access(info, address);
         }
+        if (edges) {
+            traffic_count(executed, (uintptr_t)ahead, info, address);
+        }
         return;
     }
     if ((address - marks) / 4 == COUNTED_REGION) {
         is_counting = range_count > 0 && qemu_plugin_mem_is_store(info);
+    }
+    if (edges) {
+        blocks_flush(out);
+        traffic_flush(out);
     }
     fprintf(out, "%" PRIu64 " %c %" PRIu64 "\n", (address - marks) / 4,
             qemu_plugin_mem_is_store(info) ? 'w' : 'r',
@@ -129,6 +93,9 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     if (!exact) {
         qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
                                                  &executed, count);
+    }
+    if (edges) {
+        blocks_watch(block);
     }
     for (size_t i = 0; i < count; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
@@ -149,6 +116,10 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 static void on_end(qemu_plugin_id_t id, void *data) {
     (void)id;
     (void)data;
+    if (edges) {
+        blocks_flush(out);
+        traffic_flush(out);
+    }
     for (const range_t *one = ranges; one < ranges + range_count; one++) {
         fprintf(out, "range %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                 one->accesses[0], one->bytes[0], one->accesses[1], one->bytes[1]);
@@ -166,6 +137,7 @@ static bool read_range(const char *text) {
     range_t *range = &ranges[range_count++];
     range->low = strtoull(text, &rest, 0);
     range->end = *rest == ':' ? strtoull(rest + 1, NULL, 0) : 0;
+    traffic_add_range(range->low, range->end);
     return range->low < range->end;
 }
 
@@ -184,6 +156,10 @@ static bool read_option(const char *option) {
     }
     if (strncmp(option, "range=", 6) == 0) {
         return read_range(option + 6);
+    }
+    if (strncmp(option, "edges=", 6) == 0) {
+        edges = strcmp(option + 6, "0") != 0;
+        return true;
     }
     if (strncmp(option, "exact=", 6) == 0) {
         exact = strcmp(option + 6, "0") != 0;

@@ -13,6 +13,9 @@
 
 enum { XNN_PANEL = 8 }; // rows, and columns of a block
 enum { XNN_ROWS = 32 }; // rows of a panel in place whose columns are whole blocks
+// Blocks of columns that one row is multiplied with at once: eight sums, each added to
+// while the others are still on their way.
+enum { XNN_ROW_BLOCKS = 4 };
 enum { XNN_READ = 16 }; // bytes that are read or copied at once
 
 // As how many rows so many are multiplied; the last one stands for those that miss.
@@ -70,10 +73,15 @@ typedef struct ember_xnn_form {
     // at `at`, without the calls; how many columns it wrote. NULL: none. A form in
     // place writes all of them.
     uint32_t (*whole)(const ember_xnn_panel_t *panel, uint32_t at);
+    // Of a panel of one row: writes XNN_ROW_BLOCKS blocks at once from the group's
+    // first column on, while there are so many, the last of which need not be full; the
+    // first column that is left. NULL: none, or where something else than the sums'
+    // latency bounds a row.
+    uint32_t (*row)(const ember_xnn_panel_t *panel, uint32_t at);
 } ember_xnn_form_t;
 
 // Initialises a form of int8.
-#define XNN_FORM_INT8(LAYOUT, TYPE, UNIT, BEGIN, PACK, BLOCK, WHOLE)                   \
+#define XNN_FORM_INT8(LAYOUT, TYPE, UNIT, BEGIN, PACK, BLOCK, WHOLE, ROW)              \
     {                                                                                  \
         .layout = &(LAYOUT),                                                           \
         .type = &(TYPE),                                                               \
@@ -84,7 +92,14 @@ typedef struct ember_xnn_form {
         .pack = (PACK),                                                                \
         .block = (BLOCK),                                                              \
         .whole = (WHOLE),                                                              \
+        .row = (ROW),                                                                  \
     }
+
+// Whether XNN_ROW_BLOCKS blocks begin at `column`.
+static inline bool xnn_panel_has_blocks(const ember_xnn_panel_t *panel,
+                                        uint32_t column) {
+    return column + (XNN_ROW_BLOCKS - 1) * XNN_PANEL < panel->n;
+}
 
 // Columns of a block that exist.
 static inline uint32_t xnn_panel_columns(const ember_xnn_panel_t *panel,
@@ -144,6 +159,7 @@ void ember_xnn_panel_put_qs8(const ember_xnn_panel_t *panel, const int32_t *sums
                              const float *scales, uint32_t column);
 void ember_xnn_panel_block_f32(const ember_xnn_panel_t *panel, const uint8_t *w,
                                const void *start, const float *scales, uint32_t column);
+uint32_t ember_xnn_panel_row_f32(const ember_xnn_panel_t *panel, uint32_t at);
 void ember_xnn_panel_begin_float(const ember_xnn_panel_t *panel, uint32_t first,
                                  void *start, float *scales);
 void ember_xnn_panel_put_float(const ember_xnn_panel_t *panel, const float *sums,

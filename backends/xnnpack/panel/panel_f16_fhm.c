@@ -39,9 +39,16 @@ XNN_INLINE void add_lane(float32x4_t *sum, float16x8_t w, float16x8_t x,
     }
 }
 
+// A row's blocks of columns are behind each other.
+typedef struct weights {
+    const uint16_t *at;
+    size_t pitch; // from block to block, elements
+} weights_t;
+
 // Up to eight elements of the rows.
-XNN_INLINE void add_elements(const void *const *rows, size_t offset, const uint16_t *w,
-                             uint32_t count, const uint32_t lines, sums_t *sums) {
+XNN_INLINE void add_elements(const void *const *rows, size_t offset, weights_t w,
+                             uint32_t count, const uint32_t lines,
+                             const uint32_t blocks, sums_t *sums) {
     float16x8_t x[XNN_PANEL];
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < lines; i++) {
@@ -52,37 +59,42 @@ XNN_INLINE void add_elements(const void *const *rows, size_t offset, const uint1
         if (k >= count) {
             return;
         }
-        const float16x8_t columns = load(w + (size_t)k * XNN_PANEL);
+#pragma GCC unroll 4
+        for (uint32_t j = 0; j < blocks; j++) {
+            const float16x8_t columns = load(w.at + j * w.pitch + k * XNN_PANEL);
 #pragma GCC unroll 8
-        for (uint32_t i = 0; i < lines; i++) {
-            add_lane(sums->of[i], columns, x[i], k);
+            for (uint32_t i = 0; i < lines; i++) {
+                add_lane(sums->of[i * blocks + j], columns, x[i], k);
+            }
         }
     }
 }
 
-// Sums (lines, XNN_PANEL) of a block of columns, begun with `start`.
-XNN_INLINE void multiply(const ember_xnn_panel_t *panel, const uint16_t *w,
-                         const float *start, const uint32_t lines, float *to) {
+// Sums (lines, blocks, XNN_PANEL) of blocks of columns, begun with `start`.
+XNN_INLINE void multiply(const ember_xnn_panel_t *panel, weights_t w,
+                         const float *start, const uint32_t lines,
+                         const uint32_t blocks, float *to) {
     sums_t sums;
 #pragma GCC unroll 8
-    for (uint32_t i = 0; i < lines; i++) {
-        sums.of[i][0] = vld1q_f32(start);
-        sums.of[i][1] = vld1q_f32(start + 4);
+    for (uint32_t i = 0; i < lines * blocks; i++) {
+        sums.of[i][0] = vld1q_f32(start + i % blocks * XNN_PANEL);
+        sums.of[i][1] = vld1q_f32(start + i % blocks * XNN_PANEL + 4);
     }
     size_t run = 0;
     for (uint32_t left = panel->runs; left > 0; left--, run += panel->pitch) {
         size_t offset = run;
         uint32_t k = panel->steps;
-        for (; k >= LANES; k -= LANES, w += LANES * XNN_PANEL, offset += XNN_READ) {
-            add_elements(panel->from, offset, w, LANES, lines, &sums);
+        for (; k >= LANES; k -= LANES, offset += XNN_READ) {
+            add_elements(panel->from, offset, w, LANES, lines, blocks, &sums);
+            w.at += LANES * XNN_PANEL;
         }
         if (k > 0) {
-            add_elements(panel->from, offset, w, k, lines, &sums);
-            w += (size_t)k * XNN_PANEL;
+            add_elements(panel->from, offset, w, k, lines, blocks, &sums);
+            w.at += (size_t)k * XNN_PANEL;
         }
     }
 #pragma GCC unroll 8
-    for (uint32_t i = 0; i < lines; i++, to += XNN_PANEL) {
+    for (uint32_t i = 0; i < lines * blocks; i++, to += XNN_PANEL) {
         vst1q_f32(to, sums.of[i][0]);
         vst1q_f32(to + 4, sums.of[i][1]);
     }
@@ -91,17 +103,34 @@ XNN_INLINE void multiply(const ember_xnn_panel_t *panel, const uint16_t *w,
 static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,
                   const float *scales, uint32_t column) {
     const uint32_t lines = xnn_panel_lines(panel->rows);
-    const uint16_t *from = (const uint16_t *)(const void *)w;
+    const weights_t from = {(const uint16_t *)(const void *)w, 0};
     float sums[XNN_PANEL * XNN_PANEL];
     (void)scales;
     if (lines == 8) {
-        multiply(panel, from, start, 8, sums);
+        multiply(panel, from, start, 8, 1, sums);
     } else if (lines == 4) {
-        multiply(panel, from, start, 4, sums);
+        multiply(panel, from, start, 4, 1, sums);
     } else {
-        multiply(panel, from, start, 1, sums);
+        multiply(panel, from, start, 1, 1, sums);
     }
     ember_xnn_panel_put_float(panel, sums, column);
+}
+
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+static uint32_t row(const ember_xnn_panel_t *panel, uint32_t at) {
+    const float *start = (const float *)(const void *)panel->start + at;
+    const size_t pitch = panel->block_bytes / sizeof(uint16_t);
+    const uint16_t *from = (const uint16_t *)(const void *)panel->w;
+    uint32_t column = 0;
+    while (xnn_panel_has_blocks(panel, column)) {
+        float sums[XNN_ROW_BLOCKS * XNN_PANEL];
+        const weights_t w = {from + column / XNN_PANEL * pitch, pitch};
+        multiply(panel, w, start + column, 1, XNN_ROW_BLOCKS, sums);
+        for (uint32_t i = 0; i < XNN_ROW_BLOCKS; i++, column += XNN_PANEL) {
+            ember_xnn_panel_put_float(panel, sums + (size_t)i * XNN_PANEL, column);
+        }
+    }
+    return column;
 }
 
 #define FORM(LAYOUT)                                                                   \
@@ -113,6 +142,7 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
         .wide = 2,                                                                     \
         .begin = ember_xnn_panel_begin_float,                                          \
         .block = block,                                                                \
+        .row = row,                                                                    \
     }
 
 static const ember_xnn_form_t of_f16 = FORM(&ember_xnn_columns_f16);

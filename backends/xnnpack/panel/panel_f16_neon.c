@@ -21,7 +21,7 @@ static void columns(const ember_xnn_geometry_t *geometry, const void *from, floa
     pack_columns((load_rows_t){load_four, load_element}, 2, geometry, from, to);
 }
 
-static columns_t load_columns(const void *w, size_t step) {
+XNN_INLINE columns_t load_columns(const void *w, size_t step) {
     const uint16x8_t both = vld1q_u16((const uint16_t *)w + step * XNN_PANEL);
     const float16x8_t from = vreinterpretq_f16_u16(both);
     return (columns_t){{vcvt_f32_f16(vget_low_f16(from)), vcvt_high_f32_f16(from)}};

@@ -20,7 +20,7 @@ static void columns(const ember_xnn_geometry_t *geometry, const void *from, floa
     pack_columns((load_rows_t){load_four, load_element}, 4, geometry, from, to);
 }
 
-static columns_t load_columns(const void *w, size_t step) {
+XNN_INLINE columns_t load_columns(const void *w, size_t step) {
     const float *from = (const float *)w + step * XNN_PANEL;
     return (columns_t){{vld1q_f32(from), vld1q_f32(from + 4)}};
 }
@@ -34,6 +34,10 @@ void ember_xnn_panel_block_f32(const ember_xnn_panel_t *panel, const uint8_t *w,
     ember_xnn_panel_put_float(panel, sums, column);
 }
 
+uint32_t ember_xnn_panel_row_f32(const ember_xnn_panel_t *panel, uint32_t at) {
+    return multiply_blocks(load_columns, panel, at);
+}
+
 const ember_xnn_form_t ember_xnn_form_f32_neon = {
     .layout = &ember_xnn_columns_f32,
     .type = &ember_xnn_type_f32,
@@ -44,4 +48,5 @@ const ember_xnn_form_t ember_xnn_form_f32_neon = {
     .pack = pack,
     .columns = columns,
     .block = ember_xnn_panel_block_f32,
+    .row = ember_xnn_panel_row_f32,
 };

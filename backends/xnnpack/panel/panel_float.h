@@ -138,34 +138,50 @@ XNN_INLINE void multiply_fours(load_columns_fn load, const float *a, const void 
     }
 }
 
-// Of one row.
-XNN_INLINE void multiply_one(load_columns_fn load, const float *a, const void *w,
-                             uint32_t steps, const float *start, float *sums) {
-    float32x4_t s0 = vld1q_f32(start);
-    float32x4_t s1 = vld1q_f32(start + 4);
+XNN_INLINE float32x4_t add_lane(float32x4_t sum, float32x4_t w, float32x4_t x,
+                                const uint32_t lane) {
+    switch (lane) {
+    case 0:
+        return vfmaq_laneq_f32(sum, w, x, 0);
+    case 1:
+        return vfmaq_laneq_f32(sum, w, x, 1);
+    case 2:
+        return vfmaq_laneq_f32(sum, w, x, 2);
+    default:
+        return vfmaq_laneq_f32(sum, w, x, 3);
+    }
+}
+
+// Sums of one row and `blocks` blocks of columns that lie `pitch` bytes apart.
+XNN_INLINE void multiply_row(load_columns_fn load, const float *a, const uint8_t *w,
+                             size_t pitch, uint32_t steps, const float *start,
+                             const uint32_t blocks, float *sums) {
+    float32x4_t s[2 * XNN_ROW_BLOCKS];
+    for (uint32_t i = 0; i < 2 * blocks; i++) {
+        s[i] = vld1q_f32(start + 4 * (size_t)i);
+    }
     size_t k = 0;
     for (; k + 4 <= steps; k += 4) {
         const float32x4_t x = vld1q_f32(a + k);
-        const columns_t c0 = load(w, k);
-        const columns_t c1 = load(w, k + 1);
-        const columns_t c2 = load(w, k + 2);
-        const columns_t c3 = load(w, k + 3);
-        s0 = vfmaq_laneq_f32(s0, c0.of[0], x, 0);
-        s1 = vfmaq_laneq_f32(s1, c0.of[1], x, 0);
-        s0 = vfmaq_laneq_f32(s0, c1.of[0], x, 1);
-        s1 = vfmaq_laneq_f32(s1, c1.of[1], x, 1);
-        s0 = vfmaq_laneq_f32(s0, c2.of[0], x, 2);
-        s1 = vfmaq_laneq_f32(s1, c2.of[1], x, 2);
-        s0 = vfmaq_laneq_f32(s0, c3.of[0], x, 3);
-        s1 = vfmaq_laneq_f32(s1, c3.of[1], x, 3);
+#pragma GCC unroll 16
+        for (uint32_t i = 0; i < 4 * blocks; i++) {
+            const uint32_t lane = i / blocks, block = i % blocks;
+            const columns_t c = load(w + block * pitch, k + lane);
+            s[2 * block] = add_lane(s[2 * block], c.of[0], x, lane);
+            s[2 * block + 1] = add_lane(s[2 * block + 1], c.of[1], x, lane);
+        }
     }
     for (; k < steps; k++) {
-        const columns_t c = load(w, k);
-        s0 = vfmaq_n_f32(s0, c.of[0], a[k]);
-        s1 = vfmaq_n_f32(s1, c.of[1], a[k]);
+#pragma GCC unroll 4
+        for (uint32_t i = 0; i < blocks; i++) {
+            const columns_t c = load(w + i * pitch, k);
+            s[2 * i] = vfmaq_n_f32(s[2 * i], c.of[0], a[k]);
+            s[2 * i + 1] = vfmaq_n_f32(s[2 * i + 1], c.of[1], a[k]);
+        }
     }
-    vst1q_f32(sums, s0);
-    vst1q_f32(sums + 4, s1);
+    for (uint32_t i = 0; i < 2 * blocks; i++) {
+        vst1q_f32(sums + 4 * (size_t)i, s[i]);
+    }
 }
 
 // Sums (rows, XNN_PANEL) of a panel's rows and the block of columns at `w`.
@@ -178,8 +194,26 @@ XNN_INLINE void multiply(load_columns_fn load, const ember_xnn_panel_t *panel,
     } else if (lines == 4) {
         multiply_fours(load, a, w, panel->steps, start, 1, sums);
     } else {
-        multiply_one(load, a, w, panel->steps, start, sums);
+        multiply_row(load, a, w, 0, panel->steps, start, 1, sums);
     }
+}
+
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+XNN_INLINE uint32_t multiply_blocks(load_columns_fn load,
+                                    const ember_xnn_panel_t *panel, uint32_t at) {
+    const float *a = (const float *)(const void *)panel->a;
+    const float *start = (const float *)(const void *)panel->start + at;
+    const size_t pitch = panel->block_bytes;
+    uint32_t column = 0;
+    while (xnn_panel_has_blocks(panel, column)) {
+        float sums[XNN_ROW_BLOCKS * XNN_PANEL];
+        multiply_row(load, a, panel->w + column / XNN_PANEL * pitch, pitch,
+                     panel->steps, start + column, XNN_ROW_BLOCKS, sums);
+        for (uint32_t i = 0; i < XNN_ROW_BLOCKS; i++, column += XNN_PANEL) {
+            ember_xnn_panel_put_float(panel, sums + (size_t)i * XNN_PANEL, column);
+        }
+    }
+    return column;
 }
 
 #endif // EMBER_XNNPACK_PANEL_FLOAT_H

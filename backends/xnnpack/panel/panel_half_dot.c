@@ -110,4 +110,4 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
 
 const ember_xnn_form_t ember_xnn_form_qd8_qb4_half =
     XNN_FORM_INT8(ember_xnn_columns_qb4, ember_xnn_type_qd8_qb4, UNIT,
-                  ember_xnn_panel_begin_qd8, NULL, block, NULL);
+                  ember_xnn_panel_begin_qd8, NULL, block, NULL, NULL);

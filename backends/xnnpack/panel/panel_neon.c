@@ -90,7 +90,12 @@ uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t
 
 void ember_xnn_panel_multiply(const ember_xnn_panel_t *panel, uint32_t at) {
     const ember_xnn_form_t *form = panel->form;
-    uint32_t j = form->whole != NULL ? form->whole(panel, at) : 0;
+    uint32_t j = 0;
+    if (form->whole != NULL) {
+        j = form->whole(panel, at);
+    } else if (form->row != NULL && panel->rows == 1) {
+        j = form->row(panel, at);
+    }
     const uint8_t *w = panel->w + j / XNN_PANEL * panel->block_bytes;
     for (; j < panel->n; j += XNN_PANEL, w += panel->block_bytes) {
         form->block(panel, w, panel->start + 4 * (size_t)(at + j),

@@ -2,8 +2,6 @@
 // Panels of static int8 by SDOT.
 #include "panel_dot.h"
 
-enum { MOST_BLOCKS = 4 }; // behind each other
-
 // Sums of `lines` rows, of which there are `rows`, become their numbers: sixteen at a
 // time, of two rows or of two blocks of a row.
 XNN_INLINE void put_lines(const sums_t *sums, const xnn_neon_round_t *round,
@@ -56,7 +54,7 @@ XNN_INLINE uint32_t put_blocks(const walk_t *walk, uint32_t column,
     weights_t w = {panel->w + HEAD, panel->block_bytes, 8};
     w.at += column / XNN_PANEL * w.block_bytes;
     for (; column + blocks * XNN_PANEL <= panel->n; column += blocks * XNN_PANEL) {
-        xnn_neon_round_t round[MOST_BLOCKS];
+        xnn_neon_round_t round[XNN_ROW_BLOCKS];
         for (uint32_t i = 0; i < blocks; i++) {
             round[i] = xnn_neon_round(walk->scales + column + i * XNN_PANEL, &range);
         }
@@ -77,7 +75,7 @@ static void put_rest(walk_t *walk, uint32_t first, uint32_t end, uint32_t column
     walk->first = first;
     walk->end = end;
     if (end - first == 1) {
-        column = put_blocks(walk, column, 1, MOST_BLOCKS, true);
+        column = put_blocks(walk, column, 1, XNN_ROW_BLOCKS, true);
         (void)put_blocks(walk, column, 1, 1, true);
     } else if (end > first) {
         (void)put_blocks(walk, column, 4, 1, false);
@@ -113,4 +111,4 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
 
 const ember_xnn_form_t ember_xnn_form_qs8_dot =
     XNN_FORM_INT8(ember_xnn_columns_s8, ember_xnn_panel_qs8, UNIT,
-                  ember_xnn_panel_begin_qs8, NULL, block, whole);
+                  ember_xnn_panel_begin_qs8, NULL, block, whole, NULL);

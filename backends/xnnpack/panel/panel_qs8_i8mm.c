@@ -93,6 +93,6 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
     ember_xnn_panel_put_qs8(panel, sums, scales, column);
 }
 
-const ember_xnn_form_t ember_xnn_form_qs8_i8mm =
-    XNN_FORM_INT8(ember_xnn_columns_s8, ember_xnn_panel_qs8, UNIT,
-                  ember_xnn_panel_begin_qs8, ember_xnn_panel_pack_i8mm, block, whole);
+const ember_xnn_form_t ember_xnn_form_qs8_i8mm = XNN_FORM_INT8(
+    ember_xnn_columns_s8, ember_xnn_panel_qs8, UNIT, ember_xnn_panel_begin_qs8,
+    ember_xnn_panel_pack_i8mm, block, whole, NULL);

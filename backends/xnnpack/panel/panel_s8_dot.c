@@ -4,7 +4,7 @@
 
 // --- whole columns -------------------------------------------------------------------
 
-static const int32_t zeros[XNN_PANEL];
+static const int32_t zeros[XNN_ROW_BLOCKS * XNN_PANEL];
 
 static void block_qc8(const ember_xnn_panel_t *panel, const uint8_t *w,
                       const void *start, const float *scales, uint32_t column) {
@@ -18,6 +18,31 @@ static void block_qc4(const ember_xnn_panel_t *panel, const uint8_t *w,
     int32_t sums[XNN_PANEL * XNN_PANEL];
     multiply(panel, w + HEAD, 4, zeros, sums);
     ember_xnn_panel_put_qc4(panel, sums, (const void *)w, start, scales, column);
+}
+
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+static uint32_t row_qc8(const ember_xnn_panel_t *panel, uint32_t at) {
+    const float *bias = (const float *)(const void *)panel->start + at;
+    const float *scales = panel->scales + at;
+    const rows_t rows = rows_of(panel, 0, 1);
+    const uint8_t *w = panel->w;
+    uint32_t column = 0;
+    while (xnn_panel_has_blocks(panel, column)) {
+        const weights_t weights = {w + HEAD, panel->block_bytes, 8};
+        const sums_t sums =
+            multiply_lines(panel, &rows, weights, zeros, 1, XNN_ROW_BLOCKS);
+        int32_t block[XNN_ROW_BLOCKS][XNN_PANEL];
+        for (uint32_t i = 0; i < XNN_ROW_BLOCKS; i++) {
+            vst1q_s32(block[i], sums.of[i][0]);
+            vst1q_s32(block[i] + 4, sums.of[i][1]);
+        }
+        for (uint32_t i = 0; i < XNN_ROW_BLOCKS; i++, w += panel->block_bytes) {
+            ember_xnn_panel_put_qc8(panel, block[i], (const void *)w, bias + column,
+                                    scales + column, column);
+            column += XNN_PANEL;
+        }
+    }
+    return column;
 }
 
 // --- groups of elements --------------------------------------------------------------
@@ -79,10 +104,10 @@ static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 const ember_xnn_form_t ember_xnn_form_qd8_qc8_dot =
     XNN_FORM_INT8(ember_xnn_columns_s8, ember_xnn_type_qd8, UNIT,
-                  ember_xnn_panel_begin_qd8, NULL, block_qc8, NULL);
+                  ember_xnn_panel_begin_qd8, NULL, block_qc8, NULL, row_qc8);
 const ember_xnn_form_t ember_xnn_form_qd8_qc4_dot =
     XNN_FORM_INT8(ember_xnn_columns_qc4, ember_xnn_type_qd8_qc4, UNIT,
-                  ember_xnn_panel_begin_qd8, NULL, block_qc4, NULL);
+                  ember_xnn_panel_begin_qd8, NULL, block_qc4, NULL, NULL);
 const ember_xnn_form_t ember_xnn_form_qd8_qb4_dot =
     XNN_FORM_INT8(ember_xnn_columns_qb4, ember_xnn_type_qd8_qb4, UNIT,
-                  ember_xnn_panel_begin_qd8, NULL, block_qb4, NULL);
+                  ember_xnn_panel_begin_qd8, NULL, block_qb4, NULL, NULL);

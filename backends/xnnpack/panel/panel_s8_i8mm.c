@@ -139,10 +139,10 @@ static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 const ember_xnn_form_t ember_xnn_form_qd8_qc8_i8mm = XNN_FORM_INT8(
     ember_xnn_columns_s8, ember_xnn_type_qd8, UNIT, ember_xnn_panel_begin_qd8,
-    ember_xnn_panel_pack_i8mm, block_qc8, NULL);
+    ember_xnn_panel_pack_i8mm, block_qc8, NULL, NULL);
 const ember_xnn_form_t ember_xnn_form_qd8_qc4_i8mm = XNN_FORM_INT8(
     ember_xnn_columns_qc4, ember_xnn_type_qd8_qc4, UNIT, ember_xnn_panel_begin_qd8,
-    ember_xnn_panel_pack_i8mm, block_qc4, NULL);
+    ember_xnn_panel_pack_i8mm, block_qc4, NULL, NULL);
 const ember_xnn_form_t ember_xnn_form_qd8_qb4_i8mm = XNN_FORM_INT8(
     ember_xnn_columns_qb4, ember_xnn_type_qd8_qb4, UNIT, ember_xnn_panel_begin_qd8,
-    ember_xnn_panel_pack_i8mm, block_qb4, NULL);
+    ember_xnn_panel_pack_i8mm, block_qb4, NULL, NULL);

@@ -54,6 +54,12 @@ int32_t ember_port_read_line(char *line, size_t capacity);
 uint32_t ember_port_ticks(void);
 uint32_t ember_port_ticks_per_second(void);
 
+// Processor cycles since some moment, in a counter that wraps at 32 bits; the first call
+// starts it. Always 0 where there is none. Cortex-M: the PMU or DWT; without them
+// SysTick, which it then takes for itself, right while it is called at least every 2^25
+// cycles. Arm64 at EL1: the PMU. Emulators show no cycles of a real core by it.
+uint32_t ember_port_cycles(void);
+
 // ---- Command line ------------------------------------------------------------------
 
 // Copies the program's arguments, joined by single spaces and without the program's
@@ -97,6 +103,7 @@ typedef enum ember_cpu {
     EMBER_CPU_SME = 1 << 4,
     EMBER_CPU_SME2 = 1 << 5,
     EMBER_CPU_FHM = 1 << 6, // products of float16 in float32 (FEAT_FHM)
+    EMBER_CPU_SVE = 1 << 7,
 } ember_cpu_t;
 
 // Which of them this core has, as it reports them. Kernels that need a missing one are

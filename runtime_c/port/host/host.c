@@ -111,6 +111,10 @@ uint32_t ember_port_ticks_per_second(void) {
     return 1000000;
 }
 
+uint32_t ember_port_cycles(void) {
+    return 0; // an operating system keeps it
+}
+
 // main() has no arguments on any board; the kernel keeps them for us.
 size_t ember_port_arguments(char *line, size_t capacity) {
     const int32_t file = ember_port_open("/proc/self/cmdline", EMBER_PORT_READ);
@@ -206,9 +210,8 @@ void *ember_port_workspace(size_t *size) {
     return area == MAP_FAILED ? NULL : area;
 }
 
-// Models stand for instructions that are not there (kernels/models).
 uint32_t ember_port_cpu(void) {
-    return UINT32_MAX;
+    return ember_port_modelled;
 }
 
 size_t ember_port_stack_size(void) {

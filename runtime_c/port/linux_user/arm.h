@@ -17,8 +17,11 @@ enum {
     SYS_OPENAT = 322
 };
 
-// Word positions in the ucontext: 5 words of header, 3 of the trap, then r0 to r15.
-enum { CONTEXT_LR = 8 + 14, CONTEXT_PC = 8 + 15 };
+// Word positions in the siginfo; in the ucontext: 5 words of header, 3 of the trap,
+// then r0 to r15.
+enum { INFO_ADDRESS = 3, CONTEXT_LR = 8 + 14, CONTEXT_PC = 8 + 15 };
+
+typedef int32_t linux_long_t;
 
 static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intptr_t c,
                                   intptr_t d, intptr_t e) {
@@ -34,6 +37,19 @@ static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intpt
                    : "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r7)
                    : "memory");
     return r0;
+}
+
+static inline int64_t linux_seek(int32_t file, uint64_t at, int from) {
+    int64_t position = 0;
+    const intptr_t failed = linux_call(SYS_LLSEEK, file, (intptr_t)(at >> 32),
+                                       (intptr_t)at, (intptr_t)&position, from);
+
+    return failed == 0 ? position : -1;
+}
+
+static inline uint32_t linux_cpu(const uintptr_t *initial) {
+    (void)initial;
+    return ember_port_modelled;
 }
 
 __asm(".section .text._start, \"ax\", %progbits \n"

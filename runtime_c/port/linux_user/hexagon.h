@@ -17,8 +17,11 @@ enum {
     SYS_RT_SIGACTION = 134
 };
 
-// Word positions in the ucontext: 5 words of header, 1 of padding, then r0 to r31.
-enum { CONTEXT_LR = 6 + 31, CONTEXT_PC = 6 + 42 };
+// Word positions in the siginfo; in the ucontext: 5 words of header, 1 of padding, then
+// r0 to r31.
+enum { INFO_ADDRESS = 3, CONTEXT_LR = 6 + 31, CONTEXT_PC = 6 + 42 };
+
+typedef int32_t linux_long_t;
 
 static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intptr_t c,
                                   intptr_t d, intptr_t e) {
@@ -34,6 +37,19 @@ static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intpt
                    : "r"(r1), "r"(r2), "r"(r3), "r"(r4), "r"(r6)
                    : "memory");
     return r0;
+}
+
+static inline int64_t linux_seek(int32_t file, uint64_t at, int from) {
+    int64_t position = 0;
+    const intptr_t failed = linux_call(SYS_LLSEEK, file, (intptr_t)(at >> 32),
+                                       (intptr_t)at, (intptr_t)&position, from);
+
+    return failed == 0 ? position : -1;
+}
+
+static inline uint32_t linux_cpu(const uintptr_t *initial) {
+    (void)initial;
+    return ember_port_modelled;
 }
 
 // Keeps the kernel's stack pointer (argc, argv) and moves to a stack of our own.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A freestanding process under an emulator's Linux user mode (Hexagon, 32-bit Arm):
-// system calls instead of a C library.
+// A freestanding process on Linux (Arm64), also under an emulator's user mode (Arm64,
+// Hexagon, 32-bit Arm): system calls instead of a C library.
 #include "../common.h"
 #include "../linker_symbols.h"
 
 #if defined(__hexagon__)
 #include "hexagon.h"
+#elif defined(__aarch64__)
+#include "aarch64.h"
 #else
 #include "arm.h"
 #endif
@@ -53,7 +55,7 @@ static const char *signal_kind(int signal) {
 }
 
 static void on_signal(int signal, const uintptr_t *info, const uintptr_t *context) {
-    const uintptr_t address = info[3];
+    const uintptr_t address = info[INFO_ADDRESS];
     const uintptr_t floor = (uintptr_t)__ember_stack_start;
     const char *kind = signal_kind(signal);
 
@@ -112,7 +114,7 @@ _Noreturn void ember_port_exit(int code) {
 }
 
 uint32_t ember_port_ticks(void) {
-    int32_t now[2] = {0, 0}; // seconds, nanoseconds
+    linux_long_t now[2] = {0, 0}; // seconds, nanoseconds
 
     (void)linux_call(SYS_CLOCK_GETTIME, CLOCK_MONOTONIC, (intptr_t)now, 0, 0, 0);
     return (uint32_t)now[0] * 1000000u + (uint32_t)now[1] / 1000u;
@@ -120,6 +122,10 @@ uint32_t ember_port_ticks(void) {
 
 uint32_t ember_port_ticks_per_second(void) {
     return 1000000;
+}
+
+uint32_t ember_port_cycles(void) {
+    return 0; // an operating system keeps it
 }
 
 size_t ember_port_arguments(char *line, size_t capacity) {
@@ -152,23 +158,15 @@ int32_t ember_port_open(const char *path, ember_port_mode_t mode) {
     return file < 0 ? -1 : (int32_t)file;
 }
 
-static int64_t seek(int32_t file, uint64_t at, int from) {
-    int64_t position = 0;
-    const intptr_t failed = linux_call(SYS_LLSEEK, file, (intptr_t)(at >> 32),
-                                       (intptr_t)at, (intptr_t)&position, from);
-
-    return failed == 0 ? position : -1;
-}
-
 int64_t ember_port_size(int32_t file) {
     // Ember's files are read from the start or after a seek, so no position is kept.
-    const int64_t size = seek(file, 0, FROM_END);
+    const int64_t size = linux_seek(file, 0, FROM_END);
 
-    return seek(file, 0, FROM_START) == 0 ? size : -1;
+    return linux_seek(file, 0, FROM_START) == 0 ? size : -1;
 }
 
 int32_t ember_port_seek(int32_t file, uint64_t at) {
-    return seek(file, at, FROM_START) < 0 ? -1 : 0;
+    return linux_seek(file, at, FROM_START) < 0 ? -1 : 0;
 }
 
 int64_t ember_port_read(int32_t file, void *data, size_t size) {
@@ -216,9 +214,8 @@ void *ember_port_workspace(size_t *size) {
     return *size == 0 ? NULL : __ember_work_start;
 }
 
-// Models stand for instructions that are not there (kernels/models).
 uint32_t ember_port_cpu(void) {
-    return UINT32_MAX;
+    return linux_cpu(initial_stack);
 }
 
 size_t ember_port_stack_size(void) {

@@ -71,8 +71,7 @@ _Noreturn void ember_port_exit(int code) {
 }
 
 uint32_t ember_port_ticks(void) {
-    open_once();
-    return ember_machine_cycles();
+    return ember_port_cycles();
 }
 
 uint32_t ember_port_ticks_per_second(void) {

@@ -11,7 +11,4 @@ void ember_machine_map(uintptr_t base);
 // Starts the firmware again, from reset.
 _Noreturn void ember_machine_reset(void);
 
-// A counter of processor cycles that wraps at 32 bits; always 0 where there is none.
-uint32_t ember_machine_cycles(void);
-
 #endif // EMBER_PORT_UART_MACHINE_H

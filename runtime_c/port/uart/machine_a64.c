@@ -30,7 +30,3 @@ _Noreturn void ember_machine_reset(void) {
         __asm volatile("hvc #0" : "+r"(x0) : : "memory");
     }
 }
-
-uint32_t ember_machine_cycles(void) {
-    return 0;
-}

@@ -7,14 +7,14 @@ import functools
 import itertools
 import re
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from ember import output, paths
 from ember.boards import boot_images, isa
 from ember.boards import layers as board_layers
-from ember.boards.boot_facts import Block, Boot
+from ember.boards.boot_facts import Boot, BootBlock
 from ember.boards.files import Console, Core, Port
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
@@ -27,6 +27,7 @@ __all__ = ["ROLES_NEEDED", "Board", "Memory", "Role", "Runner", "load", "names",
 
 # Ports of Cortex-M make this part of the address space read-only, or less of it.
 CORTEXM_READ_ONLY_END = 0x2000_0000
+_WIDE = ("armv8-a", "armv9-a")  # architectures with pointers of 8 bytes
 # What Cortex-M keep for memories outside of the chip.
 _OUTSIDE_OF_CHIPS = range(0x6000_0000, 0xA000_0000)
 
@@ -81,7 +82,13 @@ class Board(Strict):
 
     @property
     def pointer_bytes(self) -> int:
-        return 8 if self.port in ("a64", "host") else 4
+        wide = self.core is not None and self.core.arch in _WIDE
+        return 8 if wide or self.port in ("a64", "host") else 4
+
+    @property
+    def detects(self) -> bool:
+        """Whether firmware finds out which of the instruction sets its core has."""
+        return self.core is not None and self.core.detects
 
     @property
     def has_script(self) -> bool:
@@ -94,9 +101,9 @@ class Board(Strict):
         that can be written, or, where regions of the MPU have sizes that are powers of
         two (before Armv8-M), at the power of two below."""
         writable = [
-            one.base
-            for one in self.memories
-            if one.writable and one.base and not one.is_only_code
+            memory.base
+            for memory in self.memories
+            if memory.writable and memory.base and not memory.is_only_code
         ]
         any_address = self.core is not None and self.core.arch == "armv8-m"
         end = min([CORTEXM_READ_ONLY_END, *writable])
@@ -114,9 +121,9 @@ class Board(Strict):
 
     def flasher(self, tool: str | None) -> Flasher:
         """How `tool` flashes the board, or the first of its flashers."""
-        for one in self.flashers:
-            if tool in (None, one.tool):
-                return one
+        for candidate in self.flashers:
+            if tool in (None, candidate.tool):
+                return candidate
         if tool == "gdb" and any(memory.flash for memory in self.memories):
             return Gdb(tool="gdb")  # it needs no facts but the address of a server
         known = ", ".join(flasher.tool for flasher in self.flashers)
@@ -126,7 +133,7 @@ class Board(Strict):
         )
 
     @property
-    def boot_blocks(self) -> list[Block]:
+    def boot_blocks(self) -> list[BootBlock]:
         """What lies in front of the vectors, code aside, by offset in their memory."""
         return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
 
@@ -165,11 +172,22 @@ class Board(Strict):
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
 
+    @field_validator("port")
+    @classmethod
+    def _a_library_is_no_board(cls, port: Port) -> Port:
+        """Sources for a project of one's own have that port: no file can say it."""
+        if port == "library":
+            others = [name for name in get_args(Port) if name != port]
+            raise ValueError(
+                f"{port} is not a board's: choose one of {', '.join(others)}"
+            )
+        return port
+
     @model_validator(mode="after")
     def _only_a_port_that_walks_them_has_steps(self) -> Board:
         if self.start and self.port != "cortexm":
             raise ValueError(f"the port {self.port} does not support `start`")
-        if self.boot != Boot() and self.port not in ("cortexm", "library"):
+        if self.boot != Boot() and self.port != "cortexm":
             raise ValueError(f"the port {self.port} does not support `boot`")
         return self
 
@@ -268,8 +286,8 @@ class Board(Strict):
 
 def names(*, internal: bool = False) -> list[str]:
     """The names of all boards, sorted; internal ones only when asked for."""
-    found = sorted(path.stem for path in paths.boards().glob("*.yaml"))
-    return [name for name in found if internal or not load(name).internal]
+    every = sorted(path.stem for path in paths.boards().glob("*.yaml"))
+    return [name for name in every if internal or not load(name).internal]
 
 
 @functools.cache

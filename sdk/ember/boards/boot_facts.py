@@ -25,7 +25,7 @@ _SUM = 4  # bytes of a checksum
 
 
 @dataclass(frozen=True)
-class Block:
+class BootBlock:
     """Bytes of a file that lie in front of the vectors."""
 
     at: int

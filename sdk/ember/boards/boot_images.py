@@ -10,23 +10,23 @@ from __future__ import annotations
 import struct
 
 from ember.boards import flexspi
-from ember.boards.boot_facts import Block, Boot, BootPart
+from ember.boards.boot_facts import Boot, BootBlock, BootPart
 from ember.boards.memory import Memory
 
 _TABLE_HEADER = struct.pack(">BHB", 0xD1, 32, 0x41)  # tag, length, version
 
 
-def blocks(boot: Boot, memory: Memory) -> list[Block]:
+def blocks(boot: Boot, memory: Memory) -> list[BootBlock]:
     """What lies in front of the vectors in `memory`, by address; ValueError when a part
     cannot be made. Code is none of it."""
     if boot.content:
-        return [Block(0, boot.data)]
-    made = [
-        Block(part.at, part.bytes if part.content else _made(part, boot, memory))
+        return [BootBlock(0, boot.data)]
+    blocks = [
+        BootBlock(part.at, part.bytes if part.content else _made(part, boot, memory))
         for part in boot.parts.values()
         if part.content or part.is_data
     ]
-    return sorted(made, key=lambda block: block.at)
+    return sorted(blocks, key=lambda block: block.at)
 
 
 def _made(part: BootPart, boot: Boot, memory: Memory) -> bytes:

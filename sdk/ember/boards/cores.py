@@ -25,20 +25,22 @@ def taken_out(*layers: Layer) -> Layer | None:
     return described[0] if described else None
 
 
-def layer(own: Layer, cpu: Any, given: Table, described: Layer | None) -> Layer | None:
+def layer(
+    board_layer: Layer, cpu: Any, given: Table, described: Layer | None
+) -> Layer | None:
     """What the core is; None where the board says all that is needed of it."""
     if cpu is None:
         return None  # Board says that it is missing
-    name = board_files.name_of(Layer(own.path, {"cpu": cpu}), "cpu")
+    name = board_files.name_of(Layer(board_layer.path, {"cpu": cpu}), "cpu")
     assert name is not None
     if described is not None:
-        core = _with_base(own, name, described)
-    elif (path := board_files.find(own, "cores", name)) is not None:
+        core = _with_base(board_layer, name, described)
+    elif (path := board_files.find(board_layer, "cores", name)) is not None:
         core = board_files.layer_of(path)
     elif {"isa", "toolchains"} <= set(given) and given.get("port") != "cortexm":
         return None
     else:
-        raise _no_core(own, "cpu", name)
+        raise _no_core(board_layer, "cpu", name)
     if described is None:
         board_files.check(core, CoreFile)
     else:
@@ -48,23 +50,23 @@ def layer(own: Layer, cpu: Any, given: Table, described: Layer | None) -> Layer 
     return Layer(core.path, {**table, "core": facts})
 
 
-def _with_base(own: Layer, name: str, described: Layer) -> Layer:
+def _with_base(board_layer: Layer, name: str, described: Layer) -> Layer:
     """A core described in a board's file, over the one that it is `like`; without
     `like`, over the file of its name, if there is one."""
     table = dict(described.table)
     like = table.pop("like", None)
-    base = board_files.find(own, "cores", str(like or name))
+    base = board_files.find(board_layer, "cores", str(like or name))
     if base is None and like is not None:
-        raise _no_core(own, "core.like", str(like))
+        raise _no_core(board_layer, "core.like", str(like))
     below = board_files.layer_of(base).table if base else {"title": name}
     return Layer(described.path, {**below, **table})
 
 
-def _no_core(own: Layer, key: str, name: str) -> SdkError:
-    known = board_files.known(own, "cores")
+def _no_core(board_layer: Layer, key: str, name: str) -> SdkError:
+    known = board_files.known(board_layer, "cores")
     return SdkError(
-        f"{own.path}: {key}: there is no core '{name}'",
+        f"{board_layer.path}: {key}: there is no core '{name}'",
         hint=f"{board_files.near(name, known)}cores are {', '.join(known)}; describe"
         " another with `core: {like: .., flags: ..}` in the board's file, or in"
-        f" {own.path.parent / 'cores' / name}.yaml",
+        f" {board_layer.path.parent / 'cores' / name}.yaml",
     )

@@ -60,6 +60,7 @@ class Core(Strict):
         "native",
     ]
     flags: str = ""  # of the compilers; toolchains that know one core need none
+    detects: bool = False  # firmware finds out which of `isa` its core has
 
     @field_validator("arch", mode="before")
     @classmethod
@@ -148,28 +149,28 @@ def content(path: Path) -> Table:
 
 def _today(table: Table) -> Table:
     """Keys as they were once called, as they are called now."""
-    made = dict(table)
-    if isinstance(made.get("chip"), dict):
-        made.setdefault("identity", made.pop("chip"))
+    renamed = dict(table)
+    if isinstance(renamed.get("chip"), dict):
+        renamed.setdefault("identity", renamed.pop("chip"))
     boot: Table = {}
-    if "boot_words" in made:
-        boot["words"] = made.pop("boot_words")
-    if made.get("boot_stage") is not None:
-        stage = made["boot_stage"]
+    if "boot_words" in renamed:
+        boot["words"] = renamed.pop("boot_words")
+    if renamed.get("boot_stage") is not None:
+        stage = renamed["boot_stage"]
         part = {"what": f"the second stage of {stage}", "at": 0, "size": 256}
         boot |= {"code": 256, "parts": {"second_stage": {**part, "made": stage}}}
-    made.pop("boot_stage", None)
-    if boot and isinstance(made.get("boot", {}), dict):
-        made["boot"] = {**boot, **made.get("boot", {})}
-    return made
+    renamed.pop("boot_stage", None)
+    if boot and isinstance(renamed.get("boot", {}), dict):
+        renamed["boot"] = {**boot, **renamed.get("boot", {})}
+    return renamed
 
 
 def _with_files(boot: Table) -> Iterator[Table]:
     parts = boot.get("parts")
     named = [boot, *(parts.values() if isinstance(parts, dict) else ())]
-    for one in named:
-        if isinstance(one, dict) and isinstance(one.get("file"), str):
-            yield one
+    for entry in named:
+        if isinstance(entry, dict) and isinstance(entry.get("file"), str):
+            yield entry
 
 
 def is_name(text: str) -> bool:
@@ -216,7 +217,7 @@ def problems(
     path: Path, error: ValidationError, places: dict[str, Path], shifts: dict[str, int]
 ) -> SdkError:
     """Every mistake with its key, and its file where that is not `path`."""
-    found = []
+    texts = []
     for item in error.errors():
         keys = list(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
@@ -227,8 +228,8 @@ def problems(
         place = places.get(str(keys[0]), path) if keys else path
         words = [] if place == path else [str(place)]
         words += [".".join(map(str, keys))] if keys else []
-        found.append(": ".join([*words, message]))
+        texts.append(": ".join([*words, message]))
     return SdkError(
-        problem_list(str(path), found),
+        problem_list(str(path), texts),
         hint="compare with the boards that `ember boards` lists",
     )

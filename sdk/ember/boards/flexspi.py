@@ -62,18 +62,18 @@ def block(flash: FlexSpi, memory: Memory) -> bytes:
             f"a flash configuration reads with {_ADDRESS_BITS} bits of address, and"
             f" {memory.name} has more than 16M: give a `file`"
         )
-    made = bytearray(SIZE)
-    struct.pack_into("<II", made, 0x000, _TAG, _VERSION)
+    content = bytearray(SIZE)
+    struct.pack_into("<II", content, 0x000, _TAG, _VERSION)
     cycles = _RECOMMENDED_CYCLES
-    struct.pack_into("<BBB", made, 0x00C, flash.dqs_pad, cycles, cycles)
+    struct.pack_into("<BBB", content, 0x00C, flash.dqs_pad, cycles, cycles)
     clock = _CLOCKS[flash.clock // 1_000_000]
-    struct.pack_into("<BBB", made, 0x044, _SERIAL_NOR, flash.lines, clock)
-    struct.pack_into("<I", made, 0x050, memory.size)  # at the first chip select, A1
+    struct.pack_into("<BBB", content, 0x044, _SERIAL_NOR, flash.lines, clock)
+    struct.pack_into("<I", content, 0x050, memory.size)  # at the first chip select, A1
     read = _read_sequence(flash)
-    struct.pack_into(f"<{len(read)}H", made, 0x080, *read)
+    struct.pack_into(f"<{len(read)}H", content, 0x080, *read)
     page, sector = memory.flash.write, memory.flash.sectors[0].size
-    struct.pack_into("<IIB", made, 0x1C0, page, sector, _CLOCKS[30])
-    return bytes(made)
+    struct.pack_into("<IIB", content, 0x1C0, page, sector, _CLOCKS[30])
+    return bytes(content)
 
 
 def _read_sequence(flash: FlexSpi) -> list[int]:

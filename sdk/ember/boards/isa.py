@@ -68,7 +68,11 @@ def cmake_options(isa: Iterable[str], toolchain: str, flags: str) -> dict[str, s
     All that the toolchain can compile for any core, so that boards share them: which
     run is chosen by the board. With models of instructions these are all there are.
     """
-    shared = {name for name, one in load().items() if one.is_for_any_core(toolchain)}
+    shared = {
+        name
+        for name, instruction_set in load().items()
+        if instruction_set.is_for_any_core(toolchain)
+    }
     wanted = [
         name
         for name in load()

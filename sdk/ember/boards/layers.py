@@ -56,107 +56,109 @@ class Taken:
 
 def read(path: Path) -> Fields:
     """What the board's file says, over what those that it names say."""
-    own = board_files.layer_of(path)
-    like = own.table.pop("like", None)
-    base = None if like is None else _like(own, like)
-    taken = _taken(own, base) if base else Taken({}, board_files.name_of(own, "chip"))
-    others = [one for one in (base,) if one]
-    chip = _chip(own, taken.chip, others)
-    notes = [*taken.notes, *_unknown(own, taken.chip, chip, others)]
+    upper = board_files.layer_of(path)
+    like = upper.table.pop("like", None)
+    base = None if like is None else _like(upper, like)
+    taken = (
+        _taken(upper, base) if base else Taken({}, board_files.name_of(upper, "chip"))
+    )
+    others = [layer for layer in (base,) if layer]
+    chip = _chip(upper, taken.chip, others)
+    notes = [*taken.notes, *_unknown(upper, taken.chip, chip, others)]
     lower = Layer(base.path if base else path, taken.table)
-    cpu = {**(chip.table if chip else {}), **lower.table, **own.table}.get("cpu")
-    given = {**lower.table, **own.table}
-    described = cores.taken_out(own, lower, *([chip] if chip else ()))
-    core = cores.layer(own, cpu, given, described)
-    made = _merged(core, chip, lower, own)
+    cpu = {**(chip.table if chip else {}), **lower.table, **upper.table}.get("cpu")
+    given = {**lower.table, **upper.table}
+    described = cores.taken_out(upper, lower, *([chip] if chip else ()))
+    core = cores.layer(upper, cpu, given, described)
+    merged = _merged(core, chip, lower, upper)
     named = {"chip": taken.chip} if taken.chip else {}
-    return Fields({**made.table, **named}, made.places, made.shifts, tuple(notes))
+    return Fields({**merged.table, **named}, merged.places, merged.shifts, tuple(notes))
 
 
 # ---- the board that it is like -------------------------------------------------------
 
 
-def _like(own: Layer, like: Any) -> Layer:
+def _like(upper: Layer, like: Any) -> Layer:
     name = str(like)
-    places = [own.path.parent, paths.boards()] if board_files.is_name(name) else []
+    places = [upper.path.parent, paths.boards()] if board_files.is_name(name) else []
     files = [place / f"{name}.yaml" for place in places]
-    found = next((file for file in files if file.is_file()), None)
-    if found is None:
+    like_file = next((file for file in files if file.is_file()), None)
+    if like_file is None:
         known = [path.stem for path in paths.boards().glob("*.yaml")]
         raise SdkError(
-            f"{own.path}: like: there is no board '{name}'",
+            f"{upper.path}: like: there is no board '{name}'",
             hint=f"{board_files.near(name, known)}see `ember boards`",
         )
-    base = board_files.layer_of(found)
+    base = board_files.layer_of(like_file)
     if "like" in base.table:
         raise SdkError(
-            f"{own.path}: like: {name} is itself like another board",
-            hint=f"name the board that {found} is based on",
+            f"{upper.path}: like: {name} is itself like another board",
+            hint=f"name the board that {like_file} is based on",
         )
     return base
 
 
-def _taken(own: Layer, base: Layer) -> Taken:
+def _taken(upper: Layer, base: Layer) -> Taken:
     """All that `base` says for a board with its chip, else what its core is."""
-    chip = board_files.name_of(own, "chip")
+    chip = board_files.name_of(upper, "chip")
     named = board_files.name_of(base, "chip")
     described = _chip(base, named, [base])
     table = {key: value for key, value in base.table.items() if key != "name"}
     whole = {**(described.table if described else {}), **table}
-    if chip is None and not any(key in own.table for key in _OF_CHIPS):
-        return Taken(table, named, (_same_chip(own, base),))
+    if chip is None and not any(key in upper.table for key in _OF_CHIPS):
+        return Taken(table, named, (_same_chip(upper, base),))
     if chip == base.chip:
-        if own.table.get("cpu") not in (None, whole.get("cpu")):
+        if upper.table.get("cpu") not in (None, whole.get("cpu")):
             table = {key: table[key] for key in table if key not in _OF_CORES}
         return Taken(table, chip)
-    return _of_core(own, base, chip, whole)
+    return _of_core(upper, base, chip, whole)
 
 
-def _of_core(own: Layer, base: Layer, chip: str | None, whole: Table) -> Taken:
+def _of_core(upper: Layer, base: Layer, chip: str | None, whole: Table) -> Taken:
     """What a board with another chip has of `base`, which says `whole`."""
-    known = chip is not None and board_files.find(own, "chips", chip)
-    mine = _chip(own, chip, []) if known else None
-    given = {**(mine.table if mine else {}), **own.table}
-    _need_memories(own, base, given)
+    known = chip is not None and board_files.find(upper, "chips", chip)
+    mine = _chip(upper, chip, []) if known else None
+    given = {**(mine.table if mine else {}), **upper.table}
+    _need_memories(upper, base, given)
     kept = {key: whole[key] for key in _OF_CORES if key in whole}
     if given.get("cpu") not in (None, kept.get("cpu")):
         kept = {}
     skipped = (*_OF_CORES, "title", "chip", "uarts", *given)
     lost = [key for key, value in whole.items() if value and key not in skipped]
-    notes = (_other_chip(own, base, kept, lost),) if lost else ()
-    kept |= {} if "title" in given else {"title": own.path.stem}
+    notes = (_other_chip(upper, base, kept, lost),) if lost else ()
+    kept |= {} if "title" in given else {"title": upper.path.stem}
     return Taken(kept, chip, notes)
 
 
-def _need_memories(own: Layer, base: Layer, given: Table) -> None:
+def _need_memories(upper: Layer, base: Layer, given: Table) -> None:
     if "memories" in given:
         return
-    chip = own.table.get("chip")
+    chip = upper.table.get("chip")
     unknown = f"; Ember knows no chip '{chip}'" if chip else ""
     raise SdkError(
-        f"{own.path}: `memories` is missing: those of {base.path.stem} belong to its"
+        f"{upper.path}: `memories` is missing: those of {base.path.stem} belong to its"
         f" chip, {base.chip}",
         hint=f"give `memories:`, or `chip: {base.chip}` if the board has that chip"
         f"{unknown}",
     )
 
 
-def _same_chip(own: Layer, base: Layer) -> tuple[str, str]:
+def _same_chip(upper: Layer, base: Layer) -> tuple[str, str]:
     return (
-        f"{own.path} names no chip: assuming that of {base.path.stem}, with all its"
+        f"{upper.path} names no chip: assuming that of {base.path.stem}, with all its"
         " facts",
         f"confirm with `chip: {base.chip}`, or give its own `chip:` or `memories:`",
     )
 
 
 def _other_chip(
-    own: Layer, base: Layer, kept: Table, lost: list[str]
+    upper: Layer, base: Layer, kept: Table, lost: list[str]
 ) -> tuple[str, str]:
     shared = [key for key in _OF_CORES if key in kept]
     taken = f"only {', '.join(shared)}" if shared else "nothing"
-    chip = own.table.get("chip")
+    chip = upper.table.get("chip")
     return (
-        f"{own.path} {f'has the chip {chip}' if chip else 'names no chip'}, and"
+        f"{upper.path} {f'has the chip {chip}' if chip else 'names no chip'}, and"
         f" {base.path.stem} has {base.chip}: {taken} is inherited from it, not"
         f" {', '.join(lost)}",
         "describe what the board has; if the chip is the same, write"
@@ -167,48 +169,50 @@ def _other_chip(
 # ---- chips ---------------------------------------------------------------------------
 
 
-def _chip(own: Layer, name: str | None, others: Iterable[Layer]) -> Layer | None:
+def _chip(upper: Layer, name: str | None, others: Iterable[Layer]) -> Layer | None:
     """The file of the chip; None where the board's own file describes it."""
     if name is None:
         return None
-    path = board_files.find(own, "chips", name)
+    path = board_files.find(upper, "chips", name)
     if path is not None:
         chip = board_files.layer_of(path)
         board_files.check(chip, ChipFile)
         return chip
-    if any(name == layer.chip for layer in others) or "memories" in own.table:
+    if any(name == layer.chip for layer in others) or "memories" in upper.table:
         return None
-    known = board_files.known(own, "chips")
+    known = board_files.known(upper, "chips")
     raise SdkError(
-        f"{own.path}: chip: there is no chip '{name}'",
+        f"{upper.path}: chip: there is no chip '{name}'",
         hint=f"{board_files.near(name, known)}chips are {', '.join(known)}; describe"
-        f" another in {own.path.parent / 'chips' / name}.yaml, or give `cpu` and"
+        f" another in {upper.path.parent / 'chips' / name}.yaml, or give `cpu` and"
         " `memories`",
     )
 
 
 def _unknown(
-    own: Layer, name: str | None, chip: Layer | None, others: Iterable[Layer]
+    upper: Layer, name: str | None, chip: Layer | None, others: Iterable[Layer]
 ) -> list[Note]:
     """A name that is nearly one of a chip that Ember knows may be misspelt."""
     if name is None or chip or any(name == layer.chip for layer in others):
         return []
-    near = board_files.near(name, board_files.known(own, "chips"))
+    near = board_files.near(name, board_files.known(upper, "chips"))
     if not near:
         return []
-    told = f"{own.path}: Ember knows no chip '{name}': only this file describes it"
+    told = f"{upper.path}: Ember knows no chip '{name}': only this file describes it"
     return [(told, f"{near}(in `chip:`)")]
 
 
 # ---- one over the other --------------------------------------------------------------
 
 
-def _merged(core: Layer | None, chip: Layer | None, lower: Layer, own: Layer) -> Fields:
+def _merged(
+    core: Layer | None, chip: Layer | None, lower: Layer, upper: Layer
+) -> Fields:
     """The layers, the lowest first, as one table."""
     places: dict[str, Path] = {}
-    for layer in (core, chip, lower, own):
+    for layer in (core, chip, lower, upper):
         places |= dict.fromkeys(layer.table, layer.path) if layer else {}
-    board = _over(lower.table, own.table)
+    board = _over(lower.table, upper.table)
     below = chip.table if chip else {}
     table = _over(_over(core.table if core else {}, below), board)
     shifts = {}
@@ -218,7 +222,7 @@ def _merged(core: Layer | None, chip: Layer | None, lower: Layer, own: Layer) ->
             table[key] = [*theirs, *ours]
             shifts[key] = len(theirs)
     table |= _memories(board.get("memories"), below.get("memories") or [])
-    table |= _uart(board.get("uart"), below.get("uarts") or {}, own)
+    table |= _uart(board.get("uart"), below.get("uarts") or {}, upper)
     if "flashers" not in board and "flashers" in below:
         table["flashers"] = list(_flashers(below["flashers"], board.get("probe")))
     if "uarts" not in board:
@@ -230,11 +234,11 @@ def _merged(core: Layer | None, chip: Layer | None, lower: Layer, own: Layer) ->
 
 def _over(base: Table, data: Table) -> Table:
     """`base` with the fields of `data`; those that are mappings field by field."""
-    found = dict(base)
+    table = dict(base)
     for key, value in data.items():
         both = isinstance(value, dict) and isinstance(base.get(key), dict)
-        found[key] = _over(base[key], value) if both else value
-    return found
+        table[key] = _over(base[key], value) if both else value
+    return table
 
 
 def _memories(ours: Any, theirs: list[Table]) -> Table:
@@ -242,22 +246,22 @@ def _memories(ours: Any, theirs: list[Table]) -> Table:
     if not isinstance(ours, list):
         return {}
     known = {table["name"]: table for table in theirs}
-    found = []
-    for one in ours:
-        partial = isinstance(one, dict) and not set(one) >= _WHOLE
-        below = known.get(str(one.get("name"))) if partial else None
-        found.append({**below, **one} if below else one)
-    return {"memories": found}
+    memories = []
+    for memory in ours:
+        partial = isinstance(memory, dict) and not set(memory) >= _WHOLE
+        below = known.get(str(memory.get("name"))) if partial else None
+        memories.append({**below, **memory} if below else memory)
+    return {"memories": memories}
 
 
-def _uart(ours: Any, theirs: dict[str, Table], own: Layer) -> Table:
+def _uart(ours: Any, theirs: dict[str, Table], upper: Layer) -> Table:
     """The serial port that `line` names, with what the board adds to it."""
     if not isinstance(ours, dict) or "line" not in ours:
         return {}
     name = str(ours["line"])
     if name not in theirs:
         raise SdkError(
-            f"{own.path}: uart.line: Ember knows no '{name}' on this chip",
+            f"{upper.path}: uart.line: Ember knows no '{name}' on this chip",
             hint=f"it has {', '.join(theirs)}" if theirs else "give `kind` and `base`",
         )
     rest = {key: value for key, value in ours.items() if key != "line"}

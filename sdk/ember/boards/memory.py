@@ -79,9 +79,16 @@ class Memory(Strict):
     def fetching(self, size: int) -> float:
         """Cycles of fetching `size` bytes of code in a row, in accesses as wide as they
         can be; a fetch takes what a read does, unless the board says otherwise."""
-        table = self.fetch_cycles or self.read_cycles or {4: _CYCLES_OF[self.kind]}
-        widest = max(table)
-        return size / widest * table[widest]
+        return size / max(self._fetches) * self.one_fetch
+
+    @property
+    def one_fetch(self) -> float:
+        """Cycles of the widest fetch: what a jump to this memory waits for."""
+        return self._fetches[max(self._fetches)]
+
+    @property
+    def _fetches(self) -> Cycles:
+        return self.fetch_cycles or self.read_cycles or {4: _CYCLES_OF[self.kind]}
 
     @property
     def end(self) -> int:

@@ -20,7 +20,7 @@ from ember.build import folder as build_folder
 from ember.build import occupied, pack
 from ember.build.moved import Moved
 from ember.build.stack import image, ports, veneers
-from ember.build.stack.bound import Bound, Graph, StackError
+from ember.build.stack.bound import Bound, CallGraph, StackError
 from ember.build.stack.members import Members
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import Plan
@@ -47,7 +47,7 @@ _VARIABLES: Mapping[str, tuple[str, str, int]] = {
 
 
 @dataclass(frozen=True)
-class Row:
+class CertificateRow:
     """Bytes for one purpose; `place` is the section or the symbol that has them."""
 
     memory: str
@@ -61,7 +61,7 @@ class Row:
 @dataclass(frozen=True)
 class Certificate:
     board: Board
-    rows: tuple[Row, ...]
+    rows: tuple[CertificateRow, ...]
     stack: int  # bytes reserved
     bound: Bound | None  # None: the port has none
 
@@ -84,7 +84,7 @@ def first_stack(board: Board) -> int:
 
 
 def stack_size(
-    made: Libraries, graph: Graph | None, wanted: int | None, *, far: bool = False
+    libs: Libraries, graph: CallGraph | None, wanted: int | None, *, far: bool = False
 ) -> tuple[int, Bound | None]:
     """Bytes to reserve for the stack, and its bound.
 
@@ -93,20 +93,20 @@ def stack_size(
     """
     if graph is None:
         return wanted or linker.DEFAULT_STACK, None
-    found = ports.bound(made, graph)
-    core = made.board.core
+    bound = ports.bound(libs, graph)
+    core = libs.board.core
     if far and core is not None and core.arch == "armv6-m":
-        found = found.deeper("a far call", veneers.PUSHED)
-    least = found.total + ports.floor(made)
+        bound = bound.deeper("a far call", veneers.PUSHED)
+    least = bound.total + ports.floor(libs)
     if wanted is not None and wanted < least:
         raise StackError(
             f"--stack {wanted} is {least - wanted:,} bytes less than the stack may"
             " need",
-            hint=f"the deepest calls, in bytes: {found.path_text()}; an exception:"
-            f" {found.exception}; without --stack, Ember reserves"
-            f" {ports.size(made, found):,} bytes",
+            hint=f"the deepest calls, in bytes: {bound.path_text()}; an exception:"
+            f" {bound.exception}; without --stack, Ember reserves"
+            f" {ports.size(libs, bound):,} bytes",
         )
-    return wanted or ports.size(made, found), found
+    return wanted or ports.size(libs, bound), bound
 
 
 # ---- planned -------------------------------------------------------------------------
@@ -126,30 +126,34 @@ def planned(
         where = linker.place(board, {"stack": stack})
         size = linker.stack_bytes(stack)
         rows += _arena_gaps(board, members, rows)
-        rows.append(Row(plans[0].stack_memory, "stack", ".ember_stack", size))
+        rows.append(
+            CertificateRow(plans[0].stack_memory, "stack", ".ember_stack", size)
+        )
         for place, (purpose, patterns, end) in _VARIABLES.items():
             total = _placed(members, patterns, end)
-            rows.append(Row(where["data"], purpose, place, total))
-        for one in moved:
-            total = _size(members.in_order(dict.fromkeys(one.sections)), _ALIGN)
-            place = linker.code_section(one.memory)
-            rows.append(Row(one.memory, occupied.CODE, place, total))
+            rows.append(CertificateRow(where["data"], purpose, place, total))
+        for code in moved:
+            total = _size(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
+            place = linker.code_section(code.memory)
+            rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
     return Certificate(board, tuple(rows), stack, bound)
 
 
-def _regions(plans: Sequence[Plan]) -> Iterator[Row]:
-    regions = {region.name: region for one in plans for region in one.regions}
+def _regions(plans: Sequence[Plan]) -> Iterator[CertificateRow]:
+    regions = {region.name: region for plan in plans for region in plan.regions}
     for region in regions.values():
         purpose, place = _PURPOSES[region.role], region.name
         if region.lent:
             what = f"{purpose} in place of payloads"
-            yield Row(region.memory, what, place, region.lent, lent=True)
+            yield CertificateRow(region.memory, what, place, region.lent, lent=True)
             place = pack.rest_of(region.name)
         if region.added:
-            yield Row(region.memory, purpose, place, region.added)
+            yield CertificateRow(region.memory, purpose, place, region.added)
 
 
-def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator[Row]:
+def _arena_gaps(
+    board: Board, members: Members, rows: Sequence[CertificateRow]
+) -> Iterator[CertificateRow]:
     """Bytes that alignment adds to the regions of each memory."""
     if board.port == "linux_user":
         return  # the section takes the rest of the memory
@@ -162,7 +166,7 @@ def _arena_gaps(board: Board, members: Members, rows: Sequence[Row]) -> Iterator
                 for row in rows
                 if row.memory == memory.name and not row.lent
             )
-            yield Row(memory.name, "alignment", place, total - used)
+            yield CertificateRow(memory.name, "alignment", place, total - used)
 
 
 def _placed(members: Members, patterns: str, end: int) -> int:
@@ -180,15 +184,17 @@ def _placed(members: Members, patterns: str, end: int) -> int:
 def _size(sections: Iterable[tuple[Object, int]], end: int) -> int:
     """Bytes of sections in this order, each as it is aligned."""
     at = 0
-    for one, index in sections:
-        section = one.section(index)
+    for object_, index in sections:
+        section = object_.section(index)
         at = _up(at, max(section.alignment, 1)) + section.size
     return _up(at, end)
 
 
 def _matches(name: str, patterns: str) -> bool:
     words = patterns.split()
-    return f"!{name}" not in words and any(fnmatchcase(name, one) for one in words)
+    return f"!{name}" not in words and any(
+        fnmatchcase(name, pattern) for pattern in words
+    )
 
 
 def _up(value: int, step: int) -> int:
@@ -198,10 +204,14 @@ def _up(value: int, step: int) -> int:
 # ---- linked --------------------------------------------------------------------------
 
 
-def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certificate:
+def linked(
+    planned: Certificate, firmware: Path, graph: CallGraph | None
+) -> Certificate:
     """The certificate with the linked bytes; SdkError when they are not as planned."""
-    found = _Linked(planned.board, elf.read(firmware))
-    rows = tuple(replace(row, linked=found.bytes_of(row)) for row in planned.rows)
+    firmware_sections = _Linked(planned.board, elf.read(firmware))
+    rows = tuple(
+        replace(row, linked=firmware_sections.bytes_of(row)) for row in planned.rows
+    )
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
         f" but {row.planned:,} were planned"
@@ -209,7 +219,7 @@ def linked(planned: Certificate, firmware: Path, graph: Graph | None) -> Certifi
         if row.linked != row.planned
     ]
     if planned.board.port != "host":
-        problems += found.unplanned(rows)
+        problems += firmware_sections.unplanned(rows)
     if graph is not None:
         problems += image.differences(graph, firmware)
     if problems:
@@ -229,9 +239,11 @@ class _Linked:
     def __init__(self, board: Board, file: Elf) -> None:
         self.board = board
         self.file = file
-        self._sections = {one.name: one for one in file.sections if one.in_memory}
+        self._sections = {
+            section.name: section for section in file.sections if section.in_memory
+        }
 
-    def bytes_of(self, row: Row) -> int | None:
+    def bytes_of(self, row: CertificateRow) -> int | None:
         section = self._sections.get(row.place)
         if row.purpose == "alignment":
             inside = self._regions_in(row.place)
@@ -255,10 +267,13 @@ class _Linked:
     def _is_in(self, address: int, memory: str) -> bool:
         if self.board.port == "host":
             return True
-        found = self.board.memory(memory)
-        return found.base <= address < found.end or address == found.end
+        memory_of_board = self.board.memory(memory)
+        return (
+            memory_of_board.base <= address < memory_of_board.end
+            or address == memory_of_board.end
+        )
 
-    def unplanned(self, rows: Iterable[Row]) -> Iterator[str]:
+    def unplanned(self, rows: Iterable[CertificateRow]) -> Iterator[str]:
         """Sections in writable memory that no row covers."""
         known = {row.place for row in rows}
         for section in self._sections.values():

@@ -27,18 +27,21 @@ def choose(job: Job) -> list[Chosen]:
     options = job.options
     reload, count = options.steering.reload, sum(map(len, job.methods))
     for model, methods in zip(job.models, job.methods, strict=True):
-        names = [one.name for one in methods]
+        names = [method.name for method in methods]
         with progress.doing(f"choosing kernels for {model.name}"):
-            packed, found = _packed(model, names, job)
+            packed, examined = _packed(model, names, job)
         if not lending.may_lend(job.board, count, reload=reload):
             packed = lending.payloads_last(packed, names[0])
-        gaps += found.gaps
-        if found.selection is not None:
-            results.append(Chosen(packed, found.selection))
+        gaps += examined.gaps
+        if examined.selection is not None:
+            results.append(Chosen(packed, examined.selection))
     if gaps:
         raise selections.missing(gaps)
     if job.options.prepared:
-        results = [Chosen(model, _without_arena(model, one)) for model, one in results]
+        results = [
+            Chosen(model, _without_arena(model, selection))
+            for model, selection in results
+        ]
     return results
 
 
@@ -47,34 +50,34 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
     options = job.options
     whole = model if options.caller_io else _with_buffers(model)
     packed = repack.repack(whole, options.rules.known, options.passes, job.board)
-    found = _examined(packed, names, job)
-    if found.selection is not None:
-        made = prepacked(packed, found.selection.needs)
-        if made is not packed:
-            return made, _examined(made, names, job)
-    return packed, found
+    examined = _examined(packed, names, job)
+    if examined.selection is not None:
+        smaller = prepacked(packed, examined.selection.needs)
+        if smaller is not packed:
+            return smaller, _examined(smaller, names, job)
+    return packed, examined
 
 
 def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
     """The model with weights in its kernels' layout; unchanged where none packs any."""
-    found = prepack.prepack(model, needs)
-    if found is None:
+    result = prepack.prepack(model, needs)
+    if result is None:
         return model
     return replace(
         model,
-        program=found.program,
-        content=program.content(found.program),
-        data=found.data,
-        packed=found.sizes,
+        program=result.program,
+        content=program.content(result.program),
+        data=result.data,
+        packed=result.sizes,
     )
 
 
 def _with_buffers(model: Model) -> Model:
     """The model with memory for the buffers that it leaves to its caller."""
-    made = adopt.adopted(model.program)
-    if made is model.program:
+    adopted = adopt.adopted(model.program)
+    if adopted is model.program:
         return model
-    return replace(model, program=made, content=program.content(made))
+    return replace(model, program=adopted, content=program.content(adopted))
 
 
 def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
@@ -92,12 +95,12 @@ def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
 
 def _without_arena(model: Improved, chosen: Selection) -> Selection:
     """The selection of methods that are prepared already, and so need none."""
-    for method, own in zip(chosen.methods, chosen.needs, strict=True):
-        if own.changing:
+    for method, method_needs in zip(chosen.methods, chosen.needs, strict=True):
+        if method_needs.changing:
             raise SdkError(
                 f"{model.name} cannot be prepared: arguments in {method.name} can"
                 " change at run time",
                 hint="build without --prepared",
             )
-    needs = tuple(replace(one, arena=0) for one in chosen.needs)
+    needs = tuple(replace(need, arena=0) for need in chosen.needs)
     return replace(chosen, needs=needs, prepared=True)

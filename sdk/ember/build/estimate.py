@@ -16,7 +16,7 @@ from ember.plan import regions
 
 
 @dataclass(frozen=True)
-class Shortage:
+class MemoryShortage:
     """A memory that is too small; sizes are bytes."""
 
     memory: str
@@ -58,22 +58,27 @@ class Estimate:
     @property
     def linked(self) -> dict[str, int]:
         """Bytes by memory that were not planned: code, variables, alignment."""
-        known = {one["name"]: one["used"] for one in self.placed.facts["memories"]}
+        known = {
+            memory["name"]: memory["used"] for memory in self.placed.facts["memories"]
+        }
         return {
-            one.memory: max(one.used - known[one.memory], 0) for one in self.memories
+            memory.memory: max(memory.used - known[memory.memory], 0)
+            for memory in self.memories
         }
 
     @property
-    def shortages(self) -> list[Shortage]:
+    def shortages(self) -> list[MemoryShortage]:
         reserve = self.job.options.steering.reserve
-        found = []
-        for one in self.memories:
-            kept = reserve.get(one.memory, 0)
-            if one.used + kept > one.capacity:
-                pieces = _pieces(one, self.placed.plans, kept)
-                needed = one.used + kept
-                found.append(Shortage(one.memory, one.capacity, needed, pieces))
-        return found
+        shortages = []
+        for memory in self.memories:
+            kept = reserve.get(memory.memory, 0)
+            if memory.used + kept > memory.capacity:
+                pieces = _pieces(memory, self.placed.plans, kept)
+                needed = memory.used + kept
+                shortages.append(
+                    MemoryShortage(memory.memory, memory.capacity, needed, pieces)
+                )
+        return shortages
 
     @property
     def fits(self) -> bool:
@@ -81,20 +86,20 @@ class Estimate:
 
     @property
     def over(self) -> int:
-        return sum(one.over for one in self.shortages)
+        return sum(shortage.over for shortage in self.shortages)
 
     def memories_json(self) -> list[dict[str, Any]]:
         return [
-            {"name": one.memory, "capacity": one.capacity, "used": one.used}
-            for one in self.memories
+            {"name": memory.memory, "capacity": memory.capacity, "used": memory.used}
+            for memory in self.memories
         ]
 
     def to_json(self) -> dict[str, Any]:
         """The plan's JSON with the figures of the link."""
         sections = [
-            {"memory": one.memory, "name": name, "bytes": size}
-            for one in self.memories
-            for name, size in one.pieces.items()
+            {"memory": memory.memory, "name": name, "bytes": size}
+            for memory in self.memories
+            for name, size in memory.pieces.items()
             if name != occupied.REGIONS
         ]
         return self.placed.facts | {
@@ -109,17 +114,17 @@ class Estimate:
 
 
 def _pieces(
-    one: Occupied, plans: Sequence[regions.Plan], kept: int = 0
+    memory: Occupied, plans: Sequence[regions.Plan], kept: int = 0
 ) -> dict[str, int]:
     """Names and bytes of everything in a memory, the largest first."""
-    found = {
-        name: size for name, size in one.pieces.items() if name != occupied.REGIONS
+    pieces = {
+        name: size for name, size in memory.pieces.items() if name != occupied.REGIONS
     }
     placed = {region.name: region for each in plans for region in each.regions}
     for region in placed.values():
-        if region.memory == one.memory and region.added:
+        if region.memory == memory.memory and region.added:
             name = region.purpose
-            found[name] = found.get(name, 0) + region.added
+            pieces[name] = pieces.get(name, 0) + region.added
     if kept:
-        found["what `reserve:` of ember.yaml keeps"] = kept
-    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        pieces["what `reserve:` of ember.yaml keeps"] = kept
+    return dict(sorted(pieces.items(), key=lambda item: (-item[1], item[0])))

@@ -10,7 +10,7 @@ from pathlib import Path
 from ember import paths
 from ember.build import pack
 from ember.build.stack import ports
-from ember.build.stack.bound import Graph
+from ember.build.stack.bound import CallGraph
 from ember.build.stack.members import Members
 from ember.errors import SdkError
 from ember.program import Method, Tensor
@@ -35,22 +35,22 @@ class Sources:
         if self.app is None:
             names += ["run_main.c", "values.c", _values_of(self.methods)]
             names.append("trace_on.c" if self.traced else "trace_off.c")
-        found = [folder / name for name in names]
-        found += pack.sources(self.package)
-        return [*found, self.app] if self.app else found
+        files = [folder / name for name in names]
+        files += pack.sources(self.package)
+        return [*files, self.app] if self.app else files
 
     def digest(self) -> bytes:
         """A hash of everything in the package that the compiler reads."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for path in sorted(self.package.rglob("*.[chS]")):
-            found.update(path.name.encode() + b"\0" + path.read_bytes())
-        return found.digest()
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        return digest.digest()
 
-    def compile(self, made: Libraries, folder: Path) -> list[Path]:
+    def compile(self, libs: Libraries, folder: Path) -> list[Path]:
         options = [f"-I{self.package}"]
         options += [f"-I{self.app.parent}"] if self.app else []
         given = [self.app] if self.app else []
-        objects = made.compile(self.paths, folder, options, given=given)
+        objects = libs.compile(self.paths, folder, options, given=given)
         if self.app:
             _need_main(self.app, objects[-1])
         return objects
@@ -66,13 +66,13 @@ def _need_main(app: Path, compiled: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Objects:
+class LinkInputs:
     """Everything that the linker is given, and the parts that it will use."""
 
     made: Libraries
     files: tuple[Path, ...]  # compiled for this firmware, and the user's kernels
     members: Members | None  # None: on this computer
-    graph: Graph | None  # calls; None: the port has no bound of its stack
+    graph: CallGraph | None  # calls; None: the port has no bound of its stack
 
     def link(
         self, firmware: Path, script: Path | None, *, overlap: bool = False
@@ -87,23 +87,23 @@ class Objects:
         )
 
 
-def objects(made: Libraries, files: Sequence[Path]) -> Objects:
+def objects(libs: Libraries, files: Sequence[Path]) -> LinkInputs:
     """The objects to link `files` with the parts of libraries that they call."""
-    made = parts.of(made, files)
-    members = ports.members(made, files)
-    return Objects(made, tuple(files), members, ports.graph(made, members))
+    libs = parts.of(libs, files)
+    members = ports.members(libs, files)
+    return LinkInputs(libs, tuple(files), members, ports.graph(libs, members))
 
 
 def script_with_stack(package: Path, size: int) -> Path:
     """The package's linker script with another stack size, in a second file."""
-    made = package / "linker-traced.ld"
+    script = package / "linker-traced.ld"
     text = (package / "linker.ld").read_text(encoding="utf-8")
-    made.write_text(linker.with_stack(text, size), encoding="utf-8")
-    return made
+    script.write_text(linker.with_stack(text, size), encoding="utf-8")
+    return script
 
 
 def _values_of(methods: Iterable[Method]) -> str:
     """The application's source that reads the kinds of input that the methods take."""
-    values = [one.values[index] for one in methods for index in one.inputs]
-    fixed = all(isinstance(one, Tensor) and not one.is_dynamic for one in values)
+    values = [method.values[index] for method in methods for index in method.inputs]
+    fixed = all(isinstance(value, Tensor) and not value.is_dynamic for value in values)
     return "values_fixed.c" if fixed else "values_any.c"

@@ -13,41 +13,41 @@ from ember.toolchain import footprint, image
 from ember.toolchain.libraries import Libraries
 
 
-def write(target: Path, linked: Path, found: Estimate, made: Libraries) -> None:
+def write(target: Path, linked: Path, estimate: Estimate, libs: Libraries) -> None:
     """Writes the `linked` firmware into the new folder `target`.
 
     SdkError when it is not what was planned.
     """
-    assert found.compiled is not None
-    objects = found.compiled.objects
+    assert estimate.compiled is not None
+    objects = estimate.compiled.objects
     planned = certificate.planned(
-        found.placed.plans,
+        estimate.placed.plans,
         objects.members,
-        found.compiled.bound,
-        found.compiled.moved,
+        estimate.compiled.bound,
+        estimate.compiled.moved,
     )
     certified = certificate.linked(planned, linked, objects.graph)
     target.mkdir()
-    for one in (linked, linked.with_suffix(".map")):
-        shutil.move(one, target / one.name)
+    for file in (linked, linked.with_suffix(".map")):
+        shutil.move(file, target / file.name)
     certified.write(target)
-    _write_sizes(target / linked.name, found, made)
+    _write_sizes(target / linked.name, estimate, libs)
 
 
-def _write_sizes(elf_file: Path, found: Estimate, made: Libraries) -> None:
-    assert found.packed is not None
-    plans, job = found.placed.plans, found.job
+def _write_sizes(elf_file: Path, estimate: Estimate, libs: Libraries) -> None:
+    assert estimate.packed is not None
+    plans, job = estimate.placed.plans, estimate.job
     images = image.write_images(elf_file, job.board)
     sizes = image.sizes(elf_file, job.board, *regions.totals(plans))
     build_folder.write_json(
         elf_file.with_name("size.json"),
         {
             "size": sizes.to_json(),
-            "memory": found.memories_json(),
+            "memory": estimate.memories_json(),
             "footprint": footprint.of_map(
                 elf_file.with_suffix(".map"),
-                found.packed.kernels,
-                made.objects,
+                estimate.packed.kernels,
+                libs.objects,
                 job.app,
             ),
             "method_arena": regions.to_json(plans)["method_arena"],

@@ -24,8 +24,8 @@ from ember.toolchain.libraries import Libraries
 def settle(
     folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries, scratch: Path
 ) -> Estimate:
-    """The first artefacts in `folder`; in `scratch` the objects, and firmware.elf where
-    it fits."""
+    """The package in `folder`; in `scratch` the objects, and firmware.elf where it
+    fits."""
     linking = Linking(folder, job, made, scratch)
     first = assumed = Assumed(job.options.stack or certificate.first_stack(job.board))
     while True:

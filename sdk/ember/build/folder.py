@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ember import writing
+from ember.build import indented
 from ember.errors import SdkError
 from ember.files import documents
 
@@ -40,11 +40,11 @@ def filled(folder: Path, key: str) -> Iterator[Path]:
     with writing.aside(folder) as place:
         yield place
         _clean(folder)
-        for made in sorted(place.iterdir()):
-            target = folder / made.name
+        for entry in sorted(place.iterdir()):
+            target = folder / entry.name
             if target.is_dir() and not target.is_symlink():
                 shutil.rmtree(target)
-            made.rename(target)
+            entry.rename(target)
         write_json(folder / _STAMP, {"key": key})
 
 
@@ -74,10 +74,10 @@ def _clean(folder: Path) -> None:
 
 
 def write_json(path: Path, facts: Any) -> None:
-    text = json.dumps(facts, indent=2, ensure_ascii=False)
-    path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+    text = f"{indented.text(facts)}\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = documents.read_json(path)
-    return found
+    content: dict[str, Any] = documents.read_json(path)
+    return content

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.build.project import Project
 from ember.errors import SdkError
@@ -51,7 +50,7 @@ def options_of(
     """The options of a command line, with the project's where it says nothing."""
     names: Sequence[str] = plans.passes
     if only_passes is not None:
-        names = [one for one in only_passes.split(",") if one]
+        names = [name for name in only_passes.split(",") if name]
     return Options(
         optimize=optimize or plans.optimize,
         rules=plans.rules,
@@ -73,23 +72,23 @@ class Job:
 
 
 def make(
-    found: Sequence[Model], board: Board, options: Options, app: Path | None
+    models: Sequence[Model], board: Board, options: Options, app: Path | None
 ) -> Job:
     """The job of options, with their wishes for kernels as rules."""
     smallest = options.optimize == "size"
     options = replace(options, rules=replace(options.rules, smallest=smallest))
-    return Job(tuple(found), _methods(found, options), board, options, app)
+    return Job(tuple(models), _methods(models, options), board, options, app)
 
 
 def _methods(
-    found: Sequence[Model], options: Options
+    models: Sequence[Model], options: Options
 ) -> tuple[tuple[Method, ...], ...]:
     """The wanted methods of each model; without a wish, all of several models."""
-    if len(found) > 1 and not options.methods:
-        return tuple(model.methods for model in found)
+    if len(models) > 1 and not options.methods:
+        return tuple(model.methods for model in models)
     wanted = options.methods or (None,)
     return tuple(
-        tuple(dict.fromkeys(model.method(name) for name in wanted)) for model in found
+        tuple(dict.fromkeys(model.method(name) for name in wanted)) for model in models
     )
 
 
@@ -104,8 +103,8 @@ def asked(options: Options) -> dict[str, Any]:
 
 def libraries_of(board: Board, options: Options) -> Libraries:
     """The libraries to link firmware with, by parts.of()."""
-    made = libraries.build(board, **asked(options), whole=False)
-    return made.for_prepared() if options.prepared else made
+    libs = libraries.build(board, **asked(options), whole=False)
+    return libs.for_prepared() if options.prepared else libs
 
 
 def app_of(path: Path | None) -> Path | None:
@@ -117,9 +116,9 @@ def app_of(path: Path | None) -> Path | None:
 # ---- the key -----------------------------------------------------------------------
 
 
-def key(job: Job, made: Libraries) -> str:
+def key(job: Job, libs: Libraries) -> str:
     """A hash of everything that a firmware depends on."""
-    digest = hashlib.sha256(made.key.encode())
+    digest = hashlib.sha256(libs.key.encode())
     digest.update(_sdk_digest())
     for model in job.models:
         for content in (model.content, *model.data):
@@ -131,7 +130,7 @@ def key(job: Job, made: Libraries) -> str:
     facts = [
         job.board.model_dump(mode="json"),
         [model.name for model in job.models],
-        [[one.name for one in methods] for methods in job.methods],
+        [[method.name for method in methods] for methods in job.methods],
         [str(job.app), options.messages, options.caller_io, options.stack],
         options.prepared,
         [options.toolchain, options.rules.key(), options.steering.key()],
@@ -143,12 +142,7 @@ def key(job: Job, made: Libraries) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
 def _sdk_digest() -> bytes:
-    """A hash of the SDK and of the applications that it links."""
-    digest = hashlib.sha256()
-    files = [*paths.package().rglob("*.py"), *(paths.runtime() / "app").iterdir()]
-    files.append(paths.kernels() / "kernels.yaml")
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.digest()
+    """Hashes of the SDK and of the applications that it links."""
+    files = [*(paths.runtime() / "app").iterdir(), paths.kernels() / "kernels.yaml"]
+    return kept.modules_digest() + kept.digest(paths.root(), map(str, files))

@@ -23,7 +23,7 @@ from ember.toolchain.linker import DoesNotFitError
 class Compiled:
     """Objects of one firmware, and the stack that their code needs."""
 
-    objects: firmware.Objects
+    objects: firmware.LinkInputs
     stack: int  # bytes
     bound: Bound | None  # None: the port has none
     moved: tuple[Moved, ...] = ()  # code that ember.yaml moves to other memories

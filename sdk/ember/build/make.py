@@ -38,30 +38,30 @@ def build(
     options = options or Options()
     board = options.rules.narrowed(boards.load(board_name))
     files = [path] if isinstance(path, Path) else list(path)
-    found = tuple(models.read(one, data if len(files) == 1 else ()) for one in files)
+    read = tuple(models.read(file, data if len(files) == 1 else ()) for file in files)
     if data and len(files) > 1:
         raise UsageError(
             "--data works with one model",
             hint="put each model in a folder with its .ptd",
         )
     app = jobs.app_of(options.app)
-    job = jobs.make(found, board, options, app)
-    name = "_".join(model.name for model in found)
+    job = jobs.make(read, board, options, app)
+    name = "_".join(model.name for model in read)
     folder = (out or Path("build") / board.name / name).absolute()
     paths.need_folder(folder, "choose another folder with --out")
     before, chosen = build_folder.held(folder), None
     if not libraries.built_key(board, **jobs.asked(options)):
         # Report gaps before a compiler runs for nothing.
         chosen = _chosen(job)
-    made = jobs.libraries_of(board, options)
-    key = jobs.key(job, made)
+    libs = jobs.libraries_of(board, options)
+    key = jobs.key(job, libs)
     if not build_folder.is_built(folder, key):
         chosen = chosen or _chosen(job)
         paths.writable_folder(folder, "choose another folder with --out")
         with build_folder.locked(folder, key, before) as is_there:
             if not is_there:
                 with build_folder.filled(folder, key) as place:
-                    _write(place, job, chosen, made)
+                    _write(place, job, chosen, libs)
             return built.read(folder, job)
     return built.read(folder, job)
 
@@ -75,19 +75,20 @@ def _chosen(job: Job) -> Sequence[Chosen]:
     return choosing.choose(job)
 
 
-def _write(folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries) -> None:
+def _write(folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries) -> None:
     """All artefacts; SdkError when the board is too small."""
-    from ember.build import firmware_folder, flow
+    from ember.build import firmware_folder, flow, packing
     from ember.build.advice import refusal
 
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch:
         with progress.doing(f"building for {job.board.name}"):
-            found = flow.settle(folder, job, chosen, made, Path(scratch))
-        if not found.fits:
-            raise refusal.error(found, chosen)
-        build_folder.write_json(folder / "3-plan.json", found.to_json())
+            estimate = flow.settle(folder, job, chosen, libs, Path(scratch))
+        if not estimate.fits:
+            raise refusal.error(estimate, chosen)
+        assert estimate.packed is not None
+        packing.write_facts(folder, job, estimate.packed, estimate.to_json())
         linked = Path(scratch) / "firmware.elf"
-        firmware_folder.write(folder / "5-firmware", linked, found, made)
+        firmware_folder.write(folder / "5-firmware", linked, estimate, libs)
 
 
 def check(
@@ -97,6 +98,6 @@ def check(
     room. `part` is the board with the memories that are to be used."""
     from ember.build.advice import fitting
 
-    found = tuple(models.read(path) for path in files)
-    job = jobs.make(found, part or board, options, None)
+    read = tuple(models.read(path) for path in files)
+    job = jobs.make(read, part or board, options, None)
     fitting.place(job, _chosen(job), board)

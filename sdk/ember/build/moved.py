@@ -26,7 +26,8 @@ _RUN, _NODE = "ember_run_", "ember_xnnpack_"
 
 @dataclass(frozen=True)
 class Moved:
-    """Sections of code that one memory gets, and what of them each kernel brought."""
+    """Sections of code that one memory gets, in the order in which they are linked,
+    and what of them each kernel brought."""
 
     memory: str
     sections: tuple[_Section, ...]
@@ -36,7 +37,7 @@ class Moved:
     def patterns(self) -> list[str]:
         """Lines of a linker script."""
         lines = (
-            f"*{f'{one.archive}.a:' if one.archive else ''}{one.name}"
+            f"*/{f'{one.archive}.a:' if one.archive else ''}{one.name}"
             f"({one.section(index).name})"
             for one, index in self.sections
         )
@@ -55,7 +56,8 @@ def of(members: Members | None, packed: Packed, steering: Steering) -> list[Move
             new = [one for one in _below(members, kernel) if one not in taken]
             taken |= dict.fromkeys(new)
             brought[kernel] = sum(one.section(index).size for one, index in new)
-        found.append(Moved(memory, tuple(taken)[before:], brought))
+        sections = dict.fromkeys(list(taken)[before:])
+        found.append(Moved(memory, tuple(members.in_order(sections)), brought))
     return found
 
 

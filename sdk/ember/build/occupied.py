@@ -51,15 +51,20 @@ class _Sections:
         self.where = {**linker.place(board), "stack": stack_memory}
 
     def memories(self) -> tuple[Occupied, ...]:
-        ends = {one.name: one.base for one in self.board.memories}
+        ends = {of_board.name: of_board.base for of_board in self.board.memories}
         pieces: dict[str, dict[str, int]] = {name: {} for name in ends}
         for memory, what, start, size in self._pieces():
             if size:
                 ends[memory] = max(ends[memory], start + size)
                 pieces[memory][what] = pieces[memory].get(what, 0) + size
         return tuple(
-            Occupied(one.name, one.size, ends[one.name] - one.base, pieces[one.name])
-            for one in self.board.memories
+            Occupied(
+                of_board.name,
+                of_board.size,
+                ends[of_board.name] - of_board.base,
+                pieces[of_board.name],
+            )
+            for of_board in self.board.memories
         )
 
     def _pieces(self) -> Iterator[tuple[str, str, int, int]]:
@@ -67,41 +72,41 @@ class _Sections:
         section, of sections and of initial values."""
         vectors = self.board.memory(self.where["vectors"])
         yield vectors.name, "boot header", vectors.base, linker.header_bytes(self.board)
-        for one in self.file.sections:
-            if not one.in_memory or one.name.startswith(_BOOT):
+        for section in self.file.sections:
+            if not section.in_memory or section.name.startswith(_BOOT):
                 continue
-            memory, what = self._place(one)
-            yield memory, what, one.address, self._size(one, memory)
-            if one.name == ".data":
-                yield from self._copied(one, memory, "data", "initial values")
-            if one.name.startswith(_CODE):
-                yield from self._copied(one, memory, f"code_{memory}", CODE)
+            memory, what = self._place(section)
+            yield memory, what, section.address, self._size(section, memory)
+            if section.name == ".data":
+                yield from self._copied(section, memory, "data", "initial values")
+            if section.name.startswith(_CODE):
+                yield from self._copied(section, memory, f"code_{memory}", CODE)
 
-    def _place(self, one: Section) -> tuple[str, str]:
-        if one.name in _ROLES:
-            role, what = _ROLES[one.name]
+    def _place(self, section: Section) -> tuple[str, str]:
+        if section.name in _ROLES:
+            role, what = _ROLES[section.name]
             return self.where[role], what
-        if one.name.startswith(_MODEL):
-            return one.name.removeprefix(_MODEL), "the model"
-        if one.name.startswith(_ARENA):
-            return one.name.removeprefix(_ARENA), REGIONS
-        if one.name.startswith(_CODE):
-            return one.name.removeprefix(_CODE), CODE
-        writes = one.flags & elf.SHF_WRITE
+        if section.name.startswith(_MODEL):
+            return section.name.removeprefix(_MODEL), "the model"
+        if section.name.startswith(_ARENA):
+            return section.name.removeprefix(_ARENA), REGIONS
+        if section.name.startswith(_CODE):
+            return section.name.removeprefix(_CODE), CODE
+        writes = section.flags & elf.SHF_WRITE
         role = "data" if writes else "rodata"
         return self.where[role], "variables" if writes else "constants of code"
 
-    def _size(self, one: Section, memory: str) -> int:
+    def _size(self, section: Section, memory: str) -> int:
         """Without the rest of the memory, which a process adds to its arena."""
-        if self.board.port == "linux_user" and one.name.startswith(_ARENA):
-            return self.file.address(f"__ember_arena_{memory}_end") - one.address
-        return one.size
+        if self.board.port == "linux_user" and section.name.startswith(_ARENA):
+            return self.file.address(f"__ember_arena_{memory}_end") - section.address
+        return section.size
 
     def _copied(
-        self, one: Section, memory: str, name: str, what: str
+        self, section: Section, memory: str, name: str, what: str
     ) -> Iterator[tuple[str, str, int, int]]:
         """Where a section lies until start-up copies it."""
         load = self.file.symbol(f"__ember_{name}_load")
         rodata = self.where["rodata"]
-        if load is not None and rodata != memory and load.address != one.address:
-            yield rodata, what, load.address, one.size
+        if load is not None and rodata != memory and load.address != section.address:
+            yield rodata, what, load.address, section.size

@@ -41,42 +41,42 @@ def package(
     board = options.rules.narrowed(boards.load(board_name))
     paths.need_folder(folder)
     before = build_folder.held(folder)
-    found = tuple(models.read(path) for path in files)
-    job = jobs.make(found, board, options, None)
+    read = tuple(models.read(path) for path in files)
+    job = jobs.make(read, board, options, None)
     chosen = choosing.choose(job)
-    made = libraries.build(board, **jobs.asked(options), whole=False)
-    key = jobs.key(job, made)
+    libs = libraries.build(board, **jobs.asked(options), whole=False)
+    key = jobs.key(job, libs)
     paths.writable_folder(folder)
     with build_folder.locked(folder, key, before) as is_there:
         if not is_there:
             with build_folder.filled(folder, key) as aside:
-                _compile_package(aside, job, chosen, made)
+                _compile_package(aside, job, chosen, libs)
     place, objects = folder / "4-package", folder / "objects"
     script = place / "linker.ld"
     compiled = tuple(sorted(objects.iterdir()))
     return Package(
         place,
-        parts.of(made, compiled),
+        parts.of(libs, compiled),
         compiled,
         script if script.is_file() else None,
     )
 
 
 def _compile_package(
-    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries
+    folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries
 ) -> None:
     place, objects = folder / "4-package", folder / "objects"
-    kernels = _pack(folder, job, chosen, made)
+    kernels = _pack(folder, job, chosen, libs)
     objects.mkdir()
     app = paths.runtime() / "app"
     sources = [app / "model.c", app / "model_loaded.c", *pack.sources(place)]
-    made.compile(sources, objects, [f"-I{place}"])
-    for path in user_kernels.objects(made, job.options.rules.known, kernels):
+    libs.compile(sources, objects, [f"-I{place}"])
+    for path in user_kernels.objects(libs, job.options.rules.known, kernels):
         shutil.copy(path, objects / f"user_{path.name}")
 
 
 def _pack(
-    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries
+    folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries
 ) -> dict[str, tuple[str, ...]]:
     """The first four artefacts as for Ember's own application, and the kernels.
 
@@ -86,27 +86,31 @@ def _pack(
         progress.doing(f"packing for {job.board.name}"),
         tempfile.TemporaryDirectory(prefix="ember-objects-") as scratch,
     ):
-        found = flow.settle(folder, job, chosen, made, Path(scratch))
-    if not found.fits:
-        raise refusal.error(found, chosen, prepared=False)
-    assert found.packed is not None
-    more = _for_application(found)
+        estimate = flow.settle(folder, job, chosen, libs, Path(scratch))
+    if not estimate.fits:
+        raise refusal.error(estimate, chosen, prepared=False)
+    assert estimate.packed is not None
+    packed = estimate.packed
+    more = _for_application(estimate)
     if more:
-        settled = Assumed(found.stack, found.linked)
-        placed = placing.place(job, chosen, replace(settled, stack=found.stack + more))
+        settled = Assumed(estimate.stack, estimate.linked)
+        placed = placing.place(
+            job, chosen, replace(settled, stack=estimate.stack + more)
+        )
         if placed.shortages:
             placed = placing.place(job, chosen, settled)
-        packing.pack(folder, job, placed)
-        assert found.compiled is not None
-        moved.write(folder / "4-package" / "linker.ld", found.compiled.moved)
-    return found.packed.kernels
+        packed = packing.pack(folder, job, placed)
+        assert estimate.compiled is not None
+        moved.write(folder / "4-package" / "linker.ld", estimate.compiled.moved)
+    packing.write_facts(folder, job, packed, packed.placed.facts)
+    return packed.kernels
 
 
-def _for_application(found: Estimate) -> int:
+def _for_application(estimate: Estimate) -> int:
     """Bytes of stack beyond the bound, as far as there is room."""
-    assert found.compiled is not None
-    if found.job.options.stack is not None or found.compiled.bound is None:
+    assert estimate.compiled is not None
+    if estimate.job.options.stack is not None or estimate.compiled.bound is None:
         return 0
-    name = found.placed.plans[0].stack_memory
-    (memory,) = (one for one in found.memories if one.memory == name)
+    name = estimate.placed.plans[0].stack_memory
+    (memory,) = (filled for filled in estimate.memories if filled.memory == name)
     return min(_APPLICATION, (memory.capacity - memory.used) // _STEP * _STEP)

@@ -36,26 +36,25 @@ class Packed:
 
 
 def pack(folder: Path, job: Job, placed: Placed) -> Packed:
-    """Writes the first four artefacts to `folder`, even where something has no room."""
+    """Fills 4-package in `folder`, even where something has no room."""
     selected = placed.selected
-    build_folder.write_json(folder / "1-program.json", _program_facts(job))
-    each = [one.kernels for _, one in selected.pairs]
+    each = [selection.kernels for _, selection in selected.pairs]
     merged = selections.merge(each, job.options.rules.allowed(job.board))
-    build_folder.write_json(
-        folder / "2-selection.json", _selection_facts(job, selected, merged)
-    )
-    build_folder.write_json(folder / "3-plan.json", placed.facts)
     package = folder / "4-package"
     shutil.rmtree(package, ignore_errors=True)
     package.mkdir()
     parts = artefacts.parts(
         [model for model, _ in selected.pairs],
         placed.plans,
-        [one.changing for _, one in selected.pairs],
+        [selection.changing for _, selection in selected.pairs],
         [_prepared(job, *pair) for pair in selected.pairs],
     )
-    backends = sorted({name for _, one in selected.pairs for name in one.backends})
-    nodes = frozenset(name for _, one in selected.pairs for name in one.nodes)
+    backends = sorted(
+        {name for _, selection in selected.pairs for name in selection.backends}
+    )
+    nodes = frozenset(
+        name for _, selection in selected.pairs for name in selection.nodes
+    )
     table = kernel_list.backend_table(backends, job.board.isa, nodes)
     labels = _labels(job)
     known, code = job.options.rules.known, job.options.steering.code
@@ -63,10 +62,20 @@ def pack(folder: Path, job: Job, placed: Placed) -> Packed:
     return Packed(placed, merged, nodes)
 
 
+def write_facts(
+    folder: Path, job: Job, packed: Packed, plan: Mapping[str, Any]
+) -> None:
+    """Writes the artefacts before the package; `plan` are the plan's facts."""
+    selection = _selection_facts(job, packed.placed.selected, packed.kernels)
+    build_folder.write_json(folder / "1-program.json", _program_facts(job))
+    build_folder.write_json(folder / "2-selection.json", selection)
+    build_folder.write_json(folder / "3-plan.json", plan)
+
+
 def _labels(job: Job) -> dict[str, tuple[str, ...]]:
     """Classes by model; those without a model's name belong to the only one."""
     given = dict(job.options.labels)
-    names = [one.name for one in job.models]
+    names = [model.name for model in job.models]
     if "" in given and len(names) == 1:
         given[names[0]] = given.pop("")
     unknown = sorted(set(given) - set(names))
@@ -85,8 +94,8 @@ def _prepared(
     """The methods of a model as constants; empty where the firmware loads them."""
     if not job.options.prepared:
         return ()
-    names = [one.name for one in model.program.methods]
-    methods = [(names.index(one.name), one) for one in chosen.methods]
+    names = [method.name for method in model.program.methods]
+    methods = [(names.index(method.name), method) for method in chosen.methods]
     known = job.options.rules.known
     return prepared.prepare(
         model.content, model.data, job.board, methods, known, chosen.kernels
@@ -105,7 +114,7 @@ def _selection_facts(
 ) -> dict[str, Any]:
     """The selections as one; for several models also each by itself."""
     pairs = selected.pairs
-    facts = [{"model": model.name, **one.to_json()} for model, one in pairs]
+    facts = [{"model": model.name, **selection.to_json()} for model, selection in pairs]
     if len(facts) == 1:
         return pairs[0][1].to_json()
     return facts[0] | {"operators": chosen, "models": facts}

@@ -20,7 +20,7 @@ class Placed:
 
     selected: Spread
     plans: list[regions.Plan]
-    shortages: list[regions.Shortage]
+    shortages: list[regions.RegionShortage]
     facts: dict[str, Any]
     seconds: float = 0.0  # of the processor, for placing it
 

@@ -36,7 +36,7 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Step:
+class PreparedStep:
     kernel: str
     state: tuple[Word, ...]
 
@@ -46,7 +46,7 @@ class Prepared:
     """A method as constants."""
 
     method: Method
-    steps: tuple[Step, ...]
+    steps: tuple[PreparedStep, ...]
     inputs: tuple[Word, ...]  # where the tensors lie
     outputs: tuple[Word, ...]
 
@@ -85,8 +85,8 @@ def prepare(
     first, second = resolve.twice(content, data, board, indices, known, chosen)
     images = elf.read(first.tool), elf.read(second.tool)
     return tuple(
-        _Reader(method, one, other, images).method()
-        for (_, method), one, other in zip(
+        _Reader(method, apart, other, images).method()
+        for (_, method), apart, other in zip(
             methods, first.methods, second.methods, strict=True
         )
     )
@@ -125,16 +125,16 @@ class _Reader:
     def __init__(
         self,
         method: Method,
-        one: Mapping[str, Any],
+        first: Mapping[str, Any],
         other: Mapping[str, Any],
         images: tuple[Elf, Elf],
     ) -> None:
-        self._method, self._one, self._other = method, one, other
+        self._method, self._one, self._other = method, first, other
         self._image = images[0]
         self._regions: dict[int, _Region] = {
             images[1].address("main") - images[0].address("main"): ("code", 0, 0, 0)
         }
-        for mine, moved in zip(one["regions"], other["regions"], strict=True):
+        for mine, moved in zip(first["regions"], other["regions"], strict=True):
             if mine[3] == 0:
                 continue
             if moved[2] - mine[2] in self._regions:
@@ -146,25 +146,25 @@ class _Reader:
         calls = sum(1 for _ in self._method.kernel_calls())
         if len(self._one["steps"]) != calls:
             raise self._error("not every instruction calls a kernel")
-        found = []
+        prepared_steps = []
         for index, (mine, moved) in enumerate(steps):
             pairs = zip(mine["words"], moved["words"], strict=True)
             where = f"the state of {mine['kernel']} at instruction {index}"
             words = tuple(self._word(*pair, where) for pair in pairs)
-            found.append(Step(mine["kernel"], words))
+            prepared_steps.append(PreparedStep(mine["kernel"], words))
         return Prepared(
             self._method,
-            tuple(found),
+            tuple(prepared_steps),
             self._addresses("inputs"),
             self._addresses("outputs"),
         )
 
     def _addresses(self, key: str) -> tuple[Word, ...]:
         pairs = zip(self._one[key], self._other[key], strict=True)
-        found = tuple(self._word(*pair, key) for pair in pairs)
-        if any(word.place is None for word in found):
+        words = tuple(self._word(*pair, key) for pair in pairs)
+        if any(word.place is None for word in words):
             raise self._error(f"{key} have no memory of their own")
-        return found
+        return words
 
     def _word(self, mine: int, moved: int, where: str) -> Word:
         distance = (moved - mine) % _WORD
@@ -194,14 +194,14 @@ class _Reader:
 
     def _symbol(self, address: int, where: str) -> Word:
         """A global function or constant, by its name."""
-        for one in self._image.symbols:
-            if one.binding == elf.STB_LOCAL or one.section == 0:
+        for symbol in self._image.symbols:
+            if symbol.binding == elf.STB_LOCAL or symbol.section == 0:
                 continue
-            if one.kind == elf.STT_FUNC and one.address | 1 == address | 1:
-                return Word(0, ("function", one.name))
-            inside = one.address <= address < one.address + one.size
-            if one.kind == elf.STT_OBJECT and inside and self._is_constant(one):
-                return Word(address - one.address, ("symbol", one.name))
+            if symbol.kind == elf.STT_FUNC and symbol.address | 1 == address | 1:
+                return Word(0, ("function", symbol.name))
+            inside = symbol.address <= address < symbol.address + symbol.size
+            if symbol.kind == elf.STT_OBJECT and inside and self._is_constant(symbol):
+                return Word(address - symbol.address, ("symbol", symbol.name))
         name = self._local_name(address)
         raise SdkError(
             f"{self._method.name} cannot be prepared: {where} points to {name}, which"
@@ -212,15 +212,17 @@ class _Reader:
 
     def _local_name(self, address: int) -> str:
         """The name of a static function or constant in its own file."""
-        for one in self._image.symbols:
-            start = one.address & ~1 if one.kind == elf.STT_FUNC else one.address
-            named = one.kind in (elf.STT_FUNC, elf.STT_OBJECT)
-            if named and start <= address < start + max(one.size, 1):
-                return one.name
+        for symbol in self._image.symbols:
+            start = (
+                symbol.address & ~1 if symbol.kind == elf.STT_FUNC else symbol.address
+            )
+            named = symbol.kind in (elf.STT_FUNC, elf.STT_OBJECT)
+            if named and start <= address < start + max(symbol.size, 1):
+                return symbol.name
         return hex(address)
 
-    def _is_constant(self, one: elf.Symbol) -> bool:
-        return not self._image.sections[one.section].flags & elf.SHF_WRITE
+    def _is_constant(self, symbol: elf.Symbol) -> bool:
+        return not self._image.sections[symbol.section].flags & elf.SHF_WRITE
 
     def _error(self, why: str) -> SdkError:
         return SdkError(f"{self._method.name} cannot be prepared: {why}", hint=_HINT)
@@ -259,14 +261,14 @@ class Names:
         return f"(uintptr_t){name}{f' {offset:+d}' if offset else ''}"
 
 
-def tables(number: int, one: Prepared, names: Names) -> list[str]:
+def tables(number: int, prepared: Prepared, names: Names) -> list[str]:
     """C text of `prepared_<number>`."""
-    lines = [*_declarations(one), ""]
-    states = [f"state_{number}_{index}" for index in range(len(one.steps))]
-    for name, step in zip(states, one.steps, strict=True):
+    lines = [*_declarations(prepared), ""]
+    states = [f"state_{number}_{index}" for index in range(len(prepared.steps))]
+    for name, step in zip(states, prepared.steps, strict=True):
         if step.state:
             lines.append(f"static const uintptr_t {name}[{len(step.state)}];")
-    for name, step in zip(states, one.steps, strict=True):
+    for name, step in zip(states, prepared.steps, strict=True):
         if step.state:
             words = ", ".join(names.text(word, number) for word in step.state)
             lines.append(f"__attribute__((aligned(8))) // {step.kernel}")
@@ -274,36 +276,41 @@ def tables(number: int, one: Prepared, names: Names) -> list[str]:
                 f"static const uintptr_t {name}[{len(step.state)}] = {{{words}}};"
             )
     lines.append(f"static const ember_step_t ember_steps_{number}[] = {{")
-    for name, step in zip(states, one.steps, strict=True):
+    for name, step in zip(states, prepared.steps, strict=True):
         state = f"(void *)(uintptr_t){name}" if step.state else "0"
         lines.append(f"    {{ember_run_{step.kernel}, {state}}},")
     lines += ["    {0, 0}};", ""]
     for key in ("inputs", "outputs"):
-        lines += _tensors(number, key, one, names)
+        lines += _tensors(number, key, prepared, names)
     lines += [
         f"static const ember_prepared_t prepared_{number} = {{",
         f"    ember_steps_{number}, tensors_inputs_{number}, tensors_outputs_{number},",
-        f"    {len(one.steps)}, {len(one.inputs)}, {len(one.outputs)}}};",
+        f"    {len(prepared.steps)}, {len(prepared.inputs)},"
+        f" {len(prepared.outputs)}}};",
         "",
     ]
     return lines
 
 
-def _declarations(one: Prepared) -> Iterator[str]:
-    found = {f"int32_t ember_run_{step.kernel}(void *state);" for step in one.steps}
-    for word in one.words:
+def _declarations(prepared: Prepared) -> Iterator[str]:
+    declarations = {
+        f"int32_t ember_run_{step.kernel}(void *state);" for step in prepared.steps
+    }
+    for word in prepared.words:
         if word.place and word.place[0] == "function":
-            found.add(f"extern void {word.place[1]}(void);")
+            declarations.add(f"extern void {word.place[1]}(void);")
         elif word.place and word.place[0] == "symbol":
-            found.add(f"extern const uint8_t {word.place[1]}[];")
-    yield from sorted(found)
+            declarations.add(f"extern const uint8_t {word.place[1]}[];")
+    yield from sorted(declarations)
 
 
-def _tensors(number: int, key: str, one: Prepared, names: Names) -> Iterator[str]:
-    indices = getattr(one.method, key)
+def _tensors(number: int, key: str, prepared: Prepared, names: Names) -> Iterator[str]:
+    indices = getattr(prepared.method, key)
     entries = []
-    for place, (index, word) in enumerate(zip(indices, getattr(one, key), strict=True)):
-        tensor = one.method.values[index]
+    for place, (index, word) in enumerate(
+        zip(indices, getattr(prepared, key), strict=True)
+    ):
+        tensor = prepared.method.values[index]
         assert isinstance(tensor, Tensor)
         name = f"{key}_{number}_{place}"
         yield _array("int32_t", f"sizes_{name}", tensor.sizes)

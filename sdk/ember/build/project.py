@@ -58,32 +58,32 @@ class Project:
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
         """The models of a command line, or else the project's."""
-        found = list(given or self.models)
-        if not found:
+        paths = list(given or self.models)
+        if not paths:
             raise UsageError(
                 "no model given",
                 hint="name a .pte, or list models in ember.yaml (--project)",
             )
-        return found
+        return paths
 
     def model_or(self, given: Path | None) -> Path:
         """The one model of a command line, or of the project."""
-        found = self.models_or([given] if given else [])
-        if len(found) > 1:
+        paths = self.models_or([given] if given else [])
+        if len(paths) > 1:
             raise UsageError(
-                f"the project has {len(found)} models, but this command takes one",
-                hint=f"name one of {', '.join(map(str, found))}",
+                f"the project has {len(paths)} models, but this command takes one",
+                hint=f"name one of {', '.join(map(str, paths))}",
             )
-        return found[0]
+        return paths[0]
 
     def board_or(self, given: str | None) -> str:
         """The board of a command line, or else the project's."""
-        found = given or self.board
-        if not found:
+        name = given or self.board
+        if not name:
             raise UsageError("no board given", hint="--board NAME: see `ember boards`")
         if not given and not self.is_named:
-            _check_runner(found)
-        return found
+            _check_runner(name)
+        return name
 
 
 def load(path: Path | None = None, kernels: Sequence[Path] | None = None) -> Project:
@@ -125,8 +125,13 @@ def _check_runner(name: str) -> None:
     if not name.endswith(".yaml"):
         return
     runner = boards.load(name).runner
-    ours = [boards.load(one).runner for one in boards.names(internal=True)]
-    known = {(one.kind, one.binary, one.args) for one in ours}
+    ours = [
+        boards.load(board_name).runner for board_name in boards.names(internal=True)
+    ]
+    known = {
+        (board_runner.kind, board_runner.binary, board_runner.args)
+        for board_runner in ours
+    }
     if (runner.kind, runner.binary, runner.args) in known or runner.kind == "none":
         return
     words = " ".join([runner.binary or runner.kind, *runner.args])
@@ -178,12 +183,12 @@ class _Reader:
         given = self.data.pop("labels", None) or {}
         by_model = {"": given} if isinstance(given, str) else given
         if not isinstance(by_model, dict) or not all(
-            isinstance(one, str) for one in by_model.values()
+            isinstance(names, str) for names in by_model.values()
         ):
             self.problems.append("labels: it must be a file, or map models to files")
             return {}
         folder = self.path.absolute().parent
-        return {str(model): _lines(folder / one) for model, one in by_model.items()}
+        return {str(model): _lines(folder / names) for model, names in by_model.items()}
 
     def _passes(self) -> tuple[str, ...]:
         if "passes" not in self.data:
@@ -209,14 +214,18 @@ class _Reader:
         if not isinstance(align, dict):
             every = ALIGN if align is None else self._align(align)
             align = dict.fromkeys(CLASSES, every) if every != ALIGN else {}
-        found = Steering(
+        steering = Steering(
             place={
-                str(word): tuple(self._list(f"memory.place: {word}", one))
-                for word, one in place.items()
+                str(word): tuple(self._list(f"memory.place: {word}", memories))
+                for word, memories in place.items()
             },
-            reserve={str(name): self._size(name, one) for name, one in reserve.items()},
+            reserve={
+                str(name): self._size(name, size) for name, size in reserve.items()
+            },
             forbid=tuple(self._list("memory.forbid", given.pop("forbid", None) or [])),
-            align={str(name): self._align(one) for name, one in align.items()},
+            align={
+                str(name): self._align(alignment) for name, alignment in align.items()
+            },
             exclusive=self._groups(given.pop("exclusive", None) or []),
             reload=self._flag("memory.reload", given.pop("reload", False)),
             code={
@@ -227,7 +236,7 @@ class _Reader:
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
         known = ("place", "reserve", "forbid", "align", "exclusive", "reload", "code")
         self._unknown("memory: ", given, known)
-        return found
+        return steering
 
     def _flag(self, where: str, given: Any) -> bool:
         if not isinstance(given, bool):
@@ -241,15 +250,16 @@ class _Reader:
 
     def _list(self, where: str, given: Any, what: str = "memory") -> list[str]:
         items = [given] if isinstance(given, str) else given
-        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return items
-        self.problems.append(f"{where}: it must be a {what} or a list of them")
+        wanted = "kernels" if what == "kernel" else "memories"
+        self.problems.append(f"{where}: it must be a {what} or a list of {wanted}")
         return []
 
     def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:
         groups = given if isinstance(given, list) else [given]
         for group in groups:
-            if isinstance(group, list) and all(isinstance(one, str) for one in group):
+            if isinstance(group, list) and all(isinstance(item, str) for item in group):
                 continue
             self.problems.append(
                 "memory.exclusive: it must be a list of groups, such as [[detect,"
@@ -279,7 +289,7 @@ class _Reader:
     def _texts(self, name: str) -> list[str]:
         items = self.data.pop(name, None) or []
         items = [items] if isinstance(items, str) else items
-        if isinstance(items, list) and all(isinstance(one, str) for one in items):
+        if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return items
         self.problems.append(f"{name}: it must be a list of strings")
         return []

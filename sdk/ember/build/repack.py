@@ -19,10 +19,10 @@ from ember.model import Model
 from ember.plan import check as plan_check
 from ember.plan import lifetimes, trim
 from ember.plan.improved import Improved
-from ember.plan.passes.execute import Computer, FirmwareOf, Subject
+from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
-from ember.program import Program
+from ember.program import Program, remembered
 
 
 def repack(
@@ -54,6 +54,8 @@ def repack(
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
         last = _Packed.of(before, known, keep, check=False).with_stock(first)
+        for method in (*methods, *first.program.methods):
+            remembered.forget(method)  # from here on the new ones count
     plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
@@ -89,48 +91,52 @@ class _Packed:
     ) -> _Packed:
         """Without `check` the plan of `before` is trusted."""
         plans = {
-            one.name: replan(one, known, keep, check=check) for one in before.methods
+            method.name: replan(method, known, keep, check=check)
+            for method in before.methods
         }
-        methods = tuple(plans[one.name].method for one in before.methods)
+        methods = tuple(plans[method.name].method for method in before.methods)
         packed = trim.trimmed(replace(before, methods=methods))
         if packed == before:
             packed = before  # which may be written already
         return _Packed(
             packed,
-            {one.name: replace(plans[one.name], method=one) for one in packed.methods},
+            {
+                method.name: replace(plans[method.name], method=method)
+                for method in packed.methods
+            },
         )
 
-    def reference(self, model: Model) -> Subject:
+    def reference(self, model: Model) -> Executable:
         """The program whose results passes must keep.
 
         It is the model as it was read, with this plan where its own plan destroys
         something.
         """
-        if any(one.conflict for one in self.plans.values()):
-            return Subject.of(self.program)
-        return Subject(model.program, model.content)
+        if any(plan.conflict for plan in self.plans.values()):
+            return Executable.of(self.program)
+        return Executable(model.program, model.content)
 
     def with_stock(self, first: _Packed) -> _Packed:
         """This, with what was found in the program as it was read."""
         plans = {
             name: replace(
-                one, stock=first.plans[name].stock, conflict=first.plans[name].conflict
+                plan, stock=first.plans[name].stock, conflict=first.plans[name].conflict
             )
-            for name, one in self.plans.items()
+            for name, plan in self.plans.items()
         }
         return replace(self, plans=plans)
 
 
-def _shared(one: Program, known: KernelList) -> frozenset[int]:
+def _shared(program: Program, known: KernelList) -> frozenset[int]:
     """The memories after the first in which one of several methods keeps state.
 
     Other methods may share them.
     """
-    if len(one.methods) == 1:
+    if len(program.methods) == 1:
         return frozenset()
     return frozenset(
         storage.memory_id
-        for method in one.methods
+        for method in program.methods
         for storage in lifetimes.of(method, known).storages
         if storage.is_state and storage.memory_id > 1
     )

@@ -27,6 +27,7 @@ _APP = (
     "runner_open.c",
     "runner_case.c",
     "runner_poison.c",
+    "runner_cycles.c",
     "values.c",
     "values_any.c",
 )
@@ -40,7 +41,7 @@ _ROOMY = 64 * 1024  # memory with which 4096 bytes of a serial line are kept, no
 
 def memory(board: Board) -> int:
     """Bytes of the memory that cases are loaded to."""
-    return max((one.size for one in board.memories_for("batch")), default=0)
+    return max((memory.size for memory in board.memories_for("batch")), default=0)
 
 
 def is_small(board: Board) -> bool:
@@ -57,20 +58,9 @@ def general(
     it is cached.
     """
     rules = rules or Rules()
-    made = libraries.build(board, messages=True, optimize=optimize)
+    libs = libraries.build(board, messages=True, optimize=optimize)
     backends = tuple(rules.known.backends)
-    return _cached(made, rules.known, rules.allowed(board), backends, ())
-
-
-def for_cases(
-    board: Board,
-    cases: Sequence[Case],
-    optimize: Optimize = DEFAULT_OPTIMIZE,
-    rules: Rules | None = None,
-) -> Path:
-    """The general runner, or one with what `cases` need where that compiles less."""
-    programs = [case.program for case in cases]
-    return for_programs(board, programs, optimize, rules)
+    return _cached(libs, rules.known, rules.allowed(board), backends, ())
 
 
 def for_programs(
@@ -79,13 +69,13 @@ def for_programs(
     optimize: Optimize = DEFAULT_OPTIMIZE,
     rules: Rules | None = None,
 ) -> Path:
-    """The same for programs."""
+    """The general runner, or one with what `programs` need where that compiles less."""
     rules = rules or Rules()
-    made = libraries.build(board, messages=True, optimize=optimize, whole=False)
-    if made.is_whole:
+    libs = libraries.build(board, messages=True, optimize=optimize, whole=False)
+    if libs.is_whole:
         return general(board, optimize, rules)
     chosen, backends = needs(programs, board, rules)
-    return _cached(made, rules.known, chosen, backends, ())
+    return _cached(libs, rules.known, chosen, backends, ())
 
 
 def special(
@@ -106,8 +96,8 @@ def special(
     for case in cases:
         places.append(len(blobs))
         blobs += [case.content, *case.data]
-    made = libraries.build(board, messages=True, optimize=optimize, whole=False)
-    return _cached(made, rules.known, chosen, backends, blobs), places
+    libs = libraries.build(board, messages=True, optimize=optimize, whole=False)
+    return _cached(libs, rules.known, chosen, backends, blobs), places
 
 
 def serial(
@@ -129,10 +119,10 @@ def serial(
     chosen, backends = rules.allowed(board), tuple(rules.known.backends)
     if cases:
         chosen, backends = needs([case.program for case in cases], board, rules)
-    made = libraries.build(
+    libs = libraries.build(
         board, messages=True, optimize=optimize, console=False, whole=not cases
     )
-    return _cached(made, rules.known, chosen, backends, (), serial=True)
+    return _cached(libs, rules.known, chosen, backends, (), serial=True)
 
 
 def needs(
@@ -141,17 +131,17 @@ def needs(
     """Every candidate of the operators that `programs` call, and their backends."""
     used: set[str] = set()
     delegates: set[str] = set()
-    for one in programs:
-        for method in one.methods:
+    for program in programs:
+        for method in program.methods:
             used.update(method.operator_names)
             delegates.update(delegate.id for delegate in method.delegates)
     offered = rules.allowed(board)
-    operators = {name: one for name, one in offered.items() if name in used}
+    operators = {name: variants for name, variants in offered.items() if name in used}
     return operators, tuple(sorted(delegates & set(rules.known.backends)))
 
 
 def _cached(
-    made: Libraries,
+    libs: Libraries,
     known: KernelList,
     chosen: Mapping[str, Sequence[str]],
     backends: Sequence[str],
@@ -159,9 +149,9 @@ def _cached(
     *,
     serial: bool = False,
 ) -> Path:
-    board = made.board
+    board = libs.board
     running = [kernel for offered in chosen.values() for kernel in offered]
-    models.need(running, made.unmodelled, f"{board.name} runs it")
+    models.need(running, libs.unmodelled, f"{board.name} runs it")
     texts = {
         "operators.c": kernels.operator_table(chosen, known),
         "backends.c": kernels.backend_table(backends, board.isa),
@@ -170,17 +160,19 @@ def _cached(
     }
     if blobs:
         texts["linked.S"] = _linked_assembly(blobs)
-    own = user_kernels.objects(made, known, chosen)
+    user_objects = user_kernels.objects(libs, known, chosen)
     app = [paths.runtime() / "app" / name for name in _APP]
     if serial and board.uart is not None:
         app += uart.runner(board.uart, board.port)
-    kept = _place(made, texts, app, [*blobs, *(path.read_bytes() for path in own)])
+    kept = _place(
+        libs, texts, app, [*blobs, *(path.read_bytes() for path in user_objects)]
+    )
     if not kept.is_file():
         with (
             progress.doing(f"linking the test runner of {board.name}"),
             tempfile.TemporaryDirectory(dir=kept.parent) as folder,
         ):
-            built = _link(made, Path(folder), texts, app, blobs, own)
+            built = _link(libs, Path(folder), texts, app, blobs, user_objects)
             os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
         _forget_old(kept.parent, board)
     kept.touch()
@@ -188,52 +180,52 @@ def _cached(
 
 
 def _forget_old(folder: Path, board: Board) -> None:
-    made = sorted(
-        folder.glob(f"{board.name}-{_HEX}.elf"), key=lambda one: one.stat().st_mtime
+    files = sorted(
+        folder.glob(f"{board.name}-{_HEX}.elf"), key=lambda path: path.stat().st_mtime
     )
-    for old in made[:-_KEPT]:
+    for old in files[:-_KEPT]:
         old.unlink(missing_ok=True)
 
 
 def _place(
-    made: Libraries,
+    libs: Libraries,
     texts: Mapping[str, str],
     app: Sequence[Path],
     blobs: Sequence[bytes],
 ) -> Path:
     """Where the firmware of exactly this content is kept."""
-    digest = hashlib.sha256(made.key.encode())
+    digest = hashlib.sha256(libs.key.encode())
     headers = {path.parent for path in app}
-    for path in (*app, *sorted(h for one in headers for h in one.glob("*.h"))):
+    for path in (*app, *sorted(h for include in headers for h in include.glob("*.h"))):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     for text in texts.values():
         digest.update(hashlib.sha256(text.encode()).digest())
     for blob in blobs:
         digest.update(hashlib.sha256(blob).digest())
     folder = paths.writable_folder(paths.cache() / "runners")
-    return folder / f"{made.board.name}-{digest.hexdigest()[:16]}.elf"
+    return folder / f"{libs.board.name}-{digest.hexdigest()[:16]}.elf"
 
 
 def _link(
-    made: Libraries,
+    libs: Libraries,
     folder: Path,
     texts: Mapping[str, str],
     app: Sequence[Path],
     blobs: Sequence[bytes],
-    own: Sequence[Path],
+    user_objects: Sequence[Path],
 ) -> Path:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     for index, blob in enumerate(blobs):
         (folder / f"{index}.bin").write_bytes(blob)
-    window = 4096 if memory(made.board) >= _ROOMY else 1024
+    window = 4096 if memory(libs.board) >= _ROOMY else 1024
     options = [f"-I{folder}", f"-DEMBER_LINK_WINDOW={window}"]
     generated = [folder / name for name in texts if name.endswith((".c", ".S"))]
-    compiled = made.compile([*app, *generated], folder, options)
-    objects = firmware.objects(made, [*compiled, *own])
+    compiled = libs.compile([*app, *generated], folder, options)
+    objects = firmware.objects(libs, [*compiled, *user_objects])
     script = folder / "runner.ld"
     if objects.graph is not None:
-        size, _ = certificate.stack_size(made, objects.graph, None)
+        size, _ = certificate.stack_size(libs, objects.graph, None)
         text = linker.with_stack(texts[script.name], size)
         script.write_text(text, encoding="utf-8")
     objects.link(folder / "runner.elf", script if texts[script.name] else None)

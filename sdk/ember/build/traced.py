@@ -18,23 +18,23 @@ def trace(built: Built) -> Path:
     """Link the traced twin of a firmware, unless it is there; its path."""
     with writing.locked(built.folder, wait=True):
         if not built.traced.is_file():
-            made = jobs.libraries_of(built.board, built.options)
+            libs = jobs.libraries_of(built.board, built.options)
             known, chosen = built.options.rules.known, built.selection["operators"]
-            kernels = user_kernels.objects(made, known, chosen)
-            _link_traced(built, made, kernels)
+            kernels = user_kernels.objects(libs, known, chosen)
+            _link_traced(built, libs, kernels)
     return built.traced
 
 
-def _link_traced(built: Built, made: Libraries, kernels: Sequence[Path]) -> None:
+def _link_traced(built: Built, libs: Libraries, kernels: Sequence[Path]) -> None:
     package = built.folder / "4-package"
     methods = tuple(itertools.chain(*built.chosen))
     prepared = built.options.prepared
     sources = firmware.Sources(package, methods, None, traced=True, prepared=prepared)
     with tempfile.TemporaryDirectory(prefix="ember-objects-") as place:
-        compiled = sources.compile(made, Path(place))
-        objects = firmware.objects(made, [*compiled, *kernels])
+        compiled = sources.compile(libs, Path(place))
+        objects = firmware.objects(libs, [*compiled, *kernels])
         script = package / "linker.ld"
-        needed = certificate.stack_size(made, objects.graph, None)[0]
+        needed = certificate.stack_size(libs, objects.graph, None)[0]
         if objects.graph is not None and needed > built.plan["stack"]:
             script = firmware.script_with_stack(package, needed)
         with writing.aside(built.traced.parent) as aside:

@@ -17,14 +17,14 @@ from ember.files.tensors import Array, DType
 from ember.output import counted
 from ember.program import Method, Program, adopt, bundle
 
-RTOL, ATOL = 1e-4, 1e-5  # when a case says nothing
+RTOL, ATOL = 1e-4, 1e-5  # unless the case gives others
 CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"
 _CASE_KEYS = ("rtol", "atol", "runs", "dtypes")
 _RUN_KEYS = ("method", "inputs", "outputs")
 
 
 @dataclass(frozen=True)
-class Tensor:
+class CaseTensor:
     """A logical tensor, in PyTorch's shape; bfloat16 as uint16."""
 
     dtype: DType
@@ -34,28 +34,28 @@ class Tensor:
         return f"{self.dtype.label}{tensors.shape_text(self.array.shape)}"
 
 
-Value = Tensor | int | float | bool | str | None
+Value = CaseTensor | int | float | bool | str | None
 
 
 @dataclass(frozen=True)
 class Run:
-    """One execution: inputs, and the outputs to compare with, in order."""
+    """One execution: its inputs and expected outputs, in order."""
 
     method: str
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
-    test: int | None = None  # of a bundle: the test case of the method
-    says_outputs: bool = True  # which ones are expected, or that none are
+    test: int | None = None  # in a bundle: the number of the method's test case
+    says_outputs: bool = True  # states which outputs are expected, even if none
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, its data files, and its runs in order on one set of methods."""
+    """A program, its data files, and its runs, which share loaded methods."""
 
     name: str
     path: Path
     content: bytes  # of the .pte or .bpte
-    bundled: bool  # the runs are the bundle's own
+    bundled: bool  # the runs come from the bundle
     program: Program
     data: tuple[bytes, ...]
     runs: tuple[Run, ...]
@@ -70,15 +70,15 @@ class Case:
 
 @dataclass(frozen=True)
 class Found:
-    """Where a case is, before it is read."""
+    """The location of a case, before it is read."""
 
     name: str
     path: Path  # a folder, or a .bpte
 
 
 def find(paths: Sequence[Path]) -> list[Found]:
-    """Every case folder and .bpte below `paths`, sorted; UsageError when none."""
-    found: dict[Path, Found] = {}
+    """Every case folder and .bpte below `paths`, sorted; raises UsageError if none."""
+    cases: dict[Path, Found] = {}
     for path in paths:
         below = list(_below(path))
         if not below:
@@ -86,9 +86,9 @@ def find(paths: Sequence[Path]) -> list[Found]:
                 f"{path} contains no case folder and no .bpte",
                 hint=f"a case folder has {MODEL} and {CASE_FILE}, or {BUNDLE}",
             )
-        for one in below:
-            found.setdefault(one.resolve(), Found(_name(path, one), one))
-    return _distinct(list(found.values()))
+        for place in below:
+            cases.setdefault(place.resolve(), Found(_name(path, place), place))
+    return _distinct(list(cases.values()))
 
 
 def _below(path: Path) -> Iterator[Path]:
@@ -104,7 +104,11 @@ def _below(path: Path) -> Iterator[Path]:
         if is_case:
             yield folder
             continue
-        yield from (folder / one for one in sorted(names) if one.endswith(".bpte"))
+        yield from (
+            folder / bundle_name
+            for bundle_name in sorted(names)
+            if bundle_name.endswith(".bpte")
+        )
 
 
 def _of_file(path: Path) -> Path:
@@ -123,35 +127,35 @@ def _name(top: Path, path: Path) -> str:
     return relative.as_posix() if relative.parts else path.resolve().name
 
 
-def _distinct(found: list[Found]) -> list[Found]:
-    """Whole paths where the short names of two cases are the same."""
-    names = [one.name for one in found]
+def _distinct(cases: list[Found]) -> list[Found]:
+    """Use full paths where the short names of two cases are equal."""
+    names = [case.name for case in cases]
     return [
-        one if names.count(one.name) == 1 else Found(one.path.as_posix(), one.path)
-        for one in found
+        case if names.count(case.name) == 1 else Found(case.path.as_posix(), case.path)
+        for case in cases
     ]
 
 
 # ---- reading -----------------------------------------------------------------------
 
 
-def read(found: Found, known: program.Program | None = None) -> Case:
-    """The case; SdkError says what is wrong with its files, in one sentence. Its
-    program is `known` where that was read before."""
-    if found.path.suffix == ".bpte" and found.path.is_file():
-        return _read_bundle(found, found.path, (), {}, known)
-    return _read_folder(found, known)
+def read(place: Found, known: program.Program | None = None) -> Case:
+    """Read a case; raises an SdkError that says in one sentence what is wrong with its
+    files. Its program is `known` if it was read before."""
+    if place.path.suffix == ".bpte" and place.path.is_file():
+        return _read_bundle(place, place.path, (), {}, known)
+    return _read_folder(place, known)
 
 
-def _read_folder(found: Found, known: program.Program | None) -> Case:
-    folder = found.path
+def _read_folder(place: Found, known: program.Program | None) -> Case:
+    folder = place.path
     model, bundled = folder / MODEL, folder / BUNDLE
     if model.exists() and bundled.exists():
         raise SdkError(f"{folder} holds both {MODEL} and {BUNDLE}")
     data = tuple(files.read(path) for path in sorted(folder.glob("*.ptd")))
     settings = _settings(folder, needed=not bundled.exists())
     if bundled.exists() and "runs" not in settings:
-        return _read_bundle(found, bundled, data, settings, known)
+        return _read_bundle(place, bundled, data, settings, known)
     if bundled.exists():
         content = bundle.read(bundled).program
     elif model.exists():
@@ -160,13 +164,13 @@ def _read_folder(found: Found, known: program.Program | None) -> Case:
         raise SdkError(f"{folder} holds neither {MODEL} nor {BUNDLE}")
     reader = _Reader(folder, settings.get("dtypes", {}))
     case = Case(
-        name=found.name,
+        name=place.name,
         path=folder,
         content=content,
         bundled=False,
         program=known or program.parse(content, MODEL),
         data=data,
-        runs=tuple(reader.run(i, one) for i, one in enumerate(settings["runs"])),
+        runs=tuple(reader.run(i, run) for i, run in enumerate(settings["runs"])),
         rtol=_tolerance(settings, "rtol", RTOL),
         atol=_tolerance(settings, "atol", ATOL),
     )
@@ -175,7 +179,7 @@ def _read_folder(found: Found, known: program.Program | None) -> Case:
 
 
 def _read_bundle(
-    found: Found,
+    place: Found,
     path: Path,
     data: tuple[bytes, ...],
     settings: Mapping[str, Any],
@@ -197,8 +201,8 @@ def _read_bundle(
     if not runs:
         raise SdkError(f"{path.name} holds a program but no test cases")
     case = Case(
-        name=found.name,
-        path=found.path,
+        name=place.name,
+        path=place.path,
         content=content,
         bundled=True,
         program=known
@@ -213,15 +217,15 @@ def _read_bundle(
 
 def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
     return tuple(
-        Tensor(value.dtype, value.array)
-        if isinstance(value, bundle.Tensor)
+        CaseTensor(value.dtype, value.array)
+        if isinstance(value, bundle.BundledTensor)
         else value.value
         for value in values
     )
 
 
 def check_expected(case: Case) -> None:
-    """Raise an SdkError unless every run says what it shall be compared with."""
+    """Raise an SdkError unless every run has expected outputs."""
     gives = {method.name: len(method.outputs) for method in case.program.methods}
     silent = [run for run in case.runs if not run.says_outputs and gives[run.method]]
     if not silent:
@@ -264,7 +268,7 @@ def _settings(folder: Path, *, needed: bool) -> dict[str, Any]:
 
 
 def _check_keys(data: object, known: Sequence[str], where: str) -> None:
-    """Others' keys are ignored, but not those that look like a slip of the pen."""
+    """Refuse unknown keys that look like typing errors; others are ignored."""
     if not isinstance(data, dict):
         raise SdkError(f"{where} must be an object {{...}}")
     for key in data:
@@ -281,12 +285,12 @@ def _tolerance(settings: Mapping[str, Any], key: str, default: float) -> float:
 
 
 class _Reader:
-    """Runs of one case.json; each .npy is read once."""
+    """Reads the runs of one case.json; each .npy is read once."""
 
     def __init__(self, folder: Path, dtypes: Mapping[str, Any]) -> None:
         self.folder = folder
         self.dtypes = dtypes
-        self.read: dict[str, Tensor] = {}
+        self.read: dict[str, CaseTensor] = {}
 
     def run(self, index: int, data: Any) -> Run:
         where = f"{CASE_FILE}: run {index}"
@@ -307,7 +311,7 @@ class _Reader:
         values = data.get(key, [])
         if not isinstance(values, list):
             raise SdkError(f"{where}: '{key}' must be a list")
-        return tuple(self._value(one, f"{where}, {key}") for one in values)
+        return tuple(self._value(value, f"{where}, {key}") for value in values)
 
     def _value(self, value: Any, where: str) -> Value:
         if isinstance(value, str) and value.endswith(".npy"):
@@ -322,12 +326,12 @@ class _Reader:
             return value
         raise SdkError(f"{where}: {json.dumps(value)[:40]} is not a value")
 
-    def _tensor(self, name: str) -> Tensor:
+    def _tensor(self, name: str) -> CaseTensor:
         path = self.folder / name
         if not path.exists():
             raise SdkError(f"{name} is missing in {self.folder}")
         array = arrays.read(path)
-        return Tensor(self._dtype(name, array), array)
+        return CaseTensor(self._dtype(name, array), array)
 
     def _dtype(self, name: str, array: Array) -> DType:
         label = self.dtypes.get(name, array.dtype.name)
@@ -342,7 +346,7 @@ class _Reader:
         return dtype
 
     def check_names(self) -> None:
-        """After all runs: dtypes that name no file of theirs are mistakes."""
+        """After all runs: refuse `dtypes` of files that no run uses."""
         for name in self.dtypes:
             if name not in self.read:
                 raise SdkError(f"{CASE_FILE}: 'dtypes' names {name}, which no run uses")
@@ -352,15 +356,15 @@ class _Reader:
 
 
 def _with_memory(case: Case) -> Case:
-    """The test runner lends inputs and outputs; buffers have memory in the program."""
-    made = adopt.adopted(case.program)
-    if made is case.program:
+    """Give named buffers memory in the program: the test runner lends only I/O."""
+    adopted = adopt.adopted(case.program)
+    if adopted is case.program:
         return case
-    content = program.write(made)
+    content = program.write(adopted)
     if case.bundled:
         whole = bundle.parse(case.content)
         content = bundle.write(replace(whole, program=content))
-    return replace(case, content=content, program=made)
+    return replace(case, content=content, program=adopted)
 
 
 def _checked(case: Case) -> Case:
@@ -419,13 +423,13 @@ def _input_problem(declared: program.Value, given: Value) -> str | None:
 def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
     takes = f"{declared}{' at most' if declared.is_dynamic else ''}"
     wrong = f"the program takes {takes}, the case gives {describe(given)}"
-    if not isinstance(given, Tensor) or given.dtype is not declared.dtype:
+    if not isinstance(given, CaseTensor) or given.dtype is not declared.dtype:
         return wrong
     shape, bound = given.array.shape, declared.sizes
     if len(shape) != len(bound):
         return wrong
     fits = (
-        all(one <= most for one, most in zip(shape, bound, strict=True))
+        all(size <= most for size, most in zip(shape, bound, strict=True))
         if declared.is_dynamic
         else shape == tuple(bound)
     )
@@ -433,7 +437,7 @@ def _tensor_problem(declared: program.Tensor, given: Value) -> str | None:
 
 
 def describe(value: object) -> str:
-    """A value in a sentence: float32[2, 3], 7, none."""
+    """A value as text for a sentence: float32[2, 3], 7, none."""
     if value is None:
         return "none"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""Cases become the stream of bytes that the test runner reads, its answers results.
+"""Cases become the stream of bytes that the test runner reads; its answers, results.
 
 The protocol is described in runtime_c/app/batch.h.
 """
@@ -10,26 +10,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ember import program
-from ember.cases import Case, Run, Tensor, Value, values
+from ember.cases import Case, CaseTensor, Run, Value, values
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
 
 VERSION = 2
 BUDGET = 10_000_000  # instructions of one execution
-_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD = range(1, 8)
-_BUNDLED, _LINKED, _POISON = 1, 2, 4
+_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES = range(1, 9)
+_BUNDLED, _LINKED, _POISON, _TIMED = 1, 2, 4, 8
 _HEAD = struct.Struct("<II")  # kind, length
 _HELLO_BODY = struct.Struct("<IIQ")
 _CASE_BODY = struct.Struct("<8IQ")
 _RUN_BODY = struct.Struct("<IIdd")
 _DEAD_HEAD = struct.Struct("<II")
 _DEAD_BODY = struct.Struct("<5I")
+_CYCLES_BODY = struct.Struct("<4I")
+_NODE_BODY = struct.Struct("<II")
 _OUTPUT_BODY = struct.Struct("<IIiI")
 _RESULT_BODY = struct.Struct("<IiIIII5Q")
 _END_BODY = struct.Struct("<QQ")
-_LEAST = {  # bytes of what the runner writes
+_LEAST = {  # bytes of the records that the runner writes
     _HELLO: _HELLO_BODY.size,
+    _CYCLES: _CYCLES_BODY.size,
     _OUTPUT: _OUTPUT_BODY.size,
     _RESULT: _RESULT_BODY.size,
     _END: _END_BODY.size,
@@ -43,13 +46,22 @@ READ, OPEN, LOAD, INPUTS, EXECUTE, CHECK, DONE = range(7)  # stages
 
 
 @dataclass(frozen=True)
+class Counted:
+    """Processor cycles of one run, by the counter of the board."""
+
+    whole: int  # with those of counting
+    nodes: tuple[tuple[int, int], ...]  # of each instruction: cycles, executions
+
+
+@dataclass(frozen=True)
 class Output:
-    """What one run gave, and the runtime's own verdict about a bundle's test."""
+    """The outputs of a run, and the runtime's verdict on a bundle's test case."""
 
     run: int
     verdict: int
     first_wrong: int
     values: tuple[values.Value, ...]
+    cycles: Counted | None = None  # where the case asks for them
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,7 @@ class Result:
     which: int  # method when loading, else run
     instruction: int | None
     message: str
-    needed: int | None  # with NO_MEMORY: at least so much; None: not known
+    needed: int | None  # after NO_MEMORY: at least this much; None: unknown
     method: int
     planned: int
     scratch: int
@@ -72,9 +84,9 @@ class Result:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the runner wrote, as far as it came."""
+    """What the runner wrote before it ended or was stopped."""
 
-    memory: int | None  # bytes for cases; None: the runner did not even start
+    memory: int | None  # bytes for cases; None: the runner did not start
     results: tuple[Result, ...]
     finished: bool
     stack_size: int = 0
@@ -100,12 +112,12 @@ Poison = tuple[tuple[Dead, ...], ...]  # of each method that the case uses
 
 
 def stream(records: Sequence[bytes]) -> bytes:
-    """The whole stream of cases, from the record() of each."""
+    """The whole stream, from the record() of each case."""
     return b"".join(pieces(records))
 
 
 def pieces(records: Iterable[bytes]) -> Iterator[bytes]:
-    """The same, without all records in memory at once."""
+    """The whole stream in pieces, so that only one record is in memory."""
     yield _HEAD.pack(_HELLO, _HELLO_BODY.size) + _HELLO_BODY.pack(VERSION, 0, 0)
     yield from records
     yield _HEAD.pack(_END, 0)
@@ -119,14 +131,23 @@ def record(
     budget: int = BUDGET,
     poison: Poison | None = None,
     fill: int = 0,
+    timed: bool = False,
 ) -> bytes:
-    """A case and its runs; `linked` is the place of a program inside the runner.
+    """A case and its runs; `linked` is the address of a program inside the runner.
 
-    With `poison` the byte `fill` overwrites what is dead.
+    With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
+    board counts the cycles of each instruction.
     """
-    return b"".join(
-        parts(case, index, linked=linked, budget=budget, poison=poison, fill=fill)
+    body = parts(
+        case,
+        index,
+        linked=linked,
+        budget=budget,
+        poison=poison,
+        fill=fill,
+        timed=timed,
     )
+    return b"".join(body)
 
 
 def parts(
@@ -137,20 +158,21 @@ def parts(
     budget: int = BUDGET,
     poison: Poison | None = None,
     fill: int = 0,
+    timed: bool = False,
 ) -> list[bytes]:
-    """The record in pieces, of which the program is one."""
+    """The record in pieces; the program is one of them."""
     methods = case.methods
     names = b"".join(name.encode() + b"\0" for name in methods)
     names += bytes(-len(names) % 4)
     contents = [] if linked is not None else [case.content, *case.data]
     flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
-    flags += _POISON * (poison is not None)
+    flags += _POISON * (poison is not None) + _TIMED * timed
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
     sizes = struct.pack(f"<{len(contents)}I", *(len(content) for content in contents))
     body = [head + sizes + names]
-    for one in contents:
-        body += (_padding(body[-1]), one)
+    for piece in contents:
+        body += (_padding(body[-1]), piece)
     if contents:
         body.append(_padding(body[-1]))
     by_name = {method.name: method for method in case.program.methods}
@@ -164,14 +186,14 @@ def parts(
 
 
 def records(stream: bytes) -> list[bytes]:
-    """The stream in its records: between two of them a board may compute."""
-    found = []
+    """Split the stream into its records; a board may compute after each of them."""
+    cut = []
     at = 0
     while at < len(stream):
         end = at + _HEAD.size + _HEAD.unpack_from(stream, at)[1]
-        found.append(stream[at:end])
+        cut.append(stream[at:end])
         at = end
-    return found
+    return cut
 
 
 def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
@@ -196,8 +218,8 @@ def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
 
 
 def lay_out(declared: program.Value, given: Value) -> values.Value:
-    """A value as the method wants it in memory: tensors in the declared dim order."""
-    if isinstance(given, Tensor):
+    """A value in the method's memory layout: tensors in the declared dim order."""
+    if isinstance(given, CaseTensor):
         assert isinstance(declared, program.Tensor)
         data = tensors.to_bytes(given.array, given.dtype, declared.dim_order)
         return values.TensorValue(given.dtype, given.array.shape, data)
@@ -210,10 +232,11 @@ def lay_out(declared: program.Value, given: Value) -> values.Value:
 
 
 def answer(data: bytes) -> Answer:
-    """The results of every case that ended; the rest of a torn stream is ignored."""
+    """The results of every completed case; an incomplete last record is ignored."""
     memory: int | None = None
     results: list[Result] = []
     outputs: list[Output] = []
+    cycles: Counted | None = None
     for kind, body in _records(data):
         if kind == _HELLO:
             version, _, memory = _HELLO_BODY.unpack_from(body.data)
@@ -221,9 +244,12 @@ def answer(data: bytes) -> Answer:
                 raise SdkError(
                     f"the test runner uses version {version} of the batch format"
                 )
+        elif kind == _CYCLES:
+            cycles = _counted(body.data)
         elif kind == _OUTPUT:
             _, run, verdict, wrong = _OUTPUT_BODY.unpack_from(body.data)
-            outputs.append(Output(run, verdict, wrong, body.values))
+            outputs.append(Output(run, verdict, wrong, body.values, cycles))
+            cycles = None
         elif kind == _RESULT:
             results.append(_result(body.data, tuple(outputs)))
             outputs = []
@@ -240,7 +266,7 @@ class _Body:
 
 
 def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
-    """Whole records, in order."""
+    """The complete records, in order."""
     at = 0
     while at + _HEAD.size <= len(data):
         kind, length = _HEAD.unpack_from(data, at)
@@ -258,10 +284,18 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
             yield kind, _Body(body)
             continue
         try:
-            found, at = values.from_bytes(data, at)
+            outputs, at = values.from_bytes(data, at)
         except values.TornError:
             return
-        yield kind, _Body(body, tuple(found))
+        yield kind, _Body(body, tuple(outputs))
+
+
+def _counted(body: bytes) -> Counted:
+    _, _, whole, count = _CYCLES_BODY.unpack_from(body)
+    nodes = body[_CYCLES_BODY.size :][: count * _NODE_BODY.size]
+    if len(nodes) < count * _NODE_BODY.size:
+        raise SdkError(f"the test runner wrote cycles of less than {count} nodes")
+    return Counted(whole, tuple(_NODE_BODY.iter_unpack(nodes)))
 
 
 def _result(body: bytes, outputs: tuple[Output, ...]) -> Result:

@@ -1,4 +1,4 @@
-"""Outputs of a run and the expected ones become a verdict: equal, or what differs."""
+"""Actual and expected outputs of a run become a verdict: equal, or what differs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ember.cases import Tensor, Value, describe
+from ember.cases import CaseTensor, Value, describe
 from ember.files.tensors import Array, DType, shape_text
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`problem` is None when all is equal; the largest |a - b| of all numbers."""
+    """`problem` is None if all outputs match; the largest |a - b| of all numbers."""
 
     problem: str | None
     max_abs_diff: float | None  # None: nothing was compared
@@ -31,25 +31,25 @@ def outputs(
     worst: float | None = None
     problem: str | None = None
     for index, want in enumerate(expected):
-        one = (
+        verdict = (
             _compare(got[index], want, rtol, atol)
             if index < len(got)
             else Verdict("is missing", None)
         )
-        if one.problem is not None and problem is None:
-            problem = f"output {index} {one.problem}"
-        if one.max_abs_diff is not None:
-            worst = max(worst or 0.0, one.max_abs_diff)
+        if verdict.problem is not None and problem is None:
+            problem = f"output {index} {verdict.problem}"
+        if verdict.max_abs_diff is not None:
+            worst = max(worst or 0.0, verdict.max_abs_diff)
     return Verdict(problem, worst)
 
 
 def _compare(got: object, want: Value, rtol: float, atol: float) -> Verdict:
-    if isinstance(want, Tensor) and isinstance(got, Tensor):
+    if isinstance(want, CaseTensor) and isinstance(got, CaseTensor):
         return _tensors(got, want, rtol, atol)
     wrong = Verdict(f"is {describe(got)}, expected {describe(want)}", None)
     if isinstance(want, bool | str | None) or isinstance(got, bool | str | None):
         return Verdict(None, None) if type(got) is type(want) and got == want else wrong
-    if isinstance(want, Tensor) or not isinstance(got, int | float):
+    if isinstance(want, CaseTensor) or not isinstance(got, int | float):
         return wrong
     if isinstance(got, int) and not isinstance(want, int):
         return wrong
@@ -60,7 +60,7 @@ def _compare(got: object, want: Value, rtol: float, atol: float) -> Verdict:
     return Verdict(None if close else wrong.problem, _largest(_gap(a, b)))
 
 
-def _tensors(got: Tensor, want: Tensor, rtol: float, atol: float) -> Verdict:
+def _tensors(got: CaseTensor, want: CaseTensor, rtol: float, atol: float) -> Verdict:
     if got.dtype is not want.dtype or got.array.shape != want.array.shape:
         return Verdict(f"is {got}, expected {want}", None)
     if not want.dtype.is_float:
@@ -74,7 +74,7 @@ def _tensors(got: Tensor, want: Tensor, rtol: float, atol: float) -> Verdict:
     )
 
 
-def _exact(got: Tensor, want: Tensor) -> Verdict:
+def _exact(got: CaseTensor, want: CaseTensor) -> Verdict:
     bad = got.array != want.array
     if not bad.any():
         return Verdict(None, 0.0)
@@ -83,7 +83,7 @@ def _exact(got: Tensor, want: Tensor) -> Verdict:
     return Verdict(_first(bad, got.array, want.array, want.dtype), float(worst))
 
 
-def numbers(tensor: Tensor) -> Array:
+def numbers(tensor: CaseTensor) -> Array:
     """The elements of a float tensor as float64, exactly."""
     if tensor.dtype is DType.BFLOAT16:
         return (
@@ -100,7 +100,7 @@ def _close(a: Array, b: Array, rtol: float, atol: float) -> Array:
 
 
 def _gap(a: Array, b: Array) -> Array:
-    """|a - b|; 0 for equal infinities and NaNs, infinite where only one is NaN."""
+    """|a - b|; 0 for equal infinities and NaNs, infinite if only one is NaN."""
     with np.errstate(invalid="ignore", over="ignore"):
         gap = np.abs(a - b)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
@@ -112,13 +112,13 @@ def _largest(gap: Array) -> float:
 
 
 def _first(bad: Array, got: Array, want: Array, dtype: DType) -> str:
-    """Such as: differs at [0, 3]: 1.25, expected 1.5; 2 of 8 elements differ."""
-    index = tuple(int(one) for one in np.argwhere(bad)[0])
+    """For example: differs at [0, 3]: 1.25, expected 1.5; 2 of 8 elements differ."""
+    index = tuple(int(number) for number in np.argwhere(bad)[0])
     where = f" at {shape_text(index)}" if index else ""
     count = int(np.count_nonzero(bad))
     more = f"; {count:,} of {bad.size:,} elements differ" if bad.size > 1 else ""
     digits = 17 if dtype is DType.FLOAT64 else 9
-    values = [_number(one[index], digits) for one in (got, want)]
+    values = [_number(array[index], digits) for array in (got, want)]
     return f"differs{where}: {values[0]}, expected {values[1]}{more}"
 
 

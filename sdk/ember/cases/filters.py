@@ -13,14 +13,14 @@ _TOKEN = re.compile(r"\(|\)|[^\s()]+")
 
 
 def parse(expression: str) -> Filter:
-    """True for names in which the words of the expression occur; any name for ''."""
+    """A test for names that match the expression; '' matches any name."""
     if not expression.strip():
         return lambda name: True
     parser = _Parser(expression)
-    found = parser.either()
+    test = parser.either()
     if parser.tokens:
         parser.fail(f"'{parser.tokens[0]}' is unexpected")
-    return found
+    return test
 
 
 class _Parser:

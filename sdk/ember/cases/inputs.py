@@ -1,4 +1,4 @@
-"""What a user gives, or a case holds, becomes the inputs of a method in memory."""
+"""Arguments of a user, or a case, become the inputs of a method in memory layout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Given = Array | values.Scalar
 
 
 def read(words: Sequence[str]) -> list[Given]:
-    """What the command line gave: .npy files, and literals for other values."""
+    """Values from the command line: .npy files, and literals for other values."""
     return [_read_word(word) for word in words]
 
 
@@ -41,14 +41,14 @@ def _read_word(word: str) -> Given:
 
 
 def zeros(method: Method) -> list[Value]:
-    """Zeros for every input; scalars as the program was exported with."""
-    found: list[Value] = []
+    """Zeros for every tensor; scalars get the value of the export."""
+    zeroed: list[Value] = []
     for value in method.input_values:
         if isinstance(value, program.Tensor):
-            found.append(TensorValue(value.dtype, value.sizes, bytes(value.nbytes)))
+            zeroed.append(TensorValue(value.dtype, value.sizes, bytes(value.nbytes)))
         else:
-            found.append(_scalar(value))
-    return found
+            zeroed.append(_scalar(value))
+    return zeroed
 
 
 def _scalar(value: program.Value) -> Value:
@@ -58,7 +58,7 @@ def _scalar(value: program.Value) -> Value:
 
 
 def lay_out(method: Method, given: Sequence[Given]) -> list[Value]:
-    """The given inputs as the method wants them in memory; an SdkError says why not."""
+    """The inputs in the method's memory layout; raises an SdkError if they misfit."""
     declared = method.input_values
     if len(given) != len(declared):
         raise SdkError(
@@ -67,8 +67,8 @@ def lay_out(method: Method, given: Sequence[Given]) -> list[Value]:
             hint=_signature(method),
         )
     return [
-        _lay_out(method, index, value, one)
-        for index, (value, one) in enumerate(zip(declared, given, strict=True))
+        _lay_out(method, index, value, argument)
+        for index, (value, argument) in enumerate(zip(declared, given, strict=True))
     ]
 
 
@@ -123,14 +123,14 @@ def _signature(method: Method) -> str:
 
 @dataclass(frozen=True)
 class CaseRun:
-    """The inputs of a case's run, and the method that they are for."""
+    """The inputs of a case's run, and the method that takes them."""
 
     method: str
     given: tuple[Given, ...]
 
 
 def of_case(path: Path, method: str | None = None) -> CaseRun | None:
-    """The first run of a case folder or .bpte (of `method`); None for other models."""
+    """The first run of a case folder or .bpte (of `method`, if given); else None."""
     if not is_case(path):
         return None
     case = cases.read(cases.Found(path.name, path))
@@ -141,14 +141,14 @@ def of_case(path: Path, method: str | None = None) -> CaseRun | None:
 
 
 def is_case(path: Path) -> bool:
-    """Whether inputs come with the model in `path`."""
+    """Whether the model in `path` comes with inputs."""
     if path.is_dir():
         return (path / cases.CASE_FILE).is_file() or (path / cases.BUNDLE).is_file()
     return files.kind_of(files.read(path)) is files.Kind.BUNDLE
 
 
 def _given(value: cases.Value) -> Given:
-    if isinstance(value, cases.Tensor):
+    if isinstance(value, cases.CaseTensor):
         return value.array
     if isinstance(value, str):
         raise SdkError(f"the input '{value}' is a string, which no method accepts")

@@ -1,5 +1,5 @@
-"""An operator's schema or a backend's payload, arguments and NumPy's results become a
-case of one call."""
+"""An operator's schema or a backend's payload, with arguments and NumPy's results,
+becomes a case of one call."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ def write(
 ) -> None:
     """Write a case into `folder`: the operator `op`, called with `arguments`.
 
-    Arguments are those before the outputs: arrays are the program's inputs, numbers,
-    strings, None and lists of integers are part of it. The tolerances are for floats.
+    `arguments` are those before the outputs: arrays become inputs of the program, while
+    numbers, strings, None and lists of integers are stored in it. Tolerances apply to
+    floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -95,7 +96,7 @@ def _write_case(
 
 @dataclass
 class _Call:
-    """Collects values; tensors lie one behind the other."""
+    """Collects the values of a method; tensors are placed one after another."""
 
     values: list[types.Value] = field(default_factory=list)
     at: int = 0

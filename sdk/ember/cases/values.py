@@ -1,4 +1,4 @@
-"""Inputs become the bytes that a firmware reads, and its outputs become values again.
+"""Inputs become the bytes that a firmware reads; the bytes it writes become values.
 
 The format is described in runtime_c/app/values.h.
 """
@@ -25,7 +25,7 @@ _NUMBERS = (INT, BOOL, DOUBLE)
 
 @dataclass(frozen=True)
 class TensorValue:
-    """A tensor as it lies in memory: `data` is in dim order."""
+    """A tensor as it is stored in memory: `data` is in dim order."""
 
     dtype: tensors.DType
     sizes: tuple[int, ...]
@@ -39,7 +39,7 @@ class TensorValue:
 
 @dataclass(frozen=True)
 class OtherValue:
-    """A value that has no bytes here: a list."""
+    """A value that is not transferred: a list."""
 
     kind: int
 
@@ -74,14 +74,14 @@ def _value_bytes(value: Value) -> bytes:
 
 
 class TornError(SdkError):
-    """The values end early: the firmware was stopped while it wrote them."""
+    """The values end early: the firmware was stopped while it was writing them."""
 
     def __init__(self) -> None:
         super().__init__("the firmware's outputs are truncated")
 
 
 def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
-    """The values at offset `at`, and the offset behind them."""
+    """The values at offset `at`, and the offset after them."""
     try:
         magic = data[at : at + 4]
         if len(magic) < len(_MAGIC):
@@ -90,13 +90,13 @@ def from_bytes(data: bytes, at: int = 0) -> tuple[list[Value], int]:
             raise SdkError("the firmware's outputs are malformed")
         (count,) = struct.unpack_from("<I", data, at + 4)
         at += 8
-        found: list[Value] = []
+        values: list[Value] = []
         for _ in range(count):
             value, at = _read(data, at)
-            found.append(value)
+            values.append(value)
     except struct.error as error:
         raise TornError from error
-    return found, at
+    return values, at
 
 
 def _read(data: bytes, at: int) -> tuple[Value, int]:

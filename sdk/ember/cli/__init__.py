@@ -57,6 +57,8 @@ _SURROUNDINGS = frozenset(
     }
 )
 
+# Looking for plugins of pydantic, whom no command concerns, takes longer than most do.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 _OBJECTS = 100_000  # that are new, before Python looks for garbage
 SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 

@@ -50,9 +50,9 @@ def command(
 ) -> None:
     target = boards.load(board)
     info = opinfo.read(selected)
-    own = [kernel_library.read(custom_ops)] if custom_ops else []
-    known = kernels.extended(kernels.load(), own)
-    offered = _offered(known, functions, own)
+    own_libraries = [kernel_library.read(custom_ops)] if custom_ops else []
+    known = kernels.extended(kernels.load(), own_libraries)
+    offered = _offered(known, functions, own_libraries)
     if info.everything:
         info |= OpInfo({op: frozenset({opinfo.DEFAULT}) for op in offered})
     missing = gaps.of_names(info.sources, known)
@@ -63,7 +63,7 @@ def command(
         info = replace(info, keys={op: frozenset() for op in info.keys})
     usable = known.all(target.isa, smallest=optimize == "size")
     chosen = selection.of_operators(info, usable)
-    made = libraries.build(
+    libs = libraries.build(
         target,
         messages=messages,
         toolchain=toolchain,
@@ -76,12 +76,12 @@ def command(
             _backends(info, backend or (), known), target.isa
         ),
     }
-    made = parts.of_tables(made, files.values(), engines=bool(own))
+    libs = parts.of_tables(libs, files.values(), engines=bool(own_libraries))
     script = None
     if target.port != "host":
         script = out.absolute() / "linker.ld"
         files["linker.ld"] = linker.script(target)
-    files["libraries.cmake"] = cmake_files.link(made, script=script)
+    files["libraries.cmake"] = cmake_files.link(libs, script=script)
     with writing.folder(out) as place:
         for name, text in files.items():
             (place / name).write_text(text, encoding="utf-8")
@@ -91,7 +91,9 @@ def _backends(
     info: OpInfo, wanted: Sequence[str], known: kernels.KernelList
 ) -> frozenset[str]:
     """Those that the programs of `info` delegate to, and those that are asked for."""
-    unknown = [f"Ember has no backend {one}" for one in {*wanted} - {*known.backends}]
+    unknown = [
+        f"Ember has no backend {backend}" for backend in {*wanted} - {*known.backends}
+    ]
     if unknown:
         raise SdkError(problem_list("backends", unknown))
     if info.everything:
@@ -102,14 +104,16 @@ def _backends(
 def _offered(
     known: kernels.KernelList,
     functions: Path | None,
-    own: list[kernel_library.Library],
+    own_libraries: list[kernel_library.Library],
 ) -> set[str]:
     """The operators that may be selected: ATen's where they are listed."""
     if functions is None:
         return set(known.operators)
-    found = {op for op in known.operators if not op.startswith("aten::")}
-    found |= set(opinfo.read(functions).operators) & set(known.operators)
-    return found | {entry.op for library in own for entry in library.entries}
+    operators = {op for op in known.operators if not op.startswith("aten::")}
+    operators |= set(opinfo.read(functions).operators) & set(known.operators)
+    return operators | {
+        entry.op for library in own_libraries for entry in library.entries
+    }
 
 
 def _check(info: OpInfo, offered: set[str], functions: Path | None) -> None:

@@ -19,19 +19,19 @@ def command(
     ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
-    found = [boards.load(name) for name in ([name] if name else boards.names())]
+    shown = [boards.load(name) for name in ([name] if name else boards.names())]
     if json_to != "-":
         console = output.console()
         if name:
-            _show_one(console, found[0])
+            _show_one(console, shown[0])
         else:
-            _show_all(console, found)
-    output.write_json({"boards": [_facts(board) for board in found]}, json_to)
+            _show_all(console, shown)
+    output.write_json({"boards": [_facts(board) for board in shown]}, json_to)
 
 
-def _show_all(console: Console, found: list[Board]) -> None:
+def _show_all(console: Console, shown: list[Board]) -> None:
     table = output.table("board", "description", "memories", "runs here")
-    for board in found:
+    for board in shown:
         memories = ", ".join(
             f"{memory.name} {_size(memory.size)}" for memory in board.memories
         )

@@ -35,6 +35,7 @@ def read(path: Path) -> Budget:
         return Budget.model_validate(data or {})
     except ValidationError as error:
         problems = [
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in error.errors()
         ]
         raise SdkError(problem_list(f"{path} is wrong", problems)) from None

@@ -137,8 +137,8 @@ def command(
         {
             "board": built.board.name,
             "model": built.name,
-            "models": [one.name for one in built.models],
-            "methods": [one.name for chosen in built.chosen for one in chosen],
+            "models": [part.name for part in built.models],
+            "methods": [entry.name for chosen in built.chosen for entry in chosen],
             "firmware": str(built.firmware),
             "images": [str(path) for path in built.images],
             **{key: built.sizes[key] for key in _SIZES},

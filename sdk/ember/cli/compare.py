@@ -34,43 +34,47 @@ def command(
 def _compare_profiles(
     before: profile.Profile, after: profile.Profile, json_to: str | None
 ) -> None:
-    found = profile.changes(before, after)
+    changes = profile.changes(before, after)
     if json_to != "-":
-        runs.show_changes(output.console(), before, after, found)
-    facts = {one.name: list(one.instructions) for one in found}
+        runs.show_changes(output.console(), before, after, changes)
+    facts = {change.name: list(change.instructions) for change in changes}
     whole = {
         "execute": [before.execute, after.execute],
         "load": [before.load, after.load],
     }
+    for name in ("execute_cycles", "load_cycles", "execute_board_cycles"):
+        both = [getattr(before, name), getattr(after, name)]
+        if None not in both:
+            whole[name] = both
     output.write_json({"operators": facts} | whole, json_to)
 
 
 def _compare_sizes(before: Path, after: Path, json_to: str | None) -> None:
-    found = footprint.changes(_read(before), _read(after))
+    changes = footprint.changes(_read(before), _read(after))
     if json_to != "-":
         console = output.console()
-        made = output.table("", ">before", ">after", ">change")
-        for group, rows in found.items():
-            order = sorted(rows.items(), key=lambda one: -abs(one[1][1] - one[1][0]))
+        rows_table = output.table("", ">before", ">after", ">change")
+        for group, rows in changes.items():
+            order = sorted(rows.items(), key=lambda row: -abs(row[1][1] - row[1][0]))
             for name, (old, new) in order:
                 title = name if group == "firmware" else f"{group}: {name}"
-                made.add_row(title, f"{old:,}", f"{new:,}", f"{new - old:+,}")
-        if made.row_count:
-            console.print(made)
+                rows_table.add_row(title, f"{old:,}", f"{new:,}", f"{new - old:+,}")
+        if rows_table.row_count:
+            console.print(rows_table)
         else:
             console.print("the two builds have the same sizes")
-    output.write_json(found, json_to)
+    output.write_json(changes, json_to)
 
 
 def _read(folder: Path) -> dict[str, Any]:
     path = folder / _SIZES
     try:
-        found = documents.read_json(path)
-        if not isinstance(found, dict):
+        facts = documents.read_json(path)
+        if not isinstance(facts, dict):
             raise SdkError(f"{path} is not a JSON object")
     except SdkError:
         raise SdkError(
             f"{folder} is not a finished build: {_SIZES} is missing or broken",
             hint="make it with `ember build MODEL --board NAME --out FOLDER`",
         ) from None
-    return found
+    return facts

@@ -34,7 +34,8 @@ def command(
 def _show(console: Console, report: Report) -> None:
     table = output.table("needed", "version", "what it does", ">boards")
     for finding in report.findings:
-        version = finding.version or "[red]missing[/red]"
+        without = "not there" if finding.optional else "[red]missing[/red]"
+        version = finding.version or without
         users = str(len(finding.boards))
         table.add_row(finding.name, version, finding.purpose, users)
     console.print(table)
@@ -45,6 +46,12 @@ def _show(console: Console, report: Report) -> None:
         lacking = [finding.name for finding in report.missing_for(name)]
         if lacking:
             console.print(f"not ready: {name} lacks {', '.join(lacking)}")
+    for finding in report.findings:
+        if finding.optional and finding.missing:
+            console.print(
+                f"optional: {finding.name} {finding.purpose}: {finding.install}",
+                soft_wrap=True,
+            )
     for line in report.install:
         console.print(f"install: {escape(line)}", soft_wrap=True)
 
@@ -58,6 +65,7 @@ def _facts(report: Report) -> dict[str, Any]:
                 "name": finding.name,
                 "version": finding.version,
                 "missing": finding.missing,
+                "optional": finding.optional,
                 "purpose": finding.purpose,
                 "install": finding.install,
                 "boards": list(finding.boards),

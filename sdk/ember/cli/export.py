@@ -73,7 +73,7 @@ def command(
     claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
-    order = job.Order(
+    order = job.ExportOrder(
         path=source,
         board=boards.load(name) if name else None,
         quantize=quantize,
@@ -84,41 +84,43 @@ def command(
         rules=plans.rules,
     )
     with progress.doing(f"exporting {source}"):
-        made = job.run(order)
-    claim.write(made.content)
+        exported = job.run(order)
+    claim.write(exported.content)
     if json_to != "-":
-        _show(target, made)
+        _show(target, exported)
     output.write_json(
         {
             "file": str(target),
-            "bytes": len(made.content),
-            "backend": made.backend,
+            "bytes": len(exported.content),
+            "backend": exported.backend,
             "quantize": quantize,
-            "calibration": made.calibration,
-            "tests": made.tests,
-            "distance": made.distance,
-            "notes": made.notes,
-            "interface": [one.to_json() for one in made.edges],
+            "calibration": exported.calibration,
+            "tests": exported.tests,
+            "distance": exported.distance,
+            "notes": exported.notes,
+            "interface": [edge.to_json() for edge in exported.edges],
         },
         json_to,
     )
 
 
-def _show(target: Path, made: job.Made) -> None:
+def _show(target: Path, exported: job.Made) -> None:
     console = output.console()
     name = output.plain(str(target))
-    console.print(f"{name}: {len(made.content):,} bytes, {made.backend}")
-    if made.calibration == 0:
+    console.print(f"{name}: {len(exported.content):,} bytes, {exported.backend}")
+    if exported.calibration == 0:
         console.print(
             "calibrated with the example inputs only: give real samples with"
             " --calibrate"
         )
-    elif made.calibration:
-        console.print(f"calibrated with {made.calibration:,} samples")
-    for edge in made.edges:
+    elif exported.calibration:
+        console.print(f"calibrated with {exported.calibration:,} samples")
+    for edge in exported.edges:
         console.print(str(edge), markup=False)
-    for note in made.notes:
+    for note in exported.notes:
         console.print(output.plain(note))
-    if made.tests:
-        console.print(f"tests inside: {made.tests}, for `ember test {name}`")
-    console.print(f"largest difference from the model in PyTorch: {made.distance:.3g}")
+    if exported.tests:
+        console.print(f"tests inside: {exported.tests}, for `ember test {name}`")
+    console.print(
+        f"largest difference from the model in PyTorch: {exported.distance:.3g}"
+    )

@@ -106,8 +106,8 @@ def command(
 def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -> Path:
     """The ELF file that is given, or the one that is built of what is given."""
     if with_runner:
-        found = cases.find(paths) if paths else []
-        return runner.serial(target, [cases.read(one) for one in found])
+        places = cases.find(paths) if paths else []
+        return runner.serial(target, [cases.read(place) for place in places])
     if len(paths) != 1:
         raise UsageError(
             "give one model or firmware.elf",

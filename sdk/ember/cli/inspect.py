@@ -63,12 +63,12 @@ class _Target:
 
     def why(self, chosen: NodeKernel, backend: kernels.Backend) -> str:
         sets, kernel = self.board.isa, chosen.kernel
-        found = backend.reasons(kernel, sets, self.forbidden, chosen.refused)
+        reasons = backend.reasons(kernel, sets, self.forbidden, chosen.refused)
         if chosen.row and isa.of(kernel) == "sme":
-            found.append(
+            reasons.append(
                 "it has one row, which vectors multiply faster than outer products"
             )
-        return "; ".join(found)
+        return "; ".join(reasons)
 
 
 def _facts(
@@ -83,25 +83,25 @@ def _facts(
         inside = program.parse(bundled.program, f"{file}, its program")
         shown = _program(file, bundled.program, inside, method, values, target)
         return describe.bundle(bundled) | {"program": shown}
-    one = program.parse(data, str(file))
-    return _program(file, data, one, method, values, target)
+    parsed = program.parse(data, str(file))
+    return _program(file, data, parsed, method, values, target)
 
 
 def _program(
     file: Path,
     content: bytes,
-    one: program.Program,
+    parsed: program.Program,
     method: str | None,
     values: bool,
     target: _Target | None,
 ) -> Facts:
-    methods = _methods(one, method)
-    facts = describe.program(one, methods, values=values)
+    methods = _methods(parsed, method)
+    facts = describe.program(parsed, methods, values=values)
     if target is not None and any(each.delegates for each in methods):
-        needs = selection.look_at(one, content, methods, file, target.board)
+        needs = selection.look_at(parsed, content, methods, file, target.board)
         _add_kernels(facts, needs, target)
-    found = selection.look(one, content, methods, file.stem)
-    return facts | {"missing": [gap.to_json() for gap in found]}
+    gaps = selection.look(parsed, content, methods, file.stem)
+    return facts | {"missing": [gap.to_json() for gap in gaps]}
 
 
 def _add_kernels(
@@ -117,14 +117,14 @@ def _add_kernels(
                 node.update(chosen.to_json() | why)
 
 
-def _methods(one: program.Program, name: str | None) -> tuple[program.Method, ...]:
+def _methods(parsed: program.Program, name: str | None) -> tuple[program.Method, ...]:
     """The method of that name; all of them without a name."""
     if name is None:
-        return one.methods
-    found = one.method(name)
-    if found is not None:
-        return (found,)
-    names = [each.name for each in one.methods]
+        return parsed.methods
+    method = parsed.method(name)
+    if method is not None:
+        return (method,)
+    names = [each.name for each in parsed.methods]
     near = get_close_matches(name, names, n=1)
     raise SdkError(
         f"there is no method {name!r}",

@@ -54,13 +54,13 @@ def command(
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)
-    found = build.package(models, target, out.absolute(), options)
+    packed = build.package(models, target, out.absolute(), options)
     text = cmake_files.link(
-        found.made,
-        objects=found.objects,
-        script=found.script,
-        includes=[found.folder],
+        packed.made,
+        objects=packed.objects,
+        script=packed.script,
+        includes=[packed.folder],
     )
     output.write_text(text, out / "package.cmake")
-    note_header(found.made.board)
+    note_header(packed.made.board)
     output.console().print(output.plain(str(out / "package.cmake")), soft_wrap=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ember import boards, output, progress, writing
 from ember.build import project as projects
-from ember.build.jobs import options_of
+from ember.build.jobs import Options, options_of
 from ember.cli.build import BoardOption, MessagesOption, OptimizeOption
 from ember.cli.options import (
     FolderOption,
@@ -20,7 +21,7 @@ from ember.cli.options import (
     PassesOption,
     ProjectOption,
 )
-from ember.packaging import manifests, sources
+from ember.packaging import linux, manifests, sources
 
 
 def command(
@@ -51,6 +52,9 @@ def command(
         methods=tuple(method or ()),
         messages=messages,
     )
+    if wanted == [manifests.LINUX]:
+        _for_linux(models, board or linux.DEFAULT_BOARD, out, options)
+        return
     with writing.folder(out, whole=["src"]) as place:
         if models:
             target = plans.rules.narrowed(boards.load(plans.board_or(board)))
@@ -59,6 +63,19 @@ def command(
         else:
             files = sources.write_headers(place)
         made = manifests.write(place, wanted, files)
-    for path in made or [place / sources.RECORD]:
+    _show(made or [place / sources.RECORD], place, out)
+
+
+def _for_linux(models: list[Path], board: str, out: Path, options: Options) -> None:
+    with (
+        writing.folder(out, whole=["include", "lib", "bin", "test"]) as place,
+        progress.doing(f"packaging for {board}"),
+    ):
+        made = linux.write(models, board, place, options)
+    _show(made, place, out)
+
+
+def _show(made: list[Path], place: Path, out: Path) -> None:
+    for path in made:
         name = str(out / path.relative_to(place))
         output.console().print(output.plain(name), soft_wrap=True)

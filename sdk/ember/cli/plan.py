@@ -192,10 +192,10 @@ def _show_what_if(console: Console, facts: dict[str, Any]) -> None:
 
 
 def _show_table(console: Console, facts: dict[str, Any]) -> None:
-    made = output.table("buffer", ">offset")
+    rows = output.table("buffer", ">offset")
     for name, offset in facts["offsets"].items():
-        made.add_row(plain(name), f"{offset:,}")
-    console.print(made)
+        rows.add_row(plain(name), f"{offset:,}")
+    console.print(rows)
     console.print()
     end = "optimal" if facts["proved"] else "a smaller plan may exist"
     console.print(

@@ -11,34 +11,34 @@ from ember.flash import probes
 
 
 def command(json_to: output.JsonOption = None) -> None:
-    found = probes.survey()
+    survey = probes.survey()
     if json_to != "-":
-        _show(found)
-    output.write_json(_facts(found), json_to)
+        _show(survey)
+    output.write_json(_facts(survey), json_to)
 
 
-def _show(found: probes.Survey) -> None:
+def _show(survey: probes.Survey) -> None:
     console = output.console()
-    if found.found:
+    if survey.found:
         table = output.table("kind", "id", "what it is", "for")
-        for one in found.found:
-            tools = ", ".join(one.tools) or "--port"
-            table.add_row(one.kind, escape(one.id), escape(one.title), tools)
+        for probe in survey.found:
+            tools = ", ".join(probe.tools) or "--port"
+            table.add_row(probe.kind, escape(probe.id), escape(probe.title), tools)
         console.print(table)
     else:
         console.print("nothing is connected")
-    for kind, why, remedy in found.unseen:
+    for kind, why, remedy in survey.unseen:
         console.print(f"not searched: {kind}: {why} ({escape(remedy)})")
 
 
-def _facts(found: probes.Survey) -> dict[str, Any]:
+def _facts(survey: probes.Survey) -> dict[str, Any]:
     return {
         "found": [
             {"kind": o.kind, "id": o.id, "title": o.title, "tools": list(o.tools)}
-            for o in found.found
+            for o in survey.found
         ],
         "not_looked_for": [
             {"kind": kind, "why": why, "remedy": remedy}
-            for kind, why, remedy in found.unseen
+            for kind, why, remedy in survey.unseen
         ],
     }

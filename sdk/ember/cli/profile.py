@@ -18,7 +18,10 @@ from ember.cli.build import (
 )
 from ember.cli.options import KernelsOption, ProjectOption
 from ember.cli.reports import runs
-from ember.run import once, profile
+from ember.cli.test import BaudOption, PortOption
+from ember.errors import UsageError
+from ember.hil.line import Port
+from ember.run import counted, once, profile
 
 
 def command(
@@ -38,8 +41,11 @@ def command(
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
+    cycles: once.CyclesOption = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    port: PortOption = None,
+    baud: BaudOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
     order = once.Order(
@@ -53,11 +59,37 @@ def command(
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,
+        cycles=cycles,
         kernels=kernels or [],
         project=project,
     )
-    log, _ = once.execute(order)
-    found = profile.of_run(log)
+    profiled = _on_board(order, port, baud) if port else _emulated(order, baud)
     if json_to != "-":
-        runs.show_profile(output.console(), found, top)
-    output.write_json(profile.to_json(found), json_to)
+        runs.show_profile(output.console(), profiled, top)
+    output.write_json(profile.to_json(profiled), json_to)
+
+
+def _emulated(order: once.Order, baud: int | None) -> profile.Profile:
+    if baud is not None:
+        raise UsageError("--baud needs --port")
+    log, _ = once.execute(order)
+    return profile.of_run(log)
+
+
+def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile:
+    """Cycles of the board's own counter. Its runner and its kernels are there already,
+    so what chooses them is refused."""
+    chosen = {
+        "--cycles": order.cycles,
+        "--out": order.out,
+        "--prepared": order.prepared,
+        "--optimize": order.optimize,
+        "--toolchain": order.toolchain,
+    }
+    for option, value in chosen.items():
+        if value:
+            raise UsageError(
+                f"{option} and --port: the board has its firmware already",
+                hint=f"leave out {option}",
+            )
+    return counted.on_line(order, Port(port, baud))

@@ -49,6 +49,7 @@ def command(
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
+    cycles: once.CyclesOption = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -67,6 +68,7 @@ def command(
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,
+        cycles=cycles,
         kernels=kernels or [],
         project=project,
     )
@@ -121,6 +123,7 @@ def _refuse_options_of_models(order: once.Order) -> None:
         "--prepared": order.prepared,
         "--optimize": order.optimize,
         "--toolchain": order.toolchain,
+        "--cycles": order.cycles,
         "--kernels": order.kernels,
     }
     for option, value in given.items():

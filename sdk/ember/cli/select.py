@@ -76,39 +76,39 @@ def command(
         paths = plans.models_or(paths)
     target = plans.rules.narrowed(boards.load(board or plans.board or "host"))
     asked = _asked(plans.rules, ops, ops_yaml or (), all_ops, checked=not info_only)
-    found = [models.read(path, data or ()) for path in paths]
+    read = [models.read(path, data or ()) for path in paths]
     if info_only:
-        _write(asked, found, out or Path("selected_operators.yaml"))
+        _write(asked, read, out or Path("selected_operators.yaml"))
         return
-    methods = [method for one in found for method in one.program.methods]
+    methods = [method for model in read for method in model.program.methods]
     opinfo.check_schemas(asked, plans.rules.known.operators, methods)
     with progress.doing(f"choosing kernels for {target.name}") as step:
         results = []
-        for number, one in enumerate(found):
-            step.of(number, len(found))
-            results.append(_examine(one, target, plans.rules))
-    missing = [gap for one in results for gap in one.gaps]
+        for number, model in enumerate(read):
+            step.of(number, len(read))
+            results.append(_examine(model, target, plans.rules))
+    missing = [gap for result in results for gap in result.gaps]
     missing += gaps.of_names(asked.sources, plans.rules.known)
     allowed = plans.rules.allowed(target)
     chosen = selection.merge(
         [
-            *(one.selection.kernels for one in results if one.selection),
+            *(result.selection.kernels for result in results if result.selection),
             selection.of_operators(asked, allowed),
         ],
         allowed,
     )
     if json_to != "-":
-        _show(output.console(), found, results, chosen, explain=explain)
-    output.write_json(_facts(found, results, chosen, missing), json_to)
+        _show(output.console(), read, results, chosen, explain=explain)
+    output.write_json(_facts(read, results, chosen, missing), json_to)
     if missing:
         raise selection.missing(missing)
     if out is not None:
-        _write(asked, found, out)
+        _write(asked, read, out)
 
 
-def _write(asked: OpInfo, found: Sequence[Model], out: Path) -> None:
+def _write(asked: OpInfo, read: Sequence[Model], out: Path) -> None:
     of_programs = (
-        opinfo.of_program(one.program, places.text(one.path)) for one in found
+        opinfo.of_program(model.program, places.text(model.path)) for model in read
     )
     output.write_text(opinfo.union([asked, *of_programs]).to_yaml(), out)
 
@@ -123,11 +123,11 @@ def _asked(
 ) -> OpInfo:
     """The operators that are wanted beside those of programs."""
     known = rules.known.operators
-    found = opinfo.union(opinfo.read(path) for path in files)
-    found |= opinfo.of_names(ops or "", known if checked else None)
-    if not (all_ops or found.everything):
-        return found
-    return found | OpInfo({op: frozenset({opinfo.DEFAULT}) for op in known}, {}, True)
+    info = opinfo.union(opinfo.read(path) for path in files)
+    info |= opinfo.of_names(ops or "", known if checked else None)
+    if not (all_ops or info.everything):
+        return info
+    return info | OpInfo({op: frozenset({opinfo.DEFAULT}) for op in known}, {}, True)
 
 
 def _examine(model: Model, board: Board, rules: Rules) -> Examined:
@@ -146,14 +146,14 @@ def _examine(model: Model, board: Board, rules: Rules) -> Examined:
 
 
 def _facts(
-    found: Sequence[Model],
+    read: Sequence[Model],
     results: Sequence[Examined],
     chosen: Mapping[str, Sequence[str]],
     missing: Sequence[Gap],
 ) -> dict[str, Any]:
     models_facts = []
     backends: set[str] = set()
-    for model, result in zip(found, results, strict=True):
+    for model, result in zip(read, results, strict=True):
         facts = result.selection.to_json() if result.selection else {"methods": []}
         models_facts.append({"model": model.name, "methods": facts["methods"]})
         backends.update(facts.get("backends", ()))
@@ -167,14 +167,14 @@ def _facts(
 
 def _show(
     console: Console,
-    found: Sequence[Model],
+    read: Sequence[Model],
     results: Sequence[Examined],
     chosen: Mapping[str, Sequence[str]],
     *,
     explain: bool,
 ) -> None:
     if explain:
-        for model, result in zip(found, results, strict=True):
+        for model, result in zip(read, results, strict=True):
             if result.selection:
                 _explain(console, model, result.selection)
         return
@@ -202,11 +202,13 @@ def _why(call: Call) -> str:
     if call.volatile:
         reasons.append("chosen at run time: its arguments can change")
     before = call.kernel is not None
-    for one in call.candidates:
-        if one.kernel == call.kernel:
+    for candidate in call.candidates:
+        if candidate.kernel == call.kernel:
             before = False
-        elif one.status != 0:
-            reasons.append(f"not {one.kernel}: {one.message or 'it refuses'}")
+        elif candidate.status != 0:
+            reasons.append(
+                f"not {candidate.kernel}: {candidate.message or 'it refuses'}"
+            )
         elif not before:
-            reasons.append(f"preferred to {one.kernel}, which also accepts it")
+            reasons.append(f"preferred to {candidate.kernel}, which also accepts it")
     return plain("; ".join(reasons) or "the only one")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ember import boards, cases, output, writing
+from ember.boards import Board
 from ember.build import project as projects
 from ember.cases import filters
 from ember.cli.build import OptimizeOption
@@ -18,6 +20,7 @@ from ember.cli.reports import junit
 from ember.errors import UsageError
 from ember.hil import emulated
 from ember.hil.line import EmulatedLine, Line, Port
+from ember.hil.ssh import Ssh
 from ember.output import counted, plain
 from ember.run import testing
 from ember.run.testing import Outcome
@@ -33,6 +36,13 @@ PortOption = Annotated[
 ]
 BaudOption = Annotated[
     int | None, typer.Option(metavar="RATE", min=1, help="Default: the board's.")
+]
+SshOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="USER@HOST",
+        help="A computer with the board's kind of core and Linux, by the system's ssh.",
+    ),
 ]
 
 
@@ -54,18 +64,33 @@ def _byte(text: str) -> int:
     return value
 
 
+def _remote(
+    ssh: str, port: str | None, transport: Transport, chosen: Sequence[Board]
+) -> Line | None:
+    if port is not None or transport is Transport.uart:
+        raise UsageError("give --ssh (a computer) or a serial port, not both")
+    if len(chosen) != 1 or chosen[0].port != "linux_user" or not chosen[0].detects:
+        raise UsageError(
+            "--ssh needs exactly one --board, with Linux", "such as linux-aarch64"
+        )
+    return Ssh(ssh)
+
+
 def _line(
-    port: str | None, baud: int | None, transport: Transport, count: int
+    port: str | None, baud: int | None, transport: Transport, chosen: Sequence[Board]
 ) -> Line | None:
     if port is None:
         if baud is not None:
             raise UsageError("--baud needs --port")
-        return EmulatedLine() if transport is Transport.uart else None
+        serial = transport is Transport.uart
+        for target in chosen:
+            (emulated if serial else emulator).need(target)
+        return EmulatedLine() if serial else None
     if transport is Transport.uart:
         raise UsageError(
             "give --port (a board) or --transport uart (its emulator), not both"
         )
-    if count != 1:
+    if len(chosen) != 1:
         raise UsageError("--port needs exactly one --board")
     return Port(port, baud)
 
@@ -95,6 +120,7 @@ def command(
     optimize: OptimizeOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
+    ssh: SshOption = None,
     transport: Annotated[
         Transport,
         typer.Option(help="uart: feed the emulator through its serial port."),
@@ -119,12 +145,10 @@ def command(
     plans = projects.load(project, own_kernels)
     names = dict.fromkeys(board)
     chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
-    line = _line(port, baud, transport, len(chosen))
-    for target in chosen:
-        if line is None:
-            emulator.need(target)
-        elif line.needs_firmware:
-            emulated.need(target)
+    if ssh is not None:
+        line = _remote(ssh, port, transport, chosen)
+    else:
+        line = _line(port, baud, transport, chosen)
     found = cases.find(paths)
     wanted = filters.parse(expression)
     kept = [one for one in found if wanted(one.name)]

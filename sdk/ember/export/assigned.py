@@ -21,20 +21,20 @@ Attributes = dict[tuple[str, str], Any]  # by the names of module and attribute
 def settled(model: Any, sample: Sample) -> Any:
     """The model, its buffers changed in place; SdkError for other attributes."""
     _refuse_random(model, sample)
-    own = copy.deepcopy(model)
-    buffers = dict(own.named_buffers())
-    before = _attributes(own)
-    own(*copy.deepcopy(sample))
+    copied = copy.deepcopy(model)
+    buffers = dict(copied.named_buffers())
+    before = _attributes(copied)
+    copied(*copy.deepcopy(sample))
     changed = [
-        key for key, value in _attributes(own).items() if _new(before, key, value)
+        key for key, value in _attributes(copied).items() if _new(before, key, value)
     ]
-    if changed and _matters(own, before, changed, sample):
+    if changed and _matters(copied, before, changed, sample):
         raise SdkError(
             f"a call of the model changes {_listed(changed)}, which the exporter"
             " treats as a constant",
             hint="make it a buffer with self.register_buffer() and change it in place",
         )
-    now = dict(own.named_buffers())
+    now = dict(copied.named_buffers())
     names = [name for name, tensor in buffers.items() if now[name] is not tensor]
     return _in_place(model, names) if names else model
 
@@ -97,7 +97,7 @@ def _matters(
     again = copy.deepcopy(called)
     for name, key in changed:
         setattr(again.get_submodule(name), key, before[name, key])
-    outputs = [kept(one(*copy.deepcopy(sample))) for one in (called, again)]
+    outputs = [kept(module(*copy.deepcopy(sample))) for module in (called, again)]
     return not _same(*outputs)
 
 

@@ -128,8 +128,8 @@ def _line_of_node(error: BaseException) -> str | None:
 
 def line_in(trace: str) -> str | None:
     """The innermost line of a stack trace that is the user's: file:line: `code`."""
-    found = [m for m in _FRAME.finditer(trace) if _is_users(m["file"])]
-    return _named(found[-1]["file"], int(found[-1]["line"])) if found else None
+    frames = [m for m in _FRAME.finditer(trace) if _is_users(m["file"])]
+    return _named(frames[-1]["file"], int(frames[-1]["line"])) if frames else None
 
 
 def calls_of(nodes: Iterable[Any], operator: str) -> list[str]:

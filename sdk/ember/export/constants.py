@@ -43,20 +43,20 @@ def _known(exported: Any) -> Mapping[str, Any]:
 
 def _constant(graph: Any, known: Mapping[str, Any]) -> set[Any]:
     """The nodes that follow from constants alone."""
-    found: set[Any] = set()
+    fixed: set[Any] = set()
     for node in graph.nodes:
         inputs = node.all_input_nodes
-        if node.name in known or (inputs and found.issuperset(inputs)):
-            found.add(node)
-    return found
+        if node.name in known or (inputs and fixed.issuperset(inputs)):
+            fixed.add(node)
+    return fixed
 
 
 def _value(node: Any, known: Mapping[str, Any]) -> Any:
     if node.op == "placeholder":
         return known[node.name]
 
-    def value(one: Any) -> Any:
-        return _value(one, known)
+    def value(argument: Any) -> Any:
+        return _value(argument, known)
 
     map_arg = need("torch.fx.node").map_arg
     return node.target(*map_arg(node.args, value), **map_arg(node.kwargs, value))

@@ -87,7 +87,7 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
     """A UsageError for what a flow cannot do."""
     if quantize not in _CAN[backend]:
         can = " or ".join(
-            f"--quantize {one}" if one else "float" for one in _CAN[backend]
+            f"--quantize {choice}" if choice else "float" for choice in _CAN[backend]
         )
         asked = f"--quantize {quantize}" if quantize else "no quantisation"
         raise UsageError(
@@ -151,7 +151,7 @@ def _cortex_m(
     model = copy.deepcopy(source.model)
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
-    quantised = cortex_m.quantised(model, [prepare(one) for one in calibration])
+    quantised = cortex_m.quantised(model, [prepare(sample) for sample in calibration])
     exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
     _say_strides(exported.graph.nodes)
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
@@ -161,8 +161,8 @@ def _cortex_m(
         nodes, module = list(program.graph.nodes), program.module()
         changed = states.changed_inputs(program)
         outputs = reference.of_int8(copy.deepcopy(module), changed)
-        made = _made(states.written(edge), nodes, outputs, changed, prepare)
-        return replace(made, edges=edges)
+        manager = _made(states.written(edge), nodes, outputs, changed, prepare)
+        return replace(manager, edges=edges)
 
 
 def _xnnpack(
@@ -184,9 +184,9 @@ def _xnnpack(
     with _lines_of(exported):
         edge = _delegated(exported, quantize, edges.constants())
         changed = states.changed_inputs(edge.exported_program())
-        made = states.written(edge)
-    outputs = reference.of_runtime(bytes(made.buffer))
-    return replace(_made(made, nodes, outputs, changed, notes=notes), edges=edges)
+        manager = states.written(edge)
+    outputs = reference.of_runtime(bytes(manager.buffer))
+    return replace(_made(manager, nodes, outputs, changed, notes=notes), edges=edges)
 
 
 def _delegated(
@@ -213,7 +213,9 @@ def _with_copies(
     copies: bool = True,
 ) -> Any:
     parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-    configs = [one for one in _configs(parts) if copies or one.__name__ not in _COPIES]
+    configs = [
+        config for config in _configs(parts) if copies or config.__name__ not in _COPIES
+    ]
     partitioners = [parts.XnnpackPartitioner(configs=configs)]
     if quantize in ("int8-dynamic", "int4"):
         partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
@@ -285,7 +287,7 @@ def _configs(parts: Any) -> list[type]:
             return bool(taken)
 
     ours = {rules.PreluConfig: PreluOfImages, rules.ConstantPadConfig: PadOfOneType}
-    return [ours.get(one, one) for one in parts.ALL_PARTITIONER_CONFIGS]
+    return [ours.get(config, config) for config in parts.ALL_PARTITIONER_CONFIGS]
 
 
 def _keeps_type(node: Any) -> bool:
@@ -325,7 +327,7 @@ def _made(
     notes: tuple[str, ...] = (),
 ) -> Lowered:
     # there is no public way to the .ptd files
-    data = {name: bytes(one) for name, one in manager._tensor_data.items()}
+    data = {name: bytes(blob) for name, blob in manager._tensor_data.items()}
     content = bytes(manager.buffer)
     return Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
 

@@ -22,11 +22,11 @@ _ACTIVATIONS = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.defaul
 
 def passes(known: list[type]) -> list[type]:
     """The passes of the flow with ours where activations are fused."""
-    names = [one.__name__ for one in known]
+    names = [pass_.__name__ for pass_ in known]
     bounding = known[names.index("QuantizedClampActivationPass")]
     # Behind operators of ATen that turn int8 into float32, sigmoid and tanh, the flow
     # takes an activation for one of float, until those are replaced: bounded at last.
-    others = [one for one in known if one is not bounding]
+    others = [pass_ for pass_ in known if pass_ is not bounding]
     fusing = names.index("ActivationFusionPass")
     return [*others[:fusing], BoundedActivations, *others[fusing:], bounding]
 
@@ -48,7 +48,7 @@ class BoundedActivations:
 
     def __call__(self, module: Any) -> Any:
         results = need("torch.fx.passes.infra.pass_base")
-        fused = [one for one in _calls(module.graph, _ACTIVATIONS) if _fuse(one)]
+        fused = [call for call in _calls(module.graph, _ACTIVATIONS) if _fuse(call)]
         for node in fused:
             node.replace_all_uses_with(node.args[0])
             module.graph.erase_node(node)

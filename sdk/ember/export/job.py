@@ -25,7 +25,7 @@ _CORE = "cortex-m55"  # whose layouts a program has that is for no board
 
 
 @dataclass(frozen=True)
-class Order:
+class ExportOrder:
     """What a user may ask of an export."""
 
     path: Path
@@ -51,26 +51,26 @@ class Made:
     edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
 
 
-def run(order: Order) -> Made:
+def run(order: ExportOrder) -> Made:
     """Export; every failure is an SdkError that names operator and source line."""
     backend = order.backend or flows.backend_for(order.board, order.quantize)
-    found = source.read(order.path)
-    flows.check(backend, order.quantize, found)
+    module = source.read(order.path)
+    flows.check(backend, order.quantize, module)
     if order.int8_edges and order.quantize != "int8":
         raise UsageError("--io int8 needs --quantize int8")
     given = (
-        samples.read(order.calibrate, found.inputs)
+        samples.read(order.calibrate, module.inputs)
         if order.calibrate
-        else found.calibration
+        else module.calibration
     )
-    lowered = _lowered(order, found, backend, given or (found.inputs,))
+    lowered = _lowered(order, module, backend, given or (module.inputs,))
     if lowered.data:
         raise SdkError(
             f"{order.path} has external data, which `ember export` cannot write"
         )
     _check(order, lowered, flows.instead_of(backend, order.quantize))
-    tested = [found.inputs, *given[:_TESTS]]
-    content, distance = _tested(order, found, lowered, tested)
+    tested = [module.inputs, *given[:_TESTS]]
+    content, distance = _tested(order, module, lowered, tested)
     calibrated = len(given) if order.quantize in ("int8", "int8-dynamic") else None
     count = len(tested) if order.bundled else 0
     parsed = program.parse(lowered.content)
@@ -79,14 +79,14 @@ def run(order: Order) -> Made:
 
 
 def _lowered(
-    order: Order, found: Source, backend: Backend, calibration: Sequence[Sample]
+    order: ExportOrder, module: Source, backend: Backend, calibration: Sequence[Sample]
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
     what = f"the exporter cannot lower {order.path} to {backend}"
     hint = flows.instead_of(backend, order.quantize)
     with _explained(what, order.path, hint=hint), need("torch").no_grad():
         return flows.lower(
-            found,
+            module,
             backend,
             order.quantize,
             core,
@@ -96,16 +96,16 @@ def _lowered(
 
 
 def _tested(
-    order: Order, found: Source, lowered: Lowered, samples: Sequence[Sample]
+    order: ExportOrder, module: Source, lowered: Lowered, samples: Sequence[Sample]
 ) -> tuple[bytes, float]:
     """The bytes to write, and how far the outputs are from the model's own."""
     with need("torch").no_grad():
         with _explained(f"PyTorch cannot run {order.path}", order.path):
-            exact = states.run_of(found.model, lowered.changed)(samples)
+            exact = states.run_of(module.model, lowered.changed)(samples)
         what = f"the outputs of {order.path} cannot be computed"
         with _explained(what, order.path, lowered.graph):
-            outputs = lowered.outputs([lowered.taken(one) for one in samples])
-        real = [lowered.edges.real([one]) for one in outputs]
+            outputs = lowered.outputs([lowered.taken(sample) for sample in samples])
+        real = [lowered.edges.real([output]) for output in outputs]
         distance = tests.distance(exact, real)
     if not order.bundled:
         return lowered.content, distance
@@ -128,12 +128,12 @@ def _explained(
         raise blame.of(what, error, path, nodes, hint) from error
 
 
-def _check(order: Order, lowered: Lowered, hint: str | None) -> None:
+def _check(order: ExportOrder, lowered: Lowered, hint: str | None) -> None:
     """An SdkError that names each operator the board has no kernel for, and where the
     source calls it."""
     target = order.board or boards.load("host")
     parsed = program.parse(lowered.content, str(order.path))
-    found = selection.examine(
+    examined = selection.examine(
         parsed,
         lowered.content,
         (),
@@ -142,8 +142,8 @@ def _check(order: Order, lowered: Lowered, hint: str | None) -> None:
         order.path.stem,
         order.rules,
     )
-    if found.gaps:
-        problems = [_told(one, lowered) for one in found.gaps]
+    if examined.gaps:
+        problems = [_told(gap, lowered) for gap in examined.gaps]
         what = problem_list(f"{target.name} cannot run {order.path}", problems)
         raise SdkError(what, hint)
 

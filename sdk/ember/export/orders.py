@@ -25,7 +25,7 @@ _CHANNELS_LAST = [0, 2, 3, 1]
 
 def passes(known: list[type]) -> list[type]:
     """The passes of the flow, operators replaced in the order that dim orders want."""
-    at = [one.__name__ for one in known].index("AtenToCortexMPass")
+    at = [pass_.__name__ for pass_ in known].index("AtenToCortexMPass")
     stages = [_before_padding(known[at]), _channels_last(), known[at]]
     return [*known[:at], *stages, *known[at + 1 :]]
 
@@ -42,7 +42,7 @@ def _before_padding(replacing: Any) -> type:
         pass
 
     aten = need("executorch.exir.dialects._ops").ops.edge.aten
-    later = [getattr(aten, one).default for one in _PADDING]
+    later = [getattr(aten, padding).default for padding in _PADDING]
     # a subclass starts with none
     BeforePadding._DIALECT_SUBSTITUTIONS = {
         target: substitution

@@ -18,7 +18,7 @@ from ember.export.source import Sample
 
 
 @dataclass(frozen=True)
-class Step:
+class Quantisation:
     """How integers stand for numbers: (q - zero_point) * scale."""
 
     scale: float
@@ -32,8 +32,8 @@ class Step:
 class Edges:
     """The steps of inputs and outputs, flat; None: it is as the model has it."""
 
-    inputs: tuple[Step | None, ...] = ()
-    outputs: tuple[Step | None, ...] = ()
+    inputs: tuple[Quantisation | None, ...] = ()
+    outputs: tuple[Quantisation | None, ...] = ()
 
     def quantised(self, sample: Sample) -> Sample:
         """The inputs of the model as the program takes them."""
@@ -51,19 +51,19 @@ class Edges:
     def constants(self) -> dict[str, Any]:
         """What constant methods of the program tell."""
         io = need("executorch.exir.passes.quantize_io_pass")
-        found = {}
+        methods = {}
         for kind, steps in (("input", self.inputs), ("output", self.outputs)):
             for index, step in enumerate(steps):
                 if step is None:
                     continue
                 # Its other keys say what the type of the tensor does; each is a method.
                 for key, value in (("scale", step.scale), ("zp", step.zero_point)):
-                    found[io.get_config_method_name(None, kind, index, key)] = value
-        return found
+                    methods[io.get_config_method_name(None, kind, index, key)] = value
+        return methods
 
 
 def _each(
-    values: Sequence[Any], steps: Sequence[Step | None], change: Any
+    values: Sequence[Any], steps: Sequence[Quantisation | None], change: Any
 ) -> list[Any]:
     if not steps:
         return list(values)
@@ -73,13 +73,13 @@ def _each(
     ]
 
 
-def _quantised(value: Any, step: Step) -> Any:
+def _quantised(value: Any, step: Quantisation) -> Any:
     ops = need("torch").ops.quantized_decomposed
     words = (step.scale, step.zero_point, step.low, step.high, step.dtype)
     return ops.quantize_per_tensor(value, *words)
 
 
-def _real(value: Any, step: Step) -> Any:
+def _real(value: Any, step: Quantisation) -> Any:
     ops = need("torch").ops.quantized_decomposed
     words = (step.scale, step.zero_point, step.low, step.high, step.dtype)
     return ops.dequantize_per_tensor(value, *words)
@@ -105,32 +105,32 @@ def take_off(exported: Any) -> Edges:
     return Edges(tuple(inputs), tuple(outputs))
 
 
-def _take_off_input(index: int, node: Any) -> Step | None:
+def _take_off_input(index: int, node: Any) -> Quantisation | None:
     torch = need("torch")
     value = node.meta["val"]
     if not isinstance(value, torch.Tensor) or not value.is_floating_point():
         return None
     users = list(node.users)
-    others = [one for one in users if not _is(one, "quantize_per_tensor")]
-    steps = {one.args[1:] for one in users if one not in others}
+    others = [user for user in users if not _is(user, "quantize_per_tensor")]
+    steps = {user.args[1:] for user in users if user not in others}
     if others or len(steps) > 1:
         culprit = others[0] if others else users[1]
         raise _stays_float(f"input {index}", "goes to", culprit)
     if not steps:
         return None  # nothing reads it
-    step = Step(*steps.pop())
-    for one in users:
-        one.replace_all_uses_with(node)
-        one.graph.erase_node(one)
+    step = Quantisation(*steps.pop())
+    for user in users:
+        user.replace_all_uses_with(node)
+        user.graph.erase_node(user)
     node.meta["val"] = value.to(step.dtype)
     return step
 
 
-def _take_off_outputs(graph: Any, signature: Any) -> list[Step | None]:
+def _take_off_outputs(graph: Any, signature: Any) -> list[Quantisation | None]:
     torch, specs = need("torch"), need("torch.export.graph_signature")
     last = graph.output_node()
     results = list(last.args[0])
-    steps: list[Step | None] = []
+    steps: list[Quantisation | None] = []
     for at, spec in enumerate(signature.output_specs):
         if spec.kind != specs.OutputKind.USER_OUTPUT:
             continue
@@ -141,7 +141,7 @@ def _take_off_outputs(graph: Any, signature: Any) -> list[Step | None]:
             continue
         if not _is(node, "dequantize_per_tensor"):
             raise _stays_float(f"output {len(steps)}", "comes from", node)
-        steps.append(Step(*node.args[1:6]))
+        steps.append(Quantisation(*node.args[1:6]))
         results[at] = node.args[0]
         spec.arg = specs.TensorArgument(name=results[at].name)
     last.args = (tuple(results),)

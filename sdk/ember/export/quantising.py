@@ -42,10 +42,12 @@ def _fold_made(graph: Any) -> None:
     """Quantises constants that the model makes itself, torch.ones(3): both flows leave
     one in float32 and take it for int8."""
     for node in list(graph.graph.nodes):
-        made = node.args[0] if _name(node) == "quantize_per_tensor" else None
-        if made is None or made.op != "call_function" or made.all_input_nodes:
+        source = node.args[0] if _name(node) == "quantize_per_tensor" else None
+        if source is None or source.op != "call_function" or source.all_input_nodes:
             continue
-        constant = node.target(made.target(*made.args, **made.kwargs), *node.args[1:])
+        constant = node.target(
+            source.target(*source.args, **source.kwargs), *node.args[1:]
+        )
         name = f"_made_{node.name}"
         graph.register_buffer(name, constant)
         with graph.graph.inserting_before(node):

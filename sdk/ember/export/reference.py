@@ -56,7 +56,7 @@ def of_runtime(content: bytes) -> states.Run:
             path = Path(folder) / "model.pte"
             path.write_bytes(content)
             loaded = runtime._load_for_executorch(str(path))
-            return [states.kept(loaded.forward(_flat(one))) for one in samples]
+            return [states.kept(loaded.forward(_flat(sample))) for sample in samples]
 
     return outputs
 

@@ -26,7 +26,7 @@ def read(path: Path, example: Sample) -> tuple[Sample, ...]:
         files = sorted([*path.glob("*.npy"), *path.glob("*.npz")])
         if not files:
             raise SdkError(f"{path} has no .npy or .npz file", hint=_FORMS)
-        return tuple(sample for one in files for sample in _of_file(one, example))
+        return tuple(sample for file in files for sample in _of_file(file, example))
     return tuple(_of_file(path, example))
 
 
@@ -42,7 +42,7 @@ def _of_file(path: Path, example: Sample) -> Iterator[Sample]:
         _tensors(path, number, array, tensor)
         for number, (array, tensor) in enumerate(zip(given, example, strict=True))
     ]
-    counts = [len(one) for one in columns]
+    counts = [len(column) for column in columns]
     if len(set(counts)) != 1:
         said = ", ".join(map(str, counts))
         raise SdkError(f"{path}: the inputs have different numbers of samples: {said}")

@@ -57,7 +57,7 @@ def _of_module(path: Path) -> Source:
     model = _model(path, _first(names, _MODEL))
     inputs = _sample(path, _INPUTS[0], _first(names, _INPUTS))
     given = _called(path, _CALIBRATION[0], _first(names, _CALIBRATION))
-    calibration = [_sample(path, _CALIBRATION[0], one) for one in given or ()]
+    calibration = [_sample(path, _CALIBRATION[0], item) for item in given or ()]
     dynamic = _first(names, _DYNAMIC)
     return Source(path, model, inputs, tuple(calibration), dynamic)
 
@@ -80,46 +80,46 @@ def _run(path: Path) -> Any:
 
 
 def _first(names: dict[str, Any], wanted: Sequence[str]) -> Any:
-    return next((names[one] for one in wanted if one in names), None)
+    return next((names[name] for name in wanted if name in names), None)
 
 
-def _model(path: Path, found: Any) -> Any:
+def _model(path: Path, model: Any) -> Any:
     torch = need("torch")
-    if found is None:
+    if model is None:
         raise SdkError(
             f"{path} defines no `model`",
             hint="model = MyNetwork(), example_inputs = (torch.randn(1, 3, 32, 32),)",
         )
-    if not isinstance(found, torch.nn.Module):
-        found = _called(path, _MODEL[0], found)
-    if not isinstance(found, torch.nn.Module):
+    if not isinstance(model, torch.nn.Module):
+        model = _called(path, _MODEL[0], model)
+    if not isinstance(model, torch.nn.Module):
         raise SdkError(
             f"{path}: `model` is neither a torch.nn.Module nor a function"
             " that returns one"
         )
-    layouts.straighten(found)
-    return found.eval()
+    layouts.straighten(model)
+    return model.eval()
 
 
-def _called(path: Path, name: str, found: Any) -> Any:
+def _called(path: Path, name: str, value: Any) -> Any:
     """What a class or function without arguments gives; other things stay."""
-    if not callable(found):
-        return found
-    make: Callable[[], Any] = found
+    if not callable(value):
+        return value
+    make: Callable[[], Any] = value
     try:
         return make()
     except Exception as error:
         raise blame.of(f"{path}: cannot call `{name}`", error, path) from error
 
 
-def _sample(path: Path, name: str, found: Any) -> Sample:
+def _sample(path: Path, name: str, value: Any) -> Sample:
     """Inputs as a tuple; one tensor alone is taken as the only input."""
     torch = need("torch")
-    found = _called(path, name, found)
-    if isinstance(found, torch.Tensor):
-        found = (found,)
-    if isinstance(found, tuple | list) and found:
-        return tuple(layouts.whole(found))
+    value = _called(path, name, value)
+    if isinstance(value, torch.Tensor):
+        value = (value,)
+    if isinstance(value, tuple | list) and value:
+        return tuple(layouts.whole(value))
     raise SdkError(
         f"{path} defines no `{name}`, the inputs of one call",
         hint=f"{name} = (torch.randn(1, 3, 32, 32),)",

@@ -25,11 +25,11 @@ def run_of(model: Any, changed: Sequence[int] = ()) -> Run:
     """
 
     def run(samples: Sequence[Sample]) -> list[Any]:
-        own = copy.deepcopy(model)
-        return [called(own, copy.deepcopy(sample)) for sample in samples]
+        module = copy.deepcopy(model)
+        return [called(module, copy.deepcopy(sample)) for sample in samples]
 
-    def called(own: Any, inputs: Sample) -> Any:
-        outputs = own(*inputs)
+    def called(module: Any, inputs: Sample) -> Any:
+        outputs = module(*inputs)
         leaves = need("torch.utils._pytree").tree_flatten(inputs)[0]
         return kept([*(leaves[index] for index in changed), outputs])
 

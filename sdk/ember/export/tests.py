@@ -22,7 +22,7 @@ def bundled(lowered: Lowered, samples: Sequence[Sample], outputs: list[Any]) -> 
     """The .bpte whose method forward is called with each of the samples in order."""
     method = program.parse(lowered.content).methods[0]
     cases = [
-        bundle.Case(
+        bundle.BundledCase(
             _values("input", sample, method.input_values),
             _values("output", given, method.output_values),
         )
@@ -57,23 +57,23 @@ def _values(
     )
 
 
-def _value(name: str, found: Any, declared: program.Value) -> bundle.Value:
-    if isinstance(found, bool):
-        return Bool(found)
-    if isinstance(found, int):
-        return Int(found)
-    if isinstance(found, float):
-        return Double(found)
-    if not isinstance(found, need("torch").Tensor):
-        kind = "None" if found is None else f"a {type(found).__name__}"
+def _value(name: str, value: Any, declared: program.Value) -> bundle.Value:
+    if isinstance(value, bool):
+        return Bool(value)
+    if isinstance(value, int):
+        return Int(value)
+    if isinstance(value, float):
+        return Double(value)
+    if not isinstance(value, need("torch").Tensor):
+        kind = "None" if value is None else f"a {type(value).__name__}"
         raise SdkError(
             f"a bundled program cannot hold {name}: it is {kind}",
             hint="-o FILE.pte writes the program without tests",
         )
-    dtype = tensors.DType[str(found.dtype).removeprefix("torch.").upper()]
+    dtype = tensors.DType[str(value.dtype).removeprefix("torch.").upper()]
     # PyTorch's own dim order depends on the strides of dimensions of size 1.
     order = declared.dim_order if isinstance(declared, program.Tensor) else None
-    return bundle.Tensor.of(_array(found), dtype, order)
+    return bundle.BundledTensor.of(_array(value), dtype, order)
 
 
 def _array(tensor: Any) -> NDArray[Any]:

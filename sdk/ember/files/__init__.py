@@ -40,7 +40,7 @@ _SHORTEST = 8  # root offset and identifier
 
 
 def read(path: Path, most: int | None = None, what: str = "") -> bytes:
-    """The bytes of a file, `most` at most; an SdkError when it cannot be read."""
+    """The bytes of a file, at most `most`; raises an SdkError if it cannot be read."""
     with opened(path, what=what) as file:
         size = path.stat().st_size
         if most is not None and size > most:
@@ -54,7 +54,7 @@ def read(path: Path, most: int | None = None, what: str = "") -> bytes:
 def opened(
     path: Path, wanted: str = "a .pte, .bpte or .ptd file", what: str = ""
 ) -> IO[bytes]:
-    """The file for reading. No folder, and no pipe or device: they may never end."""
+    """The file, open for reading. Folders, pipes and devices are refused."""
     name = f"{what} {path}".strip()
     try:
         mode = path.stat().st_mode
@@ -70,7 +70,7 @@ def opened(
         raise SdkError(
             f"{name} does not exist", hint="check the path and the current folder"
         ) from None
-    except ValueError as error:  # a zero byte in the path
+    except ValueError as error:  # the path contains a null byte
         raise SdkError(f"{str(path)!r} is not a path: {error}") from error
     except OSError as error:
         raise _unreadable(path, error) from error
@@ -86,7 +86,7 @@ def _unreadable(path: Path, error: OSError) -> SdkError:
 
 
 def kind_of(data: bytes) -> Kind | None:
-    """What the identifier says the bytes are."""
+    """The kind of file that the identifier in the bytes stands for."""
     for kind, form in _FORMATS.items():
         if data[4:8] == form.identifier:
             return kind
@@ -96,18 +96,18 @@ def kind_of(data: bytes) -> Kind | None:
 def expect(data: bytes, kind: Kind, what: str) -> None:
     """Raise an SdkError unless the bytes are of that kind and version."""
     form = _FORMATS[kind]
-    found = kind_of(data)
-    if found is kind:
+    actual = kind_of(data)
+    if actual is kind:
         return
     if len(data) < _SHORTEST:
         raise SdkError(
             f"{what} is not an ExecuTorch {kind.value}: it has {len(data)} bytes",
             hint="the file is empty or truncated: export or copy it again",
         )
-    if found is not None:
-        other = _FORMATS[found].suffix
+    if actual is not None:
+        other = _FORMATS[actual].suffix
         raise SdkError(
-            f"{what} is {_article(found)} ({other}), not {_article(kind)} "
+            f"{what} is {_article(actual)} ({other}), not {_article(kind)} "
             f"({form.suffix})",
             hint=form.hint,
         )
@@ -120,10 +120,10 @@ def expect(data: bytes, kind: Kind, what: str) -> None:
 
 
 def expect_known(data: bytes, what: str) -> Kind:
-    """The kind of the bytes; an SdkError when they are none of them."""
-    found = kind_of(data)
-    if found is not None:
-        return found
+    """The kind of the bytes; raises an SdkError if it is unknown."""
+    kind = kind_of(data)
+    if kind is not None:
+        return kind
     for form in _FORMATS.values():
         _expect_version(data, form, what)
     raise SdkError(
@@ -133,7 +133,7 @@ def expect_known(data: bytes, what: str) -> Kind:
 
 
 def _expect_version(data: bytes, form: _Format, what: str) -> None:
-    """Raise an SdkError when only the version in the identifier is another one."""
+    """Raise an SdkError if the identifier differs only in its version."""
     mine, theirs = form.identifier, data[4:8]
     if len(theirs) < 4 or theirs[:2] != mine[:2] or not theirs[2:].isalnum():
         return

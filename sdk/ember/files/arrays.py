@@ -1,7 +1,7 @@
-"""A .npy file becomes an array, or one sentence why not.
+"""A .npy file becomes an array, or one sentence that says why it cannot.
 
-The header alone decides how much memory an array takes, so it is compared with the
-bytes that are there before any is made. Objects, which would run code, are refused.
+The header decides how much memory an array takes, so it is compared with the size of
+the file before any is allocated. Objects are refused, because loading them runs code.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ember.errors import SdkError
 from ember.files.tensors import Array
 
 MOST_MEMBERS = 64  # arrays of a .npz
-MOST_UNPACKED = 8 * 1024**3  # bytes of them all
+MOST_UNPACKED = 8 * 1024**3  # bytes of all arrays together
 _HINT = "write it with numpy.save()"
 _HEADER_READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
-# What numpy raises for headers that are none: it parses them as Python literals.
+# What numpy raises for malformed headers: it parses them as Python literals.
 _NO_HEADER = (
     *(ValueError, TypeError, SyntaxError, KeyError, EOFError, OverflowError),
     *(RecursionError, MemoryError, UnicodeError, tokenize.TokenError),
@@ -41,7 +41,7 @@ def read(path: Path) -> Array:
 
 
 def read_all(path: Path) -> list[Array]:
-    """The array of a .npy file, or those of a .npz."""
+    """The array in a .npy file, or the arrays in a .npz."""
     with files.opened(path, "a .npy or .npz file") as file:
         if file.read(4) != b"PK\x03\x04":
             file.seek(0)
@@ -56,17 +56,17 @@ def read_all(path: Path) -> list[Array]:
 
 def _members(archive: zipfile.ZipFile, path: Path) -> list[Array]:
     members = archive.infolist()
-    unpacked = sum(one.file_size for one in members)
+    unpacked = sum(member.file_size for member in members)
     if len(members) > MOST_MEMBERS or unpacked > MOST_UNPACKED:
         raise SdkError(
             f"{path} has {len(members):,} arrays of {unpacked:,} bytes; at most"
             f" {MOST_MEMBERS} arrays and {MOST_UNPACKED:,} bytes are read"
         )
-    found = []
-    for one in members:
-        with archive.open(one) as file:
-            found.append(_read(file, one.file_size, f"{path}: {one.filename}"))
-    return found
+    arrays = []
+    for member in members:
+        with archive.open(member) as file:
+            arrays.append(_read(file, member.file_size, f"{path}: {member.filename}"))
+    return arrays
 
 
 def _read(file: IO[bytes], size: int, name: str) -> Array:
@@ -81,11 +81,11 @@ def _read(file: IO[bytes], size: int, name: str) -> Array:
         )
     try:
         data = bytearray(file.read(count * dtype.itemsize))
-        found = np.frombuffer(data, dtype, count)
-        found = found.reshape(shape, order="F" if is_fortran else "C")
+        array = np.frombuffer(data, dtype, count)
+        array = array.reshape(shape, order="F" if is_fortran else "C")
     except (ValueError, OSError, zipfile.BadZipFile, zlib.error) as error:
         raise _no_npy(name, _line(error)) from error
-    return found if dtype.isnative else found.astype(dtype.newbyteorder("="))
+    return array if dtype.isnative else array.astype(dtype.newbyteorder("="))
 
 
 def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
@@ -94,14 +94,14 @@ def _header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype
         read_header = _HEADER_READERS.get(version)
         if read_header is None:
             raise ValueError(f"its format version is {version[0]}.{version[1]}")
-        with warnings.catch_warnings():  # of headers that Python 2 wrote
+        with warnings.catch_warnings():  # about headers written by Python 2
             warnings.simplefilter("ignore")
             shape, is_fortran, dtype = read_header(file)
     except _NO_HEADER as error:
         raise _no_npy(name, _line(error)) from error
     if dtype.hasobject or dtype.itemsize == 0:
         raise _no_npy(name, f"it contains {dtype}, not numbers")
-    if any(one < 0 for one in shape):
+    if any(size < 0 for size in shape):
         raise _no_npy(name, f"its shape {list(shape)} has a negative size")
     return tuple(map(int, shape)), is_fortran, dtype
 

@@ -1,12 +1,13 @@
-"""A YAML or JSON file that others wrote becomes data, or one sentence why not.
+"""An untrusted YAML or JSON file becomes data, or one sentence that says why it cannot.
 
-A few bytes can ask for more memory than there is: lists in lists to any depth, names
-that repeat what names repeat. So a file is measured before anything is made of it; the
-limits are far above what any file of Ember has, and docs/security.md lists them.
+A small file can expand to more than the host's memory: lists nested to any depth,
+aliases of aliases. So a file is measured before objects are created from it; the limits
+are far above what Ember's files need, and docs/security.md lists them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,23 +17,32 @@ import yaml
 
 from ember import files
 from ember.errors import SdkError
+from ember.kept import kept
 
 MOST_YAML = 16 * 1024 * 1024  # bytes of a file
 MOST_JSON = 256 * 1024 * 1024
-MOST_DEPTH = 64  # lists and mappings inside each other
-MOST_NODES = 2_000_000  # with every alias written out
+_LONG = 32 * 1024  # characters of YAML from which on the parsed data is cached
+MOST_DEPTH = 64  # nested lists and mappings
+MOST_NODES = 2_000_000  # with every alias expanded
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
 _OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
 _CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
-# What the constructors of dates, numbers and booleans raise for text that is none.
+# What the constructors of dates, numbers and booleans raise for malformed text.
 _WRONG_VALUE = (ValueError, TypeError, AttributeError, LookupError, OverflowError)
 
 
 def read_yaml(path: Path, what: str = "") -> Any:
-    """The content of a YAML file; an SdkError that says where it is wrong."""
+    """The content of a YAML file; an SdkError says where it is malformed."""
     name = f"{what} {path}".strip()
     text = _text(path, what)
+    if len(text) < _LONG:
+        return _parsed(text, name)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return kept(f"YAML of {path}", digest, lambda: _parsed(text, name))
+
+
+def _parsed(text: str, name: str) -> Any:
     try:
         _measure(yaml.parse(text, _LOADER), name)
         return yaml.load(text, _LOADER)  # noqa: S506 - safe
@@ -49,8 +59,8 @@ def read_yaml(path: Path, what: str = "") -> Any:
 
 
 def _measure(events: Iterator[Any], name: str) -> None:
-    """Raise an SdkError when the document is too deep or, written out, too large."""
-    sizes: dict[str, int] = {}  # of what has an anchor
+    """Raise an SdkError if the document is nested too deeply or expands too far."""
+    sizes: dict[str, int] = {}  # of nodes with an anchor
     open_: list[tuple[str | None, int]] = []  # anchor; nodes before it
     nodes = 0
     for event in events:
@@ -78,7 +88,7 @@ def _measure(events: Iterator[Any], name: str) -> None:
 
 
 def read_json(path: Path, what: str = "", most: int = MOST_JSON) -> Any:
-    """The content of a JSON file; an SdkError that says where it is wrong."""
+    """The content of a JSON file; an SdkError says where it is malformed."""
     name = f"{what} {path}".strip()
     return parse_json(files.read(path, most, what), name)
 
@@ -89,7 +99,9 @@ def parse_json(content: str | bytes, name: str) -> Any:
         data = json.loads(content)
     except RecursionError:
         raise _too_deep(name) from None
-    except ValueError as error:  # of the syntax, the encoding, or a number's length
+    except (
+        ValueError
+    ) as error:  # wrong syntax or encoding, or a number with too many digits
         raise SdkError(f"{name} is not JSON: {_line(error)}") from error
     if _depth_exceeds(data, MOST_DEPTH):
         raise _too_deep(name)
@@ -101,8 +113,8 @@ def _depth_exceeds(data: Any, most: int) -> bool:
     for _ in range(most):
         level = [
             child
-            for one in level
-            for child in (one.values() if isinstance(one, dict) else one)
+            for node in level
+            for child in (node.values() if isinstance(node, dict) else node)
             if isinstance(child, dict | list)
         ]
     return bool(level)

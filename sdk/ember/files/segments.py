@@ -1,4 +1,4 @@
-"""Blobs <-> the aligned segments that follow the FlatBuffer of a .pte or .ptd file."""
+"""Blobs <-> the aligned segments after the FlatBuffer of a .pte or .ptd file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MOST_ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
-class Placed:
+class SegmentLayout:
     offsets: tuple[int, ...]
-    pieces: tuple[Data, ...]  # one after the other, with what is between blobs
+    pieces: tuple[Data, ...]  # in file order, with the padding between blobs
     size: int  # bytes
 
 
@@ -22,10 +22,10 @@ def align_up(size: int, alignment: int) -> int:
 
 def place(
     blobs: Iterable[Sequence[Data]], alignment: int, *, share: bool = False
-) -> Placed:
-    """Blobs, each of pieces in a row, at aligned offsets, nothing after the last.
+) -> SegmentLayout:
+    """Lay out blobs, each a row of pieces, at aligned offsets; no gap at the end.
 
-    With `share`, equal blobs get the same place.
+    With `share`, equal blobs get the same offset.
     """
     pieces: list[Data] = []
     size = 0
@@ -40,7 +40,7 @@ def place(
             if share:
                 known[blob] = offset
         offsets.append(offset)
-    return Placed(tuple(offsets), tuple(pieces), size)
+    return SegmentLayout(tuple(offsets), tuple(pieces), size)
 
 
 def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
@@ -53,4 +53,6 @@ def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
     for alignment in (usual, *powers):
         if all(align_up(end, alignment) == start for end, start in gaps):
             return alignment
-    return max(one for one in powers if all(start % one == 0 for _, start in gaps))
+    return max(
+        power for power in powers if all(start % power == 0 for _, start in gaps)
+    )

@@ -18,7 +18,7 @@ from ember.files.tensors import Array, DType
 
 _HEADER_AT = 8
 _HEADER = struct.Struct("<4sIQQQQ")
-_FLAT_AT = 48  # behind the padded header
+_FLAT_AT = 48  # after the padded header
 _MAGIC = b"FH01"
 _MOST_DIMENSIONS = 255
 _DAMAGED = "the file is damaged or truncated: export or copy it again"
@@ -39,15 +39,17 @@ class TensorLayout:
 class Entry:
     key: str  # the fully qualified name in the program, or a delegate's own key
     data: bytes
-    tensor: TensorLayout | None = None  # delegates' blobs have none
+    tensor: TensorLayout | None = None  # None for the blobs of delegates
 
     @property
     def array(self) -> Array | None:
-        """The tensor in PyTorch's shape."""
+        """The tensor as an array in PyTorch's shape."""
         if self.tensor is None:
             return None
-        one = self.tensor
-        return tensors.from_bytes(self.data, one.dtype, one.sizes, one.dim_order)
+        layout = self.tensor
+        return tensors.from_bytes(
+            self.data, layout.dtype, layout.sizes, layout.dim_order
+        )
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class TensorData:
     segment_alignment: int = field(default=128, compare=False)
 
     def entry(self, key: str) -> Entry | None:
-        return next((one for one in self.entries if one.key == key), None)
+        return next((entry for entry in self.entries if entry.key == key), None)
 
 
 def read(path: Path) -> TensorData:
@@ -66,7 +68,7 @@ def read(path: Path) -> TensorData:
 
 
 def parse(data: bytes, what: str = "the tensor data") -> TensorData:
-    """The entries in the bytes of a .ptd; SdkError when they are damaged."""
+    """The entries in the bytes of a .ptd; raises an SdkError if they are damaged."""
     files.expect(data, files.Kind.DATA, what)
     flat_size, base = _header(data, what)
     record = flat.read(memoryview(data)[:flat_size], schema.FLAT_TENSOR, what)
@@ -77,7 +79,7 @@ def parse(data: bytes, what: str = "the tensor data") -> TensorData:
         problems = _entry_problems(record, blobs)
     if problems:
         raise SdkError(problem_list(f"{what} contradicts itself", problems), _DAMAGED)
-    entries = tuple(_entry(one, blobs) for one in record["named_data"] or ())
+    entries = tuple(_entry(entry, blobs) for entry in record["named_data"] or ())
     return TensorData(
         entries, record["version"], len(data), _alignment(places, flat_size, base)
     )
@@ -89,7 +91,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
     blobs: dict[bytes, int] = {}
     for entry in content.entries:
         blobs.setdefault(entry.data, len(blobs))
-    placed = segments.place(((one,) for one in blobs), alignment)
+    placed = segments.place(((blob,) for blob in blobs), alignment)
     record: Record = {
         "version": content.version,
         "segments": [
@@ -98,11 +100,11 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
         ],
         "named_data": [
             {
-                "key": one.key,
-                "segment_index": blobs[one.data],
-                "tensor_layout": _layout_record(one.tensor),
+                "key": stored.key,
+                "segment_index": blobs[stored.data],
+                "tensor_layout": _layout_record(stored.tensor),
             }
-            for one in content.entries
+            for stored in content.entries
         ],
     }
     written = flat.write(record, schema.FLAT_TENSOR, schema.DATA_ID)
@@ -117,7 +119,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
 
 
 def _header(data: bytes, what: str) -> tuple[int, int]:
-    """Where the FlatBuffer ends and where the segments begin."""
+    """The offsets at which the FlatBuffer ends and the segments begin."""
     if len(data) < _HEADER_AT + _HEADER.size:
         raise SdkError(f"{what} ends within its header", _DAMAGED)
     magic, length, offset, size, base, segment_size = _HEADER.unpack_from(
@@ -137,39 +139,39 @@ def _header(data: bytes, what: str) -> tuple[int, int]:
 
 
 def _segment_problems(places: tuple[Record, ...], room: int) -> list[str]:
-    found = [
-        f"segment {index} ends at byte {one['offset'] + one['size']} of {room}"
-        for index, one in enumerate(places)
-        if one["offset"] + one["size"] > room
+    problems = [
+        f"segment {index} ends at byte {place['offset'] + place['size']} of {room}"
+        for index, place in enumerate(places)
+        if place["offset"] + place["size"] > room
     ]
-    if sum(one["size"] for one in places) > room:
-        found.append("its segments overlap")
-    return found
+    if sum(place["size"] for place in places) > room:
+        problems.append("its segments overlap")
+    return problems
 
 
 def _entry_problems(record: Record, blobs: list[bytes]) -> list[str]:
-    found: list[str] = []
+    problems: list[str] = []
     keys: set[str] = set()
-    for index, one in enumerate(record["named_data"] or ()):
-        key = one["key"]
+    for index, entry in enumerate(record["named_data"] or ()):
+        key = entry["key"]
         if not key:
-            found.append(f"entry {index} has no key")
+            problems.append(f"entry {index} has no key")
         elif key in keys:
-            found.append(f"two entries have the key {key!r}")
+            problems.append(f"two entries have the key {key!r}")
         keys.add(key or "")
-        if one["segment_index"] >= len(blobs):
-            found.append(
-                f"{key!r} is in segment {one['segment_index']}, which does not exist"
+        if entry["segment_index"] >= len(blobs):
+            problems.append(
+                f"{key!r} is in segment {entry['segment_index']}, which does not exist"
             )
-        elif one["tensor_layout"] is not None:
-            size = len(blobs[one["segment_index"]])
-            found += _layout_problems(f"{key!r}", one["tensor_layout"], size)
-    return found
+        elif entry["tensor_layout"] is not None:
+            size = len(blobs[entry["segment_index"]])
+            problems += _layout_problems(f"{key!r}", entry["tensor_layout"], size)
+    return problems
 
 
 def _layout_problems(who: str, record: Record, size: int) -> list[str]:
     sizes, dim_order = record["sizes"] or (), tuple(record["dim_order"] or b"")
-    if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
+    if len(sizes) > _MOST_DIMENSIONS or any(length < 0 for length in sizes):
         return [f"{who} has an impossible shape"]
     if not tensors.is_dim_order(dim_order, len(sizes)):
         return [f"{who} has a dim order that does not match its shape"]
@@ -203,7 +205,7 @@ def _layout_record(tensor: TensorLayout | None) -> Record | None:
 
 def _alignment(places: tuple[Record, ...], flat_size: int, base: int) -> int:
     edges, end = [(flat_size, base)], 0
-    for one in places:
-        edges.append((end, one["offset"]))
-        end = one["offset"] + one["size"]
+    for place in places:
+        edges.append((end, place["offset"]))
+        end = place["offset"] + place["size"]
     return segments.alignment_of(edges if places else [], 128)

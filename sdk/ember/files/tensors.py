@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ember.files import schema
 
-if TYPE_CHECKING:  # many commands need no arrays
+if TYPE_CHECKING:  # numpy loads slowly and many commands do not need it
     import numpy as np
     import numpy.typing as npt
 
@@ -59,7 +59,7 @@ class DType(enum.IntEnum):
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """The numpy type of the same bits; bfloat16 is uint16, float8 is uint8."""
+        """The numpy type with the same bits; uint16 for bfloat16, uint8 for float8."""
         import numpy as np
 
         return np.dtype(_numpy_name(self)).newbyteorder("<")
@@ -70,8 +70,8 @@ class DType(enum.IntEnum):
 
     @staticmethod
     def named(label: str) -> DType | None:
-        """The type of that label, or None."""
-        return next((one for one in DType if one.label == label), None)
+        """The type with that label, or None."""
+        return next((dtype for dtype in DType if dtype.label == label), None)
 
 
 _NUMPY = {
@@ -116,10 +116,12 @@ def is_dim_order(dim_order: Sequence[int], rank: int) -> bool:
     return sorted(dim_order) == list(range(rank))
 
 
-def same_order(sizes: Sequence[int], one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two dim orders lay a tensor of these sizes out alike: dimensions of size
-    1 may stand anywhere, and all where there are no elements."""
-    orders = ([dim for dim in order if sizes[dim] != 1] for order in (one, other))
+def same_order(
+    sizes: Sequence[int], first: Sequence[int], other: Sequence[int]
+) -> bool:
+    """Whether two dim orders give a tensor of these sizes the same layout: dimensions
+    of size 1 may be anywhere, and any order will do for a tensor without elements."""
+    orders = ([dim for dim in order if sizes[dim] != 1] for order in (first, other))
     return 0 in sizes or next(orders) == next(orders)
 
 

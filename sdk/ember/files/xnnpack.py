@@ -1,7 +1,7 @@
 """The payload of an XNNPACK delegate -> its graph: values, and nodes in order.
 
-The device reads the same bytes by backends/xnnpack; what that accepts is what
-runs. Here they are read to be shown.
+On the device, backends/xnnpack reads the same bytes and decides what is supported.
+Here they are only read to be shown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Value:
     constant: bool
     external: int | None  # argument of the call
     quantisation: Record | None  # of one of the Per* tables
-    key: str | None = None  # of the program's named data that holds it
+    key: str | None = None  # of the named data in the program that holds it
     scales_key: str | None = None
-    dynamic: bool = False  # nodes read it quantised while it runs: an old form
+    dynamic: bool = False  # quantised at run time where nodes read it (an old format)
 
     @property
     def text(self) -> str:
@@ -66,26 +66,26 @@ def flatbuffer(payload: bytes) -> tuple[int, int]:
 
 
 def parse(payload: bytes) -> Graph:
-    """The graph of a payload; SdkError when it is malformed."""
+    """The graph of a payload; raises an SdkError if it is malformed."""
     offset, size = flatbuffer(payload)
     data = payload[offset : offset + size]
     if data[4:8] not in IDS:
         raise SdkError("an XNNPACK payload has an unknown schema")
     record = flat.read(data, GRAPH, "an XNNPACK payload")
-    keys = [one["named_key"] or None for one in record["constant_data"] or ()]
-    read = [_value(one["value"], keys) for one in record["xvalues"] or ()]
-    converts = tuple(_convert(one) for one in read if one.dynamic)
-    made = {node.outputs[0].id: node.outputs[0] for node in converts}
-    values = tuple(made.get(one.id, one) for one in read)
-    by_id = {one.id: one for one in values}
-    nodes = tuple(_node(one, by_id) for one in record["xnodes"] or ())
+    keys = [constant["named_key"] or None for constant in record["constant_data"] or ()]
+    read = [_value(value["value"], keys) for value in record["xvalues"] or ()]
+    converts = tuple(_convert(value) for value in read if value.dynamic)
+    converted = {node.outputs[0].id: node.outputs[0] for node in converts}
+    values = tuple(converted.get(value.id, value) for value in read)
+    by_id = {value.id: value for value in values}
+    nodes = tuple(_node(node, by_id) for node in record["xnodes"] or ())
     arguments = tuple(node.inputs[0] for node in converts)
     return Graph((*values, *arguments), (*converts, *nodes))
 
 
 def _convert(value: Value) -> Node:
-    """What the backend makes of an input that an older exporter marked: a node that
-    quantises it, which nodes read under the input's own id."""
+    """The node with which the backend replaces a mark of older exporters: it quantises
+    the input, and nodes read its result under the id of the input."""
     argument = replace(value, id=NO_VALUE, dynamic=False)
     stored = replace(value, datatype="qdint8", external=None, dynamic=False)
     return Node("Convert", (argument,), (stored,), {}, None)
@@ -145,5 +145,5 @@ def _node(record: Record, values: dict[int, Value]) -> Node:
 
 
 def _is_part(name: str, kind: str) -> bool:
-    """Whether a concatenation of this kind has the input of this name."""
+    """Whether a concatenation of this kind has an input of this name."""
     return not name.startswith("input") or name[5] <= kind[-1]

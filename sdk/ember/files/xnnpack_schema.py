@@ -1,7 +1,7 @@
-"""The tables of XNNPACK delegates' payloads, XN00 and XN01.
+"""The tables in the payloads of XNNPACK delegates, XN00 and XN01.
 
 Field names are those of the format; order matters, as in schema.py. One description
-serves both: XN01 writes nothing to the fields that it calls deprecated.
+serves both: XN01 leaves its deprecated fields empty.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ PER_TENSOR = Table("PerTensorQuant", (Field("scale", F32), Field("zero_point", I
 
 
 def _scales(name: str, *between: Field) -> Table:
-    """Scales of channels, in the payload or in a constant."""
+    """Scales per channel, in the payload or in a constant."""
     fields = (Field("scale", Vector(F32)), Field("channel_dim", I32), *between)
     return Table(name, (*fields, *_numbers("scale_buffer_idx", "num_scales")))
 

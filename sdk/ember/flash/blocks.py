@@ -46,19 +46,19 @@ def read(path: Path, board: Board) -> Image:
 def _blocks(
     path: Path, board: Board, parts: Sequence[ImageSegment]
 ) -> list[ImageSegment]:
-    found: list[ImageSegment] = []
+    blocks: list[ImageSegment] = []
     for memory in board.memories:
         inside = [part for part in parts if memory.base <= part.address < memory.end]
         if inside and memory.flash is None:
-            flash = [one.name for one in board.memories if one.flash]
+            flash = [item.name for item in board.memories if item.flash]
             raise SdkError(
                 f"{path} has {len(inside[0].data)} bytes at {inside[0].address:#010x}"
                 f" in {memory.name}, which `ember flash` cannot write",
                 hint=f"memories of {board.name} with `flash`: {', '.join(flash)}",
             )
         if inside:
-            found += _of_memory(path, memory, inside)
-    covered = sum(len(block.data) for block in found)
+            blocks += _of_memory(path, memory, inside)
+    covered = sum(len(block.data) for block in blocks)
     if covered < sum(len(part.data) for part in parts):
         lost = next(
             part
@@ -70,7 +70,7 @@ def _blocks(
             f" memories of {board.name}",
             hint=f"was it built for another board? `ember boards {board.name}`",
         )
-    return found
+    return blocks
 
 
 def _of_memory(
@@ -86,15 +86,17 @@ def _of_memory(
         )
     spans = list(memory.flash.spans(memory.base, memory.size))
     erased = bytes([memory.flash.erased])
-    made: list[ImageSegment] = []
+    joined: list[ImageSegment] = []
     for part in parts:
-        if made and _sector(spans, _end(made[-1]) - 1) == _sector(spans, part.address):
-            before = made.pop()
+        if joined and _sector(spans, _end(joined[-1]) - 1) == _sector(
+            spans, part.address
+        ):
+            before = joined.pop()
             gap = erased * (part.address - _end(before))
-            made.append(ImageSegment(before.address, before.data + gap + part.data))
+            joined.append(ImageSegment(before.address, before.data + gap + part.data))
         else:
-            made.append(part)
-    return [_aligned(block, memory.flash.write, erased) for block in made]
+            joined.append(part)
+    return [_aligned(block, memory.flash.write, erased) for block in joined]
 
 
 def _aligned(block: ImageSegment, unit: int, erased: bytes) -> ImageSegment:

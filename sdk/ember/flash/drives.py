@@ -50,21 +50,23 @@ def choose(facts: Uf2, probe: str | None) -> Drive:
             )
         return drive
     drives = mounted()
-    found = [drive for drive in drives if _is_for(drive, facts)]
-    if not found:
-        others = ", ".join(f"{one.place} ({one.board_id})" for one in drives)
+    fitting = [drive for drive in drives if _is_for(drive, facts)]
+    if not fitting:
+        others = ", ".join(
+            f"{candidate.place} ({candidate.board_id})" for candidate in drives
+        )
         raise SdkError(
             f"no drive {facts.volume} is mounted"
             + (f", only drives of other chips: {others}" if others else ""),
             hint="hold the BOOTSEL or reset button while plugging the board in",
         )
-    if len(found) > 1:
-        places = ", ".join(str(one.place) for one in found)
+    if len(fitting) > 1:
+        places = ", ".join(str(candidate.place) for candidate in fitting)
         raise UsageError(
-            f"{len(found)} boards are waiting for a file: {places}",
+            f"{len(fitting)} boards are waiting for a file: {places}",
             hint="choose one with --probe FOLDER",
         )
-    return found[0]
+    return fitting[0]
 
 
 def copy(data: bytes, name: str, drive: Drive) -> None:

@@ -47,11 +47,11 @@ def show(opened: Wire, to: IO[str]) -> int:
 
 
 def _only_port() -> str:
-    found = [port.id for port in probes.ports()]
-    if len(found) == 1:
-        return found[0]
-    listed = ": " + ", ".join(found) if found else ""
+    ports = [port.id for port in probes.ports()]
+    if len(ports) == 1:
+        return ports[0]
+    listed = ": " + ", ".join(ports) if ports else ""
     raise UsageError(
-        f"{len(found) or 'no'} serial ports are connected{listed}",
+        f"{len(ports) or 'no'} serial ports are connected{listed}",
         hint="choose the board's with --port URL",
     )

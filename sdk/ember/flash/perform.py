@@ -82,19 +82,21 @@ def _compare(
     plan: FlashPlan, step: ToolRun, read: Read, folder: Path, output: str
 ) -> None:
     path = folder / read.file
-    found = path.read_bytes() if path.is_file() else b""
-    if len(found) != len(read.data):
+    content = path.read_bytes() if path.is_file() else b""
+    if len(content) != len(read.data):
         raise messages.explain(plan.tool, step, output, 0)
-    mask = read.mask or b"\xff" * len(found)
+    mask = read.mask or b"\xff" * len(content)
     wrong = [
         at
-        for at, (is_, want, bits) in enumerate(zip(found, read.data, mask, strict=True))
+        for at, (is_, want, bits) in enumerate(
+            zip(content, read.data, mask, strict=True)
+        )
         if (is_ ^ want) & bits
     ]
     if not wrong:
         return
     if step.chip:
-        is_ = int.from_bytes(found, "little") & int.from_bytes(mask, "little")
+        is_ = int.from_bytes(content, "little") & int.from_bytes(mask, "little")
         want = int.from_bytes(read.data, "little")
         raise SdkError(
             f"wrong chip: its identity at {read.address:#010x} is {is_:#x}, not"
@@ -103,8 +105,8 @@ def _compare(
         )
     at = wrong[0]
     raise SdkError(
-        f"verify failed: {len(wrong)} of {len(found)} bytes differ, the first at"
-        f" {read.address + at:#010x}: {found[at]:#04x}, not {read.data[at]:#04x}",
+        f"verify failed: {len(wrong)} of {len(content)} bytes differ, the first at"
+        f" {read.address + at:#010x}: {content[at]:#04x}, not {read.data[at]:#04x}",
         hint="flash again; if it still differs, the flash is worn or locked, or holds"
         " another firmware",
     )

@@ -79,18 +79,18 @@ class FlashPlan:
 
     def lines(self) -> list[str]:
         """The plan as a person may type it."""
-        found = []
+        lines = []
         for name, data in self.files.items():
-            found.append(f"file {name}: {len(data)} bytes")
+            lines.append(f"file {name}: {len(data)} bytes")
             if name.endswith((".gdb", ".jlink")):
-                found += [f"    {line}" for line in data.decode().splitlines()]
+                lines += [f"    {line}" for line in data.decode().splitlines()]
         for step in self.steps:
-            found.append(f"{step.what}: {shlex.join(step.argv)}")
-            found += [
+            lines.append(f"{step.what}: {shlex.join(step.argv)}")
+            lines += [
                 f"    compare {read.file}: {len(read.data)} bytes of {read.address:#x}"
                 for read in step.reads
             ]
-        return found
+        return lines
 
 
 # ---- what several tools share --------------------------------------------------------

@@ -35,7 +35,7 @@ class Survey:
 
 def survey() -> Survey:
     """Everything that the installed tools see."""
-    found: list[Connected] = []
+    connected: list[Connected] = []
     unseen = []
     for kind, tool, look in (
         ("debug probes", "pyocd", _debug),
@@ -46,30 +46,33 @@ def survey() -> Survey:
         if seen is None:
             program = programs.PROGRAMS[tool]
             unseen.append((kind, f"{tool} is not installed", program.install))
-        known = {one.id for one in found}
-        found += [gap for gap in seen or () if gap.id not in known]
+        known = {probe.id for probe in connected}
+        connected += [gap for gap in seen or () if gap.id not in known]
     if programs.PROGRAMS["jlink"].find() is None:
         install = programs.PROGRAMS["jlink"].install
         unseen.append(
             ("J-Link by SEGGER's tools", "JLinkExe is not installed", install)
         )
-    found += ports()
-    found += [
+    connected += ports()
+    connected += [
         Connected(
             "drive", str(drive.place), f"{drive.model} ({drive.board_id})", ("uf2",)
         )
         for drive in drives.mounted()
     ]
-    return Survey(tuple(found), tuple(unseen))
+    return Survey(tuple(connected), tuple(unseen))
 
 
 def need_one(tool: str, probe: str | None) -> None:
     """A UsageError when `tool` would have to guess which probe is meant."""
     if probe is not None or tool not in _BY_PROBE:
         return
-    seen = {one.id: one for one in [*(_debug() or ()), *(_st_link() or ())]}.values()
+    seen = {
+        connected.id: connected
+        for connected in [*(_debug() or ()), *(_st_link() or ())]
+    }.values()
     if len(seen) > 1:
-        listed = ", ".join(f"{one.id} ({one.title})" for one in seen)
+        listed = ", ".join(f"{connected.id} ({connected.title})" for connected in seen)
         raise UsageError(
             f"{len(seen)} debug probes are connected: {listed}",
             hint="choose one with --probe ID; for pyocd, a prefix is enough",

@@ -21,9 +21,9 @@ class FlashProgram:
         """Its path: beside this Python, as pip puts it, or on the PATH."""
         beside = Path(sys.executable).parent
         for name in self.names:
-            found = shutil.which(name, path=str(beside)) or shutil.which(name)
-            if found:
-                return found
+            place = shutil.which(name, path=str(beside)) or shutil.which(name)
+            if place:
+                return place
         return None
 
 
@@ -51,7 +51,7 @@ PROGRAMS = {
 def path(tool: str) -> str:
     """The executable of `tool`; an SdkError that says what installs it."""
     program = PROGRAMS[tool]
-    found = program.find()
-    if found is None:
+    place = program.find()
+    if place is None:
         raise SdkError(f"{program.names[0]} is not installed", hint=program.install)
-    return found
+    return place

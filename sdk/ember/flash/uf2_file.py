@@ -39,7 +39,7 @@ def unpack(data: bytes) -> tuple[tuple[ImageSegment, ...], int]:
     """Blocks and family; an SdkError when the file is broken."""
     if not data or len(data) % _BLOCK:
         raise SdkError(f"a UF2 file of {len(data)} bytes is not a multiple of 512")
-    found: list[ImageSegment] = []
+    segments: list[ImageSegment] = []
     families = set()
     for index, at in enumerate(range(0, len(data), _BLOCK)):
         head = _HEAD.unpack_from(data, at)
@@ -53,10 +53,10 @@ def unpack(data: bytes) -> tuple[tuple[ImageSegment, ...], int]:
             raise SdkError(f"block {index} of the UF2 file is out of order")
         families.add(head[7] if head[2] & _FAMILY_GIVEN else 0)
         start = at + _HEAD.size
-        _append(found, ImageSegment(head[3], data[start : start + head[4]]))
+        _append(segments, ImageSegment(head[3], data[start : start + head[4]]))
     if len(families) != 1:
         raise SdkError("the UF2 file is for several chips")
-    return tuple(found), families.pop()
+    return tuple(segments), families.pop()
 
 
 def _pages(block: ImageSegment, erased: int) -> Iterator[ImageSegment]:
@@ -68,7 +68,7 @@ def _pages(block: ImageSegment, erased: int) -> Iterator[ImageSegment]:
         yield ImageSegment(block.address - before + at, data[at : at + _PAYLOAD])
 
 
-def _append(found: list[ImageSegment], page: ImageSegment) -> None:
-    if found and found[-1].address + len(found[-1].data) == page.address:
-        page = ImageSegment(found[-1].address, found.pop().data + page.data)
-    found.append(page)
+def _append(segments: list[ImageSegment], page: ImageSegment) -> None:
+    if segments and segments[-1].address + len(segments[-1].data) == page.address:
+        page = ImageSegment(segments[-1].address, segments.pop().data + page.data)
+    segments.append(page)

@@ -39,15 +39,17 @@ class Dut:
         lines, `.` is no newline."""
         is_one = isinstance(pattern, str | bytes | re.Pattern)
         several: Any = [pattern] if is_one else pattern
-        compiled = [_compiled(one) for one in several]
+        compiled = [_compiled(item) for item in several]
 
         def find() -> re.Match[bytes] | None:
-            found = (one.search(self.output, self._passed) for one in compiled)
+            matches = (regex.search(self.output, self._passed) for regex in compiled)
             return min(
-                (one for one in found if one), key=lambda one: one.start(), default=None
+                (match for match in matches if match),
+                key=lambda match: match.start(),
+                default=None,
             )
 
-        wanted = " or ".join(repr(one.pattern) for one in compiled)
+        wanted = " or ".join(repr(regex.pattern) for regex in compiled)
         return self._wait(find, wanted, timeout)
 
     def expect_exact(
@@ -55,7 +57,7 @@ class Dut:
     ) -> bytes:
         """Wait for these characters."""
         several = [text] if isinstance(text, str | bytes) else text
-        exact = [re.compile(re.escape(_bytes(one))) for one in several]
+        exact = [re.compile(re.escape(_bytes(expected))) for expected in several]
         return self.expect(exact, timeout)[0]
 
     def write(self, data: Exact) -> None:
@@ -79,15 +81,15 @@ class Dut:
         self, find: Callable[[], re.Match[bytes] | None], wanted: str, timeout: float
     ) -> re.Match[bytes]:
         deadline = time.monotonic() + timeout
-        while (found := find()) is None:
+        while (match := find()) is None:
             if not self._receive(deadline):
                 status = self._exit_status()
                 how = f"within {timeout:g} s"
                 if status is not None:
                     how = f"before it ended with exit status {status}"
                 raise ExpectError(f"no match {how}: {wanted}{self._last()}")
-        self._passed = found.end()
-        return found
+        self._passed = match.end()
+        return match
 
     def _receive(self, deadline: float) -> bool:
         """Whether something came before it ended, and before `deadline`."""

@@ -42,25 +42,57 @@ def need(board: Board) -> None:
         raise SdkError(f"board {board.name} has no emulator with a serial port")
 
 
+class Server:
+    """Waits for what an emulator connects: serial ports, its console, its monitor."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self._socket = listening
+        path = listening.getsockname().replace(",", ",,")  # as -chardev escapes it
+        self.address = f"socket,path={path}"  # as -chardev takes it
+
+    def accept(
+        self, process: subprocess.Popen[bytes], said: Callable[[], str]
+    ) -> socket.socket:
+        """The next connection of `process`; `said` gives what it printed."""
+        self._socket.settimeout(0.1)
+        deadline = time.monotonic() + _START_S
+        while process.poll() is None and time.monotonic() < deadline:
+            with contextlib.suppress(TimeoutError):
+                return self._socket.accept()[0]
+        last = said().strip().rsplit("\n", 1)[-1] or "it printed nothing"
+        raise SdkError(f"the emulator failed to start: {last}")
+
+
+@contextlib.contextmanager
+def server() -> Iterator[Server]:
+    """Not of TCP: its end would drop what the emulator wrote and nobody has read yet,
+    and another program may take a port.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="ember-") as folder,
+        socket.socket(socket.AF_UNIX) as listening,
+    ):
+        listening.bind(f"{folder}/line")
+        listening.listen()
+        yield Server(listening)
+
+
 @contextlib.contextmanager
 def started(
     board: Board, firmware: Path, options: Sequence[str] = ()
 ) -> Iterator[Emulator]:
-    """Start it; it is ended with the block. It connects to us, so no port is guessed
-    that another program may take.
-    """
+    """Start it; it is ended with the block."""
     need(board)
     with (
         tempfile.TemporaryDirectory(prefix="ember-uart-") as folder,
-        socket.create_server(("127.0.0.1", 0)) as server,
+        server() as lines,
     ):
-        serial = f"socket,host=127.0.0.1,port={server.getsockname()[1]}"
         output = Path(folder) / "output.txt"
-        words = command(board, firmware, serial, options)
+        words = command(board, firmware, lines.address, options)
         with (
             output.open("wb") as file,
             _process(words, file.fileno()) as process,
-            accepted(server, process, lambda: _text(output)) as connected,
+            lines.accept(process, lambda: _text(output)) as connected,
         ):
             wire = SocketWire(connected, f"{board.name}'s UART")
             yield Emulator(wire, process, output)
@@ -96,16 +128,3 @@ def _process(words: list[str], output: int) -> Iterator[subprocess.Popen[bytes]]
         yield process
     finally:
         emulator.stop(process)
-
-
-def accepted(
-    server: socket.socket, process: subprocess.Popen[bytes], said: Callable[[], str]
-) -> socket.socket:
-    """The emulator's connection."""
-    server.settimeout(0.1)
-    deadline = time.monotonic() + _START_S
-    while process.poll() is None and time.monotonic() < deadline:
-        with contextlib.suppress(TimeoutError):
-            return server.accept()[0]
-    last = said().strip().rsplit("\n", 1)[-1] or "it printed nothing"
-    raise SdkError(f"the emulator failed to start: {last}")

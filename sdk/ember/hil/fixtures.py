@@ -55,9 +55,9 @@ def pytest_collection_modifyitems(
     away = []
     for item in ours:
         wanted = _wanted(item)
-        found = _choice_of(config).of(wanted)
-        item.stash[_target] = found or wanted
-        if found is None and not config.getoption("--require-hardware", None):
+        chosen = _choice_of(config).of(wanted)
+        item.stash[_target] = chosen or wanted
+        if chosen is None and not config.getoption("--require-hardware", None):
             away.append(item)
     if away:
         config.hook.pytest_deselected(items=away)
@@ -68,10 +68,10 @@ def _wants_dut(item: pytest.Item) -> bool:
     """Whether it uses our fixture `dut`, itself or by another one."""
     info = getattr(item, "_fixtureinfo", None)
     defined = info.name2fixturedefs.get("dut", ()) if info is not None else ()
-    for one in reversed(defined):  # the nearest first
-        if one.func.__module__ == __name__:
+    for definition in reversed(defined):  # the nearest first
+        if definition.func.__module__ == __name__:
             return True
-        if "dut" not in one.argnames:  # it does not build on the next
+        if "dut" not in definition.argnames:  # it does not build on the next
             return False
     return False
 
@@ -95,12 +95,12 @@ def _choice_of(config: pytest.Config) -> Choice:
     if _choice not in config.stash:
         lab = config.getoption("--hardware-map", None)
         try:
-            made = Choice(
+            choice = Choice(
                 config.getoption("--target", None), Path(lab) if lab else None
             )
         except SdkError as error:
             raise pytest.UsageError(str(error)) from error
-        config.stash[_choice] = made
+        config.stash[_choice] = choice
     return config.stash[_choice]
 
 

@@ -31,29 +31,29 @@ def encode(frame: LinkFrame) -> bytes:
 
 def stuffed(data: bytes) -> bytes:
     """COBS: the same information without a zero."""
-    made = bytearray()
+    stuffed = bytearray()
     for part in data.split(b"\0"):
         at = 0
         while len(part) - at >= 254:
-            made += b"\xff" + part[at : at + 254]
+            stuffed += b"\xff" + part[at : at + 254]
             at += 254
-        made += bytes([len(part) - at + 1]) + part[at:]
-    return bytes(made)
+        stuffed += bytes([len(part) - at + 1]) + part[at:]
+    return bytes(stuffed)
 
 
 def unstuffed(data: bytes) -> bytes | None:
     """The inverse; None when it cannot be."""
-    made = bytearray()
+    content = bytearray()
     at = 0
     while at < len(data):
         code = data[at]
         if at + code > len(data):
             return None
-        made += data[at + 1 : at + code]
+        content += data[at + 1 : at + code]
         at += code
         if code != 0xFF and at < len(data):
-            made.append(0)
-    return bytes(made)
+            content.append(0)
+    return bytes(content)
 
 
 class Reader:
@@ -69,15 +69,15 @@ class Reader:
         self.bytes += len(data)
         *ended, rest = (bytes(self._open) + data).split(b"\0")
         self._open = bytearray(rest[-_MOST:])
-        found = []
+        frames = []
         for part in ended:
             frame = self._frame(part) if part else None
             if frame is not None:
                 self.good += 1
-                found.append(frame)
+                frames.append(frame)
             elif part:
                 self.damaged += 1
-        return found
+        return frames
 
     @staticmethod
     def _frame(part: bytes) -> LinkFrame | None:

@@ -83,14 +83,15 @@ def read(path: Path) -> tuple[Device, ...]:
     """The devices of the file that are connected."""
     data = documents.read_yaml(path)
     try:
-        found = TypeAdapter(tuple[Device, ...]).validate_python(data or [])
+        devices = TypeAdapter(tuple[Device, ...]).validate_python(data or [])
     except ValidationError as error:
         problems = [
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+            for problem in error.errors()
         ]
         raise SdkError(problem_list(str(path), problems)) from error
-    connected = tuple(one for one in found if one.connected)
-    for one in connected:
-        if one.serial is None and one.serial_pty is None:
-            raise SdkError(f"{path}: device {one.id} has no `serial`")
+    connected = tuple(device for device in devices if device.connected)
+    for device in connected:
+        if device.serial is None and device.serial_pty is None:
+            raise SdkError(f"{path}: device {device.id} has no `serial`")
     return connected

@@ -27,6 +27,10 @@ class Line(Protocol):
         """It is started with the runner; else the board has it."""
 
     @property
+    def takes_files(self) -> bool:
+        """That runner is the one with files; else the one for a serial port."""
+
+    @property
     def options(self) -> str:
         """Of the command line."""
 
@@ -44,6 +48,7 @@ class Port:
     url: str
     baud: int | None = None  # the board's
     needs_firmware: bool = False
+    takes_files: bool = False
 
     @property
     def options(self) -> str:
@@ -66,6 +71,7 @@ class EmulatedLine:
 
     count: bool = True
     needs_firmware: bool = True
+    takes_files: bool = False
     options: str = "--transport uart"
 
     def run(

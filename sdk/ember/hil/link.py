@@ -163,7 +163,7 @@ class Link:
         again = self._in.lost(now, self._out.patience_s)
         number = self._out.asked(now) if ask else self._out.number
         payload = _ACK.pack(self._in.loss.payload, len(again), number)
-        payload += b"".join(RANGE.pack(*one) for one in again)
+        payload += b"".join(RANGE.pack(*range_) for range_ in again)
         flags = _TELL if ask else 0
         self._send(LinkFrame(frames.ACK, self.session, self._in.size, payload, flags))
         self._in.answered()
@@ -182,12 +182,12 @@ class Link:
         reader = self._reader
         good, damaged = reader.good, reader.damaged
         data = self.wire.read(timeout_s)
-        found = reader.feed(data) if data else []
+        frames = reader.feed(data) if data else []
         if data and hasattr(self, "_in"):
             self._in.loss.saw(reader.good - good, reader.damaged - damaged, len(data))
         self.statistics.received_bytes += len(data)
         self.statistics.damaged_here = reader.damaged
-        return found
+        return frames
 
     def _take(self, frame: LinkFrame) -> None:
         if frame.type == frames.RESTARTED:

@@ -35,18 +35,18 @@ class Pipes:
         return data.decode("utf-8", "replace")
 
     def read(self, timeout_s: float) -> bytes:
-        found = b""
-        for one in select.select(self._open, [], [], timeout_s)[0]:
+        received = b""
+        for file in select.select(self._open, [], [], timeout_s)[0]:
             try:
-                data = os.read(one, 65536)
+                data = os.read(file, 65536)
             except OSError:  # a terminal whose other end is closed
                 data = b""
-            found += data
+            received += data
             if not data:
-                self._open.remove(one)
-        if not found and not self._open:
+                self._open.remove(file)
+        if not received and not self._open:
             raise WireGoneError(f"{self.name} has ended")
-        return found
+        return received
 
     def write(self, data: bytes) -> None:
         try:

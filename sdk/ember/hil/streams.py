@@ -58,18 +58,18 @@ class Incoming:
         """What the board shall send again: nothing that it was just asked for."""
         if now - self._asked_at < patience_s:
             return []
-        found: list[tuple[int, int]] = []
+        ranges: list[tuple[int, int]] = []
         at = self.size
         for start in sorted(self._early):
             if start > at:
-                found.append((at, start))
+                ranges.append((at, start))
             at = max(at, start + len(self._early[start]))
         if self.sent > at:
-            found.append((at, self.sent))
-        if found:
+            ranges.append((at, self.sent))
+        if ranges:
             self._asked_at = now
         # A question that is longer than the answers would not get through.
-        return found[: min(_AGAIN, self.loss.payload // RANGE.size // 2)]
+        return ranges[: min(_AGAIN, self.loss.payload // RANGE.size // 2)]
 
     def answered(self) -> None:
         self._unanswered = False
@@ -166,7 +166,7 @@ class Outgoing:
         if end < self._open:
             end = end // BLOCK * BLOCK
         most = max(self.loss.payload // BLOCK, 1)
-        found = []
+        blocks = []
         block = self.next // BLOCK
         while block * BLOCK < end:
             start = block
@@ -177,9 +177,9 @@ class Outgoing:
                 block += 1
                 continue
             offset = max(start * BLOCK, self.next)
-            found.append((offset, self._stream[offset : min(block * BLOCK, end)]))
-        self._frames += len(found)
-        return found
+            blocks.append((offset, self._stream[offset : min(block * BLOCK, end)]))
+        self._frames += len(blocks)
+        return blocks
 
     def _is_wanted(self, block: int, end: int) -> bool:
         return (

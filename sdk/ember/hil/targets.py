@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,13 +124,12 @@ def _emulator(
         with process_of(words) as (process, line):
             yield process, line
         return
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        serial = f"socket,host=127.0.0.1,port={server.getsockname()[1]}"
+    with emulated.server() as lines:
         console = ["-semihosting-config", "enable=on,target=native,arg=firmware"]
-        words = emulated.command(target, firmware, serial, console)
+        words = emulated.command(target, firmware, lines.address, console)
         with (
             process_of(words) as (process, line),
-            emulated.accepted(server, process, line.said) as uart,
+            lines.accept(process, line.said) as uart,
         ):
             line.join(uart)
             yield process, line

@@ -138,8 +138,8 @@ def _pyserial() -> types.ModuleType:
             "serial ports need pyserial, which is not installed",
             hint="install it: pip install pyserial",
         ) from error
-    found: types.ModuleType = serial
-    return found
+    module: types.ModuleType = serial
+    return module
 
 
 def _ports(serial: types.ModuleType) -> str:

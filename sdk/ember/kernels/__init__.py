@@ -14,7 +14,7 @@ from ember.boards import isa
 from ember.errors import SdkError, problem_list
 from ember.kernels import library as kernel_library
 from ember.kernels.facts import Facts, merged
-from ember.kernels.library import Entry, Library
+from ember.kernels.library import Library, OperatorEntry
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -27,8 +27,8 @@ FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
 
 
 @dataclass(frozen=True)
-class Operator:
-    """An operator and its kernels, of all libraries."""
+class OperatorKernels:
+    """An operator and its kernels from all libraries."""
 
     name: str  # aten::add.out
     schema: str
@@ -40,18 +40,18 @@ class Operator:
 
     @functools.cached_property
     def arguments(self) -> int:
-        """Arguments of a call by the schema, the trailing return value not counted."""
+        """Number of arguments in the schema; calls have the return value after them."""
         return len(kernel_library.arguments(self.schema))
 
     @functools.cached_property
     def is_ours(self) -> bool:
-        """Whether no kernel is a user's: then it does what its schema says, no more."""
-        own = paths.kernels()
-        return all(own in source.parents for source in self.sources)
+        """Whether all kernels are Ember's: they do exactly what the schema says."""
+        folder = paths.kernels()
+        return all(folder in source.parents for source in self.sources)
 
     @functools.cached_property
     def is_random(self) -> bool:
-        """Whether its results depend on the index of a call and on how often it ran."""
+        """Whether its results depend on a call's index and how often it has run."""
         return any(source.parent.name == "random" for source in self.sources)
 
     def usable(self, sets: Sequence[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Backend:
 
     id: str
     source: str  # without .c; it defines ember_backend_<source>
-    # Of nodes, tried in this order; files of <source>/ define them.
+    # Kernels of nodes, tried in this order; defined in files of <source>/.
     kernels: tuple[str, ...] = ()
 
     def reasons(
@@ -78,118 +78,120 @@ class Backend:
         forbidden: Sequence[str] = (),
         refused: Sequence[str] = (),
     ) -> list[str]:
-        """Why a core with these instruction sets runs a node by `kernel`: what became
-        of the variants that are tried before it. A project has `forbidden` some sets;
-        `refused` is what variants had against the node.
+        """Why a core with these instruction sets runs a node with `kernel`: what ruled
+        out the variants that are tried first. `forbidden` are the instruction sets that
+        the project forbids; `refused` says why variants do not support the node.
         """
-        own = isa.of(kernel)
-        base = kernel.removesuffix(f"_{own}") if own else kernel
+        isa_of_kernel = isa.of(kernel)
+        base = kernel.removesuffix(f"_{isa_of_kernel}") if isa_of_kernel else kernel
         before = self.kernels[: self.kernels.index(kernel)]
-        found = []
-        for name in (f"{base}_{one}" for one in isa.load()):
+        reasons = []
+        for name in (f"{base}_{isa_name}" for isa_name in isa.load()):
             if name in before:
-                one = isa.of(name)
-                if one in sets:
+                needed = isa.of(name)
+                if needed in sets:
                     why = " and ".join(refused) or "not for this node"
-                    found.append(f"not {name}: {why}")
-                elif one in forbidden:
-                    found.append(f"the project forbids {one}")
+                    reasons.append(f"not {name}: {why}")
+                elif needed in forbidden:
+                    reasons.append(f"the project forbids {needed}")
                 else:
-                    found.append(f"the board has no {one}")
-        if own:
-            found.append(f"the board has {own}")
-        return found or ["portable"]
+                    reasons.append(f"the board has no {needed}")
+        if isa_of_kernel:
+            reasons.append(f"the board has {isa_of_kernel}")
+        return reasons or ["portable"]
 
 
-@dataclass(frozen=True, eq=False)  # a key of caches by identity
+@dataclass(frozen=True, eq=False)  # caches use its identity as a key
 class KernelList:
-    operators: Mapping[str, Operator]  # by name, sorted as strcmp sorts
+    operators: Mapping[str, OperatorKernels]  # by name, sorted as strcmp sorts
     backends: Mapping[str, Backend]
     libraries: tuple[Library, ...] = ()  # of the user
     facts: Facts = field(default_factory=Facts)  # of all kernels
 
     def writes_in_place(self, op: str) -> bool:
-        """Whether each kernel of an operator may write over an argument like out."""
+        """Whether every kernel may write its output over an input of the same size."""
         return self.facts.in_place.issuperset(self.operators[op].kernels)
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Every candidate of every operator, for a core with instruction `sets`.
+        """Every candidate of every operator, for a core with these instruction sets.
 
-        The `smallest` ones only: no variants, nothing that only buys speed.
+        With `smallest`: no variants, and no kernels that only add speed.
         """
         if not smallest:
             return {
                 name: operator.usable(sets) for name, operator in self.operators.items()
             }
         return {
-            name: tuple(one for one in known.usable(()) if one not in self.facts.fast)
+            name: tuple(
+                kernel for kernel in known.usable(()) if kernel not in self.facts.fast
+            )
             for name, known in self.operators.items()
         }
 
     def of_all_sets(self) -> dict[str, tuple[str, ...]]:
-        """The same with the variants for every instruction set."""
+        """All candidates, with the variants for every instruction set."""
         return {name: operator.kernels for name, operator in self.operators.items()}
 
     def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
-        """The user's C files that `chosen` kernels need, sorted."""
-        own = paths.kernels()
-        found: set[Path] = set()
+        """The user's C files that the `chosen` kernels need, sorted."""
+        folder = paths.kernels()
+        sources: set[Path] = set()
         for name, items in chosen.items():
-            found.update(map(self.operators[name].source, items))
-        found = {path for path in found if own not in path.parents}
+            sources.update(map(self.operators[name].source, items))
+        sources = {path for path in sources if folder not in path.parents}
         for library in self.libraries:
-            if any(library.folder in path.parents for path in found):
-                found.update(library.sources)
-        return sorted(found)
+            if any(library.folder in path.parents for path in sources):
+                sources.update(library.sources)
+        return sorted(sources)
 
 
 @functools.cache
 def libraries_of(folders: tuple[Path, ...]) -> tuple[Library, ...]:
-    """The user's."""
+    """The libraries in the user's `folders`."""
     return tuple(kernel_library.read(folder.absolute()) for folder in folders)
 
 
 @functools.cache
 def load(folders: tuple[Path, ...] = ()) -> KernelList:
-    """Ember's kernels and those of the user's `folders`, which are tried first.
+    """Ember's kernels and those in the user's `folders`, which are tried first.
 
-    Ember's without kernels and backends whose files do not exist.
+    Ember's kernels and backends whose files do not exist are left out.
     """
-    own = kernel_library.read(paths.kernels())
+    ours = kernel_library.read(paths.kernels())
     libraries = libraries_of(folders)
-    found: dict[str, Operator] = {}
-    for entry in own.entries:
+    operators: dict[str, OperatorKernels] = {}
+    for entry in ours.entries:
         there = [kernel for kernel in entry.kernels if entry.source(kernel).is_file()]
-        found[entry.op] = _operator(replace(entry, kernels=tuple(there)))
+        operators[entry.op] = _operator(replace(entry, kernels=tuple(there)))
     kernel_names = {
-        kernel for operator in found.values() for kernel in operator.kernels
+        kernel for operator in operators.values() for kernel in operator.kernels
     }
     for library in libraries:
         _check(library, kernel_names)
-        kernel_names.update(name for one in library.entries for name in one.kernels)
-    made = KernelList(
-        operators=found,
-        backends={backend.id: backend for backend in _backends(own.backends)},
+        kernel_names.update(name for item in library.entries for name in item.kernels)
+    known = KernelList(
+        operators=operators,
+        backends={backend.id: backend for backend in _backends(ours.backends)},
         libraries=libraries,
-        facts=merged([own.facts, *(library.facts for library in libraries)]),
+        facts=merged([ours.facts, *(library.facts for library in libraries)]),
     )
-    return extended(made, libraries)
+    return extended(known, libraries)
 
 
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
-    """The list with the kernels of `libraries` before those it has."""
-    found = dict(known.operators)
+    """The list with the kernels of `libraries` added in front."""
+    operators = dict(known.operators)
     for library in libraries:
         for entry in library.entries:
-            found[entry.op] = _merged(library, entry, found.get(entry.op))
-    ordered = {name: found[name] for name in sorted(found, key=str.encode)}
+            operators[entry.op] = _merged(library, entry, operators.get(entry.op))
+    ordered = {name: operators[name] for name in sorted(operators, key=str.encode)}
     return replace(known, operators=ordered)
 
 
-def _operator(entry: Entry) -> Operator:
-    return Operator(
+def _operator(entry: OperatorEntry) -> OperatorKernels:
+    return OperatorKernels(
         name=entry.op,
         schema=entry.schema,
         kernels=entry.kernels,
@@ -200,31 +202,33 @@ def _operator(entry: Entry) -> Operator:
     )
 
 
-def _merged(library: Library, entry: Entry, known: Operator | None) -> Operator:
-    """The operator with the candidates of `entry` before those it has already."""
-    made = _operator(entry)
+def _merged(
+    library: Library, entry: OperatorEntry, known: OperatorKernels | None
+) -> OperatorKernels:
+    """The operator with the candidates of `entry` added in front."""
+    operator = _operator(entry)
     if known is None and entry.schema:
-        return made
+        return operator
     if known is None:
         raise SdkError(f"{library.path}: the entry {entry.op} has no schema")
     if not entry.schema:
-        made = replace(made, schema=known.schema)
-    if made.arguments != known.arguments:
+        operator = replace(operator, schema=known.schema)
+    if operator.arguments != known.arguments:
         raise SdkError(
-            f"{library.path}: the schema of {entry.op} has {made.arguments}"
+            f"{library.path}: the schema of {entry.op} has {operator.arguments}"
             f" arguments, but Ember's kernels take {known.arguments}",
             hint=f"its schema is {known.schema}",
         )
     return replace(
         known,
-        kernels=made.kernels + known.kernels,
-        sources=made.sources + known.sources,
-        dtypes=tuple(dict.fromkeys(made.dtypes + known.dtypes)),
+        kernels=operator.kernels + known.kernels,
+        sources=operator.sources + known.sources,
+        dtypes=tuple(dict.fromkeys(operator.dtypes + known.dtypes)),
     )
 
 
 def _check(library: Library, taken: set[str]) -> None:
-    """Each kernel of the user's has a name of its own and a file."""
+    """Check that each of the user's kernels has a unique name and a file."""
     problems = []
     for entry in library.entries:
         for kernel in entry.kernels:
@@ -248,12 +252,14 @@ def _check(library: Library, taken: set[str]) -> None:
 
 
 def _backends(entries: Iterable[Mapping[str, Any]]) -> list[Backend]:
-    found = [
+    backends = [
         Backend(entry["id"], entry["source"], tuple(entry.get("kernels", ())))
         for entry in entries
     ]
     folder = paths.backends()
-    return [backend for backend in found if (folder / f"{backend.source}.c").is_file()]
+    return [
+        backend for backend in backends if (folder / f"{backend.source}.c").is_file()
+    ]
 
 
 # ---- generated C -------------------------------------------------------------------
@@ -295,11 +301,11 @@ def operator_table(
 def backend_table(
     ids: Iterable[str], sets: Sequence[str] = (), nodes: Container[str] | None = None
 ) -> str:
-    """C text of `ember_backends` with the backends called `ids`, and of the tables of
-    their kernels for a core with the instruction `sets`: of `nodes` only, unless None.
+    """C text of `ember_backends` with the backends `ids`, and their tables of kernels
+    for a core with the instruction `sets`: only those in `nodes`, unless it is None.
     """
     chosen = [load().backends[name] for name in sorted(ids)]
-    sources = [one.source for one in chosen]
+    sources = [backend.source for backend in chosen]
     items = "".join(f"&ember_backend_{source}, " for source in sources)
     return "\n".join(
         [
@@ -309,7 +315,11 @@ def backend_table(
             f"static const ember_backend_t *const items[] = {{{items}0}};",
             "extern const ember_backends_t ember_backends;",
             f"const ember_backends_t ember_backends = {{items, {len(sources)}}};",
-            *(line for one in chosen for line in _node_kernels(one, sets, nodes)),
+            *(
+                line
+                for backend in chosen
+                for line in _node_kernels(backend, sets, nodes)
+            ),
             "",
         ]
     )
@@ -318,13 +328,15 @@ def backend_table(
 def _node_kernels(
     backend: Backend, sets: Sequence[str], nodes: Container[str] | None
 ) -> list[str]:
-    """The table ember_<source>_kernels of a backend that has kernels for nodes."""
+    """The table ember_<source>_kernels of a backend with kernels for nodes."""
     if not backend.kernels:
         return []
     prefix = f"ember_{backend.source}"
     kind = f"const struct {prefix}_kernel"
     usable = isa.usable(backend.kernels, sets)
-    names = [f"{prefix}_{one}" for one in usable if nodes is None or one in nodes]
+    names = [
+        f"{prefix}_{kernel}" for kernel in usable if nodes is None or kernel in nodes
+    ]
     return [
         *(f"extern {kind} {name};" for name in names),
         f"extern {kind} *const {prefix}_kernels[];",

@@ -1,11 +1,11 @@
-"""What kernels.yaml says beside its kernels becomes facts: how they access arguments.
+"""Attributes of kernels in kernels.yaml become facts: how they access arguments.
 
-In an operator's entry a kernel is a name, or a name with facts, at the first operator
-of the file that names it:
+In an operator's entry a kernel is a name, or a name with facts. The facts belong to the
+first entry of the file that names the kernel:
 
     kernels: [{mul3_f32: {in_place: true, accesses: {input: 3}}}, mul3]
 
-Older files have lists of kernels at the top instead, which are read as well.
+Older files have lists of kernels at the top instead; these are read too.
 """
 
 from __future__ import annotations
@@ -18,34 +18,36 @@ from typing import Any
 
 from ember.errors import SdkError
 
-_MARKS = ("fast", "in_place", "writes_state")  # true of a kernel, or not
+_MARKS = ("fast", "in_place", "writes_state")  # flags of a kernel
 _NAMES = (*_MARKS, "accesses")
 
 
 @dataclass(frozen=True)
 class Times:
-    """How often a kernel accesses an argument: every element, or of every `macs`."""
+    """How often a kernel accesses an argument, per element or multiply-accumulate."""
 
     times: float = 1
-    macs: bool = False  # per multiply-accumulate of the call, not per element
-    single: bool = False  # element by element, also in a variant for vectors
-    copied: bool = False  # of a copy in scratch, in calls that have scratch
-    constant: bool = False  # read at prepare too: it must stay a constant
+    macs: bool = False  # per multiply-accumulate of the call instead of per element
+    single: bool = False  # element by element, even in a vector variant
+    copied: bool = False  # accesses go to a copy in scratch, if the call has scratch
+    constant: bool = False  # also read by `prepare`: it must stay a constant
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What a file says of its kernels."""
+    """The facts of a file about its kernels."""
 
-    fast: frozenset[str] = frozenset()  # kernels that only buy speed
-    in_place: frozenset[str] = frozenset()  # kernels that may write over an argument
-    writes_state: frozenset[str] = frozenset()  # kernels whose run changes the state
-    # By kernel and argument, where it is not once for every element.
+    fast: frozenset[str] = frozenset()  # kernels that only add speed
+    in_place: frozenset[str] = frozenset()  # kernels that may overwrite an argument
+    writes_state: frozenset[str] = (
+        frozenset()
+    )  # kernels whose `run` changes their state
+    # By kernel and argument, unless each element is accessed once.
     accesses: Mapping[str, Mapping[str, Times]] = field(default_factory=dict)
 
 
 def read(path: Path, top: Mapping[str, Any], entries: Sequence[Any]) -> Facts:
-    """The facts of the file `path`: of its `entries`, and of the lists at its top."""
+    """The facts in the file `path`: in its `entries` and the lists at its top."""
     stated = _listed(top)
     for kernel, facts, op in _beside(path, entries):
         if kernel in stated:
@@ -79,12 +81,12 @@ def merged(all_facts: Sequence[Facts]) -> Facts:
 
 
 def kernel_of(item: Any) -> str:
-    """A kernel's name; ExecuTorch writes a C++ function of a namespace."""
+    """A kernel's name; ExecuTorch's files give a C++ function in a namespace."""
     return _split(item)[0]
 
 
 def _split(item: Any) -> tuple[str, Any]:
-    """A kernel's name, and its facts if it has any."""
+    """A kernel's name and its facts, if any."""
     if not isinstance(item, dict):
         return str(item).rpartition("::")[2], None
     if "kernel_name" in item:
@@ -96,7 +98,7 @@ def _split(item: Any) -> tuple[str, Any]:
 
 
 def _listed(top: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By kernel, what the lists at the top say."""
+    """The facts of each kernel in the lists at the top."""
     stated: dict[str, dict[str, Any]] = {}
     for mark in _MARKS:
         for kernel in top.get(mark) or ():
@@ -109,7 +111,7 @@ def _listed(top: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def _beside(
     path: Path, entries: Sequence[Any]
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Each kernel that has facts, these, and its operator."""
+    """Each kernel with facts: its name, the facts, and its operator."""
     first: dict[str, str] = {}
     for entry in entries:
         op = entry.get("op") or entry["func"].partition("(")[0]

@@ -1,7 +1,7 @@
 """A folder's kernels.yaml becomes a library: operators, their kernels, the C files.
 
 A list of entries, or a mapping with `operators:`, and `sources:`, C files that its
-kernels share. An entry is Ember's, or one of ExecuTorch's functions.yaml:
+kernels share. An entry has Ember's format, or that of ExecuTorch's functions.yaml:
 
 - {op: "my_ops::mul3.out", schema: "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
    kernels: [mul3]}
@@ -29,7 +29,7 @@ FILE = "kernels.yaml"
 
 
 @dataclass(frozen=True)
-class Entry:
+class OperatorEntry:
     """One operator of one library."""
 
     op: str
@@ -48,25 +48,25 @@ class Entry:
 class Library:
     folder: Path
     path: Path
-    entries: tuple[Entry, ...]
+    entries: tuple[OperatorEntry, ...]
     sources: tuple[Path, ...]
     backends: tuple[Mapping[str, Any], ...]
     facts: Facts
 
     def files(self) -> list[Path]:
-        """All that its kernels may be made of, sorted."""
-        found = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
-        return sorted([*found, self.path])
+        """All source files that its kernels may need, sorted."""
+        sources = [path for path in self.folder.rglob("*.[ch]") if path.is_file()]
+        return sorted([*sources, self.path])
 
 
 def read(folder: Path) -> Library:
-    """The library in `folder`, or the one of that kernels.yaml."""
+    """The library in a folder, or the one that a kernels.yaml describes."""
     path = folder if folder.suffix in (".yaml", ".yml") else folder / FILE
     return of(path, documents.read_yaml(path, "the list of kernels") or [])
 
 
 def of(path: Path, data: Any) -> Library:
-    """The library that the content of the file `path` describes."""
+    """The library described by `content`, which was read from `path`."""
     top = data if isinstance(data, dict) else {"operators": data}
     entries = top.get("operators", [])
     if not isinstance(entries, list):
@@ -77,19 +77,19 @@ def of(path: Path, data: Any) -> Library:
         folder=path.parent,
         path=path,
         entries=tuple(entry_of(path, entry) for entry in entries),
-        sources=tuple(path.parent / one for one in top.get("sources", ())),
+        sources=tuple(path.parent / source for source in top.get("sources", ())),
         backends=tuple(top.get("backends", ())),
         facts=facts.read(path, top, entries),
     )
 
 
-def entry_of(path: Path, fields: Any) -> Entry:
-    """The entry of the file `path` that has these fields."""
+def entry_of(path: Path, fields: Any) -> OperatorEntry:
+    """The entry with these fields, which were read from `path`."""
     try:
         op, schema = _named(fields)
         if schema:
             arguments(schema)
-        return Entry(
+        return OperatorEntry(
             op=op,
             schema=schema,
             folder=(path.parent / fields.get("in", ".")).resolve(),
@@ -110,7 +110,7 @@ def entry_of(path: Path, fields: Any) -> Entry:
 
 
 def _named(fields: Mapping[str, Any]) -> tuple[str, str]:
-    """Operator and schema; ExecuTorch leaves the schemas of ATen's operators out."""
+    """Operator and schema; ExecuTorch's files omit the schemas of ATen's operators."""
     if "func" in fields:
         op, _, rest = fields["func"].partition("(")
         op, schema = op.strip(), f"({rest}"
@@ -136,17 +136,17 @@ def names(schema: str) -> tuple[str, ...]:
 
 
 def roles(schema: str) -> tuple[str, ...]:
-    """Of each argument: "reads", or of a tensor that is annotated as written, as in
-    `Tensor(a!) out`: "writes" for a keyword argument, "updates" for another. A tensor
-    called `scratch`, or `output_scratch`, is memory that a kernel may overwrite:
-    "writes"."""
-    found = []
+    """The role of each argument. A tensor annotated as written, as in `Tensor(a!) out`,
+    "writes" if it is a keyword argument and "updates" if not; others are "reads". A
+    tensor called `scratch` or `output_scratch` is memory that a kernel may overwrite:
+    it "writes"."""
+    accesses = []
     keyword = False
     for part in map(str.strip, _split(_inside(schema))):
         keyword = keyword or part == "*"
         if part and part != "*":
-            found.append(_role(part, keyword))
-    return tuple(found)
+            accesses.append(_role(part, keyword))
+    return tuple(accesses)
 
 
 def _role(argument: str, keyword: bool) -> str:
@@ -159,24 +159,24 @@ def _role(argument: str, keyword: bool) -> str:
 
 
 def _inside(schema: str) -> str:
-    """The text between the first parenthesis and its partner."""
+    """The text between the first pair of matching parentheses."""
     depth = 0
-    for found in re.finditer("[()]", schema):
-        depth += 1 if found[0] == "(" else -1
+    for bracket in re.finditer("[()]", schema):
+        depth += 1 if bracket[0] == "(" else -1
         if depth == 0:
-            return schema[schema.index("(") + 1 : found.start()]
+            return schema[schema.index("(") + 1 : bracket.start()]
     raise ValueError(f"the schema '{schema}' has unbalanced parentheses")
 
 
 def _split(text: str) -> Iterable[str]:
-    """Parts between commas outside of brackets."""
+    """The parts between commas that are outside brackets."""
     start = depth = 0
-    for found in re.finditer(r"[][(),]", text):
-        if found[0] in "([":
+    for mark in re.finditer(r"[][(),]", text):
+        if mark[0] in "([":
             depth += 1
-        elif found[0] in ")]":
+        elif mark[0] in ")]":
             depth -= 1
         elif depth == 0:
-            yield text[start : found.start()]
-            start = found.end()
+            yield text[start : mark.start()]
+            start = mark.end()
     yield text[start:]

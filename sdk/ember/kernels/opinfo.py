@@ -2,7 +2,7 @@
 
 Op info is what ExecuTorch's tools keep in selected_operators.yaml. A kernel key such as
 v1/6;0,1|6;0,1 has the dtype (ExecuTorch's number) and the dim order of each tensor
-argument of a call, of the first tensor where the argument is a list.
+argument of a call; a list counts as its first tensor.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import yaml
 from ember import paths
 from ember.errors import SdkError, problem_list
 from ember.files import documents
-from ember.kernels import Operator
+from ember.kernels import OperatorKernels
 from ember.kernels import library as kernel_library
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
 
-DEFAULT = "default"  # the key of an operator that any tensors may come to
-_BACKEND = "backend/"  # how a build feature that names a backend begins
+DEFAULT = "default"  # the key of an operator that is called with any tensors
+_BACKEND = "backend/"  # prefix of a build feature that names a backend
 _GROUP = r"\d+;(\d+(,\d+)*)?"
 _KEY = re.compile(rf"v\d+(/({_GROUP}(\|{_GROUP})*)?)?")
 _FIELDS = frozenset(
@@ -43,15 +43,17 @@ _FIELDS = frozenset(
 
 @dataclass(frozen=True)
 class OpInfo:
-    """What a build is asked to include; the union of several is `|`."""
+    """What a build must include; `|` is the union."""
 
     keys: Mapping[str, frozenset[str]] = field(default_factory=dict)  # by operator
-    sources: Mapping[str, frozenset[str]] = field(default_factory=dict)  # who asks
-    everything: bool = False  # all operators there are
-    # What only ExecuTorch's tools use is kept: build features, custom classes, ...
+    sources: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # the programs or files that require it
+    everything: bool = False  # include every operator
+    # Kept for ExecuTorch's tools, unused here: build features, custom classes, ...
     features: frozenset[str] = frozenset()
     classes: frozenset[str] = frozenset()
-    # By operator, where a file gives them: the file and the schema.
+    # By operator: the file that gives its schema, and the schema.
     schemas: Mapping[str, tuple[Path, str]] = field(default_factory=dict)
 
     @property
@@ -60,12 +62,14 @@ class OpInfo:
 
     @property
     def backends(self) -> frozenset[str]:
-        """Ids of those that programs delegate to."""
-        found = [feature for feature in self.features if feature.startswith(_BACKEND)]
-        return frozenset(feature.removeprefix(_BACKEND) for feature in found)
+        """Ids of the backends that programs delegate to."""
+        features = [
+            feature for feature in self.features if feature.startswith(_BACKEND)
+        ]
+        return frozenset(feature.removeprefix(_BACKEND) for feature in features)
 
     def dtypes(self, op: str) -> frozenset[int] | None:
-        """The numbers of the dtypes that `op` is used with; None: any."""
+        """ExecuTorch's numbers of the dtypes that `op` is used with; None means any."""
         keys = self.keys.get(op, frozenset())
         if not keys or DEFAULT in keys:
             return None
@@ -83,7 +87,7 @@ class OpInfo:
         )
 
     def to_yaml(self) -> str:
-        """selected_operators.yaml."""
+        """The text of a selected_operators.yaml."""
         return _dump(
             {
                 "build_features": sorted(self.features),
@@ -118,17 +122,17 @@ def _groups(key: str) -> list[str]:
 
 
 def union(items: Iterable[OpInfo]) -> OpInfo:
-    found = OpInfo()
+    total = OpInfo()
     for info in items:
-        found |= info
-    return found
+        total |= info
+    return total
 
 
 # ---- from a program ------------------------------------------------------------------
 
 
 def of_program(program: Program, source: str) -> OpInfo:
-    """The operators that a program lists, with a key for each way they are called."""
+    """The operators that a program lists, with a key for each kind of call."""
     keys: dict[str, set[str]] = {}
     for method in program.methods:
         for name in method.operator_names:
@@ -137,7 +141,7 @@ def of_program(program: Program, source: str) -> OpInfo:
             keys[name].add(_key(method, call.args))
     ids = {each.id for method in program.methods for each in method.delegates}
     return replace(
-        _named(keys, source), features=frozenset(_BACKEND + one for one in ids)
+        _named(keys, source), features=frozenset(_BACKEND + backend for backend in ids)
     )
 
 
@@ -171,9 +175,9 @@ def _first_tensor(method: Method, index: int) -> Tensor | None:
 
 
 def of_names(text: str, known: Iterable[str] | None = None) -> OpInfo:
-    """Operators of a command line, "add.out,my::op.out"; aten:: may be left out.
+    """Operators from a command line, "add.out,my::op.out"; aten:: may be omitted.
 
-    SdkError that names every operator that is not in `known`, where it is given.
+    With `known`, raises an SdkError that names every operator that is not in it.
     """
     names = [name for name in re.split(r"[\s,]+", text) if name]
     full = [name if "::" in name else f"aten::{name}" for name in names]
@@ -183,7 +187,7 @@ def of_names(text: str, known: Iterable[str] | None = None) -> OpInfo:
 
 
 def check(names: Sequence[str], known: set[str], where: str) -> None:
-    """SdkError when `names` has operators that nobody knows."""
+    """Raise an SdkError if `names` has operators that are not in `known`."""
     problems = []
     for name in names:
         if name not in known:
@@ -198,9 +202,9 @@ def check(names: Sequence[str], known: set[str], where: str) -> None:
 
 
 def check_schemas(
-    info: OpInfo, known: Mapping[str, Operator], methods: Iterable[Method]
+    info: OpInfo, known: Mapping[str, OperatorKernels], methods: Iterable[Method]
 ) -> None:
-    """SdkError where a schema in a file fits neither Ember's kernels nor a call."""
+    """Raise an SdkError if a schema in a file contradicts Ember's kernels or a call."""
     counts = {
         op: len(kernel_library.arguments(schema))
         for op, (_, schema) in info.schemas.items()
@@ -233,9 +237,9 @@ def read(path: Path) -> OpInfo:
     data = documents.read_yaml(path, "the list of operators")
     if isinstance(data, list) or (isinstance(data, dict) and _is_library(data)):
         entries = kernel_library.of(path, data).entries
-        found = _named({entry.op: [DEFAULT] for entry in entries}, str(path))
+        info = _named({entry.op: [DEFAULT] for entry in entries}, str(path))
         given = {entry.op: (path, entry.schema) for entry in entries if entry.schema}
-        return replace(found, schemas=given)
+        return replace(info, schemas=given)
     if not isinstance(data, dict):
         raise SdkError(
             f"{path} is not a list of operators",
@@ -281,8 +285,10 @@ def _selected(path: Path, data: Mapping[str, Any]) -> OpInfo:
 
 
 def _sources(path: Path, entry: Any) -> frozenset[str]:
-    found = entry.get("debug_info") if isinstance(entry, dict) else None
-    return frozenset(str(one) for one in found or [paths.text(path)] if one is not None)
+    names = entry.get("debug_info") if isinstance(entry, dict) else None
+    return frozenset(
+        str(name) for name in names or [paths.text(path)] if name is not None
+    )
 
 
 def _dump(data: Any) -> str:

@@ -1,4 +1,4 @@
-"""What a user decides about kernels: folders of their own, pins, forbidden variants."""
+"""A user's choices about kernels become rules: own folders, pins, forbidden sets."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ember.kernels.library import Library
 
 @dataclass(frozen=True)
 class Rules:
-    """How kernels are chosen, beside what the board has."""
+    """How kernels are chosen, within what the board supports."""
 
     folders: tuple[Path, ...] = ()  # each with a kernels.yaml, tried before Ember's
     pins: Mapping[str, str] = field(default_factory=dict)  # kernel by operator
     # Kernel by call: (model, method, instruction).
     calls: Mapping[tuple[str, str, int], str] = field(default_factory=dict)
     forbid: tuple[str, ...] = ()  # instruction sets, as in a board's `isa`
-    smallest: bool = False  # without kernels that only buy speed
+    smallest: bool = False  # leave out kernels that only add speed
 
     @property
     def known(self) -> KernelList:
-        # Without folders the same list as everybody's: it is read once.
+        # Without folders, the list is shared: it is read only once.
         return kernels.load(self.folders) if self.folders else kernels.load()
 
     @property
     def libraries(self) -> tuple[Library, ...]:
-        """The user's own, known without reading Ember's list."""
+        """The user's libraries, without reading Ember's list."""
         return kernels.libraries_of(self.folders)
 
     def narrowed(self, board: Board) -> Board:
@@ -44,13 +44,13 @@ class Rules:
     def allowed(self, board: Board) -> dict[str, tuple[str, ...]]:
         """The candidates of every operator on `board`, pins first."""
         known = self.known
-        found = known.all(self.narrowed(board).isa, smallest=self.smallest)
+        candidates = known.all(self.narrowed(board).isa, smallest=self.smallest)
         for op, kernel in self.pins.items():
-            found[op] = pinned(known, found, op, kernel)
-        return found
+            candidates[op] = pinned(known, candidates, op, kernel)
+        return candidates
 
     def key(self) -> list[object]:
-        """All of it for a hash, without the files."""
+        """All rules, to be hashed; the files in the folders are not included."""
         calls = [[*call, kernel] for call, kernel in sorted(self.calls.items())]
         pins = sorted(self.pins.items())
         chosen = [pins, calls, list(self.forbid), self.smallest]
@@ -60,7 +60,7 @@ class Rules:
 def pinned(
     known: KernelList, allowed: Mapping[str, tuple[str, ...]], op: str, kernel: str
 ) -> tuple[str, ...]:
-    """That kernel alone; an SdkError when the operator does not have it."""
+    """Only that kernel; raises an SdkError if the operator does not have it."""
     if op not in known.operators:
         near = get_close_matches(op, known.operators, n=1)
         raise SdkError(

@@ -32,18 +32,18 @@ class Model:
 
     @property
     def methods(self) -> tuple[Method, ...]:
-        """Those that compute; all, when none does."""
+        """The methods that compute; all methods if none does."""
         every = self.program.methods
-        return tuple(one for one in every if not one.is_constant) or every
+        return tuple(method for method in every if not method.is_constant) or every
 
     def method(self, name: str | None) -> Method:
-        """The method of that name; without one `forward`, or the only one."""
+        """The method called `name`; by default the only method, or `forward`."""
         names = [method.name for method in self.methods]
         if name is None:
             name = names[0] if len(names) == 1 else "forward"
-        found = self.program.method(name)
-        if found is not None:
-            return found
+        named = self.program.method(name)
+        if named is not None:
+            return named
         near = get_close_matches(name, names, n=1)
         raise SdkError(
             f"{self.path} has no method '{name}'",
@@ -54,7 +54,7 @@ class Model:
 def read(path: Path, data: Sequence[Path] = ()) -> Model:
     """The model in `path`: a .pte, a .bpte, or a folder (a case) with one of them.
 
-    `data` are .ptd files; those of a folder are found by themselves.
+    `data` are .ptd files; those in a case folder are added automatically.
     """
     if path.is_dir():
         data = [*data, *sorted(path.glob("*.ptd"))]
@@ -68,9 +68,9 @@ def read(path: Path, data: Sequence[Path] = ()) -> Model:
     if not parsed.methods:
         raise SdkError(f"{file} has no methods", hint="export the program again")
     blobs = []
-    for one in data:
-        blob = files.read(one)
-        tensor_data.parse(blob, str(one))
+    for data_file in data:
+        blob = files.read(data_file)
+        tensor_data.parse(blob, str(data_file))
         blobs.append(blob)
     return Model(paths.text(name), path, content, tuple(blobs), parsed)
 
@@ -80,12 +80,12 @@ def program_in(folder: Path) -> Path:
     for name in ("model.pte", "model.bpte"):
         if (folder / name).is_file():
             return folder / name
-    found = sorted([*folder.glob("*.pte"), *folder.glob("*.bpte")])
-    if len(found) == 1:
-        return found[0]
+    programs = sorted([*folder.glob("*.pte"), *folder.glob("*.bpte")])
+    if len(programs) == 1:
+        return programs[0]
     raise SdkError(
-        f"{folder} has {len(found)} programs, and one is needed"
-        if found
+        f"{folder} has {len(programs)} programs, and one is needed"
+        if programs
         else f"{folder} has no program",
         hint="give a .pte, a .bpte or a case folder with model.pte in it",
     )

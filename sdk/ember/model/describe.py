@@ -1,4 +1,4 @@
-"""A program, bundle or tensor data -> plain dicts that say what is in it.
+"""A program, bundle or tensor data -> plain dicts that describe the contents.
 
 The dicts are what `ember inspect --json` writes; inspect_tables.py shows them.
 """
@@ -23,75 +23,77 @@ Facts = dict[str, Any]
 
 
 def program(
-    one: Program, methods: Iterable[Method] | None = None, *, values: bool = False
+    program: Program, methods: Iterable[Method] | None = None, *, values: bool = False
 ) -> Facts:
-    """Everything about a program, and of its methods (all by default).
+    """Everything about a program and its methods (all by default).
 
-    Each value and instruction only on request.
+    Values and instructions are listed one by one only if `values` is set.
     """
-    shown = one.methods if methods is None else methods
-    layout = one.layout
+    shown = program.methods if methods is None else methods
+    layout = program.layout
     return {
         "kind": "program",
-        "version": one.version,
+        "version": program.version,
         "bytes": layout.file_size,
         "flatbuffer_bytes": layout.flatbuffer_size,
         "extended_header": layout.has_header,
         "segment_alignment": layout.segment_alignment,
         "constant_alignment": layout.constant_alignment,
         "methods": [method(each, values=values) for each in shown],
-        "constants": constants(one),
-        "initial_states": _initial_states(one),
-        "external_constants": _external(one),
+        "constants": constants(program),
+        "initial_states": _initial_states(program),
+        "external_constants": _external(program),
         "segments": [
             {"offset": each.offset, "bytes": each.size, "use": each.use}
             for each in layout.segments
         ],
         "named_data": [
-            {"key": each.key, "bytes": len(each.data)} for each in one.named_data
+            {"key": each.key, "bytes": len(each.data)} for each in program.named_data
         ],
     }
 
 
-def method(one: Method, *, values: bool = False) -> Facts:
+def method(method: Method, *, values: bool = False) -> Facts:
     facts: Facts = {
-        "name": one.name,
-        "inputs": [_value(one, index) for index in one.inputs],
-        "outputs": [_value(one, index) for index in one.outputs],
-        "value_count": len(one.values),
-        "value_kinds": _counts(type(value).__name__ for value in one.values),
-        "instruction_count": len(one.instructions),
-        "instruction_kinds": _counts(type(each).__name__ for each in one.instructions),
-        "operators": operators(one),
-        "delegates": _delegates(one),
-        "planned": _planned(one),
-        "planned_bytes": one.planned_bytes,
+        "name": method.name,
+        "inputs": [_value(method, index) for index in method.inputs],
+        "outputs": [_value(method, index) for index in method.outputs],
+        "value_count": len(method.values),
+        "value_kinds": _counts(type(value).__name__ for value in method.values),
+        "instruction_count": len(method.instructions),
+        "instruction_kinds": _counts(
+            type(each).__name__ for each in method.instructions
+        ),
+        "operators": operators(method),
+        "delegates": _delegates(method),
+        "planned": _planned(method),
+        "planned_bytes": method.planned_bytes,
     }
     if values:
-        facts["values"] = [_value(one, index) for index in range(len(one.values))]
+        facts["values"] = [_value(method, index) for index in range(len(method.values))]
         facts["instructions"] = [
-            _instruction(one, index) for index in range(len(one.instructions))
+            _instruction(method, index) for index in range(len(method.instructions))
         ]
     return facts
 
 
-def operators(one: Method) -> list[Facts]:
-    """One entry an operator: its calls and the tensor types they work on."""
-    calls: Counter[str] = Counter(dict.fromkeys(one.operator_names, 0))
-    kinds: dict[str, dict[str, None]] = {name: {} for name in one.operator_names}
-    for _, name, call in one.kernel_calls():
+def operators(method: Method) -> list[Facts]:
+    """One entry per operator: its number of calls and the dtypes that they use."""
+    calls: Counter[str] = Counter(dict.fromkeys(method.operator_names, 0))
+    kinds: dict[str, dict[str, None]] = {name: {} for name in method.operator_names}
+    for _, name, call in method.kernel_calls():
         calls[name] += 1
-        kinds[name].update(dict.fromkeys(_dtypes(one, call.args)))
+        kinds[name].update(dict.fromkeys(_dtypes(method, call.args)))
     return [
         {"name": name, "calls": calls[name], "dtypes": list(kinds[name])}
         for name in sorted(kinds)
     ]
 
 
-def constants(one: Program) -> Facts:
-    """The constants, with the ones that no instruction uses marked."""
-    used = one.used_constants()
-    owners = _owners(one)
+def constants(program: Program) -> Facts:
+    """The constants; those that no instruction uses are marked."""
+    used = program.used_constants()
+    owners = _owners(program)
     items = [
         {
             "index": index,
@@ -99,7 +101,7 @@ def constants(one: Program) -> Facts:
             "used": index in used,
             **_tensor_facts(owners.get(index)),
         }
-        for index, data in enumerate(one.constants)
+        for index, data in enumerate(program.constants)
         if index > 0
     ]
     unused = [item for item in items if not item["used"]]
@@ -108,15 +110,15 @@ def constants(one: Program) -> Facts:
         "bytes": sum(item["bytes"] for item in items),
         "unused_count": len(unused),
         "unused_bytes": sum(item["bytes"] for item in unused),
-        "inline": one.layout.inline_constants,
+        "inline": program.layout.inline_constants,
         "items": items,
     }
 
 
-def _owners(one: Program) -> dict[int, Tensor]:
-    """For each constant the largest tensor over it."""
+def _owners(program: Program) -> dict[int, Tensor]:
+    """For each constant, the largest tensor that refers to it."""
     owners: dict[int, Tensor] = {}
-    for each in one.methods:
+    for each in program.methods:
         for _, tensor in each.tensors:
             known = owners.get(tensor.data_index)
             if tensor.is_constant and (known is None or known.nbytes < tensor.nbytes):
@@ -135,30 +137,30 @@ def _tensor_facts(tensor: Tensor | None) -> Facts:
     }
 
 
-def _initial_states(one: Program) -> list[Facts]:
+def _initial_states(program: Program) -> list[Facts]:
     return [
         {"segment": number, "index": index, "bytes": len(data)}
-        for number, pieces in enumerate(one.mutable_data)
+        for number, pieces in enumerate(program.mutable_data)
         for index, data in enumerate(pieces)
         if index > 0
     ]
 
 
-def _external(one: Program) -> list[Facts]:
-    found: dict[str | None, Tensor] = {}
-    for each in one.methods:
+def _external(program: Program) -> list[Facts]:
+    tensors: dict[str | None, Tensor] = {}
+    for each in program.methods:
         for _, tensor in each.tensors:
             if tensor.is_external:
-                found.setdefault(tensor.name, tensor)
+                tensors.setdefault(tensor.name, tensor)
     return [
-        {**_tensor_facts(tensor), "bytes": tensor.nbytes} for tensor in found.values()
+        {**_tensor_facts(tensor), "bytes": tensor.nbytes} for tensor in tensors.values()
     ]
 
 
-def _delegates(one: Method) -> list[Facts]:
+def _delegates(method: Method) -> list[Facts]:
     calls = Counter(
         each.delegate_index
-        for each in one.instructions
+        for each in method.instructions
         if isinstance(each, programs.DelegateCall)
     )
     return [
@@ -174,7 +176,7 @@ def _delegates(one: Method) -> list[Facts]:
             ],
         }
         | ({"nodes": _nodes(each.data)} if each.id == xnnpack.BACKEND else {})
-        for index, each in enumerate(one.delegates)
+        for index, each in enumerate(method.delegates)
     ]
 
 
@@ -195,15 +197,15 @@ def _nodes(payload: bytes) -> list[Facts]:
     ]
 
 
-def _planned(one: Method) -> list[Facts]:
+def _planned(method: Method) -> list[Facts]:
     tensors: Counter[int] = Counter(
         tensor.allocation.memory_id
-        for _, tensor in one.tensors
+        for _, tensor in method.tensors
         if tensor.allocation is not None
     )
     return [
         {"id": index, "bytes": size, "tensors": tensors[index]}
-        for index, size in enumerate(one.planned_sizes)
+        for index, size in enumerate(method.planned_sizes)
         if index > 0
     ]
 
@@ -212,26 +214,26 @@ def _counts(names: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-def _dtypes(one: Method, args: Iterable[int]) -> list[str]:
-    """Types of the tensors among arguments, lists included, each once, in order."""
-    found: dict[str, None] = {}
+def _dtypes(method: Method, args: Iterable[int]) -> list[str]:
+    """The distinct dtypes of the tensors in `args`, also those in lists, in order."""
+    labels: dict[str, None] = {}
     for index in args:
-        value = one.values[index]
+        value = method.values[index]
         items: tuple[int, ...] = (index,)
         if isinstance(value, programs.TensorList | programs.OptionalTensorList):
             items = tuple(item for item in value.items if item >= 0)
         for item in items:
-            tensor = one.values[item]
+            tensor = method.values[item]
             if isinstance(tensor, Tensor):
-                found[tensor.dtype.label] = None
-    return list(found)
+                labels[tensor.dtype.label] = None
+    return list(labels)
 
 
 # ---- values ------------------------------------------------------------------------
 
 
-def _value(one: Method, index: int) -> Facts:
-    value = one.values[index]
+def _value(method: Method, index: int) -> Facts:
+    value = method.values[index]
     facts: Facts = {"value": index, "kind": type(value).__name__}
     if isinstance(value, Tensor):
         facts |= _tensor_facts(value)
@@ -244,14 +246,14 @@ def _value(one: Method, index: int) -> Facts:
             "offset": value.allocation.offset if value.allocation else None,
         }
     elif not isinstance(value, programs.Null):
-        facts["content"] = _content(one, value)
+        facts["content"] = _content(method, value)
     return facts
 
 
-def _content(one: Method, value: programs.Value) -> Any:
+def _content(method: Method, value: programs.Value) -> Any:
     match value:
         case programs.IntList():
-            numbers = one.int_list(value)
+            numbers = method.int_list(value)
             return list(value.items if numbers is None else numbers)
         case programs.Tensor() | programs.Null():
             return None
@@ -266,15 +268,15 @@ def _content(one: Method, value: programs.Value) -> Any:
             return value.value
 
 
-def _instruction(one: Method, index: int) -> Facts:
-    each = one.instructions[index]
+def _instruction(method: Method, index: int) -> Facts:
+    each = method.instructions[index]
     facts: Facts = {"index": index, "kind": type(each).__name__}
     match each:
         case programs.KernelCall(operator, args):
-            name = one.operators[operator].full_name
+            name = method.operators[operator].full_name
             facts |= {"name": name, "args": list(args)}
         case programs.DelegateCall(delegate, args):
-            facts |= {"name": one.delegates[delegate].id, "args": list(args)}
+            facts |= {"name": method.delegates[delegate].id, "args": list(args)}
         case programs.MoveCall(source, target):
             facts |= {"args": [source, target]}
         case programs.JumpFalseCall(condition, target):
@@ -287,11 +289,11 @@ def _instruction(one: Method, index: int) -> Facts:
 # ---- bundles and tensor data -------------------------------------------------------
 
 
-def bundle(one: Bundle) -> Facts:
+def bundle(bundle: Bundle) -> Facts:
     """The tests of a bundle; its program is described by `program`."""
     return {
         "kind": "bundled program",
-        "version": one.version,
+        "version": bundle.version,
         "suites": [
             {
                 "method": suite.method,
@@ -303,13 +305,13 @@ def bundle(one: Bundle) -> Facts:
                     for case in suite.cases
                 ],
             }
-            for suite in one.suites
+            for suite in bundle.suites
         ],
     }
 
 
 def _bundled(value: bundles.Value) -> Facts:
-    if isinstance(value, bundles.Tensor):
+    if isinstance(value, bundles.BundledTensor):
         return {
             "kind": "Tensor",
             "dtype": value.dtype.label,

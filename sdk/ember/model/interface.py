@@ -1,7 +1,7 @@
-"""A method's inputs and outputs become what an application must know of them.
+"""A method's inputs and outputs become what an application must know about them.
 
-Scales and zero points of integers are told by constant methods, with the names that
-executorch.exir.passes.quantize_io_pass gives them and `ember export --io int8` writes.
+Scales and zero points of integers come from constant methods, with the names that
+executorch.exir.passes.quantize_io_pass and `ember export --io int8` give them.
 """
 
 from __future__ import annotations
@@ -53,39 +53,41 @@ class Edge:
         return text
 
 
-def of(one: Program, method: Method) -> tuple[Edge, ...]:
+def of(program: Program, method: Method) -> tuple[Edge, ...]:
     """The inputs, then the outputs."""
     return (
-        *_edges(one, method, "input", method.input_values),
-        *_edges(one, method, "output", method.output_values),
+        *_edges(program, method, "input", method.input_values),
+        *_edges(program, method, "output", method.output_values),
     )
 
 
 def _edges(
-    one: Program, method: Method, kind: str, values: tuple[Any, ...]
+    program: Program, method: Method, kind: str, values: tuple[Any, ...]
 ) -> Iterator[Edge]:
     for index, tensor in enumerate(values):
         if not isinstance(tensor, Tensor):
             continue
-        found: tuple[float | None, int | None] = (None, None)
+        step: tuple[float | None, int | None] = (None, None)
         if not tensor.dtype.is_float:
-            found = _step(one, method, f"{kind}{index}")
-        yield Edge(kind, index, tensor, *found)
+            step = _step(program, method, f"{kind}{index}")
+        yield Edge(kind, index, tensor, *step)
 
 
-def _step(one: Program, method: Method, name: str) -> tuple[float | None, int | None]:
-    """Scale and zero point; of the method by its name, or of the only one."""
-    alone = sum(not each.is_constant for each in one.methods) == 1
+def _step(
+    program: Program, method: Method, name: str
+) -> tuple[float | None, int | None]:
+    """Scale and zero point, under the method's name or, with one method, without it."""
+    alone = sum(not each.is_constant for each in program.methods) == 1
     for prefix in (f"{method.name}_", *([""] if alone else [])):
-        scale = _constant(one, f"{prefix}{name}_scale")
-        zero = _constant(one, f"{prefix}{name}_zp")
+        scale = _constant(program, f"{prefix}{name}_scale")
+        zero = _constant(program, f"{prefix}{name}_zp")
         if isinstance(scale, float | int) and isinstance(zero, int):
             return float(scale), zero
     return None, None
 
 
-def _constant(one: Program, name: str) -> float | int | None:
-    method = one.method(name)
+def _constant(program: Program, name: str) -> float | int | None:
+    method = program.method(name)
     if method is None or not method.is_constant or len(method.outputs) != 1:
         return None
     (value,) = method.output_values

@@ -1,18 +1,18 @@
-"""The `memory:` part of ember.yaml becomes what a user decides about places in memory.
+"""The `memory:` section of ember.yaml becomes the user's wishes for memory placement.
 
 memory:
-  place:                         # the memory, or memories, that something may lie in
+  place:                         # the memory, or memories, that it may be placed in
     inputs: dtcm                 # a class: one of CLASSES
     constants: [flash, sram]
-    aten::softmax.out: dtcm      # what an operator writes
-    forward/12: sram             # a value of a method, or MODEL/METHOD/VALUE
-    kv_cache: sram               # a tensor by the name that the program gives it
-  reserve: {dtcm: 64K}           # bytes that the application keeps
-  forbid: [ddr]                  # memories that models keep out of
-  align: 32                      # bytes, of all that is written; or by class
+    aten::softmax.out: dtcm      # the outputs of an operator
+    forward/12: sram             # METHOD/VALUE or MODEL/METHOD/VALUE
+    kv_cache: sram               # a tensor, by its name in the program
+  reserve: {dtcm: 64K}           # bytes that are left to the application
+  forbid: [ddr]                  # memories that models must not use
+  align: 32                      # alignment in bytes of written memory; or by class
   exclusive: [[ears, eyes/scan]] # MODEL or MODEL/METHOD that never run together
-  code: {itcm: [conv*]}          # kernels, by name or operator, that run there
-  reload: true                   # methods are loaded again: their payloads stay
+  code: {itcm: ["*conv*"]}       # kernels, by name or operator, that run there
+  reload: true                   # methods are loaded again later: keep their payloads
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ember.model import Model
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
-# Classes, and the role that a memory must hold for each.
+# The role that a memory must have to hold each class.
 CLASSES: dict[str, Role] = {
     "activations": "planned",
     "inputs": "planned",
@@ -66,7 +66,7 @@ class Steering:
     def wishes(
         self, model: Model, method: Method, values: Iterable[int]
     ) -> tuple[str, ...]:
-        """What `place` may say of a storage with these values; its class is first."""
+        """The keys of `place` that match a storage of these values; its class first."""
         inside = set(values)
         kind = "activations"
         if inside & set(method.inputs):
@@ -81,7 +81,7 @@ class Steering:
         return (kind, *named)
 
     def check(self, board: Board, models: Sequence[Model]) -> None:
-        """SdkError that names everything which the board or the models do not have."""
+        """Raise an SdkError that names all that the board or the models do not have."""
         problems = [*self._of_memories(board), *self._of_words(models)]
         problems += self._of_groups(models)
         if problems:
@@ -92,7 +92,7 @@ class Steering:
             )
 
     def groups(self, models: Sequence[Model]) -> tuple[frozenset[tuple[int, str]], ...]:
-        """What `exclusive` names: methods by the number of their model."""
+        """The groups of `exclusive`, as pairs of model number and method."""
         return tuple(
             frozenset(method for word in group for method in _methods(word, models))
             for group in self.exclusive
@@ -111,47 +111,50 @@ class Steering:
                     " at least two that never run together"
                 )
             for word in group:
-                found = _methods(word, models)
-                if not found:
+                methods = _methods(word, models)
+                if not methods:
                     yield (
                         f"exclusive: {word} is neither a model nor MODEL/METHOD"
                         f"{_near(word, known)}"
                     )
-                if seen & found:
+                if seen & methods:
                     yield (
                         f"exclusive: {word} is named twice: remove one, or merge the"
                         " groups"
                     )
-                seen |= found
+                seen |= methods
 
     def _of_memories(self, board: Board) -> Iterator[str]:
         sizes = {memory.name: memory.size for memory in board.memories}
         named = [
-            (f"place: {word}", one) for word in self.place for one in self.place[word]
+            (f"place: {word}", memory)
+            for word in self.place
+            for memory in self.place[word]
         ]
-        named += [("reserve", one) for one in self.reserve]
-        named += [("forbid", one) for one in self.forbid]
-        named += [("code", one) for one in self.code]
+        named += [("reserve", memory) for memory in self.reserve]
+        named += [("forbid", memory) for memory in self.forbid]
+        named += [("code", memory) for memory in self.code]
         yield from (
-            f"{where}: board {board.name} has no memory {one}{_near(one, sizes)}"
-            for where, one in named
-            if one not in sizes
+            f"{where}: board {board.name} has no memory {memory}{_near(memory, sizes)}"
+            for where, memory in named
+            if memory not in sizes
         )
-        for one, size in self.reserve.items():
-            if one in sizes and size > sizes[one]:
-                yield f"reserve: {one} has {sizes[one]:,} bytes, not {size:,}"
-        for one in self.code:
-            if one in sizes:
-                yield from _unable_to_run(board, one)
+        for memory_name, size in self.reserve.items():
+            if memory_name in sizes and size > sizes[memory_name]:
+                room = sizes[memory_name]
+                yield f"reserve: {memory_name} has {room:,} bytes, not {size:,}"
+        for memory_name in self.code:
+            if memory_name in sizes:
+                yield from _unable_to_run(board, memory_name)
         for word, memories in self.place.items():
             role = CLASSES.get(word, "planned")
-            for one in memories:
-                if one in sizes and one not in self.forbid:
-                    yield from _unable(board, word, one, role)
+            for memory_name in memories:
+                if memory_name in sizes and memory_name not in self.forbid:
+                    yield from _unable(board, word, memory_name, role)
             if set(memories) <= set(self.forbid):
                 yield f"place: {word} allows only memories that `forbid` excludes"
         for role in dict.fromkeys(CLASSES.values()):
-            holders = {one.name for one in board.memories_for(role)}
+            holders = {memory.name for memory in board.memories_for(role)}
             if holders and holders <= set(self.forbid):
                 yield f"forbid: no memory is left that can hold {role}"
 
@@ -170,9 +173,9 @@ class Steering:
 
 
 def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
-    holders = {one.name for one in board.memories_for(role)}
-    if word == "constants":  # used in place, or copied
-        holders |= {one.name for one in board.memories_for("planned")}
+    holders = {holder.name for holder in board.memories_for(role)}
+    if word == "constants":  # read in place, or copied to RAM
+        holders |= {holder.name for holder in board.memories_for("planned")}
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
         yield f"place: {word} cannot go in {memory}, only in {able}"
@@ -192,7 +195,7 @@ def _unable_to_run(board: Board, memory: str) -> Iterator[str]:
 
 
 def _methods(word: str, models: Sequence[Model]) -> set[tuple[int, str]]:
-    """The methods that MODEL or MODEL/METHOD means, of one model METHOD too."""
+    """The methods named by MODEL or MODEL/METHOD, or METHOD if there is one model."""
     return {
         (number, method.name)
         for number, model in enumerate(models)
@@ -208,28 +211,30 @@ def _near(word: str, known: Iterable[str]) -> str:
 
 
 def _values(word: str, model: Model, method: Method) -> list[int]:
-    """The planned values of a method that a word is about."""
+    """The planned values of a method that `word` refers to."""
     parts = word.rsplit("/", 2)
     if "::" in word:
-        found = [one.args[-1] for _, name, one in method.kernel_calls() if name == word]
+        named = [
+            call.args[-1] for _, name, call in method.kernel_calls() if name == word
+        ]
     elif len(parts) > 1 and parts[-1].isdecimal():
         of = [model.name, method.name][-len(parts) + 1 :]
-        found = [int(parts[-1])] if parts[:-1] == of else []
+        named = [int(parts[-1])] if parts[:-1] == of else []
     else:
-        found = [n for n, one in method.tensors if one.name == word]
-    return [n for n in _flat(method, found) if _is_planned(method, n)]
+        named = [n for n, tensor in method.tensors if tensor.name == word]
+    return [n for n in _flat(method, named) if _is_planned(method, n)]
 
 
 def _flat(method: Method, values: Iterable[int]) -> Iterator[int]:
     for index in values:
         if index < len(method.values):
-            one = method.values[index]
-            if isinstance(one, types.TensorList):
-                yield from one.items
+            value = method.values[index]
+            if isinstance(value, types.TensorList):
+                yield from value.items
             else:
                 yield index
 
 
 def _is_planned(method: Method, index: int) -> bool:
-    one = method.values[index]
-    return isinstance(one, types.Tensor) and one.allocation is not None
+    value = method.values[index]
+    return isinstance(value, types.Tensor) and value.allocation is not None

@@ -1,1 +1,1 @@
-"""A folder of sources gets what build systems ask for: manifests out of templates/."""
+"""A folder of sources gets the manifests that build systems need, from templates/."""

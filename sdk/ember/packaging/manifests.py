@@ -1,7 +1,7 @@
-"""Kinds of projects become manifests beside src/, all of one version.
+"""Kinds of projects become manifests beside src/, all with the same version.
 
-A template is a file of templates/<kind>/ with words like @VERSION@; its place there is
-its place in the folder.
+A template is a file of templates/<kind>/ with placeholders like @VERSION@; its path
+there is its path in the package.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ember import __version__, output, paths
 from ember.errors import UsageError
 from ember.packaging import sources as sources_of
 
-_PDSC = "model.pdsc"  # the template, whose file is named by the pack
+_PDSC = "model.pdsc"  # the template; the file is renamed after the pack
 DESCRIPTION = "ExecuTorch programs on microcontrollers, without a heap"
 LICENSE = "Apache-2.0"
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -34,6 +34,7 @@ class PackageKind:
     needs_model: bool = True
 
 
+LINUX = "linux"  # compiled, not sources: linux.py
 KINDS = {
     "sources": PackageKind("src/ alone", (), needs_model=False),
     "cmake": PackageKind("a library for add_subdirectory()", ("cmake",)),
@@ -44,11 +45,12 @@ KINDS = {
     "arduino": PackageKind("a library", ("arduino",)),
     "cmsis-pack": PackageKind("a .pack", ("cmsis-pack",)),
     "esp-idf": PackageKind("a component", ("cmake", "esp-idf")),
+    LINUX: PackageKind("a static library and a program for AArch64", ()),
 }
 
 
 def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
-    """The kinds called `wanted`; without any, all that can be made."""
+    """The kinds named in `wanted`; if it is empty, every kind that can be written."""
     for name in wanted:
         if name not in KINDS:
             raise UsageError(
@@ -60,12 +62,18 @@ def kinds(wanted: Sequence[str], *, models: bool) -> list[str]:
                 f"a package for {name} needs a model, but none was given",
                 hint="name a .pte",
             )
-    every = [name for name, one in KINDS.items() if models or not one.needs_model]
+    if LINUX in wanted and set(wanted) != {LINUX}:
+        raise UsageError(
+            "a package for linux is compiled: it needs a separate folder",
+            hint="run `ember package` once for linux, and once for the others",
+        )
+    every = [name for name, kind in KINDS.items() if models or not kind.needs_model]
+    every = [name for name in every if name != LINUX]
     return list(dict.fromkeys(wanted)) or every
 
 
 def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[Path]:
-    """Write the manifests of the kinds `wanted` into `folder`; their files.
+    """Write the manifests of the kinds `wanted` into `folder` and return their paths.
 
     `sources` are the C files below src/.
     """
@@ -80,25 +88,25 @@ def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[P
             f'        <file category="sourceC" name="src/{name}"/>' for name in sources
         ),
     }
-    made = []
+    written = []
     for template in dict.fromkeys(t for kind in wanted for t in KINDS[kind].templates):
-        # PlatformIO's stand with its platform; they hold Python that SCons runs.
+        # PlatformIO's templates are kept with its platform: SCons runs their Python.
         place = paths.platformio() if template == "library" else _TEMPLATES
-        made += expand(place / template, folder, words)
-    if made:
+        written += expand(place / template, folder, words)
+    if written:
         licence = folder / "LICENSE"
         output.write_text((paths.root() / "LICENSE").read_text("utf-8"), licence)
-        made.append(licence)
+        written.append(licence)
     if "cmsis-pack" in wanted:
         description = folder / f"Ember.{pack}.pdsc"
         (folder / _PDSC).replace(description)
-        made = [one for one in made if one.name != _PDSC]
-        made += [description, _archive(description, date)]
-    return made
+        written = [path for path in written if path.name != _PDSC]
+        written += [description, _archive(description, date)]
+    return written
 
 
 def _pack_name(folder: Path) -> str:
-    """What the pack is called: each model is a pack of its own."""
+    """The name of the pack, made of the names of its models."""
     record = folder / sources_of.RECORD
     if not record.is_file():
         return "Ember"
@@ -107,7 +115,7 @@ def _pack_name(folder: Path) -> str:
 
 
 def _date() -> datetime.date:
-    """Today, or what SOURCE_DATE_EPOCH says, for archives that are always the same."""
+    """Today, or the date in SOURCE_DATE_EPOCH, which makes archives reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.datetime.now(datetime.UTC)
     if given.isdecimal():
@@ -118,8 +126,8 @@ def _date() -> datetime.date:
 def expand(
     template: Path, folder: Path, words: dict[str, str], *, skip: Sequence[str] = ()
 ) -> list[Path]:
-    """Copy a folder of templates with its words replaced; the files that were made."""
-    made = []
+    """Copy a folder of templates, fill in `words`, and return the files written."""
+    written = []
     for path in sorted(template.rglob("*")):
         name = path.relative_to(template).as_posix()
         if not path.is_file() or "__pycache__" in name or name in skip:
@@ -128,12 +136,12 @@ def expand(
         target = folder / name
         paths.writable_folder(target.parent)
         output.write_text(_WORD.sub(lambda match: words[match[1]], text), target)
-        made.append(target)
-    return made
+        written.append(target)
+    return written
 
 
 def _archive(description: Path, date: datetime.date) -> Path:
-    """The .pack: a zip archive of what the .pdsc names, and of itself."""
+    """The .pack: a zip archive of the .pdsc and the files that it names."""
     folder = description.parent
     path = folder / f"{description.stem}.{__version__}.pack"
     files = [description, folder / "LICENSE"]
@@ -145,7 +153,7 @@ def _archive(description: Path, date: datetime.date) -> Path:
         0,
         0,
         0,
-    )  # zip has none before
+    )  # zip cannot store earlier dates
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in files:
             name = file.relative_to(folder).as_posix()

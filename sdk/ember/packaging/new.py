@@ -1,7 +1,7 @@
-"""A board and a model become a project that builds at once.
+"""A board and a model become a project that is ready to build.
 
 cmake       CMakeLists.txt; the model is packed when it is configured
-platformio  platformio.ini, tests for `pio test`; .ember/ is made for this computer
+platformio  platformio.ini, tests for `pio test`; .ember/ is generated for this host
 zephyr      an application, and the model as a module in ember/
 arduino     a sketch, and the model as a library in libraries/
 """
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 @dataclass(frozen=True)
 class NewProject:
     folder: Path
-    name: str  # for targets and files
+    name: str  # of targets and files
     board: Board
     model: Path  # in the project
 
@@ -39,8 +39,8 @@ class NewProject:
 
     def package(self, kind: str, folder: Path) -> None:
         options = build.Options()
-        made = sources.write([self.model], self.board, folder, options)
-        manifests.write(folder, [kind], made)
+        written = sources.write([self.model], self.board, folder, options)
+        manifests.write(folder, [kind], written)
 
     def expand(self, template: str) -> None:
         words = {
@@ -88,7 +88,7 @@ def _platformio(project: NewProject) -> Sequence[str]:
 
 
 def _note_platformio(*, with_scons: bool) -> None:
-    """What `pio` would otherwise fail for later."""
+    """Warn early of what would make `pio` fail later."""
     if not _has_platformio():
         output.note(
             "PlatformIO is not installed: there is no `pio` on the PATH",
@@ -140,7 +140,7 @@ TEMPLATES: dict[str, Callable[[NewProject], Sequence[str]]] = {
 def create(
     folder: Path, template: str, board_name: str, model: Path | None
 ) -> Sequence[str]:
-    """Make the project in `folder`; the commands that build it."""
+    """Create the project in `folder` and return the commands that build it."""
     if template not in TEMPLATES:
         raise UsageError(
             f"there is no template '{template}'",
@@ -150,7 +150,7 @@ def create(
         raise SdkError(f"{folder} is not empty", hint="name a new folder")
     board = boards.load(board_name)
     given = model or paths.examples() / "models" / "digits" / "digits.pte"
-    with writing.folder(folder) as place:  # before the work that the checks cost
+    with writing.folder(folder) as place:  # claimed before the checks, which take long
         content = _buildable(given, board, template)
         model_name = _NAME.sub("_", given.stem if given.is_file() else given.name)
         target = place / "models" / f"{model_name}.pte"
@@ -160,7 +160,7 @@ def create(
 
 
 def _buildable(given: Path, board: Board, template: str) -> bytes:
-    """The program's bytes, when the board can run it and a template can hold it."""
+    """The program's bytes, checked against what the board and the template support."""
     part = None if template == "cmake" else sources.library_board(board)
     build.check([given], board, build.Options(), part=part)
     model = models.read(given)

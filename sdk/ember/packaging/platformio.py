@@ -3,10 +3,11 @@
 library/       the library that packs models, for lib_deps
 platform/      platform.json, builders, run.py; boards/ and linker scripts of every
                Cortex-M board that GCC compiles for
-packages/      the compiler of this computer, and the SCons of its PlatformIO
+packages/      the host's cross compiler, and the SCons of its PlatformIO
 python.json    the interpreter that has Ember
 
-All of it is made for this computer: a project ignores the folder and makes it again.
+All of it is specific to this host: projects keep the folder out of version control
+and generate it again.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from ember.toolchain import consoles, emulator, linker, tools
 
 _PREFIX = "arm-none-eabi-"
 _PORT = "ember_port_sources_cortexm"
-# What a package of PlatformIO calls itself: GCC 12.2 is 1.120200.
+# The version scheme of PlatformIO's packages: GCC 12.2 is 1.120200.
 _GCC = "1.{0}{1:02}{2:02}.0"
 _SCONS = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -38,7 +39,7 @@ import SCons.Script
 
 SCons.Script.main()
 """
-# Asks PlatformIO's Python for the SCons that it wants and has.
+# Asks PlatformIO's Python which version of SCons it requires, and whether it has SCons.
 _QUESTION = """\
 import SCons, platformio.dependencies as d
 print(d.get_core_dependencies()["tool-scons"])"""
@@ -48,7 +49,7 @@ OWN = ("library", "platform", "packages")
 
 
 def write(folder: Path) -> None:
-    """Write the four of them into an empty `folder`."""
+    """Write the library, platform, packages and python.json into an empty `folder`."""
     library = paths.writable_folder(folder / "library")
     manifests.write(library, ["platformio"], sources.write_headers(library))
     words = {"VERSION": __version__, "LICENSE": manifests.LICENSE}
@@ -70,22 +71,22 @@ def write(folder: Path) -> None:
 
 
 def known_boards() -> list[str]:
-    """The boards of the platform."""
+    """Names of the boards that the platform supports."""
     return [name for name in boards.names() if is_known(boards.load(name))]
 
 
 def is_known(board: Board) -> bool:
-    """Whether the platform has start-up code for it."""
+    """Whether the platform has start-up code for the board."""
     return board.port == "cortexm"
 
 
 def has_scons(folder: Path) -> bool:
-    """Whether PlatformIO's SCons was found, so that nothing is downloaded."""
+    """Whether PlatformIO's SCons is installed, so that nothing is downloaded."""
     return (folder / "packages" / "tool-scons" / "package.json").is_file()
 
 
 def board_facts(board: Board) -> dict[str, Any]:
-    """The board as PlatformIO describes boards."""
+    """The board in PlatformIO's format."""
     where = linker.place(board)
     runner = board.runner
     words: list[str] = []
@@ -114,7 +115,7 @@ def board_facts(board: Board) -> dict[str, Any]:
 
 
 def _flags(board: Board) -> str:
-    """The options of its core; GNU as knows Helium too badly."""
+    """The compiler options of the core, without Helium, which GNU as supports badly."""
     assert board.core is not None
     helium = "+nomve" if "mve" in board.isa else ""
     flags = re.sub(r"-m(cpu|arch)=\S+", rf"\g<0>{helium}", board.core.flags, count=1)
@@ -122,29 +123,29 @@ def _flags(board: Board) -> str:
 
 
 def port_sources(board: Board) -> list[str]:
-    """Start-up code and console of a board: files below runtime_c/port."""
+    """Start-up code and console of a board, as paths below runtime_c/port."""
     port = paths.runtime() / "port"
     listed = (port / "CMakeLists.txt").read_text(encoding="utf-8")
-    found = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
-    assert found is not None
-    names = found[1].split()
+    assignment = re.search(rf"set\({_PORT} ([^)]*)\)", listed)
+    assert assignment is not None
+    names = assignment[1].split()
     if board.console == "uart" and board.uart is not None:
         line = uart.console(board.uart, board.port)
         names = [name for name in names if not consoles.is_semihosting(name)]
-        names += [one.relative_to(port).as_posix() for one in line]
+        names += [source.relative_to(port).as_posix() for source in line]
     return names
 
 
 def _write_framework(folder: Path, sources: Iterable[str]) -> None:
-    """The port's sources and headers, with the includes that they have."""
+    """Copy the port's sources, and the headers that they include."""
     port = paths.runtime() / "port"
-    found = {port / name for name in sources}
-    for place in {one.parent for one in found} | {port}:
-        found |= set(place.glob("*.h"))
-    for one in sorted(found):
-        _copy(one, folder / "port" / one.relative_to(port))
-    for one in (paths.runtime() / "include" / "ember").glob("*.h"):
-        _copy(one, folder / "include" / "ember" / one.name)
+    files = {port / name for name in sources}
+    for place in {file.parent for file in files} | {port}:
+        files |= set(place.glob("*.h"))
+    for file in sorted(files):
+        _copy(file, folder / "port" / file.relative_to(port))
+    for file in (paths.runtime() / "include" / "ember").glob("*.h"):
+        _copy(file, folder / "include" / "ember" / file.name)
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -153,12 +154,12 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _write_toolchain(folder: Path) -> None:
-    """Links to this computer's compiler; without one PlatformIO downloads its own."""
+    """Link to the host's cross compiler; without one, PlatformIO downloads its own."""
     version = tools.version(f"{_PREFIX}gcc")
     if version is None:
         return
     (folder / "bin").mkdir(parents=True)
-    for place in reversed(os.get_exec_path()):  # what comes first wins
+    for place in reversed(os.get_exec_path()):  # the first on the PATH wins
         for tool in Path(place).glob(f"{_PREFIX}*"):
             (folder / "bin" / tool.name).unlink(missing_ok=True)
             (folder / "bin" / tool.name).symlink_to(tool)
@@ -182,13 +183,13 @@ def _write_scons(folder: Path) -> None:
 
 
 def _pythons() -> list[str]:
-    """Interpreters that may have PlatformIO: its own, then ours."""
-    found = []
+    """Interpreters that may have PlatformIO: the one of `pio`, then this one."""
+    pythons = []
     for name in ("pio", "platformio"):
         program = shutil.which(name)
         if program is not None:
-            found.append(str(Path(program).resolve().parent / "python"))
-    return [one for one in (*found, sys.executable) if Path(one).exists()]
+            pythons.append(str(Path(program).resolve().parent / "python"))
+    return [python for python in (*pythons, sys.executable) if Path(python).exists()]
 
 
 def _write_json(path: Path, facts: dict[str, Any]) -> None:
@@ -212,7 +213,7 @@ def ini(chosen: Sequence[Board], model: str, *, with_scons: bool) -> str:
         "test_framework = custom",
     ]
     for board in chosen:
-        # Where tests run; ${this.__env__} is known in sections of environments only.
+        # Where tests run; ${this.__env__} is defined only in sections of environments.
         firmware = "${platformio.build_dir}/${this.__env__}/firmware.elf"
         lines += [
             "",

@@ -29,11 +29,11 @@ _NAMES = {
 
 
 def board_of(board: Board) -> str:
-    """The name for `west build -b`; UNKNOWN, where Zephyr has no such board."""
+    """The name for `west build -b`; UNKNOWN if Zephyr does not have the board."""
     return _NAMES.get(board.name, UNKNOWN)
 
 
 def fpu_of(board: Board) -> str:
-    """The line of prj.conf that switches the core's floating-point unit on, if any."""
+    """The line of prj.conf that enables the core's floating-point unit, if any."""
     hard = board.core is not None and "-mfloat-abi=hard" in board.core.flags
     return "CONFIG_FPU=y" if hard else "# the core has no floating-point unit"

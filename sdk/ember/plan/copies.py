@@ -43,9 +43,9 @@ def of(
 ) -> Copy:
     """A copy of the constant `data`, from the first of `places` to the second."""
     value, tensor = next(
-        (index, one)
-        for index, one in method.tensors
-        if one.is_constant and one.data_index == data
+        (index, constant)
+        for index, constant in method.tensors
+        if constant.is_constant and constant.data_index == data
     )
     return Copy(
         model=model,
@@ -63,29 +63,31 @@ def of(
 
 def _reader(method: Method, value: int) -> str:
     """The first call that takes a value, or a list with it."""
-    for index, one in enumerate(method.instructions):
-        if not isinstance(one, types.KernelCall):
+    for index, call in enumerate(method.instructions):
+        if not isinstance(call, types.KernelCall):
             continue
-        for position, argument in enumerate(one.args):
+        for position, argument in enumerate(call.args):
             held = method.values[argument]
             inside = getattr(held, "items", ()) if argument != value else ()
             if argument == value or (isinstance(inside, tuple) and value in inside):
-                name = method.operators[one.op_index].full_name
+                name = method.operators[call.op_index].full_name
                 return f"{name}, instruction {index}, argument {position}"
     return f"value {value}"
 
 
 def to_json(copies: Iterable[Copy]) -> list[dict[str, Any]]:
     """The largest first."""
-    ordered = sorted(copies, key=lambda one: (-one.bytes, one.model, one.value))
-    return [asdict(one) for one in ordered]
+    ordered = sorted(
+        copies, key=lambda copied: (-copied.bytes, copied.model, copied.value)
+    )
+    return [asdict(copied) for copied in ordered]
 
 
 def summary(copies: Sequence[Mapping[str, Any]]) -> str:
     """What the copies are and why they are made; one sentence."""
-    total = counted(sum(one["bytes"] for one in copies), "byte")
-    before = sum(one["cycles_in_place"] for one in copies)
-    after = sum(one["cycles_copied"] for one in copies)
+    total = counted(sum(copied["bytes"] for copied in copies), "byte")
+    before = sum(copied["cycles_in_place"] for copied in copies)
+    after = sum(copied["cycles_copied"] for copied in copies)
     return (
         f"copies of constants: {total}, made at load, because a run then reads them"
         f" in {after:,} cycles instead of {before:,} (`read_cycles` of the board)"
@@ -94,7 +96,7 @@ def summary(copies: Sequence[Mapping[str, Any]]) -> str:
 
 def remedy(copies: Sequence[Mapping[str, Any]]) -> str:
     """How to leave the constants where the model lies."""
-    sources = sorted({one["source"] for one in copies})
+    sources = sorted({copied["source"] for copied in copies})
     places = sources[0] if len(sources) == 1 else f"[{', '.join(sources)}]"
     rule = f"memory: {{place: {{constants: {places}}}}}"
     return f"to use them in place, put this in ember.yaml: {rule}"
@@ -105,10 +107,16 @@ COLUMNS = ("constant", "type", "bytes", "from", "to", "cycles in place", "copied
 
 def rows(copies: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str | int, ...]]:
     """A line of each, under COLUMNS."""
-    for one in copies:
+    for copied in copies:
         yield (
-            *(one["name"], one["type"], one["bytes"], one["source"], one["memory"]),
-            *(one["cycles_in_place"], one["cycles_copied"]),
+            *(
+                copied["name"],
+                copied["type"],
+                copied["bytes"],
+                copied["source"],
+                copied["memory"],
+            ),
+            *(copied["cycles_in_place"], copied["cycles_copied"]),
         )
 
 
@@ -116,16 +124,16 @@ def show(console: Console, copies: Sequence[Mapping[str, Any]]) -> None:
     """The largest as text, and the others summed up in one line."""
     if not copies:
         return
-    made = output.table(
+    listed = output.table(
         "constant", ">bytes", "from", "to", ">cycles in place", ">copied"
     )
     for name, _, *numbers in rows(copies[:_SHOWN]):
         cells = (f"{x:,}" if isinstance(x, int) else plain(x) for x in numbers)
-        made.add_row(plain(str(name)), *cells)
+        listed.add_row(plain(str(name)), *cells)
     console.print()
     console.print(summary(copies))
-    console.print(made)
+    console.print(listed)
     if rest := copies[_SHOWN:]:
-        total = counted(sum(one["bytes"] for one in rest), "byte")
+        total = counted(sum(copied["bytes"] for copied in rest), "byte")
         console.print(f"and {len(rest)} smaller ones: {total}")
     console.print(plain(remedy(copies)), soft_wrap=True)  # to be taken as it is

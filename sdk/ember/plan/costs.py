@@ -17,7 +17,7 @@ from ember.output import plain
 
 
 @dataclass(frozen=True)
-class Placement:
+class PlacementCost:
     name: str  # of the class, such as activations
     memory: str
     bytes: int  # of all pieces, which may share addresses at other times
@@ -27,8 +27,8 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What `Placement` sums up."""
+class CostPiece:
+    """What `PlacementCost` sums up."""
 
     name: str
     memory: str
@@ -37,34 +37,36 @@ class Piece:
     cycles: Mapping[str, float]  # by memory: where it lies, and where it may lie
 
 
-def of(pieces: Iterable[Piece]) -> list[Placement]:
+def of(pieces: Iterable[CostPiece]) -> list[PlacementCost]:
     """The most cycles first."""
-    groups: dict[tuple[str, str], list[Piece]] = {}
+    groups: dict[tuple[str, str], list[CostPiece]] = {}
     for piece in pieces:
         groups.setdefault((piece.name, piece.memory), []).append(piece)
     rows = [_summed(group) for group in groups.values()]
     return sorted(rows, key=lambda row: (-row.cycles, row.name, row.memory))
 
 
-def _summed(group: Sequence[Piece]) -> Placement:
+def _summed(group: Sequence[CostPiece]) -> PlacementCost:
     first = group[0]
     common = [
         memory
         for memory in first.cycles
         if all(memory in piece.cycles for piece in group)
     ]
-    cycles = {name: round(sum(one.cycles[name] for one in group)) for name in common}
-    return Placement(
+    cycles = {
+        name: round(sum(piece.cycles[name] for piece in group)) for name in common
+    }
+    return PlacementCost(
         name=first.name,
         memory=first.memory,
-        bytes=sum(one.bytes for one in group),
-        accessed=sum(one.accessed for one in group),
+        bytes=sum(piece.bytes for piece in group),
+        accessed=sum(piece.accessed for piece in group),
         cycles=cycles.pop(first.memory),
         elsewhere=cycles,
     )
 
 
-def to_json(pieces: Iterable[Piece]) -> list[dict[str, Any]]:
+def to_json(pieces: Iterable[CostPiece]) -> list[dict[str, Any]]:
     return [asdict(row) for row in of(pieces)]
 
 
@@ -73,19 +75,21 @@ def show(console: Console, traffic: Mapping[str, Any]) -> None:
     rows = traffic.get("placements", ())
     if not any(row["elsewhere"] for row in rows):
         return
-    made = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
+    listed = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
     for row in rows:
         others = ", ".join(f"{name} {n:,}" for name, n in row["elsewhere"].items())
         numbers = f"{row['bytes']:,}", f"{row['cycles']:,}"
-        made.add_row(plain(row["name"]), plain(row["memory"]), *numbers, plain(others))
+        listed.add_row(
+            plain(row["name"]), plain(row["memory"]), *numbers, plain(others)
+        )
     console.print()
     console.print(
         f"cycles of memory accesses in a run: {total(traffic):,}"
         " (`read_cycles` and `write_cycles` of the board)"
     )
-    console.print(made)
+    console.print(listed)
 
 
 def total(traffic: Mapping[str, Any]) -> int:
     """Cycles of one run in all memories."""
-    return sum(one["cycles"] for one in traffic.get("memories", {}).values())
+    return sum(cost["cycles"] for cost in traffic.get("memories", {}).values())

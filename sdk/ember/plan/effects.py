@@ -8,6 +8,7 @@ it is a positional one. An operator without a schema is an error, never a guess.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ _VIEW = "executorch_prim::et_view.default"  # (self, size, out): out points at s
 _COPY_INDEX = "executorch_prim::et_copy_index.tensor"  # (to, from, index): one part
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Effects:
     """Tensors that an instruction touches, by value index.
 
@@ -46,21 +47,30 @@ def of(method: Method, known: KernelList) -> tuple[Effects, ...]:
 
 
 def _all(method: Method, known: KernelList) -> tuple[Effects, ...]:
-    calls = enumerate(method.instructions)
-    return tuple(_of(method, index, one, known) for index, one in calls)
+    sets: dict[frozenset[int], frozenset[int]] = {}  # most are of one value, or empty
+
+    def shared(one: frozenset[int]) -> frozenset[int]:
+        return sets.setdefault(one, one)
+
+    def of_call(index: int, instruction: types.Instruction) -> Effects:
+        own = _of(method, index, instruction, known)
+        reads, writes, updates = map(shared, (own.reads, own.writes, own.updates))
+        return Effects(reads, writes, updates, own.handles)
+
+    return tuple(itertools.starmap(of_call, enumerate(method.instructions)))
 
 
 def variable(method: Method) -> frozenset[int]:
     """Values that may change: inputs, results of calls, targets of moves."""
-    found = set(method.inputs)
-    for one in method.instructions:
-        if isinstance(one, types.KernelCall):
-            found.update(one.args[-1:])
-        elif isinstance(one, types.DelegateCall):
-            found.update(one.args)
-        elif isinstance(one, types.MoveCall):
-            found.add(one.move_to)
-    return frozenset(found)
+    values = set(method.inputs)
+    for instruction in method.instructions:
+        if isinstance(instruction, types.KernelCall):
+            values.update(instruction.args[-1:])
+        elif isinstance(instruction, types.DelegateCall):
+            values.update(instruction.args)
+        elif isinstance(instruction, types.MoveCall):
+            values.add(instruction.move_to)
+    return frozenset(values)
 
 
 def _of(
@@ -100,14 +110,14 @@ def _kernel_call(
             frozenset(_tensors(method, args[1:2])),
             updates=frozenset(_tensors(method, args[:1])),
         )
-    found: dict[str, set[int]] = {"reads": set(), "writes": set(), "updates": set()}
+    by_role: dict[str, set[int]] = {"reads": set(), "writes": set(), "updates": set()}
     for role, value in zip(_roles(schema), args, strict=False):
-        found[role].update(_tensors(method, (value,)))
-    written = found["writes"] | found["updates"]
+        by_role[role].update(_tensors(method, (value,)))
+    written = by_role["writes"] | by_role["updates"]
     return Effects(
-        frozenset(found["reads"] - written),
-        frozenset(found["writes"] - found["reads"] - found["updates"]),
-        frozenset(found["updates"] | (found["writes"] & found["reads"])),
+        frozenset(by_role["reads"] - written),
+        frozenset(by_role["writes"] - by_role["reads"] - by_role["updates"]),
+        frozenset(by_role["updates"] | (by_role["writes"] & by_role["reads"])),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple, Self
 
 from ember.model import Model
-from ember.plan.passes.outcome import Outcome
+from ember.plan.passes.outcome import PassOutcome
 from ember.plan.replan import Replanned
 from ember.program import Program
 from ember.select.selection import Selection
@@ -24,7 +24,7 @@ class Improved(Model):
     replanned: Mapping[str, Replanned] = field(default_factory=dict)  # by method
     # By method: the index that each instruction had in the program as it was read.
     origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    passes: tuple[Outcome, ...] = ()
+    passes: tuple[PassOutcome, ...] = ()
     pass_seconds: float = 0.0  # what they took of this process
     # Weights that lie in the image as kernels read them: bytes, by name.
     packed: Mapping[str, int] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Improved(Model):
     @classmethod
     def of(cls, model: Model) -> Self:
         """The model as it was read, with its exporter's plan."""
-        return cls(**{one.name: getattr(model, one.name) for one in fields(Model)})
+        return cls(**{part.name: getattr(model, part.name) for part in fields(Model)})
 
 
 class Chosen(NamedTuple):

@@ -53,17 +53,17 @@ def may_lend(board: Board, methods: int, *, reload: bool) -> str:
 
 def payloads_last(model: Improved, method: str) -> Improved:
     """The model with a file that ends with the payloads of the method's delegates."""
-    if all(one.inline for one in model.method(method).delegates):
+    if all(delegate.inline for delegate in model.method(method).delegates):
         return model
     layout = replace(model.program.layout, payloads_last=(method,))
-    made = replace(model.program, layout=layout)
-    return replace(model, program=made, content=program.content(made))
+    reordered = replace(model.program, layout=layout)
+    return replace(model, program=reordered, content=program.content(reordered))
 
 
 def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
     """How scratch may use the payloads of a firmware's models."""
     spare = [_spare(*pair) for pair in pairs]
-    total = sum(len(payload) for one in spare for payload in one)
+    total = sum(len(payload) for payloads in spare for payload in payloads)
     if not total:
         return Lending()
     methods = sum(len(chosen.methods) for _, chosen in pairs)
@@ -85,22 +85,22 @@ def lending(pairs: Sequence[Chosen], board: Board, *, reload: bool) -> Lending:
 
 def _spare(model: Improved, chosen: Selection) -> set[bytes]:
     """The payloads that nothing reads and that only built methods have."""
-    built = [one.name for one in chosen.methods]
-    others = [one for one in model.program.methods if one.name not in built]
+    built = [names.name for names in chosen.methods]
+    others = [other for other in model.program.methods if other.name not in built]
     return {
         method.delegates[index].data
         for method, needs in zip(chosen.methods, chosen.needs, strict=True)
         for index in needs.spare
-    } - {one.data for method in others for one in method.delegates}
+    } - {delegate.data for method in others for delegate in method.delegates}
 
 
 def _start(model: Improved, spare: set[bytes]) -> int:
     """Where the payloads at the end begin."""
     content, layout = model.content, program.layout_of(model.program)
     start = len(content)
-    for one in sorted(layout.segments, key=lambda one: -one.offset):
-        at = layout.segment_base + one.offset
-        if content[at : at + one.size] not in spare:
+    for segment in sorted(layout.segments, key=lambda item: -item.offset):
+        at = layout.segment_base + segment.offset
+        if content[at : at + segment.size] not in spare:
             break
         start = at
     return start

@@ -23,7 +23,7 @@ from ember.plan.offsets import Buffer, Moments
 from ember.plan.offsets import spread as search
 from ember.plan.regions import Home, Homes, room, wanted
 from ember.plan.relocate import Ids
-from ember.plan.replan import Placed
+from ember.plan.replan import PlacedStorage
 from ember.plan.traffic import Traffic
 from ember.plan.uses import RefusedError, Region, Use
 
@@ -63,7 +63,7 @@ def spread(
     `steering` names what the board or a model does not have.
     """
     steering.check(board, [model for model, _ in pairs])
-    choice = [one for one in board.memories if one.writable]
+    choice = [memory for memory in board.memories if memory.writable]
     if len(choice) < 2 and not steering and len(board.memories) < 2:
         return Spread(list(pairs))
     refused = frozenset[tuple[int, int]]()
@@ -79,7 +79,7 @@ def spread(
 
 
 @dataclass(frozen=True)
-class Part:
+class Movable:
     """What is to be placed: a block, a storage of a method, or a constant of one."""
 
     name: str  # for people
@@ -87,7 +87,7 @@ class Part:
     traffic: Traffic
     allowed: frozenset[str]  # memories
     home: Region | None = None  # of a block
-    storage: Placed | None = None
+    storage: PlacedStorage | None = None
     constant: int | None = None  # its data
 
 
@@ -113,10 +113,10 @@ class _Spreader:
         self.room = room.of(board, steering.reserve, linked)
         self.homes: dict[Region, Home] = {}
         self.costs: dict[str, dict[str, int]] = {
-            one.name: {"accessed": 0, "cycles": 0} for one in self.memories
+            memory.name: {"accessed": 0, "cycles": 0} for memory in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
-        self.pieces: list[costs.Piece] = []
+        self.pieces: list[costs.CostPiece] = []
         self.copies: list[Copy] = []
         self.groups = steering.groups([model for model, _ in pairs])
         # Bytes by memory that each group has.
@@ -125,17 +125,17 @@ class _Spreader:
     def made(self) -> Spread:
         for number, (model, _) in enumerate(self.pairs):
             self._home_of_model(number, model)
-        found = [
+        uses = [
             Use(model, chosen, number, self.rules)
             for number, (model, chosen) in enumerate(self.pairs)
         ]
-        methods = [(use, name) for use in found for name in use.traffic]
-        methods.sort(key=lambda one: -one[0].total(one[1]))
-        blocks = self._blocks(found)
+        methods = [(use, name) for use in uses for name in use.traffic]
+        methods.sort(key=lambda pair: -pair[0].total(pair[1]))
+        blocks = self._blocks(uses)
         for use, name in methods:
             self._method(use, name, blocks)
             blocks = []
-        pairs = [use.pair(self.board, self.rules) for use in found]
+        pairs = [use.pair(self.board, self.rules) for use in uses]
         asked = self.steering
         homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
         facts = {"memories": self.costs, "classes": self.accessed}
@@ -147,24 +147,26 @@ class _Spreader:
     def _allowed(self, role: Role, wishes: Iterable[str]) -> frozenset[str]:
         """Memories for a role that are neither forbidden nor excluded by a wish."""
         holds = self.board.memories_for(role) or self.board.memories_for("data")
-        found = {one.name for one in holds} - set(self.steering.forbid)
+        names = {memory.name for memory in holds} - set(self.steering.forbid)
         for wish in wishes:
-            found &= set(self.steering.place.get(wish, found))
-        return frozenset(found)
+            names &= set(self.steering.place.get(wish, names))
+        return frozenset(names)
 
     def _home_of_model(self, number: int, model: Improved) -> None:
         size = wanted.model_bytes(model) + _SLACK
         allowed = self._allowed("weights", ())
         wish = self.steering.place.get("constants", ())
-        preferred = [one for one in wish if one in allowed]
-        able = [one for one in self.memories if one.name in (preferred or allowed)]
-        for memory in sorted(able, key=lambda one: one.cycles(4)):
+        preferred = [wished for wished in wish if wished in allowed]
+        able = [
+            option for option in self.memories if option.name in (preferred or allowed)
+        ]
+        for memory in sorted(able, key=lambda option: option.cycles(4)):
             if self.room[memory.name] >= size:
                 self.room[memory.name] -= size
                 self.homes[number, "weights"] = Home(memory.name)
                 return
 
-    def _blocks(self, uses: Sequence[Use]) -> list[Part]:
+    def _blocks(self, uses: Sequence[Use]) -> list[Movable]:
         """Stack, scratch, arenas, and what the program leaves to the caller."""
         total = sum(use.total(name) for use in uses for name in use.traffic)
         share = total // _STACK_PART
@@ -178,7 +180,7 @@ class _Spreader:
         for use in uses:
             for name, role, wish, size, accesses in use.blocks(self.caller_io):
                 parts.append(self._block(role, wish, name, size, accesses))
-        return [one for one in parts if one.buffer.size > 0]
+        return [part for part in parts if part.buffer.size > 0]
 
     def _block(
         self,
@@ -187,35 +189,35 @@ class _Spreader:
         home: Region,
         size: int,
         accesses: Traffic,
-    ) -> Part:
+    ) -> Movable:
         align = self.steering.align_of(wish)
         buffer = Buffer(-(-size // align) * align, frozenset({0}), align)
         allowed = self._allowed(role, (wish,))
-        return Part(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
+        return Movable(f"{wish} ({home[1]})", buffer, accesses, allowed, home)
 
-    def _storages(self, use: Use, name: str) -> list[Part]:
+    def _storages(self, use: Use, name: str) -> list[Movable]:
         replanned = use.replanned(name)
         method = replanned.method
-        found = []
-        for one in replanned.placed:
-            wishes = self.steering.wishes(use.model, method, one.storage.values)
+        blocks = []
+        for placed in replanned.placed:
+            wishes = self.steering.wishes(use.model, method, placed.storage.values)
             align = max(self.steering.align_of(wish) for wish in wishes[:1])
-            size = -(-one.storage.size // align) * align
-            buffer = Buffer(size, one.storage.points, align)
+            size = -(-placed.storage.size // align) * align
+            buffer = Buffer(size, placed.storage.points, align)
             accesses = Traffic()
-            for value in one.storage.values:
+            for value in placed.storage.values:
                 accesses.add(use.traffic[name].get(value, Traffic()))
             allowed = self._allowed("planned", wishes)
-            title = f"{wishes[0]} (value {min(one.storage.values)} of {name})"
-            found.append(Part(title, buffer, accesses, allowed, storage=one))
-        return found
+            title = f"{wishes[0]} (value {min(placed.storage.values)} of {name})"
+            blocks.append(Movable(title, buffer, accesses, allowed, storage=placed))
+        return blocks
 
-    def _constants(self, use: Use, name: str, points: Set[int]) -> list[Part]:
+    def _constants(self, use: Use, name: str, points: Set[int]) -> list[Movable]:
         """Constants that may be copied: those that only kernels of this method read."""
         if self._memory_of(use) is None:
             return []
         align = self.steering.align_of("constants")
-        found = []
+        blocks = []
         for index, accesses in use.constants(name).items():
             if (use.number, index) in self.refused:
                 continue
@@ -223,8 +225,8 @@ class _Spreader:
             buffer = Buffer(-(-size // align) * align, points, align)
             allowed = self._allowed("planned", ("constants",))
             title = f"constants (number {index})"
-            found.append(Part(title, buffer, accesses, allowed, constant=index))
-        return found
+            blocks.append(Movable(title, buffer, accesses, allowed, constant=index))
+        return blocks
 
     def _memory_of(self, use: Use) -> str | None:
         """Of the model's bytes."""
@@ -236,33 +238,38 @@ class _Spreader:
 
     # ---- where it goes -----------------------------------------------------------
 
-    def _method(self, use: Use, name: str, blocks: list[Part]) -> None:
+    def _method(self, use: Use, name: str, blocks: list[Movable]) -> None:
         """Place one method's storages and constants, with `blocks`."""
         storages = self._storages(use, name)
-        points = Moments().union(*(one.buffer.points for one in storages))
+        points = Moments().union(*(storage.buffer.points for storage in storages))
         constants = self._constants(use, name, points or frozenset({0}))
         common = self._common(use, name)
         constants = [
-            replace(one, allowed=one.allowed - common.keys()) for one in constants
+            replace(block, allowed=block.allowed - common.keys()) for block in constants
         ]
         blocks = [
-            replace(one, buffer=replace(one.buffer, points=points or frozenset({0})))
-            for one in blocks
+            replace(
+                block, buffer=replace(block.buffer, points=points or frozenset({0}))
+            )
+            for block in blocks
         ]
         parts = [*blocks, *storages, *constants]
         home = self._memory_of(use) or ""
-        found = min(
+        assignment = min(
             (
                 self._solved(parts, home, common, copies=copies)
                 for copies in (False, True)
             ),
-            key=lambda one: (sum(m is None for m in one.where), one.cost),
+            key=lambda candidate: (
+                sum(m is None for m in candidate.where),
+                candidate.cost,
+            ),
         )
-        if any(memory is None for memory in found.where):
+        if any(memory is None for memory in assignment.where):
             if self.steering:
-                raise self._no_room(parts, found)
+                raise self._no_room(parts, assignment)
             return  # the plan says what has no room, and by how much
-        self._keep(use, name, parts, found)
+        self._keep(use, name, parts, assignment)
 
     def _common(self, use: Use, name: str) -> dict[str, int]:
         """Bytes by memory of methods that never run together with this one: its
@@ -273,12 +280,12 @@ class _Spreader:
         return {}
 
     def _no_room(
-        self, parts: Sequence[Part], found: search.Assignment
+        self, parts: Sequence[Movable], assignment: search.Assignment
     ) -> NoRoomByRulesError:
         problems = [
-            f"{one.name} needs {one.buffer.size:,} bytes: no room in"
-            f" {' or '.join(sorted(one.allowed)) or 'any memory'}"
-            for one, memory in zip(parts, found.where, strict=True)
+            f"{part.name} needs {part.buffer.size:,} bytes: no room in"
+            f" {' or '.join(sorted(part.allowed)) or 'any memory'}"
+            for part, memory in zip(parts, assignment.where, strict=True)
             if memory is None
         ]
         names = ", ".join(model.name for model, _ in self.pairs)
@@ -290,7 +297,7 @@ class _Spreader:
 
     def _solved(
         self,
-        parts: Sequence[Part],
+        parts: Sequence[Movable],
         home: str,
         common: Mapping[str, int],
         *,
@@ -303,61 +310,73 @@ class _Spreader:
         if copies:
             free[data] -= free[data] // _FREE_PART
         items = []
-        for one in parts:
-            allowed = one.allowed
+        for part in parts:
+            allowed = part.allowed
             costs: list[int | None]
-            if one.constant is not None and not copies:
+            if part.constant is not None and not copies:
                 allowed = allowed - {data}
             costs = [
-                _cost(one.traffic, memory, 1 + position)
+                _cost(part.traffic, memory, 1 + position)
                 if memory.name in allowed
                 else None
                 for position, memory in enumerate(self.memories)
             ]
-            stays = one.constant is not None and home in self._wished("constants")
-            costs.append(_cost(one.traffic, self.board.memory(home)) if stays else None)
-            items.append(search.Item(one.buffer, tuple(costs), one.storage is None))
+            stays = part.constant is not None and home in self._wished("constants")
+            costs.append(
+                _cost(part.traffic, self.board.memory(home)) if stays else None
+            )
+            items.append(search.Item(part.buffer, tuple(costs), part.storage is None))
         capacities = [max(0, free[memory.name]) for memory in self.memories]
         return search.spread(items, [*capacities, 1 << 50])
 
     def _keep(
-        self, use: Use, name: str, parts: Sequence[Part], found: search.Assignment
+        self,
+        use: Use,
+        name: str,
+        parts: Sequence[Movable],
+        assignment: search.Assignment,
     ) -> None:
         """Note where everything goes, and move it there."""
-        storages: dict[int, list[tuple[Part, int]]] = {}  # with offsets, by memory
-        constants: dict[int, list[Part]] = {}
-        for one, memory, offset in zip(parts, found.where, found.offsets, strict=True):
+        storages: dict[int, list[tuple[Movable, int]]] = {}  # with offsets, by memory
+        constants: dict[int, list[Movable]] = {}
+        for part, memory, offset in zip(
+            parts, assignment.where, assignment.offsets, strict=True
+        ):
             assert memory is not None
             if memory == len(self.memories):  # a constant, where the model lies
-                self._note(one, self.board.memory(self._memory_of(use) or ""))
+                self._note(part, self.board.memory(self._memory_of(use) or ""))
                 continue
-            self._note(one, self.memories[memory])
-            if one.storage is not None:
-                storages.setdefault(memory, []).append((one, offset))
-            elif one.constant is not None:
-                constants.setdefault(memory, []).append(one)
-                self.copies.append(self._copy(use, name, one, self.memories[memory]))
+            self._note(part, self.memories[memory])
+            if part.storage is not None:
+                storages.setdefault(memory, []).append((part, offset))
+            elif part.constant is not None:
+                constants.setdefault(memory, []).append(part)
+                self.copies.append(self._copy(use, name, part, self.memories[memory]))
             else:
-                assert one.home is not None
-                self._settle(one.home, memory, one.buffer.size, [one])
+                assert part.home is not None
+                self._settle(part.home, memory, part.buffer.size, [part])
         ids = Ids(use.replanned(name))
         common = self._common(use, name)
         for memory, group in sorted(storages.items()):
-            pairs = [(one.storage, offset) for one, offset in group if one.storage]
-            height = found.packed[memory].height
+            pairs = [(item.storage, offset) for item, offset in group if item.storage]
+            height = assignment.packed[memory].height
             home = use.home_of(name, ids.add_storages(pairs, height))
             where = self.memories[memory].name
             self.room[where] += common.get(where, 0)
             size = max(height, common.get(where, 0))
-            self._settle(home, memory, size, [one for one, _ in group])
+            self._settle(home, memory, size, [item for item, _ in group])
             common[where] = size
         for memory, copied in sorted(constants.items()):
-            sizes = {n: one.buffer.size for one in copied if (n := one.constant)}
+            sizes = {
+                n: constant.buffer.size
+                for constant in copied
+                if (n := constant.constant)
+            }
             home = use.home_of(name, ids.add_copies(sizes))
             self._settle(home, memory, sum(sizes.values()), copied)
         use.move(name, ids.places())
 
-    def _copy(self, use: Use, name: str, part: Part, memory: Memory) -> Copy:
+    def _copy(self, use: Use, name: str, part: Movable, memory: Memory) -> Copy:
         """What is told of a copy in `memory`."""
         assert part.constant is not None
         home = self.board.memory(self._memory_of(use) or "")
@@ -368,23 +387,23 @@ class _Spreader:
         return copies.of(use.model.name, method, part.constant, places, cycles)
 
     def _settle(
-        self, home: Region, memory: int, size: int, parts: Sequence[Part]
+        self, home: Region, memory: int, size: int, parts: Sequence[Movable]
     ) -> None:
         name = self.memories[memory].name
-        align = max(one.buffer.align for one in parts)
+        align = max(part.buffer.align for part in parts)
         self.homes[home] = Home(name, align)
         self.room[name] -= -(-size // align) * align
 
-    def _note(self, one: Part, memory: Memory) -> None:
+    def _note(self, part: Movable, memory: Memory) -> None:
         table = self.costs[memory.name]
-        table["accessed"] += one.traffic.bytes
-        kind = one.name.partition(" ")[0]
-        self.accessed[kind] = self.accessed.get(kind, 0) + one.traffic.bytes
-        table["cycles"] += round(_cycles(one.traffic, memory))
-        able = [other for other in self.memories if other.name in one.allowed]
-        cycles = {other.name: _cycles(one.traffic, other) for other in (memory, *able)}
-        size, accessed = one.buffer.size, one.traffic.bytes
-        self.pieces.append(costs.Piece(kind, memory.name, size, accessed, cycles))
+        table["accessed"] += part.traffic.bytes
+        kind = part.name.partition(" ")[0]
+        self.accessed[kind] = self.accessed.get(kind, 0) + part.traffic.bytes
+        table["cycles"] += round(_cycles(part.traffic, memory))
+        able = [other for other in self.memories if other.name in part.allowed]
+        cycles = {other.name: _cycles(part.traffic, other) for other in (memory, *able)}
+        size, accessed = part.buffer.size, part.traffic.bytes
+        self.pieces.append(costs.CostPiece(kind, memory.name, size, accessed, cycles))
 
 
 def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:

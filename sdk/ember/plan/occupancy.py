@@ -17,7 +17,7 @@ from typing import Any
 from ember.kernels import KernelList
 from ember.plan import effects
 from ember.plan.improved import Improved
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
@@ -39,31 +39,31 @@ def _of(model: Improved, plan: Replanned, known: KernelList) -> dict[str, Any]:
         "model": model.name,
         "method": plan.method.name,
         "instructions": [names.operator(index) for index in steps],
-        "memories": [_memory(plan, one, names) for one in plan.packed],
-        "tensors": [_tensor(one, names) for one in plan.placed],
+        "memories": [_memory(plan, number, names) for number in plan.packed],
+        "tensors": [_tensor(placed, names) for placed in plan.placed],
     }
 
 
-def _tensor(one: Placed, names: _Names) -> dict[str, Any]:
-    value = names.chief(one)
+def _tensor(placed: PlacedStorage, names: _Names) -> dict[str, Any]:
+    value = names.chief(placed)
     return {
         "name": names.of(value),
         "type": str(names.method.values[value]),
-        "values": sorted(one.storage.values),
-        "memory": one.memory_id,
-        "offset": one.offset,
-        "bytes": one.storage.size,
-        "state": one.storage.is_state,
-        "alive": [[first, end - 1] for first, end in one.storage.points.runs],
+        "values": sorted(placed.storage.values),
+        "memory": placed.memory_id,
+        "offset": placed.offset,
+        "bytes": placed.storage.size,
+        "state": placed.storage.is_state,
+        "alive": [[first, end - 1] for first, end in placed.storage.points.runs],
     }
 
 
 def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
-    inside = [one for one in plan.placed if one.memory_id == number]
+    inside = [placed for placed in plan.placed if placed.memory_id == number]
     at = _peak(inside)
-    here = (one for one in inside if at in one.storage.points)
-    alive = [one for one in here if one.storage.size > 0]
-    alive.sort(key=lambda one: -one.storage.size)
+    here = (placed for placed in inside if at in placed.storage.points)
+    alive = [placed for placed in here if placed.storage.size > 0]
+    alive.sort(key=lambda placed: -placed.storage.size)
     return {
         "id": number,
         "bytes": plan.method.planned_sizes[number],
@@ -71,27 +71,27 @@ def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
             "instruction": at,
             "operator": names.operator(at),
             "bytes": _size(alive),
-            "tensors": [_tensor(one, names) for one in alive[:_TOP]],
+            "tensors": [_tensor(placed, names) for placed in alive[:_TOP]],
             "more": max(len(alive) - _TOP, 0),
         },
     }
 
 
-def _peak(inside: Sequence[Placed]) -> int:
+def _peak(inside: Sequence[PlacedStorage]) -> int:
     """The first moment at which most bytes matter."""
     changes: dict[int, int] = {}
-    for one in inside:
-        for first, end in one.storage.points.runs:
-            changes[first] = changes.get(first, 0) + _size([one])
-            changes[end] = changes.get(end, 0) - _size([one])
+    for placed in inside:
+        for first, end in placed.storage.points.runs:
+            changes[first] = changes.get(first, 0) + _size([placed])
+            changes[end] = changes.get(end, 0) - _size([placed])
     moments = sorted(changes)
     sizes = itertools.accumulate(changes[at] for at in moments)
     peaks = zip(moments, sizes, strict=True)
     return min(peaks, key=lambda peak: (-peak[1], peak[0]), default=(-1, 0))[0]
 
 
-def _size(placed: Sequence[Placed]) -> int:
-    return sum(-(-one.storage.size // ALIGN) * ALIGN for one in placed)
+def _size(placed: Sequence[PlacedStorage]) -> int:
+    return sum(-(-item.storage.size // ALIGN) * ALIGN for item in placed)
 
 
 class _Names:
@@ -102,8 +102,8 @@ class _Names:
         self.inputs = _first_places(method.inputs)
         self.outputs = _first_places(method.outputs)
         self.makers: dict[int, int] = {}  # value -> the first instruction that writes
-        for index, own in enumerate(effects.of(method, known)):
-            for value in sorted(own.writes | own.updates):
+        for index, effect in enumerate(effects.of(method, known)):
+            for value in sorted(effect.writes | effect.updates):
                 self.makers.setdefault(value, index)
 
     def operator(self, index: int) -> str:
@@ -111,14 +111,14 @@ class _Names:
             return "entry"
         if index >= len(self.method.instructions):
             return "exit"
-        one = self.method.instructions[index]
-        if isinstance(one, types.KernelCall):
-            return self.method.operators[one.op_index].full_name
-        if isinstance(one, types.DelegateCall):
-            return f"delegate {self.method.delegates[one.delegate_index].id}"
-        return type(one).__name__.removesuffix("Call")
+        instruction = self.method.instructions[index]
+        if isinstance(instruction, types.KernelCall):
+            return self.method.operators[instruction.op_index].full_name
+        if isinstance(instruction, types.DelegateCall):
+            return f"delegate {self.method.delegates[instruction.delegate_index].id}"
+        return type(instruction).__name__.removesuffix("Call")
 
-    def chief(self, placed: Placed) -> int:
+    def chief(self, placed: PlacedStorage) -> int:
         """The most telling value: an input, then what is written first."""
         last = len(self.method.instructions)
         return min(
@@ -131,11 +131,11 @@ class _Names:
         )
 
     def of(self, value: int) -> str:
-        found = self.method.values[value]
+        tensor = self.method.values[value]
         if value in self.inputs:
             return f"input {self.inputs[value]}"
-        if isinstance(found, types.Tensor) and found.name:
-            return found.name
+        if isinstance(tensor, types.Tensor) and tensor.name:
+            return tensor.name
         index = self.makers.get(value)
         if index is None:
             return f"value {value}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files.segments import Data
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -21,13 +21,13 @@ class Places:
     """Where a method's memory lies: the new ids, sizes and offsets, in bytes."""
 
     sizes: tuple[int, ...]  # by memory id; [0] is reserved
-    placed: tuple[Placed, ...]
+    placed: tuple[PlacedStorage, ...]
     copies: Mapping[int, types.Allocation] = field(default_factory=dict)  # by data
 
     @property
     def copied(self) -> tuple[int, ...]:
         """Ids of the memories with copies of constants."""
-        return tuple(sorted({one.memory_id for one in self.copies.values()}))
+        return tuple(sorted({copied.memory_id for copied in self.copies.values()}))
 
 
 class Ids:
@@ -39,7 +39,7 @@ class Ids:
             for number, size in enumerate(replanned.method.planned_sizes)
             if number > 0 and number not in replanned.packed
         }
-        self._placed: list[Placed] = []
+        self._placed: list[PlacedStorage] = []
         self._copies: dict[int, types.Allocation] = {}
 
     def _next(self, size: int) -> int:
@@ -47,10 +47,14 @@ class Ids:
         self._sizes[number] = -(-size // ALIGN) * ALIGN
         return number
 
-    def add_storages(self, group: Sequence[tuple[Placed, int]], height: int) -> int:
+    def add_storages(
+        self, group: Sequence[tuple[PlacedStorage, int]], height: int
+    ) -> int:
         """The id of a memory with storages at these offsets, `height` bytes in all."""
         number = self._next(height)
-        self._placed += [Placed(one.storage, number, offset) for one, offset in group]
+        self._placed += [
+            PlacedStorage(placed.storage, number, offset) for placed, offset in group
+        ]
         return number
 
     def add_copies(self, sizes: Mapping[int, int]) -> int:
@@ -80,8 +84,8 @@ def relocate(program: Program, name: str, places: Places) -> Program:
     for index in moved:
         constants[index] = b""
     methods = tuple(
-        _method(one, places, moved) if one.name == name else one
-        for one in program.methods
+        _method(method, places, moved) if method.name == name else method
+        for method in program.methods
     )
     mutable = (tuple(states), *program.mutable_data[1:])
     return replace(
@@ -94,33 +98,33 @@ def relocate(program: Program, name: str, places: Places) -> Program:
 
 def _method(method: Method, places: Places, moved: Mapping[int, int]) -> Method:
     spots = {
-        value: types.Allocation(one.memory_id, one.offset + start)
-        for one in places.placed
-        for value, start in one.storage.values.items()
+        value: types.Allocation(placed.memory_id, placed.offset + start)
+        for placed in places.placed
+        for value, start in placed.storage.values.items()
     }
     values = []
     left = dict(moved)
-    for index, one in enumerate(method.values):
-        values.append(_value(one, spots.get(index), places, left))
-        if isinstance(one, types.Tensor) and one.data_index in moved:
-            left[one.data_index] = 0  # copied once, for all values
+    for index, item in enumerate(method.values):
+        values.append(_value(item, spots.get(index), places, left))
+        if isinstance(item, types.Tensor) and item.data_index in moved:
+            left[item.data_index] = 0  # copied once, for all values
     return replace(
         method, values=tuple(values), planned_sizes=places.sizes, planned_devices=()
     )
 
 
 def _value(
-    one: types.Value,
+    value: types.Value,
     spot: types.Allocation | None,
     places: Places,
     moved: Mapping[int, int],
 ) -> types.Value:
-    if not isinstance(one, types.Tensor):
-        return one
-    if one.is_constant and one.data_index in moved:
+    if not isinstance(value, types.Tensor):
+        return value
+    if value.is_constant and value.data_index in moved:
         return replace(
-            one,
-            data_index=moved[one.data_index],
-            allocation=places.copies[one.data_index],
+            value,
+            data_index=moved[value.data_index],
+            allocation=places.copies[value.data_index],
         )
-    return replace(one, allocation=spot) if spot is not None else one
+    return replace(value, allocation=spot) if spot is not None else value

@@ -18,7 +18,7 @@ from ember.program.types import ALIGN
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedStorage:
     """A storage, and where it starts in a planned memory."""
 
     storage: Storage
@@ -32,7 +32,7 @@ class Replanned:
 
     method: Method
     packed: tuple[int, ...]  # ids of the memories that are planned anew
-    placed: tuple[Placed, ...]  # all that lies in them
+    placed: tuple[PlacedStorage, ...]  # all that lies in them
     planned: int
     lower_bound: int
     stock: int
@@ -43,7 +43,7 @@ class Replanned:
     @property
     def has_state(self) -> bool:
         """Whether a run finds what the last one left in memories planned anew."""
-        return any(one.storage.is_state for one in self.placed)
+        return any(placed.storage.is_state for placed in self.placed)
 
 
 def replan(
@@ -57,21 +57,21 @@ def replan(
 
     Without `check` the method's own plan is trusted.
     """
-    found = lifetimes.of(method, known, check=check)
+    lives = lifetimes.of(method, known, check=check)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
-    everything: list[Placed] = []
+    everything: list[PlacedStorage] = []
     bound, proved = 0, True
     for memory in range(1, len(sizes)):
         if memory in keep:
             bound += sizes[memory]
             continue
-        group = [one for one in found.storages if one.memory_id == memory]
-        placed = offsets.place([one.buffer() for one in group])
+        group = [item for item in lives.storages if item.memory_id == memory]
+        placed = offsets.place([item.buffer() for item in group])
         for storage, offset in zip(group, placed.offsets, strict=True):
             for value, start in storage.values.items():
                 moves[value] = offset + start
-            everything.append(Placed(storage, memory, offset))
+            everything.append(PlacedStorage(storage, memory, offset))
         bound += placed.lower_bound
         proved = proved and placed.proved
         sizes[memory] = -(-placed.height // ALIGN) * ALIGN
@@ -81,13 +81,13 @@ def replan(
             values=_values(method, moves, keep),
             planned_sizes=tuple(sizes),
         ),
-        packed=tuple(one for one in range(1, len(sizes)) if one not in keep),
+        packed=tuple(number for number in range(1, len(sizes)) if number not in keep),
         placed=tuple(everything),
         planned=sum(sizes),
         lower_bound=bound,
         stock=method.planned_bytes,
         proved=proved,
-        conflict=found.conflict,
+        conflict=lives.conflict,
     )
 
 
@@ -95,15 +95,16 @@ def _values(
     method: Method, moves: Mapping[int, int], keep: frozenset[int]
 ) -> tuple[types.Value, ...]:
     return tuple(
-        _value(one, moves.get(index), keep) for index, one in enumerate(method.values)
+        _value(value, moves.get(index), keep)
+        for index, value in enumerate(method.values)
     )
 
 
-def _value(one: types.Value, offset: int | None, keep: frozenset[int]) -> types.Value:
-    if not isinstance(one, types.Tensor) or one.allocation is None:
-        return one
-    if one.allocation.memory_id in keep:
-        return one
+def _value(value: types.Value, offset: int | None, keep: frozenset[int]) -> types.Value:
+    if not isinstance(value, types.Tensor) or value.allocation is None:
+        return value
+    if value.allocation.memory_id in keep:
+        return value
     if offset is None:
         return types.Null()
-    return replace(one, allocation=replace(one.allocation, offset=offset))
+    return replace(value, allocation=replace(value.allocation, offset=offset))

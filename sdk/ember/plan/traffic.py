@@ -68,37 +68,37 @@ def of(
 ) -> dict[int, Traffic]:
     """Of every tensor that instructions touch; `kernels` are those of the calls, and
     `scratch` its bytes, by instruction."""
-    found: dict[int, Traffic] = {}
+    by_value: dict[int, Traffic] = {}
     rounds = _rounds(method)
-    for index, own in enumerate(effects.of(method, known)):
+    for index, effect in enumerate(effects.of(method, known)):
         rules = _Rules(method, index, known, kernels.get(index))
         rules.has_scratch = bool((scratch or {}).get(index))
         for kind, values in (
-            ("reads", own.reads | own.updates),
-            ("writes", own.writes | own.updates),
+            ("reads", effect.reads | effect.updates),
+            ("writes", effect.writes | effect.updates),
         ):
             for value in values:
                 width, count = rules.accesses(value)
-                traffic = found.setdefault(value, Traffic())
+                traffic = by_value.setdefault(value, Traffic())
                 traffic.note(kind, width, count * rounds[index])
                 traffic.fixed = traffic.fixed or rules.is_fixed(value)
-    return found
+    return by_value
 
 
 def of_scratch(
     method: Method, known: KernelList, kernel: str, index: int, size: int
 ) -> Traffic:
     """Of `size` bytes of scratch in one call: filled, and read as the kernel does."""
-    found = words(size)
+    traffic = words(size)
     listed = known.facts.accesses.get(kernel, {})
-    copied = (one for one in listed.values() if one.copied)
+    copied = (times for times in listed.values() if times.copied)
     rule = listed.get("scratch") or next(copied, None)
     if rule is not None:
         all_macs = _macs(method, index)
         count = rule.times * (all_macs if rule.macs else size / _WORD)
         width = max(_WORD, isa.width(kernel))
-        found.reads = {width: math.ceil(count * _WORD / width)}
-    return found
+        traffic.reads = {width: math.ceil(count * _WORD / width)}
+    return traffic
 
 
 def _macs(method: Method, index: int) -> int:
@@ -127,13 +127,13 @@ class _Rules:
         names = kernel_library.names(known.operators[name].schema)
         for argument, value in zip(names, call.args, strict=False):
             if argument in listed:
-                for one in self._tensors(value):
-                    self.rules[one] = listed[argument]
+                for tensor in self._tensors(value):
+                    self.rules[tensor] = listed[argument]
 
     def _tensors(self, value: int) -> Iterator[int]:
-        one = self.method.values[value]
-        if isinstance(one, types.TensorList | types.OptionalTensorList):
-            yield from one.items
+        listed_value = self.method.values[value]
+        if isinstance(listed_value, types.TensorList | types.OptionalTensorList):
+            yield from listed_value.items
         else:
             yield value
 
@@ -159,9 +159,9 @@ class _Rules:
 
 def _rounds(method: Method) -> list[int]:
     """Of each instruction how often it counts: more inside of loops."""
-    found = [1] * len(method.instructions)
-    for index, one in enumerate(method.instructions):
-        if isinstance(one, types.JumpFalseCall) and one.target <= index:
-            for inside in range(one.target, index + 1):
-                found[inside] *= ROUNDS
-    return found
+    rounds = [1] * len(method.instructions)
+    for index, instruction in enumerate(method.instructions):
+        if isinstance(instruction, types.JumpFalseCall) and instruction.target <= index:
+            for inside in range(instruction.target, index + 1):
+                rounds[inside] *= ROUNDS
+    return rounds

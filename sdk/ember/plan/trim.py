@@ -9,13 +9,13 @@ from ember.files.segments import Data
 from ember.program import Chain, Instruction, KernelCall, Method, Null, Program, Tensor
 
 
-def trimmed(one: Program) -> Program:
+def trimmed(program: Program) -> Program:
     """Value indices stay; unused values become null, unused operators go."""
-    used = replace(one, methods=tuple(map(_without_unused, one.methods)))
+    used = replace(program, methods=tuple(map(_without_unused, program.methods)))
     places: dict[Data, int] = {}
     moved = {0: 0}
     for index in sorted(used.used_constants()):
-        moved[index] = places.setdefault(one.constants[index], len(places) + 1)
+        moved[index] = places.setdefault(program.constants[index], len(places) + 1)
     methods = tuple(_with_constants(method, moved) for method in used.methods)
     return replace(used, methods=methods, constants=(b"", *places))
 
@@ -36,10 +36,10 @@ def _without_unused(method: Method) -> Method:
 
 
 def _with_operators(chain: Chain, numbers: Mapping[int, int]) -> Chain:
-    def moved(one: Instruction) -> Instruction:
-        if isinstance(one, KernelCall):
-            return replace(one, op_index=numbers[one.op_index])
-        return one
+    def moved(instruction: Instruction) -> Instruction:
+        if isinstance(instruction, KernelCall):
+            return replace(instruction, op_index=numbers[instruction.op_index])
+        return instruction
 
     return replace(chain, instructions=tuple(map(moved, chain.instructions)))
 

@@ -68,13 +68,13 @@ class Use:
 
     def _method(self, name: str) -> Method:
         """As it was packed."""
-        found = self.packed.method(name)
-        assert found is not None
-        return found
+        method = self.packed.method(name)
+        assert method is not None
+        return method
 
     def total(self, name: str) -> int:
         """Accesses of all tensors in one run."""
-        return sum(one.count for one in self.traffic[name].values())
+        return sum(accesses.count for accesses in self.traffic[name].values())
 
     def prefix(self, name: str) -> str:
         names = [method.name for method in self.chosen.methods]
@@ -132,20 +132,29 @@ class Use:
         nothing would copy them."""
         if self.chosen.prepared:
             return {}
-        found: dict[int, Traffic] = {}
+        of_constants: dict[int, Traffic] = {}
         taken: set[int] = set()
         for method in self.model.program.methods:
             read = _read_by_kernels(method) if method.name == name else frozenset()
             for value in method.used_values():
-                one = method.values[value]
-                if not isinstance(one, types.Tensor) or not one.is_constant:
+                tensor = method.values[value]
+                if not isinstance(tensor, types.Tensor) or not tensor.is_constant:
                     continue
                 accesses = self.traffic.get(name, {}).get(value)
-                if value in read and accesses and not accesses.fixed and one.nbytes > 0:
-                    found.setdefault(one.data_index, Traffic()).add(accesses)
+                if (
+                    value in read
+                    and accesses
+                    and not accesses.fixed
+                    and tensor.nbytes > 0
+                ):
+                    of_constants.setdefault(tensor.data_index, Traffic()).add(accesses)
                 else:
-                    taken.add(one.data_index)
-        return {index: one for index, one in found.items() if index not in taken}
+                    taken.add(tensor.data_index)
+        return {
+            index: accesses_
+            for index, accesses_ in of_constants.items()
+            if index not in taken
+        }
 
     def move(self, name: str, places: Places) -> None:
         """Move a method to new places."""
@@ -155,14 +164,14 @@ class Use:
         replanned = replace(
             self.model.replanned[name],
             method=method,
-            packed=tuple(sorted({one.memory_id for one in places.placed})),
+            packed=tuple(sorted({placed.memory_id for placed in places.placed})),
             placed=places.placed,
             copied=places.copied,
         )
         self.copied[name] = {
-            value: one.data_index
-            for value, one in self._method(name).tensors
-            if one.is_constant and one.data_index in places.copies
+            value: tensor.data_index
+            for value, tensor in self._method(name).tensors
+            if tensor.is_constant and tensor.data_index in places.copies
         }
         self.model = replace(
             self.model,
@@ -172,14 +181,16 @@ class Use:
 
     def pair(self, board: Board, rules: Rules) -> Chosen:
         """The model with its new bytes, and a selection of its new methods."""
-        made = self._checked()
-        content = program.content(made)
+        trimmed_program = self._checked()
+        content = program.content(trimmed_program)
         replanned = {
-            one.name: replace(self.model.replanned[one.name], method=one)
-            for one in made.methods
+            method.name: replace(self.model.replanned[method.name], method=method)
+            for method in trimmed_program.methods
         }
-        model = replace(self.model, content=content, program=made, replanned=replanned)
-        methods = [model.method(one.name) for one in self.chosen.methods]
+        model = replace(
+            self.model, content=content, program=trimmed_program, replanned=replanned
+        )
+        methods = [model.method(method.name) for method in self.chosen.methods]
         if not any(self.copied.values()):
             return Chosen(model, replace(self.chosen, methods=tuple(methods)))
         examined = selection.examine(
@@ -196,13 +207,13 @@ class Use:
     def _checked(self) -> program.Program:
         """The model's program with its new places, whose file is read back and checked;
         of equal ones, which the rounds of a build often make, once."""
-        made = trimmed(self.model.program)
+        smaller = trimmed(self.model.program)
 
         def checked() -> program.Program:
-            plan_check.check(self.packed, program.read_back(made), self.known)
-            return made
+            plan_check.check(self.packed, program.read_back(smaller), self.known)
+            return smaller
 
-        return remembered(self.packed, ("placed", made, self.known), checked)
+        return remembered(self.packed, ("placed", smaller, self.known), checked)
 
     def _refused(self, examined: Examined) -> Iterator[tuple[int, int]]:
         """Constants whose kernel no longer takes the call once they move."""
@@ -231,8 +242,8 @@ def _read_by_kernels(method: Method) -> frozenset[int]:
     """Values that are arguments of kernels, and of nothing else."""
     read: set[int] = set()
     other = {*method.inputs, *method.outputs}
-    for one in method.instructions:
-        match one:
+    for call in method.instructions:
+        match call:
             case types.KernelCall(op_index=op, args=args):
                 name = method.operators[op].full_name
                 target = other if name in VIEWS else read

@@ -19,7 +19,7 @@ _DAMAGED = "the file is damaged or truncated: export or copy it again"
 
 
 @dataclass(frozen=True)
-class Tensor:
+class BundledTensor:
     dtype: DType
     sizes: tuple[int, ...]
     dim_order: tuple[int, ...]
@@ -33,19 +33,19 @@ class Tensor:
     @staticmethod
     def of(
         array: Array, dtype: DType, dim_order: tuple[int, ...] | None = None
-    ) -> Tensor:
+    ) -> BundledTensor:
         """From a logical array, laid out in `dim_order` (contiguous by default)."""
         order = tensors.contiguous(array.ndim) if dim_order is None else dim_order
-        return Tensor(
+        return BundledTensor(
             dtype, tuple(array.shape), order, tensors.to_bytes(array, dtype, order)
         )
 
 
-Value = Tensor | Int | Bool | Double
+Value = BundledTensor | Int | Bool | Double
 
 
 @dataclass(frozen=True)
-class Case:
+class BundledCase:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]  # expected
 
@@ -53,7 +53,7 @@ class Case:
 @dataclass(frozen=True)
 class Suite:
     method: str
-    cases: tuple[Case, ...]
+    cases: tuple[BundledCase, ...]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Bundle:
     version: int = VERSION
 
     def suite(self, method: str) -> Suite | None:
-        return next((one for one in self.suites if one.method == method), None)
+        return next((suite for suite in self.suites if suite.method == method), None)
 
 
 def read(path: Path) -> Bundle:
@@ -78,8 +78,8 @@ def parse(data: bytes, what: str = "the bundled program") -> Bundle:
     if not record["program"]:
         problems.append("it contains no program")
     suites = tuple(
-        _suite(index, one, problems)
-        for index, one in enumerate(record["method_test_suites"] or ())
+        _suite(index, suite, problems)
+        for index, suite in enumerate(record["method_test_suites"] or ())
     )
     if problems:
         raise SdkError(problem_list(f"{what} contradicts itself", problems), _DAMAGED)
@@ -114,12 +114,12 @@ def _suite(index: int, record: Record, problems: list[str]) -> Suite:
     if not name:
         problems.append(f"test suite {index} names no method")
     cases = []
-    for number, one in enumerate(record["test_cases"] or ()):
+    for number, case in enumerate(record["test_cases"] or ()):
         where = f"suite {name!r}, case {number}"
         cases.append(
-            Case(
-                _values(f"{where}, input", one["inputs"], problems),
-                _values(f"{where}, output", one["expected_outputs"], problems),
+            BundledCase(
+                _values(f"{where}, input", case["inputs"], problems),
+                _values(f"{where}, output", case["expected_outputs"], problems),
             )
         )
     return Suite(name or "", tuple(cases))
@@ -128,7 +128,7 @@ def _suite(index: int, record: Record, problems: list[str]) -> Suite:
 def _values(
     where: str, records: tuple[Record, ...] | None, problems: list[str]
 ) -> tuple[Value, ...]:
-    found: list[Value] = []
+    values: list[Value] = []
     for index, record in enumerate(records or ()):
         tagged = record["val"]
         if tagged is None:
@@ -140,13 +140,13 @@ def _values(
             if problem:
                 problems.append(f"{where} {index} {problem}")
                 continue
-        found.append(_VALUES[kind](content))
-    return tuple(found)
+        values.append(_VALUES[kind](content))
+    return tuple(values)
 
 
 def _tensor_problem(record: Record) -> str | None:
     sizes, dim_order = record["sizes"] or (), tuple(record["dim_order"] or b"")
-    if len(sizes) > _MOST_DIMENSIONS or any(one < 0 for one in sizes):
+    if len(sizes) > _MOST_DIMENSIONS or any(size < 0 for size in sizes):
         return "has an impossible shape"
     if not tensors.is_dim_order(dim_order, len(sizes)):
         return "has a dim order that does not match its shape"
@@ -156,8 +156,8 @@ def _tensor_problem(record: Record) -> str | None:
     return None
 
 
-def _tensor(record: Record) -> Tensor:
-    return Tensor(
+def _tensor(record: Record) -> BundledTensor:
+    return BundledTensor(
         dtype=DType(record["scalar_type"]),
         sizes=record["sizes"] or (),
         dim_order=tuple(record["dim_order"] or b""),
@@ -181,7 +181,7 @@ def _value_record(value: Value) -> tuple[str, Record]:
             return "Bool", {"bool_val": flag}
         case Double():
             return "Double", {"double_val": value.value}
-        case Tensor():
+        case BundledTensor():
             return "Tensor", {
                 "scalar_type": int(value.dtype),
                 "sizes": value.sizes,

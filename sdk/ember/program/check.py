@@ -29,15 +29,17 @@ _MOST_BYTES = 2**63 - 1
 
 def problems(program: Program) -> list[str]:
     """Every contradiction; empty when the program is sound."""
-    found = [] if program.methods else ["the program has no method"]
+    texts = [] if program.methods else ["the program has no method"]
     names: set[str] = set()
     for method in program.methods:
         if method.name in names:
-            found.append(f"two methods have the name {method.name!r}")
+            texts.append(f"two methods have the name {method.name!r}")
         names.add(method.name)
-        found += (f"method {method.name!r}: {one}" for one in _method(program, method))
-    found += _repeated_keys(program)
-    return found
+        texts += (
+            f"method {method.name!r}: {problem}" for problem in _method(program, method)
+        )
+    texts += _repeated_keys(program)
+    return texts
 
 
 def _repeated_keys(program: Program) -> Iterator[str]:
@@ -97,8 +99,8 @@ def _items(
         if not 0 <= item < len(method.values):
             yield f"its item {item} is not one of the {len(method.values)} values"
         elif not isinstance(method.values[item], kinds):
-            found = type(method.values[item]).__name__
-            yield f"its item {item} is {found}, not {wanted}"
+            kind = type(method.values[item]).__name__
+            yield f"its item {item} is {kind}, not {wanted}"
 
 
 def _tensor(program: Program, method: Method, tensor: Tensor) -> Iterator[str]:
@@ -164,14 +166,16 @@ def _allocation(method: Method, tensor: Tensor) -> Iterator[str]:
 def _chain(method: Method, chain: Chain) -> Iterator[str]:
     yield from _outside("chain inputs", chain.inputs, len(method.values))
     yield from _outside("chain outputs", chain.outputs, len(method.values))
-    for index, one in enumerate(chain.instructions):
-        for problem in _instruction(method, chain, one):
+    for index, instruction in enumerate(chain.instructions):
+        for problem in _instruction(method, chain, instruction):
             yield f"instruction {index}: {problem}"
 
 
-def _instruction(method: Method, chain: Chain, one: Instruction) -> Iterator[str]:
+def _instruction(
+    method: Method, chain: Chain, instruction: Instruction
+) -> Iterator[str]:
     count = len(method.values)
-    match one:
+    match instruction:
         case KernelCall(operator, args):
             if not 0 <= operator < len(method.operators):
                 yield f"operator {operator} is not one of {len(method.operators)}"

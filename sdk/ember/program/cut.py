@@ -29,9 +29,9 @@ class Segments:
     def check(self) -> None:
         room = len(self._data) - self._base
         total = 0
-        for index, one in enumerate(self._listed):
-            end = one["offset"] + one["size"]
-            total += one["size"]
+        for index, segment in enumerate(self._listed):
+            end = segment["offset"] + segment["size"]
+            total += segment["size"]
             if end > room:
                 self._problems.append(
                     f"segment {index} ends at byte {self._base + end} of a "
@@ -91,8 +91,8 @@ class Segments:
     def segments(self) -> tuple[Segment, ...]:
         """All pieces, with the purpose that each was cut for."""
         return tuple(
-            Segment(one["offset"], one["size"], self._use(index))
-            for index, one in enumerate(self._listed)
+            Segment(segment["offset"], segment["size"], self._use(index))
+            for index, segment in enumerate(self._listed)
         )
 
     def _use(self, index: int) -> str:

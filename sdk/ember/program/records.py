@@ -82,13 +82,15 @@ VALUES: dict[str, Callable[[Record], Value]] = {
 }
 
 INSTRUCTIONS: dict[str, Callable[[Record], Instruction]] = {
-    "KernelCall": lambda one: KernelCall(one["op_index"], one["args"]),
-    "DelegateCall": lambda one: DelegateCall(one["delegate_index"], one["args"]),
-    "MoveCall": lambda one: MoveCall(one["move_from"], one["move_to"]),
-    "JumpFalseCall": lambda one: JumpFalseCall(
-        one["cond_value_index"], one["destination_instruction"]
+    "KernelCall": lambda fields: KernelCall(fields["op_index"], fields["args"]),
+    "DelegateCall": lambda fields: DelegateCall(
+        fields["delegate_index"], fields["args"]
     ),
-    "FreeCall": lambda one: FreeCall(one["value_index"]),
+    "MoveCall": lambda fields: MoveCall(fields["move_from"], fields["move_to"]),
+    "JumpFalseCall": lambda fields: JumpFalseCall(
+        fields["cond_value_index"], fields["destination_instruction"]
+    ),
+    "FreeCall": lambda fields: FreeCall(fields["value_index"]),
 }
 
 # What must be in a table, though the format lets it be absent.

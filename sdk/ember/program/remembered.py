@@ -20,3 +20,8 @@ def remembered(
     if question not in known:
         known[question] = answer()
     return known[question]
+
+
+def forget(record: Any) -> None:
+    """Give the memory of answers back that nobody is expected to ask for again."""
+    record.__dict__.pop(_PLACE, None)

@@ -314,12 +314,14 @@ class Method:
     @functools.cached_property
     def instructions(self) -> tuple[Instruction, ...]:
         """Of all chains in a row; exporters write exactly one chain."""
-        return tuple(one for chain in self.chains for one in chain.instructions)
+        return tuple(
+            instruction for chain in self.chains for instruction in chain.instructions
+        )
 
     @property
     def is_constant(self) -> bool:
         """Whether it only returns constants: metadata, which no run needs."""
-        return not self.inputs and not any(one.instructions for one in self.chains)
+        return not self.inputs and not any(chain.instructions for chain in self.chains)
 
     @property
     def input_values(self) -> tuple[Value, ...]:
@@ -331,17 +333,19 @@ class Method:
 
     @property
     def input_tensors(self) -> tuple[Tensor, ...]:
-        return tuple(one for one in self.input_values if isinstance(one, Tensor))
+        return tuple(value for value in self.input_values if isinstance(value, Tensor))
 
     @property
     def output_tensors(self) -> tuple[Tensor, ...]:
-        return tuple(one for one in self.output_values if isinstance(one, Tensor))
+        return tuple(value for value in self.output_values if isinstance(value, Tensor))
 
     @property
     def tensors(self) -> tuple[tuple[int, Tensor], ...]:
         """Every tensor with its value index."""
-        found = enumerate(self.values)
-        return tuple((index, one) for index, one in found if isinstance(one, Tensor))
+        values = enumerate(self.values)
+        return tuple(
+            (index, value) for index, value in values if isinstance(value, Tensor)
+        )
 
     @property
     def operator_names(self) -> tuple[str, ...]:
@@ -354,14 +358,14 @@ class Method:
 
     def kernel_calls(self) -> Iterator[tuple[int, str, KernelCall]]:
         """Instruction index, full operator name, call."""
-        for index, one in enumerate(self.instructions):
-            if isinstance(one, KernelCall):
-                yield index, self.operators[one.op_index].full_name, one
+        for index, instruction in enumerate(self.instructions):
+            if isinstance(instruction, KernelCall):
+                yield index, self.operators[instruction.op_index].full_name, instruction
 
     def int_list(self, value: IntList) -> tuple[int, ...] | None:
         """The integers as the program states them; None when one is not an Int."""
         items = tuple(self.values[index] for index in value.items)
-        numbers = tuple(one.value for one in items if isinstance(one, Int))
+        numbers = tuple(item.value for item in items if isinstance(item, Int))
         return numbers if len(numbers) == len(items) else None
 
     def used_values(self) -> frozenset[int]:
@@ -377,8 +381,8 @@ class Method:
     def _mentioned(self) -> Iterator[int]:
         yield from self.inputs
         yield from self.outputs
-        for one in self.instructions:
-            match one:
+        for instruction in self.instructions:
+            match instruction:
                 case KernelCall(args=args) | DelegateCall(args=args):
                     yield from args
                 case MoveCall(source, target):
@@ -428,7 +432,7 @@ class Program:
     layout: Layout = field(default=Layout(), compare=False, repr=False)
 
     def method(self, name: str) -> Method | None:
-        return next((one for one in self.methods if one.name == name), None)
+        return next((method for method in self.methods if method.name == name), None)
 
     def data_of(self, tensor: Tensor) -> Data | None:
         """The bytes the program holds for a tensor: a constant, or an initial state."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ember.files import flat, schema
 from ember.files.flat import Record
-from ember.files.segments import Data, Placed, align_up, place
+from ember.files.segments import Data, SegmentLayout, align_up, place
 from ember.program.remembered import remembered
 from ember.program.types import (
     Bool,
@@ -68,9 +68,11 @@ def write(
     blobs = _Blobs()
     record: Record = {"version": program.version}
     if inline_constants:
-        record["constant_buffer"] = [{"storage": one} for one in program.constants]
+        record["constant_buffer"] = [
+            {"storage": constant} for constant in program.constants
+        ]
     else:
-        blocks = ((one,) for one in program.constants)
+        blocks = ((constant,) for constant in program.constants)
         placed = place(blocks, of_constants, share=deduplicate)
         record["constant_buffer"] = ()
         record["constant_segment"] = {
@@ -80,11 +82,11 @@ def write(
     record["mutable_data_segments"] = _mutable(program, blobs)
     for blob in _before_payloads(program):
         blobs.share(blob)
-    record["execution_plan"] = [_method(one, blobs) for one in program.methods]
-    record["backend_delegate_data"] = [{"data": one} for one in blobs.inline]
+    record["execution_plan"] = [_method(method, blobs) for method in program.methods]
+    record["backend_delegate_data"] = [{"data": payload} for payload in blobs.inline]
     record["named_data"] = [
-        {"key": one.key, "segment_index": blobs.share(one.data)}
-        for one in program.named_data
+        {"key": entry.key, "segment_index": blobs.share(entry.data)}
+        for entry in program.named_data
     ]
     stored = place(blobs.segments, max(of_segments, of_constants))
     record["segments"] = [
@@ -132,13 +134,15 @@ def _before_payloads(program: Program) -> Iterator[Data]:
     """What the layout puts before the payloads of some methods."""
     last = program.layout.payloads_last
     if last:
-        yield from (one.data for one in program.named_data)
-        methods = [one for one in program.methods if one.name not in last]
+        yield from (entry.data for entry in program.named_data)
+        methods = [earlier for earlier in program.methods if earlier.name not in last]
         for method in methods:
-            yield from (one.data for one in method.delegates if not one.inline)
+            yield from (
+                delegate.data for delegate in method.delegates if not delegate.inline
+            )
 
 
-def _with_header(written: flat.Written, stored: Placed, alignment: int) -> bytes:
+def _with_header(written: flat.Written, stored: SegmentLayout, alignment: int) -> bytes:
     """Insert the header behind the identifier and append the segments."""
     header_size = align_up(_HEADER.size, written.align)
     flat_size = len(written.data) + header_size
@@ -158,12 +162,14 @@ def _with_header(written: flat.Written, stored: Placed, alignment: int) -> bytes
 
 
 def _mutable(program: Program, blobs: _Blobs) -> list[Record] | None:
-    found = []
+    segments = []
     for pieces in program.mutable_data:
-        placed = place(((one,) for one in pieces), 1)  # copied at load, so not aligned
+        placed = place(
+            ((piece,) for piece in pieces), 1
+        )  # copied at load, so not aligned
         index = blobs.add(placed.pieces)
-        found.append({"segment_index": index, "offsets": placed.offsets})
-    return found or None
+        segments.append({"segment_index": index, "offsets": placed.offsets})
+    return segments or None
 
 
 # ---- dataclasses -> records --------------------------------------------------------
@@ -173,40 +179,45 @@ def _method(method: Method, blobs: _Blobs) -> Record:
     return {
         "name": method.name,
         "container_meta_type": _containers(method.containers),
-        "values": [{"val": _value(one)} for one in method.values],
+        "values": [{"val": _value(value)} for value in method.values],
         "inputs": method.inputs,
         "outputs": method.outputs,
-        "chains": [_chain(one) for one in method.chains],
+        "chains": [_chain(chain) for chain in method.chains],
         "operators": [
-            {"name": one.name, "overload": one.overload} for one in method.operators
+            {"name": operator.name, "overload": operator.overload}
+            for operator in method.operators
         ],
-        "delegates": [_delegate(one, blobs) for one in method.delegates],
+        "delegates": [_delegate(delegate, blobs) for delegate in method.delegates],
         "non_const_buffer_sizes": method.planned_sizes,
         "non_const_buffer_device": [
             {
-                "buffer_idx": one.buffer_index,
-                "device_type": one.device_type,
-                "device_index": one.device_index,
+                "buffer_idx": device.buffer_index,
+                "device_type": device.device_type,
+                "device_index": device.device_index,
             }
-            for one in method.planned_devices
+            for device in method.planned_devices
         ]
         or None,
     }
 
 
-def _containers(one: Containers | None) -> Record | None:
-    if one is None:
+def _containers(containers: Containers | None) -> Record | None:
+    if containers is None:
         return None
-    return {"encoded_inp_str": one.inputs, "encoded_out_str": one.outputs}
+    return {"encoded_inp_str": containers.inputs, "encoded_out_str": containers.outputs}
 
 
-def _delegate(one: Delegate, blobs: _Blobs) -> Record:
-    index = blobs.add_inline(one.data) if one.inline else blobs.share(one.data)
+def _delegate(delegate: Delegate, blobs: _Blobs) -> Record:
+    index = (
+        blobs.add_inline(delegate.data)
+        if delegate.inline
+        else blobs.share(delegate.data)
+    )
     return {
-        "id": one.id,
-        "processed": {"location": 0 if one.inline else 1, "index": index},
+        "id": delegate.id,
+        "processed": {"location": 0 if delegate.inline else 1, "index": index},
         "compile_specs": [
-            {"key": spec.key, "value": spec.value} for spec in one.compile_specs
+            {"key": spec.key, "value": spec.value} for spec in delegate.compile_specs
         ],
     }
 
@@ -275,7 +286,7 @@ def _chain(chain: Chain) -> Record:
         "inputs": chain.inputs,
         "outputs": chain.outputs,
         "instructions": [{"instr_args": _instruction(i)} for i in chain.instructions],
-        "stacktrace": None if trace is None else [_frames(one) for one in trace],
+        "stacktrace": None if trace is None else [_frames(frames) for frames in trace],
     }
 
 
@@ -283,18 +294,18 @@ def _frames(frames: Sequence[Frame]) -> Record:
     return {
         "items": [
             {
-                "filename": one.filename,
-                "lineno": one.line,
-                "name": one.name,
-                "context": one.context,
+                "filename": frame.filename,
+                "lineno": frame.line,
+                "name": frame.name,
+                "context": frame.context,
             }
-            for one in frames
+            for frame in frames
         ]
     }
 
 
-def _instruction(one: Instruction) -> tuple[str, Record]:
-    match one:
+def _instruction(instruction: Instruction) -> tuple[str, Record]:
+    match instruction:
         case KernelCall(operator, args):
             record: Record = {"op_index": operator, "args": args}
         case DelegateCall(delegate, args):
@@ -308,4 +319,4 @@ def _instruction(one: Instruction) -> tuple[str, Record]:
             }
         case FreeCall(value):
             record = {"value_index": value}
-    return type(one).__name__, record
+    return type(instruction).__name__, record

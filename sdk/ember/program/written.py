@@ -10,9 +10,9 @@ from ember.program.writer import content
 
 def read_back(program: Program) -> Program:
     """What a reader of its file finds; SdkError where that contradicts itself."""
-    found = parse(content(program))
-    remembered(program, _LAYOUT, lambda: found.layout)
-    return found
+    parsed = parse(content(program))
+    remembered(program, _LAYOUT, lambda: parsed.layout)
+    return parsed
 
 
 def layout_of(program: Program) -> Layout:

@@ -47,9 +47,9 @@ def is_elf(path: Path) -> bool:
 def of_elf(path: Path, name: str) -> tuple[Board, Path]:
     """The board and the ELF for it; an SdkError when it cannot run there."""
     board = boards.load(name)
-    found = elf.read(path)
+    file = elf.read(path)
     emulator.need_runner(board)
-    _check(found, board)
+    _check(file, board)
     return board, path
 
 
@@ -70,19 +70,19 @@ def of_app(order: once.Order) -> tuple[Board, Path]:
     return built.board, built.firmware
 
 
-def _check(found: Elf, board: Board) -> None:
-    if found.kind == _ET_REL:
+def _check(file: Elf, board: Board) -> None:
+    if file.kind == _ET_REL:
         raise SdkError(
-            f"{found.path} is an object, not a linked program",
+            f"{file.path} is an object, not a linked program",
             hint="link it, or build an application with `ember run --app FILE.c`",
         )
     wanted = _machine_of(board)
-    if wanted is None or found.machine == wanted:
+    if wanted is None or file.machine == wanted:
         return
     raise SdkError(
-        f"{found.path} is for {_words(found.machine)}, and {board.name} has a core for"
+        f"{file.path} is for {_words(file.machine)}, and {board.name} has a core for"
         f" {_words(wanted)}",
-        hint=_boards_for(found.machine),
+        hint=_boards_for(file.machine),
     )
 
 
@@ -91,6 +91,8 @@ def _machine_of(board: Board) -> int | None:
     if board.port == "host":
         return elf.read(Path(sys.executable).resolve()).machine
     if board.port == "linux_user":
+        if board.pointer_bytes == 8:
+            return elf.EM_AARCH64
         return elf.EM_HEXAGON if board.cpu.startswith("hexagon") else elf.EM_ARM
     return {"cortexm": elf.EM_ARM, "a64": elf.EM_AARCH64}.get(board.port)
 
@@ -102,9 +104,9 @@ def _words(machine: int) -> str:
 def _boards_for(machine: int) -> str:
     every = [boards.load(name) for name in boards.names()]
     fitting = [
-        one.name
-        for one in every
-        if one.runner.kind != "none" and _machine_of(one) == machine
+        board.name
+        for board in every
+        if board.runner.kind != "none" and _machine_of(board) == machine
     ]
     if not fitting:
         return "no emulated board runs it: see `ember boards`"
@@ -147,17 +149,17 @@ def _ended_by_term() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _misplaced(found: Elf, board: Board) -> str | None:
+def _misplaced(file: Elf, board: Board) -> str | None:
     """What firmware for another board has where this one has no memory."""
     if not board.has_script:
         return None
-    for one in found.sections:
+    for section in file.sections:
         known = any(
-            memory.base <= one.address < memory.end for memory in board.memories
+            memory.base <= section.address < memory.end for memory in board.memories
         )
-        if one.in_memory and one.in_file and one.size and not known:
+        if section.in_memory and section.in_file and section.size and not known:
             return (
-                f"its {one.name} is at {one.address:#010x}, where {board.name} has no"
-                " memory: was it linked for another board?"
+                f"its {section.name} is at {section.address:#010x}, where {board.name}"
+                " has no memory: was it linked for another board?"
             )
     return None

@@ -14,7 +14,6 @@ import re
 import select
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -105,7 +104,9 @@ class _Attached:
 
     @property
     def text(self) -> str:
-        return "".join([*(one.text for one in self.heard.values()), *self.explained])
+        return "".join(
+            [*(source.text for source in self.heard.values()), *self.explained]
+        )
 
 
 def run(
@@ -181,16 +182,16 @@ class _Loop:
     def _move(self) -> None:
         now = time.monotonic()
         told = {
-            one.to: one
-            for one in self._attached.told
-            if one.waiting and one.opens <= now
+            reader.to: reader
+            for reader in self._attached.told
+            if reader.waiting and reader.opens <= now
         }
         files = [*self._open, *self._sources()]
         readable, writable, _ = select.select(files, list(told), [], _LOOK_S)
         for to in writable:
             told[to].send()
-        for one in self._attached.told:
-            one.finish()
+        for reader in self._attached.told:
+            reader.finish()
         for file in readable:
             if file in self._open:
                 self._hear(file)
@@ -199,21 +200,21 @@ class _Loop:
 
     def _sources(self) -> list[int]:
         """Our input, while it has room to wait."""
-        full = any(len(one.waiting) >= _BLOCK for one in self._attached.told)
+        full = any(len(reader.waiting) >= _BLOCK for reader in self._attached.told)
         return [] if self._source is None or full else [self._source]
 
     def _read(self, source: int) -> None:
         data = os.read(source, _BLOCK)
-        for one in self._attached.told:
-            one.waiting += data
+        for reader in self._attached.told:
+            reader.waiting += data
         if not data:
             self._end_input()
 
     def _end_input(self) -> None:
         self._source = None
-        for one in self._attached.told:
-            one.waiting += one.end or b""
-            one.ends = True
+        for reader in self._attached.told:
+            reader.waiting += reader.end or b""
+            reader.ends = True
 
     def _hear(self, file: int) -> None:
         try:
@@ -228,8 +229,8 @@ class _Loop:
         said.take(data)
         end = _EXIT.search(said.text) if self._says_exit else None
         self._exit = int(end[1]) if end is not None else None
-        for one in self._attached.told:
-            one.opens = 0.0
+        for reader in self._attached.told:
+            reader.opens = 0.0
 
 
 # ---- starting ------------------------------------------------------------------------
@@ -277,12 +278,8 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
     names += ["monitor"] if board.port == "cortexm" else []
     end = _END if elf.read(firmware).symbol(_KNOWS_END) is not None else b""
     with contextlib.ExitStack() as stack:
-        # Not TCP: its end would drop what the emulator wrote and we have not read yet.
-        server = stack.enter_context(socket.socket(socket.AF_UNIX))
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="ember-"))
-        server.bind(f"{folder}/line")
-        server.listen()
-        words = _command(board, firmware, f"{folder}/line", names)
+        lines = stack.enter_context(emulated.server())
+        words = _command(board, firmware, lines.address, names)
         process = stack.enter_context(_process(words, subprocess.PIPE))
         out, errors, into = process.stdout, process.stderr, process.stdin
         assert out is not None and errors is not None and into is not None
@@ -290,7 +287,7 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
         told = [_Told(into, None)]
         watch = None
         for name in names:  # it opens one after the other
-            line = emulated.accepted(server, process, lambda: _text(errors))
+            line = lines.accept(process, lambda: _text(errors))
             stack.enter_context(line)
             if name == "monitor":
                 watch = stuck.Watch(line)
@@ -302,14 +299,14 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
 
 
 def _command(
-    board: Board, firmware: Path, line: str, names: Sequence[str]
+    board: Board, firmware: Path, address: str, names: Sequence[str]
 ) -> list[str]:
     words = [tools.path(str(board.runner.binary)), *board.runner.args]
     words += ["-display", "none", "-monitor", "none"]
     if "monitor" in names:
         words += ["-mon", "chardev=monitor,mode=control"]
     for name in names:
-        words += ["-chardev", f"socket,path={line.replace(',', ',,')},id={name}"]
+        words += ["-chardev", f"{address},id={name}"]
     words += ["-serial", "chardev:uart"]
     if "console" in names:
         semihosting = "enable=on,target=native,chardev=console,arg=firmware"

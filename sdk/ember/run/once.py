@@ -15,6 +15,9 @@ from ember.build import project as projects
 from ember.build.jobs import options_of
 from ember.build.project import Project
 from ember.cases import inputs
+from ember.cases.values import Value
+from ember.cycles import estimate
+from ember.program import Method
 from ember.run import run
 from ember.toolchain import emulator, libraries
 
@@ -31,6 +34,13 @@ MethodOption = Annotated[
 ]
 TimeoutOption = Annotated[
     float | None, typer.Option(metavar="SECONDS", min=0.1, help="Default: the board's.")
+]
+
+CyclesOption = Annotated[
+    bool,
+    typer.Option(
+        "--cycles", help="Also estimate cycles, by a model of the board's core."
+    ),
 ]
 
 
@@ -51,6 +61,7 @@ class Order:
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
     timeout: float | None = None
+    cycles: bool = False
     kernels: list[Path] = field(default_factory=list)
     project: Path | None = None
 
@@ -68,23 +79,50 @@ def options(order: Order, plans: Project, method: str | None) -> build.Options:
     )
 
 
-def execute(order: Order) -> tuple[run.RunLog, str]:
-    """Build and run; the log, and where inputs came from: case, given or zeros."""
+@dataclass(frozen=True)
+class Subject:
+    """What is executed once."""
+
+    plans: Project
+    path: Path
+    board: str
+    model: models.Model
+    method: Method
+    named: bool  # the method, by the order or its case
+    inputs: Sequence[Value]
+    source: str  # of the inputs: case, given or zeros
+
+
+def subject(order: Order) -> Subject:
+    """What the order means. Wrong inputs are told before the first compiler starts."""
     plans = projects.load(order.project, order.kernels)
     path = plans.model_or(order.model)
-    target = plans.board_or(order.board)
     case = None if order.given else inputs.of_case(path, order.method)
     chosen = order.method or (case.method if case else None)
-    # Wrong inputs are told before the first compiler starts.
-    emulator.need(boards.load(target))
-    wanted = models.read(path, order.data).method(chosen)
+    model = models.read(path, order.data)
+    method = model.method(chosen)
     if case:
-        laid_out = inputs.lay_out(wanted, case.given)
+        laid_out, source = inputs.lay_out(method, case.given), "case"
     elif order.given:
-        laid_out = inputs.lay_out(wanted, inputs.read(list(order.given)))
+        laid_out = inputs.lay_out(method, inputs.read(list(order.given)))
+        source = "given"
     else:
-        laid_out = inputs.zeros(wanted)
-    asked = options(order, plans, chosen)
-    built = build.build(path, target, out=order.out, data=order.data, options=asked)
-    log = run.run(built, laid_out, timeout_s=order.timeout)
-    return log, "case" if case else "given" if order.given else "zeros"
+        laid_out, source = inputs.zeros(method), "zeros"
+    target = plans.board_or(order.board)
+    named = chosen is not None
+    return Subject(plans, path, target, model, method, named, laid_out, source)
+
+
+def execute(order: Order) -> tuple[run.RunLog, str]:
+    """Build and run; the log, and where inputs came from: case, given or zeros."""
+    board = boards.load(projects.load(order.project).board_or(order.board))
+    emulator.need(board)
+    if order.cycles:
+        estimate.check_known(board.cpu)
+    one = subject(order)
+    asked = options(order, one.plans, one.method.name if one.named else None)
+    built = build.build(
+        one.path, one.board, out=order.out, data=order.data, options=asked
+    )
+    log = run.run(built, one.inputs, cycles=order.cycles, timeout_s=order.timeout)
+    return log, one.source

@@ -15,7 +15,7 @@ from ember.cases import Case
 from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
 from ember.model import Model
-from ember.plan.replan import Placed, Replanned
+from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, bundle, types
 
 
@@ -25,9 +25,11 @@ def poisoned(
     """The case as `ember build` would pack it, and what is dead in its methods."""
     model = Model(case.name, case.path, _program_bytes(case), case.data, case.program)
     packed = repack(model, known, passes, board)
-    made = replace(case, content=packed.content, program=packed.program, bundled=False)
+    repacked = replace(
+        case, content=packed.content, program=packed.program, bundled=False
+    )
     plans = [packed.replanned.get(name) for name in case.methods]
-    return made, tuple(tuple(_of(one)) if one else () for one in plans)
+    return repacked, tuple(tuple(_of(plan)) if plan else () for plan in plans)
 
 
 def _program_bytes(case: Case) -> bytes:
@@ -38,8 +40,8 @@ def _of(plan: Replanned) -> Iterator[Dead]:
     sizes = plan.method.planned_sizes
     before = _predecessors(plan.method)
     for memory in plan.packed:
-        inside = [one for one in plan.placed if one.memory_id == memory]
-        masks = [(one, _alive(one.storage.points, before)) for one in inside]
+        inside = [placed for placed in plan.placed if placed.memory_id == memory]
+        masks = [(placed, _alive(placed.storage.points, before)) for placed in inside]
         for start, end, alive in _strips(masks, sizes[memory]):
             for first, last in _gaps(alive, len(before)):
                 yield Dead(memory, start, end, first, last)
@@ -49,34 +51,34 @@ def _predecessors(method: Method) -> list[list[int]]:
     """Of every instruction, and of the exit, where it may be reached from; -1 is the
     entry. Jumps are taken to go both ways."""
     instructions = method.instructions
-    found = [[index - 1] for index in range(len(instructions) + 1)]
-    for index, one in enumerate(instructions):
-        if isinstance(one, types.JumpFalseCall):
-            found[one.target].append(index)
-    return found
+    successors = [[index - 1] for index in range(len(instructions) + 1)]
+    for index, instruction in enumerate(instructions):
+        if isinstance(instruction, types.JumpFalseCall):
+            successors[instruction.target].append(index)
+    return successors
 
 
 def _alive(points: Set[int], before: Sequence[Iterable[int]]) -> int:
     """The instructions before which bytes matter, as bits."""
-    found = 0
+    mask = 0
     for index, reached_from in enumerate(before):
-        if index in points and any(one in points for one in reached_from):
-            found |= 1 << index
-    return found
+        if index in points and any(point in points for point in reached_from):
+            mask |= 1 << index
+    return mask
 
 
 def _strips(
-    masks: Sequence[tuple[Placed, int]], size: int
+    masks: Sequence[tuple[PlacedStorage, int]], size: int
 ) -> Iterator[tuple[int, int, int]]:
     """Ranges of a memory, each with the instructions before which it matters."""
     edges = {0, size}
-    for one, _ in masks:
-        edges |= {one.offset, one.offset + one.storage.size}
+    for placed, _ in masks:
+        edges |= {placed.offset, placed.offset + placed.storage.size}
     ordered = sorted(edges)
     at = {edge: number for number, edge in enumerate(ordered)}
     alive = [0] * len(ordered)
-    for one, mask in masks:
-        for number in range(at[one.offset], at[one.offset + one.storage.size]):
+    for placed, mask in masks:
+        for number in range(at[placed.offset], at[placed.offset + placed.storage.size]):
             alive[number] |= mask
     start = 0
     for number in range(1, len(ordered)):

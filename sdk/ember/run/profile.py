@@ -11,7 +11,8 @@ from typing import Any
 from ember.errors import SdkError
 from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
-from ember.run.run import Node, RunLog
+from ember.run.costs import added
+from ember.run.run import NodeRun, RunLog
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class Row:
     macs: int  # multiply-accumulates; 0 for operators that have none
     moved: int  # bytes of the tensors that are read and written, constants included
     share: float  # of the instructions of all nodes
+    cycles: int | None = None  # an estimate at zero wait states
+    board_cycles: int | None = None  # with the memories of the board
 
     @property
     def macs_per_instruction(self) -> float | None:
@@ -37,11 +40,15 @@ class Row:
 class Profile:
     model: str
     board: str
-    unit: str  # instructions or packets
-    load: int
+    unit: str  # instructions or packets; cycles where a board counted them
+    load: int | None  # None: not counted
     execute: int  # nodes, and what the runtime adds
     nodes: tuple[Row, ...]
     operators: tuple[Row, ...]
+    load_cycles: int | None = None  # as those of a row
+    execute_cycles: int | None = None
+    load_board_cycles: int | None = None
+    execute_board_cycles: int | None = None
 
 
 def of_run(log: RunLog) -> Profile:
@@ -51,20 +58,34 @@ def of_run(log: RunLog) -> Profile:
             f"{log.built.board.name} cannot count instructions",
             hint="choose a board with an emulator: see `ember boards`",
         )
-    total = sum(node.instructions or 0 for node in log.nodes) or 1
-    rows = [_row(log.method, node, total) for node in log.nodes if node.executions]
+    rows = of_nodes(log.method, log.nodes)
     return Profile(
         model=log.built.model.name,
         board=log.built.board.name,
         unit=log.unit,
         load=log.load,
         execute=log.execute,
-        nodes=_sorted(rows),
-        operators=_sorted(_joined(rows)),
+        nodes=rows,
+        operators=of_operators(rows),
+        load_cycles=log.load_cycles.core,
+        execute_cycles=log.execute_cycles.core,
+        load_board_cycles=log.load_cycles.board,
+        execute_board_cycles=log.execute_cycles.board,
     )
 
 
-def _row(method: Method, node: Node, total: int) -> Row:
+def of_nodes(method: Method, nodes: Sequence[NodeRun]) -> tuple[Row, ...]:
+    """A row for each node that was executed, the costliest first."""
+    total = sum(node.instructions or 0 for node in nodes) or 1
+    return _sorted(_row(method, node, total) for node in nodes if node.executions)
+
+
+def of_operators(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """A row for each operator, the costliest first."""
+    return _sorted(_joined(rows))
+
+
+def _row(method: Method, node: NodeRun, total: int) -> Row:
     times = node.executions or 0
     instruction = method.instructions[node.index]
     moved = _moved(method, instruction) if isinstance(instruction, KernelCall) else 0
@@ -76,6 +97,8 @@ def _row(method: Method, node: Node, total: int) -> Row:
         macs=(node.macs or 0) * times,
         moved=moved * times,
         share=(node.instructions or 0) / total,
+        cycles=node.cycles.core,
+        board_cycles=node.cycles.board,
     )
 
 
@@ -106,6 +129,8 @@ def _joined(rows: Iterable[Row]) -> Iterable[Row]:
             macs=sum(row.macs for row in group),
             moved=sum(row.moved for row in group),
             share=sum(row.share for row in group),
+            cycles=added(row.cycles for row in group),
+            board_cycles=added(row.board_cycles for row in group),
         )
 
 
@@ -144,7 +169,10 @@ def read(path: Path) -> Profile:
 
 
 def _row_of(data: Mapping[str, Any]) -> Row:
-    fields = {field.name: data[field.name] for field in dataclasses.fields(Row)}
+    names = (field.name for field in dataclasses.fields(Row))
+    fields = {name: data[name] for name in names if not name.endswith("cycles")}
+    for name in ("cycles", "board_cycles"):  # older ones have none
+        fields[name] = data.get(name)
     fields |= {"kernels": tuple(data["kernels"]), "nodes": tuple(data["nodes"])}
     return Row(**fields)
 
@@ -165,6 +193,13 @@ class Change:
         return (
             self.before.instructions if self.before else 0,
             self.after.instructions if self.after else 0,
+        )
+
+    @property
+    def cycles(self) -> tuple[int | None, int | None]:
+        return (
+            self.before.cycles if self.before else None,
+            self.after.cycles if self.after else None,
         )
 
 

@@ -19,13 +19,14 @@ from ember import build, program
 from ember.build import Built, pack
 from ember.cases import values
 from ember.cases.values import TensorValue, Value
+from ember.cycles.estimate import NOT_ESTIMATED, Cycles
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import Array
 from ember.plan import macs
 from ember.program import Method
+from ember.run.costs import Cost, Costs, summed
 from ember.toolchain import emulator
-from ember.toolchain.emulator import Mark
 
 _MAGIC = b"EMR1"
 _HEAD = struct.Struct("<4siIII")  # magic, status, instruction, stage, message length
@@ -48,7 +49,7 @@ _STATUSES = {
 
 
 @dataclass(frozen=True)
-class Node:
+class NodeRun:
     """An instruction of the method, and what it took in this run."""
 
     index: int
@@ -58,6 +59,7 @@ class Node:
     instructions: int | None  # of all its executions
     executions: int | None
     macs: int | None  # multiply-accumulates of one execution
+    cycles: Cycles = NOT_ESTIMATED  # of all its executions
 
 
 @dataclass(frozen=True)
@@ -68,42 +70,44 @@ class RunLog:
     load: int | None  # instructions (packets)
     execute: int | None
     unit: str | None
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodeRun, ...]
     stack_used: int | None
     arena: int  # bytes of the method arena that loading took
     scratch: int  # bytes that the largest node asked for
     seconds: float
+    load_cycles: Cycles = NOT_ESTIMATED
+    execute_cycles: Cycles = NOT_ESTIMATED
 
     def arrays(self) -> list[Array | Value]:
         """Outputs as logical arrays where they are tensors."""
-        found: list[Array | Value] = []
+        arrays: list[Array | Value] = []
         for index, value in zip(self.method.outputs, self.outputs, strict=True):
             declared = self.method.values[index]
             if isinstance(value, TensorValue):
                 order = (
                     declared.dim_order if isinstance(declared, program.Tensor) else None
                 )
-                found.append(value.array(order))
+                arrays.append(value.array(order))
             else:
-                found.append(value)
-        return found
+                arrays.append(value)
+        return arrays
 
     @property
     def used(self) -> dict[str, int]:
         """The most that was used of a row of the certificate, by its place."""
         regions = self.built.plan["regions"]
-        arenas = [one["name"] for one in regions if one["role"] == "method"]
-        found = {}
+        arenas = [region["name"] for region in regions if region["role"] == "method"]
+        used = {}
         if arenas:  # none, where methods are prepared
-            found[arenas[self.built.methods.index(self.method)]] = self.arena
-        for one in regions:
-            if one["role"] == "temp":
-                lent = min(one.get("lent", self.scratch), self.scratch)
-                found[one["name"]] = lent
-                found[pack.rest_of(one["name"])] = self.scratch - lent
+            used[arenas[self.built.methods.index(self.method)]] = self.arena
+        for region in regions:
+            if region["role"] == "temp":
+                lent = min(region.get("lent", self.scratch), self.scratch)
+                used[region["name"]] = lent
+                used[pack.rest_of(region["name"])] = self.scratch - lent
         if self.stack_used is not None:
-            found[".ember_stack"] = self.stack_used
-        return found
+            used[".ember_stack"] = self.stack_used
+        return used
 
     def to_json(self) -> dict[str, Any]:
         sizes = self.built.sizes
@@ -115,6 +119,7 @@ class RunLog:
             "status": "ok",
             "outputs": [output_json(v, a) for v, a in self._pairs()],
             "instructions": {"load": self.load, "execute": self.execute},
+            **_cycles_json(self.load_cycles, self.execute_cycles),
             "unit": self.unit,
             "nodes": [
                 {
@@ -123,6 +128,8 @@ class RunLog:
                     "op": node.op,
                     "kernel": node.kernel,
                     "instructions": node.instructions,
+                    "cycles": node.cycles.core,
+                    "board_cycles": node.cycles.board,
                     "executions": node.executions,
                     "macs": node.macs,
                 }
@@ -145,6 +152,16 @@ class RunLog:
 
     def _pairs(self) -> Iterable[tuple[Value, Array | Value]]:
         return zip(self.outputs, self.arrays(), strict=True)
+
+
+def _cycles_json(load: Cycles, execute: Cycles) -> dict[str, Any]:
+    return {
+        "cycles": {"load": load.core, "execute": execute.core},
+        "board_cycles": {
+            "load": load.board,
+            "execute": execute.board,
+        },
+    }
 
 
 def output_json(value: Value, array: Array | Value) -> Any:
@@ -177,39 +194,48 @@ def run(
     *,
     method: Method | None = None,
     trace: bool = True,
+    cycles: bool = False,
     timeout_s: float | None = None,
 ) -> RunLog:
     """Execute a method of the firmware once, on `inputs` as lay_out() gives them.
 
     With `trace`, a second run of its twin with marks gives the count of each node,
-    where the board counts. SdkError when the firmware fails.
+    where the board counts. With `cycles`, these are estimated too. SdkError when the
+    firmware fails.
     """
     method = method or built.methods[0]
     content = values.to_bytes(inputs)
-    result, report = _start(built, built.firmware, method, content, False, timeout_s)
+    result, report = _start(
+        built, built.firmware, method, content, False, cycles, timeout_s
+    )
     outputs, _ = values.from_bytes(report.rest)
     if len(outputs) != len(method.outputs):
         raise SdkError(
             f"the firmware wrote {len(outputs)} outputs of {method.name},"
             f" not {len(method.outputs)}"
         )
-    executed: list[tuple[int, int]] | None = None
+    costs = Costs.of(built.board, built.firmware, result)
+    load, execute = costs.region(_LOAD), costs.region(_EXECUTE)
+    executed: list[tuple[int, Cost]] | None = None
     if trace and built.board.runner.counts is not None:
         twin = build.trace(built)
-        traced, again = _start(built, twin, method, content, True, timeout_s)
-        executed = _executed(traced.marks, again)
+        traced, again = _start(built, twin, method, content, True, cycles, timeout_s)
+        nodes = Costs.of(built.board, twin, traced).regions(_NODE)
+        executed = list(zip(_steps(again), nodes, strict=False))
     return RunLog(
         built=built,
         method=method,
         outputs=tuple(outputs),
-        load=_region(result.marks, _LOAD),
-        execute=_region(result.marks, _EXECUTE),
+        load=load.instructions,
+        execute=execute.instructions,
         unit=built.board.runner.counts,
         nodes=tuple(_nodes(built, built.packed(method.name), executed)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
         scratch=report.temp_used,
         seconds=result.seconds,
+        load_cycles=load.cycles,
+        execute_cycles=execute.cycles,
     )
 
 
@@ -228,6 +254,7 @@ def _start(
     method: Method,
     inputs: bytes,
     trace: bool,
+    blocks: bool,
     timeout_s: float | None,
 ) -> tuple[emulator.RunResult, _Report]:
     with tempfile.TemporaryDirectory(prefix="ember-run-") as temporary:
@@ -237,7 +264,15 @@ def _start(
         if len(built.methods) > 1:
             words.append(f"method={method.name}")
         result = emulator.run(
-            built.board, firmware, words, cwd=folder, timeout_s=timeout_s
+            built.board,
+            firmware,
+            words,
+            cwd=folder,
+            timeout_s=timeout_s,
+            blocks=blocks,
+            ranges=[range(m.base, m.end) for m in built.board.memories]
+            if blocks
+            else (),
         )
         result.check(f"{built.model.name} on {built.board.name}")
         out = folder / "out.bin"
@@ -270,50 +305,41 @@ def _read_report(built: Built, data: bytes) -> _Report:
     return _Report(size, used, peak, scratch, data[at + _MEMORY.size :])
 
 
-def _region(marks: Sequence[Mark], word: int) -> int | None:
-    """Instructions of the first region `word`; None when nobody counted."""
-    inside = [mark for mark in marks if mark.word == word]
-    if len(inside) < 2:
-        return None
-    return inside[1].count - inside[0].count
-
-
-def _executed(marks: Sequence[Mark], report: _Report) -> list[tuple[int, int]]:
-    """(instruction index, count) of each traced step, in order."""
+def _steps(report: _Report) -> list[int]:
+    """The instruction index of each traced step, in order."""
     _, at = values.from_bytes(report.rest)
     count = (len(report.rest) - at) // 4
-    indices = struct.unpack_from(f"<{count}I", report.rest, at)[:-1]
-    nodes = [mark for mark in marks if mark.word == _NODE]
-    begins, ends = nodes[0::2], nodes[1::2]
-    counts = [b.count - a.count for a, b in zip(begins, ends, strict=False)]
-    return list(zip(indices, counts, strict=False))
+    return list(struct.unpack_from(f"<{count}I", report.rest, at)[:-1])
 
 
 def _nodes(
-    built: Built, method: Method, executed: Sequence[tuple[int, int]] | None
-) -> Iterable[Node]:
+    built: Built, method: Method, executed: Sequence[tuple[int, Cost]] | None
+) -> Iterable[NodeRun]:
     (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
-    totals: dict[int, list[int]] = {}
-    for index, count in executed or ():
-        totals.setdefault(index, []).append(count)
+    totals: dict[int, list[Cost]] = {}
+    for index, cost in executed or ():
+        totals.setdefault(index, []).append(cost)
     for index, instruction in enumerate(method.instructions):
-        op, call = calls.get(index, (_name(method, instruction), None))
-        counts = totals.get(index, [])
+        op, call = calls.get(index, (name_of(method, instruction), None))
+        costs = totals.get(index, [])
         known = executed is not None
-        yield Node(
+        yield NodeRun(
             index=index,
             origin=facts["origins"][index],
             op=op,
             kernel=kernels.get(index),
-            instructions=sum(counts) if known else None,
-            executions=len(counts) if known else None,
+            instructions=sum(item.instructions or 0 for item in costs)
+            if known
+            else None,
+            executions=len(costs) if known else None,
             macs=macs.of_call(method, op, call) if call else None,
+            cycles=summed(item.cycles for item in costs),
         )
 
 
-def _name(method: Method, instruction: program.Instruction) -> str:
+def name_of(method: Method, instruction: program.Instruction) -> str:
     if isinstance(instruction, program.DelegateCall):
         return method.delegates[instruction.delegate_index].id
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -56,14 +57,14 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
-    line: Line | None = None  # the serial line of the board; None: its emulator
+    line: Line | None = None  # to the board; None: its emulator
 
 
 Report = Callable[[Outcome], None]
 
 
 def test(
-    found: Sequence[Found],
+    locations: Sequence[Found],
     boards: Sequence[Board],
     *,
     jobs: int,
@@ -74,46 +75,46 @@ def test(
     chosen = settings or Settings()
     ready: list[Case] = []
     broken: dict[str, SdkError] = {}
-    for one in found:
+    for location in locations:
         try:
-            case = cases.read(one)
+            case = cases.read(location)
             cases.check_expected(case)
             ready.append(case)
         except SdkError as error:
-            broken[one.name] = error
+            broken[location.name] = error
 
     def on_board(board: Board) -> list[Outcome]:
         done = {
-            one.name: Outcome(
-                one.name, board.name, "error", _line(broken[one.name]), one.path
+            item.name: Outcome(
+                item.name, board.name, "error", _line(broken[item.name]), item.path
             )
-            for one in found
-            if one.name in broken
+            for item in locations
+            if item.name in broken
         }
         for tested in done.values():
             on_result(tested)
         for tested in _Session(board, chosen).run(ready):
             on_result(tested)
             done[tested.name] = tested
-        return [done[one.name] for one in found]
+        return [done[item.name] for item in locations]
 
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        return [one for tested in pool.map(on_board, boards) for one in tested]
+        return [outcome for tested in pool.map(on_board, boards) for outcome in tested]
 
 
 def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
     """What each run of a case gives on a board, and the instructions of all of them."""
     session = _Session(board, Settings())
     optimize = session.settings.optimize
-    firmware = runner.for_cases(board, [case], optimize, session.rules)
+    firmware = runner.for_programs(board, [case.program], optimize, session.rules)
     result, answer = session._start(firmware, [case], None)
     if not answer.results:
         raise SdkError(f"{case.name} on {board.name}: {session._sentence(result)}")
     if answer.results[0].status != batch.OK:
         failure = verdicts.failure(case, answer.results[0])
         raise SdkError(f"{case.name} on {board.name}: {failure}")
-    found = [verdicts.outputs(case, output) for output in answer.results[0].outputs]
-    return found, next(iter(_counts(result.marks)), None)
+    compared = [verdicts.outputs(case, output) for output in answer.results[0].outputs]
+    return compared, next(iter(_counts(result.marks)), None)
 
 
 def _line(error: SdkError) -> str:
@@ -122,14 +123,14 @@ def _line(error: SdkError) -> str:
 
 def _answer(group: Sequence[Case], output: bytes) -> batch.Answer:
     """What the runner wrote, if it can be of these cases."""
-    found = batch.answer(output)
-    if len(found.results) > len(group):
+    answer = batch.answer(output)
+    if len(answer.results) > len(group):
         raise SdkError(
-            f"the test runner answered {len(found.results)} of {len(group)} cases"
+            f"the test runner answered {len(answer.results)} of {len(group)} cases"
         )
-    for index, (case, got) in enumerate(zip(group, found.results, strict=False)):
+    for index, (case, got) in enumerate(zip(group, answer.results, strict=False)):
         verdicts.check(case, index, got)
-    return found
+    return answer
 
 
 class _Session:
@@ -166,14 +167,15 @@ class _Session:
     def _general(self, ready: Sequence[Case]) -> Path | None:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
-        if line is None:
-            return runner.for_cases(self.board, ready, optimize, self.rules)
+        if line is None or line.takes_files:
+            programs = [case.program for case in ready]
+            return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
             return None
-        try:
-            return runner.serial(self.board, (), optimize, self.rules)
-        except DoesNotFitError:
-            return runner.serial(self.board, ready, optimize, self.rules)
+        if libraries.is_built(self.board, messages=True, optimize=optimize):
+            with contextlib.suppress(DoesNotFitError):
+                return runner.serial(self.board, (), optimize, self.rules)
+        return runner.serial(self.board, ready, optimize, self.rules)
 
     def _linked(self, ready: Sequence[Case]) -> Iterator[Outcome]:
         """Runners with programs in flash: halves of what does not fit together."""
@@ -340,23 +342,25 @@ def _groups(ready: Sequence[Case]) -> Iterator[list[Case]]:
 
 
 def _size(case: Case) -> int:
-    values = (one for run in case.runs for one in run.inputs)
-    arrays = sum(one.array.nbytes for one in values if isinstance(one, cases.Tensor))
+    values = (value for run in case.runs for value in run.inputs)
+    arrays = sum(
+        value.array.nbytes for value in values if isinstance(value, cases.CaseTensor)
+    )
     return len(case.content) + sum(map(len, case.data)) + arrays
 
 
 def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
     """For each case the instructions of its executions; always None without marks."""
-    found: list[int] = []
+    counts: list[int] = []
     began = 0
     for mark in marks:
         if mark.word == _CASE and mark.kind == "w":
-            found.append(0)
+            counts.append(0)
         elif mark.word == _EXECUTE and mark.kind == "w":
             began = mark.count
-        elif mark.word == _EXECUTE and found:
-            found[-1] += mark.count - began
-    yield from found
+        elif mark.word == _EXECUTE and counts:
+            counts[-1] += mark.count - began
+    yield from counts
     while True:
         yield None
 
@@ -366,8 +370,8 @@ def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
 
 def summary(results: Iterable[Outcome]) -> dict[Status, int]:
     counts: dict[Status, int] = {"passed": 0, "failed": 0, "error": 0}
-    for one in results:
-        counts[one.status] += 1
+    for outcome in results:
+        counts[outcome.status] += 1
     return counts
 
 
@@ -376,14 +380,14 @@ def to_json(results: Sequence[Outcome], seconds: float) -> dict[str, object]:
     return {
         "cases": [
             {
-                "name": one.name,
-                "board": one.board,
-                "status": one.status,
-                "message": one.message,
-                "max_abs_diff": one.max_abs_diff,
-                "instructions": one.instructions,
+                "name": outcome.name,
+                "board": outcome.board,
+                "status": outcome.status,
+                "message": outcome.message,
+                "max_abs_diff": outcome.max_abs_diff,
+                "instructions": outcome.instructions,
             }
-            for one in results
+            for outcome in results
         ],
         "summary": summary(results),
         "seconds": round(seconds, 3),

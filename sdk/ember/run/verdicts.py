@@ -9,13 +9,14 @@ from ember.boards import Board
 from ember.build import runner
 from ember.cases import Case, batch, compare, values
 from ember.errors import SdkError
+from ember.kernels.rules import Rules
 from ember.program import Method, bundle
 from ember.select import resolve
 
 
 def _method(case: Case, run: int) -> Method:
     name = case.runs[run].method
-    return next(one for one in case.program.methods if one.name == name)
+    return next(method for method in case.program.methods if method.name == name)
 
 
 def where(case: Case, run: int) -> str:
@@ -30,10 +31,10 @@ def check(case: Case, index: int, got: batch.Result) -> None:
         ("case", got.index, index, index),
         ("stage", got.stage, batch.READ, batch.DONE),
         ("method or run", got.which, 0, got.which if got.status == batch.OK else most),
-        *(("run", one.run, i, i) for i, one in enumerate(got.outputs)),
+        *(("run", output.run, i, i) for i, output in enumerate(got.outputs)),
         *(
-            ("count of outputs", len(one.values), count, count)
-            for one, count in zip(got.outputs, _counts(case), strict=False)
+            ("count of outputs", len(output.values), count, count)
+            for output, count in zip(got.outputs, _counts(case), strict=False)
         ),
     ]
     runs = len(case.runs)
@@ -57,7 +58,9 @@ def failure(case: Case, got: batch.Result) -> str:
     """Such as: loading forward, instruction 3 (aten::add.out): no kernel takes it."""
     if got.stage == batch.LOAD:
         name = case.methods[got.which]
-        method = next(one for one in case.program.methods if one.name == name)
+        method = next(
+            candidate for candidate in case.program.methods if candidate.name == name
+        )
         what = f"loading {name}"
     elif got.stage >= batch.INPUTS:
         method = _method(case, got.which)
@@ -77,8 +80,16 @@ def failure(case: Case, got: batch.Result) -> str:
 def _missing(method: Method) -> str:
     """Every operator and backend that Ember lacks, where it lacks some."""
     known = kernels.load()
-    names = {one for one in method.operator_names if one not in known.operators}
-    names |= {one.id for one in method.delegates if one.id not in known.backends}
+    names = {
+        operator
+        for operator in method.operator_names
+        if operator not in known.operators
+    }
+    names |= {
+        delegate.id
+        for delegate in method.delegates
+        if delegate.id not in known.backends
+    }
     return f"; Ember has no {', '.join(sorted(names))}" if names else ""
 
 
@@ -101,15 +112,17 @@ def outputs(case: Case, output: batch.Output) -> list[object]:
     """The outputs of a run, tensors in their logical order."""
     declared = _method(case, output.run).output_values
     return [
-        _logical(one, value) for one, value in zip(declared, output.values, strict=True)
+        logical(tensor, value)
+        for tensor, value in zip(declared, output.values, strict=True)
     ]
 
 
-def _logical(declared: program.Value, value: object) -> object:
+def logical(declared: program.Value, value: object) -> object:
+    """A value as PyTorch sees it: a tensor in its logical order."""
     if not isinstance(value, values.TensorValue):
         return value
     order = declared.dim_order if isinstance(declared, program.Tensor) else None
-    return cases.Tensor(value.dtype, value.array(order))
+    return cases.CaseTensor(value.dtype, value.array(order))
 
 
 def bytes_needed(case: Case, board: Board) -> int | None:
@@ -117,9 +130,7 @@ def bytes_needed(case: Case, board: Board) -> int | None:
     names = [method.name for method in case.program.methods]
     indices = [names.index(name) for name in case.methods]
     methods = [case.program.methods[index] for index in indices]
-    used = {op for method in methods for op in method.operator_names}
-    offered = kernels.load().all(board.isa)
-    allowed = {op: offered[op] for op in used & offered.keys()}
+    allowed, _ = runner.needs([case.program], board, Rules())
     content = case.content
     if case.bundled:
         content = bundle.parse(case.content).program
@@ -129,10 +140,10 @@ def bytes_needed(case: Case, board: Board) -> int | None:
         ).methods
     except SdkError:
         return None
-    own = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
-    others = zip_longest(*(one.planned_sizes[2:] for one in methods), fillvalue=0)
+    planned = sum(method.planned_sizes[1] for method in methods if method.planned_bytes)
+    others = zip_longest(*(method.planned_sizes[2:] for method in methods), fillvalue=0)
     shared: int = sum(max(sizes) for sizes in others)
-    arenas = sum(one.arena for one in needs)
-    scratch = max(one.temp for one in needs)
+    arenas = sum(need.arena for need in needs)
+    scratch = max(need.temp for need in needs)
     linked = 0 if runner.is_small(board) else len(content) + sum(map(len, case.data))
-    return linked + own + shared + arenas + scratch
+    return linked + planned + shared + arenas + scratch

@@ -39,6 +39,7 @@ class NodeKernel:
     packed: PackedWeights | None = None  # what it would rather have than its weights
     refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
     row: bool = False  # a product of one row
+    others: tuple[str, ...] = ()  # that run it on lesser cores, of firmware that asks
 
     def to_json(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "variant": self.variant}
@@ -55,25 +56,25 @@ class DelegateNeeds:
         return {"values": self.values, "bound": self.bound, "work": self.work}
 
 
-def needs(found: Mapping[str, Any], packed: bytes) -> DelegateNeeds:
+def needs(facts: Mapping[str, Any], packed: bytes) -> DelegateNeeds:
     """Of a delegate in the loader's answer; `packed` is what it put into a file."""
     return DelegateNeeds(
-        nodes=tuple(_node(one, packed) for one in found["nodes"]),
-        **{name: found[name] for name in ("values", "bound", "work")},
+        nodes=tuple(_node(node, packed) for node in facts["nodes"]),
+        **{name: facts[name] for name in ("values", "bound", "work")},
     )
 
 
-def _node(found: Mapping[str, Any], packed: bytes) -> NodeKernel:
-    one = found.get("packed")
+def _node(facts: Mapping[str, Any], packed: bytes) -> NodeKernel:
+    weights = facts.get("packed")
     return NodeKernel(
-        found["kernel"],
-        found["variant"],
-        one
+        facts["kernel"],
+        facts["variant"],
+        weights
         and PackedWeights(
-            one["name"],
-            packed[one["offset"] : one["offset"] + one["size"]],
-            bool(one["scales"]),
+            weights["name"],
+            packed[weights["offset"] : weights["offset"] + weights["size"]],
+            bool(weights["scales"]),
         ),
-        tuple(text for bit, text in _REFUSALS.items() if found["refusals"] & bit),
-        bool(found["row"]),
+        tuple(text for bit, text in _REFUSALS.items() if facts["refusals"] & bit),
+        bool(facts["row"]),
     )

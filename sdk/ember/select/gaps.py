@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ember import program
-from ember.kernels import DTYPES, KernelList, Operator
+from ember.kernels import DTYPES, KernelList, OperatorKernels
 from ember.program import KernelCall, Method, Tensor
 from ember.select.resolve import Call, MethodNeeds
 
@@ -41,7 +41,9 @@ class Gap:
 
     def __str__(self) -> str:
         """One line; names come out of files and may hold anything."""
-        return "".join(one if one.isprintable() else "\ufffd" for one in self._line())
+        return "".join(
+            letter if letter.isprintable() else "\ufffd" for letter in self._line()
+        )
 
     def _line(self) -> str:
         if self.instruction < 0:  # no program: a list of operators
@@ -62,21 +64,21 @@ class Gap:
 
 def static(name: str, method: Method, known: KernelList) -> list[Gap]:
     """Gaps of model `name` that show without its loader: no compiler is needed."""
-    found = []
+    gaps = []
     for index, op, call in method.kernel_calls():
         operator = known.operators.get(op)
         if operator is None:
-            found.append(_gap(name, method, index, op, _remedy_unknown(op, known)))
+            gaps.append(_gap(name, method, index, op, _remedy_unknown(op, known)))
         elif len(call.args) - operator.arguments not in (0, 1):
             remedy = _remedy_schema(call, operator)
-            found.append(_gap(name, method, index, op, remedy))
+            gaps.append(_gap(name, method, index, op, remedy))
     for index, each in enumerate(method.instructions):
         if isinstance(each, program.DelegateCall):
             backend = method.delegates[each.delegate_index].id
             if backend not in known.backends:
                 remedy = "export without this partitioner: Ember has no such backend"
-                found.append(Gap(name, method.name, index, backend, (), remedy))
-    return sorted(found, key=lambda gap: gap.instruction)
+                gaps.append(Gap(name, method.name, index, backend, (), remedy))
+    return sorted(gaps, key=lambda gap: gap.instruction)
 
 
 def of_names(sources: Mapping[str, frozenset[str]], known: KernelList) -> list[Gap]:
@@ -105,15 +107,15 @@ def of_loader(
 ) -> list[Gap]:
     """Calls of operators that Ember has, which none of their kernels takes."""
     names = {index: op for index, op, _ in method.kernel_calls()}
-    found = []
+    gaps = []
     for call in needs.gaps:
         op = names[call.instruction]
         if op in known.operators:
             gap = _gap(name, method, call.instruction, op, "")
             remedy = _remedy_refused(gap, call, known.operators[op])
             reason = _refusals(call)
-            found.append(Gap(**{**vars(gap), "remedy": remedy, "reason": reason}))
-    return found
+            gaps.append(Gap(**{**vars(gap), "remedy": remedy, "reason": reason}))
+    return gaps
 
 
 def _refusals(call: Call) -> str:
@@ -152,17 +154,17 @@ def _remedy_unknown(op: str, known: KernelList) -> str:
     return f"change the model or {_OWN}" if space == "aten" else _OWN
 
 
-def _remedy_schema(call: KernelCall, operator: Operator) -> str:
+def _remedy_schema(call: KernelCall, operator: OperatorKernels) -> str:
     return (
         f"the call has {len(call.args)} arguments, the schema of its kernels has"
         f" {operator.arguments}: {operator.schema}"
     )
 
 
-def _remedy_refused(gap: Gap, call: Call, operator: Operator) -> str:
+def _remedy_refused(gap: Gap, call: Call, operator: OperatorKernels) -> str:
     takes = [DTYPES.get(dtype, dtype) for dtype in operator.dtypes]
     odd = sorted(set(gap.dtypes) - set(takes))
-    nearest = next((one for one in _NEAREST if one in takes), None)
+    nearest = next((dtype for dtype in _NEAREST if dtype in takes), None)
     if odd and nearest:
         list_of_all = ", ".join(takes)
         return f"convert {', '.join(odd)} to {nearest}: its kernels take {list_of_all}"
@@ -208,6 +210,6 @@ def _tensors(method: Method, args: tuple[int, ...]) -> Iterator[Tensor]:
         if isinstance(value, program.TensorList | program.OptionalTensorList):
             items = tuple(item for item in value.items if item >= 0)
         for item in items:
-            one = method.values[item]
-            if isinstance(one, Tensor):
-                yield one
+            tensor = method.values[item]
+            if isinstance(tensor, Tensor):
+                yield tensor

@@ -49,10 +49,9 @@ def is_ready(
     key = libraries.built_key(host, messages=True)
     if key is None:
         return False
-    sets = _node_sets(board, known)
-    whole = _place(host, key, known, sets)
-    offered = Offered.of(known, operators, program)
-    return whole.is_file() or _part(whole, offered).is_file()
+    wanted = Content.of(board, known, operators, program)
+    whole = _place(host, key, wanted)
+    return whole.is_file() or _part(whole, wanted).is_file()
 
 
 def ready(
@@ -63,58 +62,65 @@ def ready(
 ) -> Loader:
     """The loader that has each kernel that `board` may use for `program`, whose
     operators are in `allowed`; compiled now unless the cache has it."""
-    sets = _node_sets(board, known)
-    offered = Offered.of(known, frozenset(allowed), program)
-    found = _loader(boards.computer(board).name, known, sets, offered)
+    content = Content.of(board, known, frozenset(allowed), program)
+    loader = _loader(boards.computer(board).name, content)
     wanted = [kernel for offered in allowed.values() for kernel in offered]
     for backend in known.backends.values():
-        wanted += isa.usable(backend.kernels, sets)
+        wanted += isa.usable(backend.kernels, content.sets)
     why = f"kernels for {board.name} are chosen by calling it on this computer"
-    models.need(wanted, found.unmodelled, why)
-    return found
+    models.need(wanted, loader.unmodelled, why)
+    return loader
 
 
 @dataclass(frozen=True)
-class Offered:
-    """The operators and backends that a loader has kernels of."""
+class Content:
+    """What a loader has kernels of: operators, and backends with their nodes."""
 
+    known: KernelList
+    sets: tuple[str, ...]  # instruction sets of the kernels of nodes
     operators: frozenset[str]
     backends: frozenset[str]
 
     @classmethod
     def of(
-        cls, known: KernelList, operators: frozenset[str], program: bytes
-    ) -> Offered:
+        cls, board: Board, known: KernelList, operators: frozenset[str], program: bytes
+    ) -> Content:
+        """What a program that names `operators` needs."""
+        nodes = {
+            isa.of(name)
+            for backend in known.backends.values()
+            for name in backend.kernels
+        }
+        sets = tuple(name for name in board.isa if name in nodes)
         named = {name for name in known.backends if name.encode() in program}
-        return cls(operators.intersection(known.operators), frozenset(named))
+        operators_of_ours = operators.intersection(known.operators)
+        return cls(known, sets, operators_of_ours, frozenset(named))
 
-    @classmethod
-    def all(cls, known: KernelList) -> Offered:
-        return cls(frozenset(known.operators), frozenset(known.backends))
+    @property
+    def whole(self) -> Content:
+        """The same with every operator and backend."""
+        known = self.known
+        return replace(
+            self,
+            operators=frozenset(known.operators),
+            backends=frozenset(known.backends),
+        )
 
 
-def _node_sets(board: Board | None, known: KernelList) -> tuple[str, ...]:
-    """The board's instruction sets that kernels of nodes have variants for."""
-    used = {
-        isa.of(name) for backend in known.backends.values() for name in backend.kernels
-    }
-    return tuple(name for name in board.isa if name in used) if board else ()
-
-
-def _place(board: Board, key: str, known: KernelList, sets: tuple[str, ...]) -> Path:
+def _place(board: Board, key: str, content: Content) -> Path:
     """The path of the loader with all kernels."""
     digest = hashlib.sha256(key.encode())
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
-    digest.update("".join(_tables(known, sets, Offered.all(known))).encode())
-    digest.update(user_kernels.digest(known.libraries))
+    digest.update("".join(_tables(content.whole)).encode())
+    digest.update(user_kernels.digest(content.known.libraries))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / _NAME
 
 
-def _part(whole: Path, offered: Offered) -> Path:
+def _part(whole: Path, content: Content) -> Path:
     """The path of the loader with a part of the kernels of `whole`."""
-    words = [*sorted(offered.operators), *sorted(offered.backends)]
+    words = [*sorted(content.operators), *sorted(content.backends)]
     digest = hashlib.sha256("\n".join(words).encode()).hexdigest()[:16]
     return whole.parent / f"part-{digest}" / _NAME
 
@@ -124,102 +130,77 @@ def _sources(pattern: str) -> list[Path]:
 
 
 @functools.cache
-def _loader(
-    name: str, known: KernelList, sets: tuple[str, ...], offered: Offered
-) -> Loader:
+def _loader(name: str, content: Content) -> Loader:
     board = boards.load(name)
-    made = libraries.build(board, messages=True, whole=False)
-    whole = _place(board, made.key, known, sets)
-    if not whole.is_file() and not made.is_whole:
-        part = _part(whole, offered)
-        if part.is_file() or make_part(made, part, known, sets, offered):
+    libs = libraries.build(board, messages=True, whole=False)
+    whole = _place(board, libs.key, content)
+    if not whole.is_file() and not libs.is_whole:
+        part = _part(whole, content)
+        if part.is_file() or make_part(libs, part, content):
             return Loader(board, part, {})
     if not whole.is_file():
-        made = libraries.build(board, messages=True)
-        _make(made, whole, known, sets, Offered.all(known))
-    return Loader(board, whole, libraries.build(board, messages=True).unmodelled)
+        libs = libraries.build(board, messages=True)
+        _make(libs, whole, content.whole)
+    return Loader(board, whole, libs.unmodelled)
 
 
-def make_part(
-    made: Libraries,
-    part: Path,
-    known: KernelList,
-    sets: tuple[str, ...],
-    offered: Offered,
-) -> bool:
+def make_part(libs: Libraries, part: Path, content: Content) -> bool:
     """Make a loader with a part of the kernels; False: all shall be compiled."""
     if len(list(part.parents[1].glob("part-*"))) >= MOST_PARTS:
         return False
     try:
-        _make(made, part, known, sets, offered)
+        _make(libs, part, content)
     except (demand.UnmodelledError, ToolError):
         return False
     return True
 
 
-def _make(
-    made: Libraries,
-    path: Path,
-    known: KernelList,
-    sets: tuple[str, ...],
-    offered: Offered,
-) -> None:
+def _make(libs: Libraries, path: Path, content: Content) -> None:
     top = paths.writable_folder(paths.cache() / "resolve")
     with tempfile.TemporaryDirectory(dir=top) as temporary:
-        _build(made, Path(temporary), known, sets, offered)
+        _build(libs, Path(temporary), content)
         path.parent.mkdir(parents=True, exist_ok=True)
         for name in (_TWIN, _NAME):  # its twin is there when it is
             if (Path(temporary) / name).is_file():
                 shutil.move(Path(temporary) / name, path.with_name(name))
 
 
-def _tables(
-    known: KernelList,
-    sets: tuple[str, ...],
-    offered: Offered,
-    made: Libraries | None = None,
-) -> tuple[str, str]:
-    """C text of the operators and backends, without those that `made` left out."""
-    without = made.unmodelled.keys() if made else set()
+@functools.cache
+def _tables(content: Content, without: frozenset[str] = frozenset()) -> tuple[str, str]:
+    """C text of the operators and backends, `without` some kernels."""
     chosen = {
         name: [kernel for kernel in items if kernel not in without]
-        for name, items in known.of_all_sets().items()
-        if name in offered.operators
+        for name, items in content.known.of_all_sets().items()
+        if name in content.operators
     }
-    backends = {name: known.backends[name] for name in sorted(offered.backends)}
-    nodes = {name for backend in backends.values() for name in backend.kernels}
+    backends = [content.known.backends[name] for name in content.backends]
+    nodes = {name for backend in backends for name in backend.kernels}
     return (
-        kernels.operator_table(chosen, known),
-        kernels.backend_table(backends, sets, nodes - without),
+        kernels.operator_table(chosen, content.known),
+        kernels.backend_table(content.backends, content.sets, nodes - without),
     )
 
 
-def _build(
-    made: Libraries,
-    folder: Path,
-    known: KernelList,
-    sets: tuple[str, ...],
-    offered: Offered,
-) -> None:
-    table, backends = _tables(known, sets, offered, made)
+def _build(libs: Libraries, folder: Path, content: Content) -> None:
+    table, backends = _tables(content, frozenset(libs.unmodelled))
     (folder / "operators.c").write_text(table, encoding="utf-8")
     (folder / "backends.c").write_text(backends, encoding="utf-8")
-    unused = "resolve_plain" if _XNNPACK in offered.backends else "resolve_xnnpack"
+    unused = "resolve_plain" if _XNNPACK in content.backends else "resolve_xnnpack"
     sources = [path for path in _sources("resolve_*.c") if path.stem != unused]
     sources += [folder / "operators.c", folder / "backends.c"]
-    files = made.compile(sources, folder)
-    files += user_kernels.objects(made, known, known.of_all_sets())
-    _link(parts.of(made, files), files, folder)
+    files = libs.compile(sources, folder)
+    files += user_kernels.objects(libs, content.known, content.known.of_all_sets())
+    _link(parts.of(libs, files), files, folder)
 
 
-def _link(made: Libraries, files: Sequence[Path], folder: Path) -> None:
-    if made.board.port == "host":
-        made.link(files, folder / _NAME)
+def _link(libs: Libraries, files: Sequence[Path], folder: Path) -> None:
+    if libs.board.port == "host":
+        libs.link(files, folder / _NAME)
         return
-    for name, board in ((_NAME, made.board), (_TWIN, _moved(made.board))):
+    for name, board in ((_NAME, libs.board), (_TWIN, _moved(libs.board))):
         script = folder / f"{name}.ld"
         script.write_text(linker.script(board), encoding="utf-8")
-        made.link(files, folder / name, script=script)
+        libs.link(files, folder / name, script=script)
 
 
 def _moved(board: Board) -> Board:

@@ -28,7 +28,7 @@ def of_calls(
     origins: Origins,
 ) -> dict[str, tuple[str, ...]]:
     """`allowed` in the order that gives each pinned call of `model` its kernel."""
-    found = {op: tuple(items) for op, items in allowed.items()}
+    orders = {op: tuple(items) for op, items in allowed.items()}
     calls = _calls(methods, needs, origins)
     wanted = {
         (method, index): kernel
@@ -43,14 +43,16 @@ def of_calls(
                 " it",
                 hint=f"kernels that do: {', '.join(_takers(call)) or 'none'}",
             )
-        first = next(one for one in found[op] if one in _takers(call))
+        first = next(
+            candidate for candidate in orders[op] if candidate in _takers(call)
+        )
         if first != kernel:
-            rest = [one for one in found[op] if one != kernel]
+            rest = [candidate for candidate in orders[op] if candidate != kernel]
             rest.insert(rest.index(first), kernel)
-            found[op] = tuple(rest)
+            orders[op] = tuple(rest)
     for place, (op, call) in calls.items():
-        _check(model, place, call, found[op], wanted.get(place, call.kernel))
-    return found
+        _check(model, place, call, orders[op], wanted.get(place, call.kernel))
+    return orders
 
 
 def _calls(
@@ -65,8 +67,8 @@ def _calls(
 
 
 def _origin(origins: Origins, method: Method, call: Call) -> int:
-    own = origins.get(method.name)
-    return call.instruction if own is None else own[call.instruction]
+    numbers = origins.get(method.name)
+    return call.instruction if numbers is None else numbers[call.instruction]
 
 
 def _of(
@@ -94,7 +96,7 @@ def _check(
     order: Sequence[str],
     kernel: str | None,
 ) -> None:
-    got = next((one for one in order if one in _takers(call)), None)
+    got = next((candidate for candidate in order if candidate in _takers(call)), None)
     if not call.volatile and got != kernel:
         raise SdkError(
             f"the pins of {model} contradict each other: with them"

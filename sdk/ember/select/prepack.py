@@ -45,38 +45,40 @@ def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:
         return None
     gone = uses.left_out
     kept = [data for data in model.program.named_data if data.key not in gone]
-    kept += [NamedData(name, one.data) for name, one in sorted(uses.packed.items())]
+    kept += [
+        NamedData(name, weights.data) for name, weights in sorted(uses.packed.items())
+    ]
     packed = replace(model.program, named_data=tuple(kept))
     return Prepacked(
         packed,
-        tuple(_without(one, gone) for one in model.data),
-        {name: len(one.data) for name, one in sorted(uses.packed.items())},
+        tuple(_without(blob, gone) for blob in model.data),
+        {name: len(weights.data) for name, weights in sorted(uses.packed.items())},
     )
 
 
 def _uses(program: Program, needs: dict[int, MethodNeeds]) -> _Uses:
-    found = _Uses()
+    uses = _Uses()
     for index, method in enumerate(program.methods):
-        own = needs[index].delegates if index in needs else {}
+        delegates = needs[index].delegates if index in needs else {}
         for number, delegate in enumerate(method.delegates):
             if delegate.id != xnnpack.BACKEND:  # may read what it likes
-                found.kept |= {each.key for each in program.named_data}
+                uses.kept |= {each.key for each in program.named_data}
                 continue
             graph = xnnpack.parse(delegate.data)
-            nodes = own[number].nodes if number in own else ()
+            nodes = delegates[number].nodes if number in delegates else ()
             packed = [node.packed for node in nodes] or [None] * len(graph.nodes)
             for node, weights in zip(graph.nodes, packed, strict=True):
-                _add(found, node, weights)
-    return found
+                _add(uses, node, weights)
+    return uses
 
 
-def _add(found: _Uses, node: xnnpack.Node, weights: PackedWeights | None) -> None:
+def _add(uses: _Uses, node: xnnpack.Node, weights: PackedWeights | None) -> None:
     for place, value in enumerate(node.inputs):
         mine = weights if place == 1 else None
-        (found.replaced if mine else found.kept).add(value.key)
-        (found.replaced if mine and mine.scales else found.kept).add(value.scales_key)
+        (uses.replaced if mine else uses.kept).add(value.key)
+        (uses.replaced if mine and mine.scales else uses.kept).add(value.scales_key)
     if weights:
-        found.packed[weights.name] = weights
+        uses.packed[weights.name] = weights
 
 
 def _without(data: bytes, gone: set[str]) -> bytes:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from ember import kernels
-from ember.boards import Board
+from ember.boards import Board, levels
 from ember.errors import SdkError
 from ember.files import documents
 from ember.kernels import KernelList
-from ember.select import delegates, loader
+from ember.select import delegates, loader, merged
 from ember.select.delegates import DelegateNeeds
 from ember.toolchain import emulator
 
@@ -103,8 +103,26 @@ def resolve(
     known = known or kernels.load()
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
     tool = loader.ready(board, known, allowed, program)
-    vector = [f"vector={board.svl // 8}"] if board.svl else []
-    return _resolution(*_load(tool, program, data, methods, allowed, vector))
+    resolutions = [
+        _resolution(*_load(tool, program, data, methods, allowed, words))
+        for words in _cores(board)
+    ]
+    if len(resolutions) == 1:
+        return resolutions[0]
+    return Resolution(
+        merged.merged([resolution.methods for resolution in resolutions]),
+        resolutions[-1].sizes,
+    )
+
+
+def _cores(board: Board) -> list[list[str]]:
+    """What tells the loader of each core that the firmware may find."""
+    if not board.detects:
+        return [[f"vector={board.svl // 8}"] if board.svl else []]
+    return [
+        [f"cpu={core.cpu}", *([f"vector={core.svl // 8}"] if core.svl else [])]
+        for core in levels.of(board)
+    ]
 
 
 def _load(
@@ -134,10 +152,10 @@ def _load(
         if run.exit_code == _TOO_LARGE:
             raise SdkError("the program is too large for the loader on the host")
         run.check("loading the program on the host")
-        found = documents.read_json(folder / "result.json")
+        answer = documents.read_json(folder / "result.json")
         packed = folder / "packed.bin"
-        assert isinstance(found, dict)
-        return found, packed.read_bytes() if packed.is_file() else b""
+        assert isinstance(answer, dict)
+        return answer, packed.read_bytes() if packed.is_file() else b""
 
 
 @dataclass(frozen=True)
@@ -162,28 +180,30 @@ def twice(
     which region. Only for boards with pointers of 4 bytes.
     """
     tool = loader.ready(board, known, allowed, program)
-    made = []
-    for one, apart in ((tool, _APART), (tool.moved, 2 * _APART)):
-        found, packed = _load(one, program, data, methods, allowed, [f"apart={apart}"])
-        _resolution(found, packed)
-        for item in found["prepared"]:
+    loadings = []
+    for loading_tool, apart in ((tool, _APART), (tool.moved, 2 * _APART)):
+        answer, packed = _load(
+            loading_tool, program, data, methods, allowed, [f"apart={apart}"]
+        )
+        _resolution(answer, packed)
+        for item in answer["prepared"]:
             _check(item)
-        made.append(Loading(one.path, tuple(found["prepared"])))
-    return made[0], made[1]
+        loadings.append(Loading(loading_tool.path, tuple(answer["prepared"])))
+    return loadings[0], loadings[1]
 
 
-def _resolution(found: Mapping[str, Any], packed: bytes) -> Resolution:
-    _check(found)
-    measured = {item["index"]: item for item in found.get("measured", ())}
+def _resolution(answer: Mapping[str, Any], packed: bytes) -> Resolution:
+    _check(answer)
+    measured = {item["index"]: item for item in answer.get("measured", ())}
     methods = []
-    for item in found["probed"]:
+    for item in answer["probed"]:
         sizes = measured.get(item["index"], {})
         needs = _method(item, sizes, packed)
         if not needs.gaps and not needs.missing_delegates:  # those are told first
             _check(item)
             _check(sizes)
         methods.append(needs)
-    return Resolution(tuple(methods), found["sizes"])
+    return Resolution(tuple(methods), answer["sizes"])
 
 
 def _check(item: Mapping[str, Any]) -> None:
@@ -210,7 +230,9 @@ def _method(
             # A volatile call may fail now, for want of values; not for unknown dtypes.
             volatile=call["instruction"] in volatile and call["status"] != _UNSUPPORTED,
             message=call.get("message", ""),
-            candidates=tuple(Candidate(**one) for one in call.get("candidates", ())),
+            candidates=tuple(
+                Candidate(**candidate) for candidate in call.get("candidates", ())
+            ),
         )
         for call in item["calls"]
     )
@@ -223,8 +245,8 @@ def _method(
         slots=sizes.get("slots", 0),
         changing=bool(sizes.get("changing", 1)),
         delegates={
-            one["index"]: delegates.needs(one, packed)
-            for one in sizes.get("delegates", ())
+            delegate["index"]: delegates.needs(delegate, packed)
+            for delegate in sizes.get("delegates", ())
         },
         spare=tuple(sizes.get("spare", ())),
     )

@@ -44,17 +44,18 @@ class Selection:
         return any(needs.changing for needs in self.needs)
 
     def _origins(self, method: Method) -> list[int]:
-        own = self.origins.get(method.name)
-        return list(range(len(method.instructions)) if own is None else own)
+        origins = self.origins.get(method.name)
+        return list(range(len(method.instructions)) if origins is None else origins)
 
     @property
     def nodes(self) -> frozenset[str]:
         """Kernels of the nodes of delegates."""
         return frozenset(
-            node.kernel
+            kernel
             for needs in self.needs
             for delegate in needs.delegates.values()
             for node in delegate.nodes
+            for kernel in (node.kernel, *node.others)
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -114,18 +115,18 @@ def choose(
 
     SdkError that lists every gap when there is one.
     """
-    found = examine(model, content, data, board, methods, name, rules)
-    if found.selection is None:
-        raise missing(found.gaps)
-    return found.selection
+    examined = examine(model, content, data, board, methods, name, rules)
+    if examined.selection is None:
+        raise missing(examined.gaps)
+    return examined.selection
 
 
-def missing(found: Sequence[Gap]) -> SdkError:
+def missing(refused: Sequence[Gap]) -> SdkError:
     """The error that lists gaps, of one model or of several."""
-    names = list(dict.fromkeys(gap.model for gap in found))
+    names = list(dict.fromkeys(gap.model for gap in refused))
     return SdkError(
         problem_list(
-            f"no kernel for calls to {', '.join(names)}", list(map(str, found))
+            f"no kernel for calls to {', '.join(names)}", list(map(str, refused))
         ),
         hint="docs/operators.md lists every operator",
     )
@@ -150,12 +151,14 @@ def examine(
     rules = rules or Rules()
     known = rules.known
     allowed = rules.allowed(board)
-    found = [gap for method in methods for gap in gaps.static(name, method, known)]
+    missing_calls = [
+        gap for method in methods for gap in gaps.static(name, method, known)
+    ]
     odd = any(gaps.breaks_schemas(method, known) for method in methods)
-    names = {op for method in methods for op in method.operator_names}
-    ready = loader.is_ready(board, known, frozenset(names), content)
-    if odd or (found and not ready):
-        return Examined(None, tuple(found))
+    names = _operators(methods)
+    ready = loader.is_ready(board, known, names, content)
+    if odd or (missing_calls and not ready):
+        return Examined(None, tuple(missing_calls))
     indices = [model.methods.index(method) for method in methods]
 
     def resolved(allowed: Mapping[str, Sequence[str]]) -> resolve.Resolution:
@@ -169,11 +172,11 @@ def examine(
 
     answer = resolved(allowed)
     for method, needs in zip(methods, answer.methods, strict=True):
-        found += gaps.of_loader(name, method, needs, known)
-    if found:
+        missing_calls += gaps.of_loader(name, method, needs, known)
+    if missing_calls:
         order = {method.name: index for index, method in enumerate(methods)}
-        found.sort(key=lambda gap: (order[gap.method], gap.instruction))
-        return Examined(None, tuple(found))
+        missing_calls.sort(key=lambda gap: (order[gap.method], gap.instruction))
+        return Examined(None, tuple(missing_calls))
     if rules.calls:
         allowed = pins.of_calls(rules, name, methods, answer.methods, allowed, origins)
         answer = resolved(allowed)
@@ -196,8 +199,7 @@ def look(
     known = kernels.load()
     host = boards.load("host")
     try:
-        names = frozenset(op for method in methods for op in method.operator_names)
-        if loader.is_ready(host, known, names, content):
+        if loader.is_ready(host, known, _operators(methods), content):
             return examine(model, content, (), host, methods, name).gaps
     except SdkError:  # data files are missing: only the names can be looked at
         pass
@@ -212,33 +214,40 @@ def look_at(
     The .ptd files beside `file` are its data.
     """
     data = [files.read(path) for path in sorted(file.parent.glob("*.ptd"))]
-    found = examine(model, content, data, board, methods, file.stem).selection
-    return found.needs if found else ()
+    chosen = examine(model, content, data, board, methods, file.stem).selection
+    return chosen.needs if chosen else ()
 
 
 def merge(
     items: Sequence[Mapping[str, Sequence[str]]], allowed: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
     """The kernels of several selections, in an order that suits them all."""
-    found: dict[str, tuple[str, ...]] = {}
+    orders_by_op: dict[str, tuple[str, ...]] = {}
     for op, candidates in allowed.items():
-        lists = [one[op] for one in items if one.get(op)]
-        wanted = {kernel for one in lists for kernel in one}
+        lists = [mapping[op] for mapping in items if mapping.get(op)]
+        wanted = {kernel for names in lists for kernel in names}
         orders = [[k for k in candidates if k in wanted]]
-        orders += [[*one, *(k for k in orders[0] if k not in one)] for one in lists]
-        good = (order for order in orders if all(_keeps(order, one) for one in lists))
+        orders += [
+            [*preferred, *(k for k in orders[0] if k not in preferred)]
+            for preferred in lists
+        ]
+        good = (
+            order
+            for order in orders
+            if all(_keeps(order, wanted_order) for wanted_order in lists)
+        )
         order = next(good, None)
         if order is None:
             raise SdkError(
                 f"pins of calls order the kernels of {op} differently in two models"
             )
         if order:
-            found[op] = tuple(order)
-    return found
+            orders_by_op[op] = tuple(order)
+    return orders_by_op
 
 
 def _keeps(order: Sequence[str], items: Sequence[str]) -> bool:
-    return [one for one in order if one in items] == list(items)
+    return [kernel for kernel in order if kernel in items] == list(items)
 
 
 def of_operators(
@@ -246,7 +255,9 @@ def of_operators(
 ) -> dict[str, tuple[str, ...]]:
     """Kernels for operators without known calls, of which dtypes may be known."""
     return {
-        op: tuple(one for one in allowed[op] if _may_take(one, info.dtypes(op)))
+        op: tuple(
+            kernel for kernel in allowed[op] if _may_take(kernel, info.dtypes(op))
+        )
         for op in info.operators
         if op in allowed
     }
@@ -263,7 +274,11 @@ def _may_take(kernel: str, dtypes: frozenset[int] | None) -> bool:
 
 
 def _label(number: int) -> str:
-    return next((one.label for one in DType if one == number), "")
+    return next((dtype.label for dtype in DType if dtype == number), "")
+
+
+def _operators(methods: Sequence[Method]) -> frozenset[str]:
+    return frozenset(op for method in methods for op in method.operator_names)
 
 
 def call_names(method: Method) -> dict[int, str]:
@@ -290,11 +305,11 @@ def _kernels(
         names = call_names(method)
         for call in need.calls:
             op = names[call.instruction]
-            found = chosen.setdefault(op, set())
+            taken = chosen.setdefault(op, set())
             if call.volatile:
-                found.update(allowed[op])
+                taken.update(allowed[op])
             elif call.kernel is not None:
-                found.add(call.kernel)
+                taken.add(call.kernel)
     return {
         op: tuple(kernel for kernel in items if kernel in chosen[op])
         for op, items in allowed.items()

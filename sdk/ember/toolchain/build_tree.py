@@ -123,7 +123,7 @@ def _ninja(
 
 def _toolchains_digest(toolchain: str) -> str:
     files = sorted(paths.toolchains().glob("*.cmake"))
-    digest = hashlib.sha256(b"".join(one.read_bytes() for one in files))
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files))
     for name in compilers(toolchain):
         digest.update(f"{shutil.which(name)}\n".encode())
     return digest.hexdigest()
@@ -213,5 +213,5 @@ def _errors(output: str) -> list[str]:
     pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
     lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
     root = f"{paths.root()}/"
-    found = [line.replace(root, "") for line in dict.fromkeys(lines)]
-    return found or output.strip().splitlines()[-3:] or ["it printed nothing"]
+    errors = [line.replace(root, "") for line in dict.fromkeys(lines)]
+    return errors or output.strip().splitlines()[-3:] or ["it printed nothing"]

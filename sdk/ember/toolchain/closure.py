@@ -26,19 +26,19 @@ def names(texts: Iterable[str]) -> set[str]:
     return {name for text in texts for name in _NAME.findall(text)}
 
 
-def defining(made: Libraries, symbols: Iterable[str]) -> list[Path]:
+def defining(libs: Libraries, symbols: Iterable[str]) -> list[Path]:
     """The files of kernels, engines and backends that define `symbols`, and those that
     these need; `made` are libraries of this computer."""
-    if made.is_whole:
-        taken = _of_archives(made, symbols)
+    if libs.is_whole:
+        taken = _of_archives(libs, symbols)
     else:
-        taken = set(demand.members(made, symbols))
+        taken = set(demand.members(libs, symbols))
     return sorted({path for source in taken for path in _files(source)})
 
 
-def _of_archives(made: Libraries, symbols: Iterable[str]) -> set[Path]:
+def _of_archives(libs: Libraries, symbols: Iterable[str]) -> set[Path]:
     libraries = [
-        (Archive(path), made.sources[path.stem]) for path in made.optional_archives
+        (Archive(path), libs.sources[path.stem]) for path in libs.optional_archives
     ]
     offered = {
         name: (number, place)
@@ -52,11 +52,11 @@ def _of_archives(made: Libraries, symbols: Iterable[str]) -> set[Path]:
         if key is not None and key not in taken:
             taken.add(key)
             waiting += libraries[key[0]][0].member(key[1]).needed()
-    found = set()
+    members = set()
     for number, place in taken:
         archive, files = libraries[number]
-        found.add(files[archive.places.index(place)])
-    return found
+        members.add(files[archive.places.index(place)])
+    return members
 
 
 def _files(source: Path) -> set[Path]:
@@ -70,13 +70,13 @@ def _files(source: Path) -> set[Path]:
 def headers(files: Iterable[Path]) -> list[Path]:
     """Every header of Ember that `files` include, at any depth."""
     waiting = list(files)
-    found: set[Path] = set()
+    headers: set[Path] = set()
     while waiting:
         for header in _included(waiting.pop()):
-            if header not in found:
-                found.add(header)
+            if header not in headers:
+                headers.add(header)
                 waiting.append(header)
-    return sorted(found)
+    return sorted(headers)
 
 
 def _included(file: Path) -> Iterator[Path]:

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 _SEMIHOSTING = "semihosting"  # in the names of its objects
 
 
-def without(made: Libraries) -> Libraries:
+def without(libs: Libraries) -> Libraries:
     """The libraries without log, files and exit."""
-    kept = tuple(one for one in made.objects if not is_semihosting(one.name))
-    return replace(made, objects=kept)
+    kept = tuple(
+        object_ for object_ in libs.objects if not is_semihosting(object_.name)
+    )
+    return replace(libs, objects=kept)
 
 
 def is_semihosting(name: str) -> bool:
@@ -28,28 +30,28 @@ def is_semihosting(name: str) -> bool:
     return _SEMIHOSTING in name
 
 
-def of_board(made: Libraries) -> Libraries:
+def of_board(libs: Libraries) -> Libraries:
     """The libraries with the console that the board's file says."""
-    if made.board.console != "uart":
-        return made
-    compiled = _compiled(made)
-    objects = (*without(made).objects, *compiled)
-    return replace(made, objects=objects, console=compiled[0].parent.name)
+    if libs.board.console != "uart":
+        return libs
+    compiled = _compiled(libs)
+    objects = (*without(libs).objects, *compiled)
+    return replace(libs, objects=objects, console=compiled[0].parent.name)
 
 
-def _compiled(made: Libraries) -> list[Path]:
+def _compiled(libs: Libraries) -> list[Path]:
     """The objects of the serial port as a console, from the cache once made."""
-    assert made.board.uart is not None
-    sources = uart.console(made.board.uart, made.board.port)
+    assert libs.board.uart is not None
+    sources = uart.console(libs.board.uart, libs.board.port)
     digest = hashlib.sha256()
     for path in (*sources, *sorted(sources[0].parent.glob("*.h"))):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    kept = made.folder / f"console-{made.board.uart.kind}-{digest.hexdigest()[:16]}"
+    kept = libs.folder / f"console-{libs.board.uart.kind}-{digest.hexdigest()[:16]}"
     if not kept.is_dir():
-        with tempfile.TemporaryDirectory(dir=made.folder) as temporary:
+        with tempfile.TemporaryDirectory(dir=libs.folder) as temporary:
             built = Path(temporary) / "built"
             built.mkdir()
-            made.compile(sources, built)
+            libs.compile(sources, built)
             _publish(built, kept)
     return sorted(kept.glob("*.o"))
 

@@ -30,28 +30,28 @@ class UnmodelledError(Exception):
     """A file uses an intrinsic without a model: only whole libraries leave it out."""
 
 
-def members(made: Libraries, symbols: Iterable[str]) -> list[Path]:
+def members(libs: Libraries, symbols: Iterable[str]) -> list[Path]:
     """The sources of members that define `symbols`, and those that these need.
 
     They are compiled in the build tree of `made`. UnmodelledError.
     """
     wanted = sorted(set(symbols))
     digest = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:16]
-    record = made.folder / f"members-{digest}.json"
+    record = libs.folder / f"members-{digest}.json"
     if record.is_file():
         return [Path(path) for path in json.loads(record.read_text(encoding="utf-8"))]
-    with libraries.locked(made.config):
-        taken = sorted(_Demand(made).closure(wanted))
+    with libraries.locked(libs.config):
+        taken = sorted(_Demand(libs).closure(wanted))
     text = json.dumps([str(path) for path in taken])
     writing.write(record, text.encode())
     return taken
 
 
 class _Demand:
-    def __init__(self, made: Libraries) -> None:
-        self._made = made
-        self._guess = Guess(path for path, _ in _all_members(made))
-        self._places = dict(_all_members(made))
+    def __init__(self, libs: Libraries) -> None:
+        self._made = libs
+        self._places = dict(_all_members(libs))
+        self._guess = Guess(self._places)
         self._compiled: dict[Path, objects.Object] = {}
 
     def closure(self, symbols: Iterable[str]) -> set[Path]:
@@ -78,19 +78,19 @@ class _Demand:
         if not new:
             return
         tree = self._made.config.build
-        targets = [str(made.relative_to(tree)) for made in new.values()]
+        targets = [str(target.relative_to(tree)) for target in new.values()]
         libraries.compile_targets(self._made.config, targets)
         if models.read(tree):
             raise UnmodelledError
-        for path, made in new.items():
-            self._compiled[path] = objects.read(made)
+        for path, object_file in new.items():
+            self._compiled[path] = objects.read(object_file)
 
 
-def _all_members(made: Libraries) -> Iterator[tuple[Path, Path]]:
+def _all_members(libs: Libraries) -> Iterator[tuple[Path, Path]]:
     """Each source that may be a member, and its object in the build tree."""
-    for path in made.optional_archives:
+    for path in libs.optional_archives:
         yield from zip(
-            made.sources[path.stem], map(Path, made.members[path.stem]), strict=True
+            libs.sources[path.stem], map(Path, libs.members[path.stem]), strict=True
         )
 
 
@@ -115,11 +115,11 @@ class Guess:
         if match is None:  # the C library's
             return set()
         stem = match[1]
-        found = self._by_name.get(symbol, set()) | self._by_stem.get(stem, set())
-        while not found and "_" in stem:  # NAME_of_something stands in NAME.c
+        files = self._by_name.get(symbol, set()) | self._by_stem.get(stem, set())
+        while not files and "_" in stem:  # NAME_of_something stands in NAME.c
             stem = stem.rpartition("_")[0]
-            found = self._by_stem.get(stem, set())
-        return found
+            files = self._by_stem.get(stem, set())
+        return files
 
 
 @functools.cache

@@ -23,6 +23,7 @@ class Finding:
     install: str
     packages: str  # of Debian; empty: not from there
     boards: tuple[str, ...]  # that cannot be built or run without it
+    optional: bool = False  # these can, and lack one option
 
     @property
     def missing(self) -> bool:
@@ -35,16 +36,20 @@ class Report:
     boards: tuple[str, ...]
 
     def missing_for(self, board: str) -> tuple[Finding, ...]:
-        return tuple(f for f in self.findings if f.missing and board in f.boards)
+        return tuple(f for f in self._needed if f.missing and board in f.boards)
+
+    @property
+    def _needed(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if not finding.optional)
 
     @property
     def ready(self) -> bool:
-        return not any(finding.missing for finding in self.findings)
+        return not any(finding.missing for finding in self._needed)
 
     @property
     def install(self) -> tuple[str, ...]:
         """The commands that install all that is missing."""
-        missing = [finding for finding in self.findings if finding.missing]
+        missing = [finding for finding in self._needed if finding.missing]
         packages = sorted({p for f in missing for p in f.packages.split()})
         commands = [f.install for f in missing if not f.packages]
         if packages:
@@ -74,6 +79,9 @@ def _users(boards: Sequence[Board]) -> dict[str, list[str]]:
     for board in boards:
         for name in tools.needed(board):
             users.setdefault(name, []).append(board.name)
+        if board.runner.counts == "instructions":
+            for name in tools.OPTIONAL:
+                users.setdefault(name, []).append(board.name)
     return users
 
 
@@ -85,13 +93,14 @@ def _program(tool: tools.Tool, boards: tuple[str, ...]) -> Finding:
         install=f"sudo {tool.install}",
         packages=tool.package,
         boards=boards,
+        optional=tool.name in tools.OPTIONAL,
     )
 
 
 def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     if "arm-none-eabi-gcc" in users:
-        found.append(
+        findings.append(
             Finding(
                 name="newlib",
                 purpose="is the C library of Cortex-M boards",
@@ -103,7 +112,7 @@ def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Fin
         )
     hexagon = tuple(board.name for board in boards if _HEXAGON in board.toolchains)
     if hexagon:
-        found.append(
+        findings.append(
             Finding(
                 name="ziglang",
                 purpose="holds the run-time library for Hexagon",
@@ -113,7 +122,7 @@ def _libraries(boards: Sequence[Board], users: dict[str, list[str]]) -> list[Fin
                 boards=hexagon,
             )
         )
-    return found
+    return findings
 
 
 def _package_version(name: str) -> str | None:

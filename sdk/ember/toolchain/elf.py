@@ -69,7 +69,7 @@ class Elf:
     @functools.cached_property
     def _code(self) -> list[tuple[int, str]]:
         """Function starts by address; bit 0 of Thumb addresses cleared."""
-        found: dict[int, str] = {}
+        names: dict[int, str] = {}
         for symbol in self.symbols:
             section = self.sections[symbol.section] if symbol.section else None
             if section is None or not section.flags & SHF_EXECINSTR:
@@ -77,9 +77,9 @@ class Elf:
             mapping = symbol.name.startswith(("$", ".L")) or not symbol.name
             if symbol.kind in (STT_NOTYPE, STT_FUNC) and not mapping:
                 address = symbol.address & ~1 if self.bits == 32 else symbol.address
-                if symbol.kind == STT_FUNC or address not in found:
-                    found[address] = symbol.name
-        return sorted(found.items())
+                if symbol.kind == STT_FUNC or address not in names:
+                    names[address] = symbol.name
+        return sorted(names.items())
 
     def symbol(self, name: str) -> Symbol | None:
         return self._by_name.get(name)
@@ -129,8 +129,12 @@ def _read(path: Path, data: bytes) -> Elf:
     symbols: list[Symbol] = []
     for section in sections:
         if section.kind == SHT_SYMTAB:
-            found = symbol_table(data, section, sections[section.link].offset, wide)
-            symbols += [_linked(one) for one in found if _is_linked(one)]
+            symbols_of_table = symbol_table(
+                data, section, sections[section.link].offset, wide
+            )
+            symbols += [
+                _linked(symbol) for symbol in symbols_of_table if _is_linked(symbol)
+            ]
     bits = 64 if wide else 32
     return Elf(path, head[0], head[1], bits, entry, sections, tuple(symbols))
 
@@ -138,15 +142,15 @@ def _read(path: Path, data: bytes) -> Elf:
 def symbol_table(data: bytes, table: Section, names: int, wide: bool) -> list[Symbol]:
     """Every entry of a symbol table, in its order; `names` is where its strings lie."""
     layout = struct.Struct("<IBBHQQ" if wide else "<IIIBBH")
-    found: list[Symbol] = []
+    symbols: list[Symbol] = []
     for row in layout.iter_unpack(data[table.offset : table.offset + table.size]):
         if wide:
             name, info, _, section, address, size = row
         else:
             name, address, size, info, _, section = row
         text = _text(data, names + name)
-        found.append(Symbol(text, address, size, info & 15, section, info >> 4))
-    return found
+        symbols.append(Symbol(text, address, size, info & 15, section, info >> 4))
+    return symbols
 
 
 def _is_linked(symbol: Symbol) -> bool:

@@ -18,7 +18,8 @@ from ember.boards import Board
 from ember.errors import SdkError
 from ember.progress import doing
 from ember.toolchain import elf as elf_files
-from ember.toolchain import host_library, tools
+from ember.toolchain import host_library, tools, traces
+from ember.toolchain.traces import Trace
 
 EXIT_FAULT, EXIT_PANIC = 112, 113  # runtime_c/include/ember/port.h
 MARK_WORDS = 8
@@ -78,6 +79,7 @@ class RunResult:
     timed_out: bool
     seconds: float
     accesses: tuple[Accesses, ...] = ()  # of each range that was asked for
+    trace: Trace | None = None  # which blocks ran, when asked for
     restarted: bool = False  # the board was reset during the run
 
     @property
@@ -116,6 +118,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     count: bool = True,
     exact: bool = False,
     ranges: Sequence[range] = (),
+    blocks: bool = False,
     on_line: Callable[[str], None] | None = None,
     progress: Callable[[], object] | None = None,
 ) -> RunResult:
@@ -127,6 +130,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     are relative to `cwd`. With `count`, a board whose runner counts gives marks and a
     total; `exact` counts instruction by instruction (only needed where faults or
     interrupts leave blocks half-way). Accesses of `ranges` of addresses are counted.
+    With `blocks`, the result has the trace of the blocks of code that ran.
     `on_line` sees each line of text as it comes.
     """
     limit = board.runner.timeout_s if timeout_s is None else timeout_s
@@ -135,6 +139,8 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     with tempfile.TemporaryDirectory(prefix="ember-run-") as folder:
         log = Path(folder) / "marks.txt"
         options = plugin_options(firmware, log, exact, ranges) if counting else []
+        if counting and blocks:
+            options[-1] += ",edges=1"
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
         with doing(f"running on {board.name}"):
@@ -142,6 +148,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         seconds = time.monotonic() - started
         marks, total = read_marks(log)
         accesses = _read_accesses(log)
+        trace = traces.read(log) if counting and blocks else None
     return RunResult(
         exit_code=None if timed_out or code < 0 else code,
         text=text,
@@ -151,6 +158,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         timed_out=timed_out,
         seconds=seconds,
         accesses=accesses,
+        trace=trace,
     )
 
 
@@ -329,7 +337,8 @@ def _sentence(
 
 def plugin() -> Path:
     """The emulator plugin, compiled into the cache folder when its source is newer."""
-    return host_library.build("plugin", [paths.plugin() / "count.c"])
+    sources, headers = (sorted(paths.plugin().glob(f"*.{x}")) for x in "ch")
+    return host_library.build("plugin", sources, headers)
 
 
 def plugin_options(
@@ -343,7 +352,7 @@ def plugin_options(
     options = [f"{plugin()}", f"out={log}", f"marks={address:#x}", f"words={words}"]
     if exact:
         options.append("exact=1")
-    options += [f"range={one.start:#x}:{one.stop:#x}" for one in ranges]
+    options += [f"range={range_.start:#x}:{range_.stop:#x}" for range_ in ranges]
     return ["-plugin", ",".join(options)]
 
 
@@ -357,6 +366,8 @@ def read_marks(log: Path) -> tuple[tuple[Mark, ...], int | None]:
         words = line.split()
         if words[0] == "end":
             total = int(words[1])
+        elif words[0] in traces.LINES:
+            continue
         elif len(words) == 3 and total is None:
             marks.append(
                 Mark(int(words[0]), "w" if words[1] == "w" else "r", int(words[2]))
@@ -369,7 +380,7 @@ def _read_accesses(log: Path) -> tuple[Accesses, ...]:
         return ()
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     words = [line.split() for line in lines if line.startswith("range ")]
-    return tuple(Accesses(*map(int, one[1:])) for one in words)
+    return tuple(Accesses(*map(int, fields[1:])) for fields in words)
 
 
 def available(board: Board) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ember.errors import SdkError
 from ember.toolchain import linkmap
-from ember.toolchain.linkmap import Piece
+from ember.toolchain.linkmap import MapPiece
 
 KINDS = ("code", "constants", "data", "bss")
 _KERNELS = ("kernels", "variants")
@@ -35,21 +35,21 @@ def of_map(
     """
     objects = {path.name for path in port}
     of_kernel = {name: op for op, names in operators.items() for name in names}
-    found: Footprint = {"libraries": {}, "operators": {}, "engines": {}}
+    footprint: Footprint = {"libraries": {}, "operators": {}, "engines": {}}
     for piece in linkmap.pieces(map_file):
         library = _library(piece, objects, app)
-        _add(found["libraries"], library, piece)
+        _add(footprint["libraries"], library, piece)
         stem = _stem(piece.member)
         if library == _OWN:  # compiled as the first, second, .. of a folder
             stem = re.sub(r"^\d+_", "", stem)
         if stem in of_kernel and library not in ("port", "application", "tables"):
-            _add(found["operators"], of_kernel[stem], piece)
+            _add(footprint["operators"], of_kernel[stem], piece)
         elif library in _KERNELS:
-            _add(found["engines"], stem, piece)
-    return {name: _sorted(rows) for name, rows in found.items()}
+            _add(footprint["engines"], stem, piece)
+    return {name: _sorted(rows) for name, rows in footprint.items()}
 
 
-def _library(piece: Piece, port: set[str], app: Path | None) -> str:
+def _library(piece: MapPiece, port: set[str], app: Path | None) -> str:
     if piece.archive:
         return re.sub(r"^lib(ember_)?(?=[a-z])", "", piece.archive)
     if piece.member == "<internal>":  # equal ones of many objects, joined by lld
@@ -68,7 +68,7 @@ def _stem(member: str) -> str:
     return member.partition(".")[0]
 
 
-def _add(rows: dict[str, Row], name: str, piece: Piece) -> None:
+def _add(rows: dict[str, Row], name: str, piece: MapPiece) -> None:
     row = rows.setdefault(name, dict.fromkeys(KINDS, 0))
     assert piece.kind is not None
     row[piece.kind] += piece.size
@@ -76,7 +76,7 @@ def _add(rows: dict[str, Row], name: str, piece: Piece) -> None:
 
 def _sorted(rows: dict[str, Row]) -> dict[str, Row]:
     """Largest first."""
-    return dict(sorted(rows.items(), key=lambda one: (-flash(one[1]), one[0])))
+    return dict(sorted(rows.items(), key=lambda item: (-flash(item[1]), item[0])))
 
 
 def flash(row: Row) -> int:
@@ -93,14 +93,14 @@ def ram(sizes: Mapping[str, int]) -> int:
     return sizes["data"] + sizes["bss"] + sizes["arena"] + sizes["stack"]
 
 
-def offenders(found: Footprint, count: int = 5) -> str:
+def offenders(footprint: Footprint, count: int = 5) -> str:
     """The largest parts of a firmware, in words."""
     rows = [
-        *found["operators"].items(),
-        *found["engines"].items(),
-        *((n, row) for n, row in found["libraries"].items() if n not in _KERNELS),
+        *footprint["operators"].items(),
+        *footprint["engines"].items(),
+        *((n, row) for n, row in footprint["libraries"].items() if n not in _KERNELS),
     ]
-    rows.sort(key=lambda one: -flash(one[1]))
+    rows.sort(key=lambda item: -flash(item[1]))
     return ", ".join(f"{name} {flash(row):,}" for name, row in rows[:count])
 
 
@@ -109,15 +109,15 @@ def offenders(found: Footprint, count: int = 5) -> str:
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What differs between two size.json: {group: {name: [before, after]}}."""
-    found: dict[str, dict[str, list[int]]] = {}
+    changed: dict[str, dict[str, list[int]]] = {}
     groups = [("firmware", _firmware(before), _firmware(after))]
     for group in ("libraries", "operators", "engines"):
         groups.append((group, _flash(before, group), _flash(after, group)))
     for group, old, new in groups:
         names = dict.fromkeys([*old, *new])
         pairs = {name: [old.get(name, 0), new.get(name, 0)] for name in names}
-        found[group] = {name: two for name, two in pairs.items() if two[0] != two[1]}
-    return found
+        changed[group] = {name: two for name, two in pairs.items() if two[0] != two[1]}
+    return changed
 
 
 def _flash(facts: Mapping[str, Any], group: str) -> dict[str, int]:
@@ -138,14 +138,14 @@ def _firmware(facts: Mapping[str, Any]) -> dict[str, int]:
 
 def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     """A sentence for every ceiling of `budget` that the firmware is above."""
-    sizes, found = facts["size"], facts["footprint"]
+    sizes, footprint = facts["size"], facts["footprint"]
     problems = []
     for name, used in (("total", total(sizes)), ("ram", ram(sizes))):
         if name in budget and used > budget[name]:
             problems.append(_over(name, used, budget[name]))
     for group in ("libraries", "operators"):
         for name, ceiling in budget.get(group, {}).items():
-            row = found[group].get(name)
+            row = footprint[group].get(name)
             if row is not None and flash(row) > ceiling:
                 problems.append(_over(name, flash(row), ceiling))
     return problems
@@ -162,7 +162,7 @@ def check(file: Path, budget: Mapping[str, Any], facts: Mapping[str, Any]) -> No
     """SdkError when the firmware is above a ceiling; it names the largest parts."""
     problems = over(budget, facts)
     if problems:
-        lines = "\n".join(f"  - {one}" for one in problems)
+        lines = "\n".join(f"  - {problem}" for problem in problems)
         raise SdkError(
             f"the firmware exceeds the budget {file}\n{lines}",
             hint=f"largest parts, bytes: {offenders(facts['footprint'])}",

@@ -19,23 +19,23 @@ _FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared")
 def build(name: str, sources: Sequence[Path], headers: Sequence[Path] = ()) -> Path:
     """The library of `sources`, from the cache folder when they have not changed."""
     digest = hashlib.sha256(" ".join(_FLAGS).encode())
-    for one in (*sources, *headers):
-        digest.update(one.read_bytes())
+    for file in (*sources, *headers):
+        digest.update(file.read_bytes())
     library = paths.cache() / name / f"ember_{name}-{digest.hexdigest()[:16]}.so"
     if library.is_file():
         return library
     paths.writable_folder(library.parent)
     compiler = tools.first("cc", "gcc", "clang", "clang-19")
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        made = Path(folder) / library.name
+        linked = Path(folder) / library.name
         words = [compiler, *_FLAGS, *map(str, sources)]
         done = subprocess.run(
-            [*words, "-o", str(made)], check=False, capture_output=True, text=True
+            [*words, "-o", str(linked)], check=False, capture_output=True, text=True
         )
         if done.returncode != 0:
             raise SdkError(
                 f"cannot compile {name}: {done.stderr.strip()[:300]}",
                 hint=f"try it yourself: {' '.join(words)}",
             )
-        os.replace(made, library)  # noqa: PTH105 - atomic, also over another's
+        os.replace(linked, library)  # noqa: PTH105 - atomic, also over another's
     return library

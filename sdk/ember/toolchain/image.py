@@ -28,12 +28,12 @@ def segments(firmware: Path) -> list[ImageSegment]:
     """What the ELF file loads, by physical address; an SdkError when it is broken."""
     data = files.read(firmware, what="the firmware")
     try:
-        found = _segments(data)
+        loaded = _segments(data)
     except (struct.error, IndexError) as error:
         raise SdkError(f"{firmware} is a broken ELF file") from error
-    if any(address + len(part) < end for address, part, end in found):
+    if any(address + len(part) < end for address, part, end in loaded):
         raise SdkError(f"{firmware} is a truncated ELF file")
-    return [ImageSegment(address, part) for address, part, _ in sorted(found)]
+    return [ImageSegment(address, part) for address, part, _ in sorted(loaded)]
 
 
 def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
@@ -44,7 +44,7 @@ def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
         if wide
         else (*struct.unpack_from("<I", data, 28), *struct.unpack_from("<HH", data, 42))
     )
-    found = []
+    loaded = []
     for index in range(count):
         at = table + index * size
         if wide:
@@ -55,8 +55,8 @@ def _segments(data: bytes) -> list[tuple[int, bytes, int]]:
             kind, offset, _, address, length = struct.unpack_from("<IIIII", data, at)
         if kind == 1 and length > 0:
             part = data[offset : offset + length]
-            found.append((address, part, address + length))
-    return found
+            loaded.append((address, part, address + length))
+    return loaded
 
 
 def write_images(firmware: Path, board: Board) -> list[Path]:
@@ -87,13 +87,13 @@ def _write_binaries(firmware: Path, parts: list[ImageSegment]) -> list[Path]:
 
 def flat(parts: Iterable[ImageSegment]) -> bytes:
     """The segments in one piece; gaps read as erased flash does."""
-    made = bytearray()
+    content = bytearray()
     start: int | None = None
     for part in parts:
         start = part.address if start is None else start
-        made += b"\xff" * (part.address - start - len(made))
-        made += part.data
-    return bytes(made)
+        content += b"\xff" * (part.address - start - len(content))
+        content += part.data
+    return bytes(content)
 
 
 def intel_hex(parts: Iterable[ImageSegment]) -> str:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, models, tools
+from ember.toolchain import consoles, linker, models, own_objects, tools
 from ember.toolchain.build_tree import (
     Config,
     ToolError,
@@ -30,7 +30,7 @@ from ember.toolchain.build_tree import (
     run,
 )
 
-_SOURCES = ("CMakeLists.txt", "runtime_c", "backends", "kernels", "toolchains")
+_ROOT, _FOLDERS = "CMakeLists.txt", ("runtime_c", "backends", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
@@ -95,13 +95,13 @@ class Libraries:
     @property
     def all_archives(self) -> list[Path]:
         """Ours and the system's, in the linker's order."""
-        found = [
+        optional = [
             _system_archive(self.compiler, self.flags, word[2:])
             if word.startswith("-l")
             else Path(word)
             for word in self.system
         ]
-        return [*self.archives, *found]
+        return [*self.archives, *optional]
 
     @property
     def uses_lld(self) -> bool:
@@ -120,36 +120,39 @@ class Libraries:
         Those that are `given`, by a user, may have all instructions of the board.
         """
         folder = folder.absolute()
-        made = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+        outputs = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
+
+        def compile_one(source: Path, target: Path) -> None:
+            source, plain = source.absolute(), source not in given
+            if plain and own_objects.is_ours(source, options):
+                told = [word for word in options if not word.startswith("-I")]
+                kept = own_objects.place(self.folder, source, told)
+                own_objects.make(kept, lambda o: self._compile(source, o, told))
+                shutil.copy(kept, target)
+            else:
+                self._compile(source, target, options, plain=plain)
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(
-                pool.map(
-                    lambda s, o: self._compile(
-                        s.absolute(), o, options, plain=s not in given
-                    ),
-                    sources,
-                    made,
-                )
-            )
-        return made
+            list(pool.map(compile_one, sources, outputs))
+        return outputs
 
     def _compile(
-        self, source: Path, made: Path, options: Sequence[str], *, plain: bool
+        self, source: Path, target: Path, options: Sequence[str], *, plain: bool = True
     ) -> None:
         compiler = self.plain_compiler if plain else self.compiler
         flags = self.plain_flags if plain else self.flags
         warnings = self.warnings if source.suffix == ".c" else ()
         # Objects hold no folder names: firmware is the same wherever it is made.
-        places = {paths.root(): "ember", made.parent: "build", source.parent: "app"}
+        places = {paths.root(): "ember", target.parent: "build", source.parent: "app"}
         words = [compiler, *flags, "-Os", *warnings]
         words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
         words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
         words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}"]
         words += [_without_here(word) for word in options]
-        words += ["-c", str(source), "-o", str(made)]
+        words += ["-c", str(source), "-o", str(target)]
         # Assemblers look for included files in the folder that they run in first, where
         # a user may have a program of the same name.
-        run(words, f"cannot compile {source}", made.parent)
+        run(words, f"cannot compile {source}", target.parent)
 
     def link(
         self,
@@ -235,8 +238,8 @@ def build(
                 compile_targets(config, () if whole else (_ALWAYS,))
                 _publish(config, folder, whole)
     os.utime(folder)
-    made = _read(board, config, folder)
-    return consoles.of_board(made) if console else consoles.without(made)
+    libs = _read(board, config, folder)
+    return consoles.of_board(libs) if console else consoles.without(libs)
 
 
 def _is_made(folder: Path, whole: bool) -> bool:
@@ -289,31 +292,15 @@ def _content(config: Config) -> str:
 
 def _sources_digest(root: Path) -> bytes:
     """Of every file that the libraries are made of."""
-    digest = hashlib.sha256()
-    for path in sorted(_source_files(root)):
-        digest.update(str(path.relative_to(root)).encode() + b"\0")
-        with contextlib.suppress(FileNotFoundError):  # an editor replaced it just now
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.digest()
+    skipped = {f"{root}/runtime_c/app", f"{root}/runtime_c/port/uart"}
+    files = [f"{root}/{_ROOT}"]
+    for name in _FOLDERS:
+        files += kept.below(f"{root}/{name}", _SUFFIXES, skipped)
+    return kept.digest(root, files)
 
 
-# As they were when the process first asked: it takes a tenth of a second.
+# As they were when the process first asked: there are hundreds.
 first_sources_digest = functools.cache(_sources_digest)
-
-
-def _source_files(root: Path) -> Iterator[Path]:
-    skipped = {root / "runtime_c" / "app", root / "runtime_c" / "port" / "uart"}
-    for name in _SOURCES:
-        top = root / name
-        if top.is_file():
-            yield top
-        for folder, folders, files in os.walk(top):
-            folders[:] = [one for one in folders if Path(folder, one) not in skipped]
-            yield from (Path(folder, one) for one in files if _is_source(one))
-
-
-def _is_source(name: str) -> bool:
-    return os.path.splitext(name)[1] in _SUFFIXES  # noqa: PTH122 - much faster
 
 
 @contextlib.contextmanager
@@ -327,14 +314,18 @@ def locked(config: Config) -> Iterator[None]:
 def _publish(config: Config, folder: Path, whole: bool) -> None:
     """Copy what a firmware needs out of the build tree; forget old copies."""
     record = _fields((config.build / _RECORD).read_text(encoding="utf-8"))
-    archives = {Path(one).name: Path(one) for one in record["archives"].split(";")}
+    archives = {
+        Path(archive).name: Path(archive) for archive in record["archives"].split(";")
+    }
     objects = {
-        f"{index}_{Path(one).name}": Path(one)
-        for index, one in enumerate(record["objects"].split(";"))
+        f"{index}_{Path(object_file).name}": Path(object_file)
+        for index, object_file in enumerate(record["objects"].split(";"))
     }
     left_out = whole and models.read(config.build) != models.read(folder)
     if left_out or not (folder / _RECORD).is_file():
-        always = {name: one for name, one in archives.items() if name not in PARTS}
+        always = {
+            name: archive for name, archive in archives.items() if name not in PARTS
+        }
         record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
         files = {**objects, **always}
         if models.read(config.build):

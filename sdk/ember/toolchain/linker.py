@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ember.boards import ROLES_NEEDED, Board, Memory, Role, uart
-from ember.boards.boot_facts import Block
+from ember.boards.boot_facts import BootBlock
 from ember.errors import SdkError, problem_list
 
 DEFAULT_STACK = 8 * 1024  # where nothing is known of what code needs
@@ -247,7 +247,7 @@ class _Script:
             "",
         ]
 
-    def _boot_blocks(self) -> list[tuple[str, Block]]:
+    def _boot_blocks(self) -> list[tuple[str, BootBlock]]:
         blocks = self.board.boot_blocks if self.board.port == "cortexm" else []
         return [(f"boot{index}", block) for index, block in enumerate(blocks)]
 
@@ -293,7 +293,7 @@ class _Script:
             return vectors
         stage = self.board.boot.made
         first = [f"KEEP(*(.ember_boot_{stage}))"] if stage else []
-        words = itertools.chain.from_iterable(one.words for one in self.board.start)
+        words = itertools.chain.from_iterable(step.words for step in self.board.start)
         return [
             *first,
             *vectors,

@@ -37,7 +37,7 @@ _MEMBER = re.compile(r"(?P<archive>[^/\\]+)\.a\((?P<member>[^)]+)\)$")
 
 
 @dataclass(frozen=True)
-class Piece:
+class MapPiece:
     """An input section as it was linked."""
 
     section: str
@@ -55,17 +55,17 @@ class Piece:
         )
 
 
-def pieces(map_file: Path) -> list[Piece]:
+def pieces(map_file: Path) -> list[MapPiece]:
     """Every input section with bytes in the firmware, by address, as it is linked."""
     text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
     _, gnu, rest = text.partition("Linker script and memory map")
     if gnu:
         rest = re.sub(r"(?m)^( \.\S+)\n\s+", r"\1 ", rest)
-    found = []
+    listed = []
     for match in (_GNU if gnu else _LLD).finditer(rest if gnu else text):
         source = _MEMBER.search(match["source"])
-        found.append(
-            Piece(
+        listed.append(
+            MapPiece(
                 section=match["section"],
                 address=int(match["address"], 16),
                 size=int(match["size"], 16),
@@ -73,18 +73,18 @@ def pieces(map_file: Path) -> list[Piece]:
                 member=source["member"] if source else Path(match["source"]).name,
             )
         )
-    kept = [one for one in found if one.kind and one.size > 0]
-    return sorted(kept, key=lambda one: one.address)
+    kept = [piece for piece in listed if piece.kind and piece.size > 0]
+    return sorted(kept, key=lambda piece: piece.address)
 
 
 def archive_bytes(map_file: Path) -> dict[str, int]:
     """Bytes by archive, what aligns the next section included; "" for objects."""
-    found = [one for one in pieces(map_file) if one.kind in FLASH]
+    in_flash = [piece for piece in pieces(map_file) if piece.kind in FLASH]
     total: dict[str, int] = {}
-    for one, following in zip(found, [*found[1:], None], strict=True):
-        size = one.size
+    for piece, following in zip(in_flash, [*in_flash[1:], None], strict=True):
+        size = piece.size
         if following is not None:
-            hole = following.address - one.address - one.size
+            hole = following.address - piece.address - piece.size
             size += hole if 0 < hole < _PADDING else 0
-        total[one.archive or ""] = total.get(one.archive or "", 0) + size
+        total[piece.archive or ""] = total.get(piece.archive or "", 0) + size
     return total

@@ -37,18 +37,18 @@ def missing(output: str) -> dict[str, str]:
     for backend in kernels.load().backends.values():
         listed.update(backend.kernels)
     first, *parts = _FAILED.split(output)
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for source, text in zip(parts[::2], parts[1::2], strict=True):
         match = _UNKNOWN.search(text)
         if match is None or PurePosixPath(source).stem not in listed:
             return {}
-        found[source] = match[1] or match[2]
-    return {} if "FAILED: " in first + "".join(parts[1::2]) else found
+        names[source] = match[1] or match[2]
+    return {} if "FAILED: " in first + "".join(parts[1::2]) else names
 
 
-def write(build: Path, found: Mapping[str, str]) -> None:
+def write(build: Path, names: Mapping[str, str]) -> None:
     """Tell CMake which files to leave out; the file is only written when it changes."""
-    text = "".join(f"{source} {name}\n" for source, name in sorted(found.items()))
+    text = "".join(f"{source} {name}\n" for source, name in sorted(names.items()))
     path = build / FILE
     if not path.is_file() or path.read_text(encoding="utf-8") != text:
         build.mkdir(parents=True, exist_ok=True)

@@ -55,26 +55,26 @@ class Object:
     def defined(self) -> dict[str, Symbol]:
         """Symbols that other files see."""
         return {
-            one.name: one
-            for one in self.symbols
-            if one.binding != elf.STB_LOCAL
-            and (0 < one.section < elf.SHN_RESERVED or one.section == elf.SHN_ABS)
+            symbol.name: symbol
+            for symbol in self.symbols
+            if symbol.binding != elf.STB_LOCAL
+            and (0 < symbol.section < elf.SHN_RESERVED or symbol.section == elf.SHN_ABS)
         }
 
     @functools.cached_property
     def functions(self) -> dict[tuple[int, int], str]:
         """Names by (section, offset); those of the compiler before aliases."""
-        found: dict[tuple[int, int], str] = {}
+        names: dict[tuple[int, int], str] = {}
         for symbol in self.symbols:
             if symbol.kind == elf.STT_FUNC and 0 < symbol.section < elf.SHN_RESERVED:
-                found.setdefault((symbol.section, offset_of(symbol, self)), symbol.name)
-        return found
+                names.setdefault((symbol.section, offset_of(symbol, self)), symbol.name)
+        return names
 
     def needed(self) -> Iterator[str]:
         """Symbols that another file must define; not weak ones."""
-        for one in self.symbols:
-            if one.section == 0 and one.name and one.binding == elf.STB_GLOBAL:
-                yield one.name
+        for symbol in self.symbols:
+            if symbol.section == 0 and symbol.name and symbol.binding == elf.STB_GLOBAL:
+                yield symbol.name
 
     def label_before(self, section: int, offset: int) -> int:
         """The offset of the last label below `offset`."""
@@ -104,11 +104,11 @@ def parse(data: bytes, name: str, archive: str | None = None) -> Object:
             symbols = elf.symbol_table(data, section, names, wide)
     for section in file.sections:
         if section.kind in (elf.SHT_REL, elf.SHT_RELA):
-            found = relocations.setdefault(section.info, {})
+            of_section = relocations.setdefault(section.info, {})
             for at, info, addend in _entries(data, section, wide):
                 kind = info & (0xFFFFFFFF if wide else 0xFF)
                 symbol = symbols[info >> (32 if wide else 8)]
-                found[at] = Relocation(kind, symbol, addend)
+                of_section[at] = Relocation(kind, symbol, addend)
     return Object(name, archive, data, file, symbols, relocations)
 
 

@@ -18,42 +18,44 @@ from ember.toolchain import build_tree, closure, demand, libraries, objects
 from ember.toolchain.libraries import Libraries
 
 
-def of(made: Libraries, files: Sequence[Path]) -> Libraries:
+def of(libs: Libraries, files: Sequence[Path]) -> Libraries:
     """The libraries whose archives have all that the objects `files` call.
 
     The same, when they are whole; else compiled now, unless the cache has them.
     """
-    if made.is_whole:
-        return made
-    given = (objects.read(path) for path in (*files, *made.objects))
-    return _defining(made, {name for one in given for name in one.needed()})
+    if libs.is_whole:
+        return libs
+    given = (objects.read(path) for path in (*files, *libs.objects))
+    return _defining(libs, {name for item in given for name in item.needed()})
 
 
-def of_tables(made: Libraries, tables: Iterable[str], *, engines: bool) -> Libraries:
+def of_tables(libs: Libraries, tables: Iterable[str], *, engines: bool) -> Libraries:
     """The same for C texts that name kernels; with the `engines`, for kernels that the
     SDK does not see."""
-    if made.is_whole:
-        return made
+    if libs.is_whole:
+        return libs
     texts = list(tables)
     if engines:
         headers = sorted((paths.kernels() / "engine").glob("*.h"))
         texts += [path.read_text(encoding="utf-8") for path in headers]
-    needed = (name for path in made.objects for name in objects.read(path).needed())
-    return _defining(made, {*closure.names(texts), *needed})
+    needed = (name for path in libs.objects for name in objects.read(path).needed())
+    return _defining(libs, {*closure.names(texts), *needed})
 
 
-def _defining(made: Libraries, symbols: Collection[str]) -> Libraries:
-    wanted = set(sources(made.board, symbols))
+def _defining(libs: Libraries, symbols: Collection[str]) -> Libraries:
+    wanted = set(sources(libs.board, symbols))
     places = {
-        path.stem: [i for i, one in enumerate(made.sources[path.stem]) if one in wanted]
-        for path in made.optional_archives
+        path.stem: [
+            i for i, source in enumerate(libs.sources[path.stem]) if source in wanted
+        ]
+        for path in libs.optional_archives
         if not path.is_file()
     }
-    folder = _folder(made, places)
+    folder = _folder(libs, places)
     if not folder.is_dir():
-        _make(made, places, folder)
-    kept = (_kept(path, folder, places) for path in made.archives)
-    return replace(made, archives=tuple(path for path in kept if path is not None))
+        _make(libs, places, folder)
+    kept = (_kept(path, folder, places) for path in libs.archives)
+    return replace(libs, archives=tuple(path for path in kept if path is not None))
 
 
 def sources(board: Board, symbols: Iterable[str]) -> list[Path]:
@@ -66,9 +68,9 @@ def sources(board: Board, symbols: Iterable[str]) -> list[Path]:
         return closure.defining(libraries.build(computer, messages=True), symbols)
 
 
-def _folder(made: Libraries, places: Mapping[str, Sequence[int]]) -> Path:
+def _folder(libs: Libraries, places: Mapping[str, Sequence[int]]) -> Path:
     digest = hashlib.sha256(repr(sorted(places.items())).encode()).hexdigest()
-    return made.folder / f"parts-{digest[:16]}"
+    return libs.folder / f"parts-{digest[:16]}"
 
 
 def _kept(
@@ -80,23 +82,24 @@ def _kept(
     return folder / archive.name if places[archive.stem] else None
 
 
-def _make(made: Libraries, places: Mapping[str, Sequence[int]], folder: Path) -> None:
+def _make(libs: Libraries, places: Mapping[str, Sequence[int]], folder: Path) -> None:
     wanted = {
-        name: [made.members[name][place] for place in chosen]
+        name: [libs.members[name][place] for place in chosen]
         for name, chosen in places.items()
         if chosen
     }
-    with libraries.locked(made.config):
-        tree = made.config.build
+    with libraries.locked(libs.config):
+        tree = libs.config.build
         targets = [
-            str(Path(one).relative_to(tree)) for o in wanted.values() for one in o
+            str(Path(target).relative_to(tree)) for o in wanted.values() for target in o
         ]
-        libraries.compile_targets(made.config, targets)
-        with tempfile.TemporaryDirectory(dir=made.folder) as temporary:
+        if targets:  # without any, Ninja makes everything
+            libraries.compile_targets(libs.config, targets)
+        with tempfile.TemporaryDirectory(dir=libs.folder) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
             for name, members in wanted.items():
-                words = [made.ar, "qcsD", str(place / f"{name}.a"), *members]
+                words = [libs.ar, "qcsD", str(place / f"{name}.a"), *members]
                 build_tree.run(words, f"cannot make {name}.a")
             if not folder.is_dir():
                 place.rename(folder)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import os
 import re
 import shutil
@@ -13,7 +12,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import paths
+from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
 
@@ -45,14 +44,19 @@ TOOLS = {
         Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon"),
         Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon"),
         Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware"),
+        Tool("llvm-objdump-19", "llvm-19", "reads code for --cycles"),
+        Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles"),
         Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
         Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
+        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux"),
         Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
         Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
     )
 }
 NEWLIB_PACKAGE = "libnewlib-arm-none-eabi"
 ZIGLANG_INSTALL = f"{sys.executable} -m pip install ziglang"
+
+OPTIONAL = ("llvm-objdump-19", "llvm-mca-19")  # where instructions are counted
 
 _ALWAYS = ("cmake", "ninja", "cc")
 _LLVM = ("clang-19", "ld.lld-19", "llvm-ar-19")
@@ -68,9 +72,9 @@ TOOLCHAIN_TOOLS = {
 
 def path(name: str) -> str:
     """The full path of program `name`; an SdkError with the remedy when missing."""
-    found = shutil.which(name)
-    if found is not None:
-        return found
+    program = shutil.which(name)
+    if program is not None:
+        return program
     tool = TOOLS.get(name)
     raise MissingToolError(
         f"{name} is missing{f': it {tool.purpose}' if tool else ''}",
@@ -81,9 +85,9 @@ def path(name: str) -> str:
 def first(*names: str) -> str:
     """The first of `names` that is installed."""
     for name in names:
-        found = shutil.which(name)
-        if found is not None:
-            return found
+        program = shutil.which(name)
+        if program is not None:
+            return program
     return path(names[0])
 
 
@@ -101,11 +105,33 @@ def needed(board: Board, toolchain: str | None = None) -> list[str]:
 @functools.cache
 def version(name: str) -> str | None:
     """The version that program `name` reports; None when it is not installed."""
-    found = shutil.which(name)
-    if found is None:
+    on_path = shutil.which(name)
+    if on_path is None:
         return None
+    program = Path(on_path).resolve()
+    if not _is_itself(program, name):
+        return _asked(on_path)
+    facts = program.stat()
+    stamp = [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino]
+    answer: str = kept.kept(
+        f"version of {name}", f"{program} {stamp}", lambda: _asked(on_path)
+    )
+    return answer
+
+
+def _is_itself(program: Path, name: str) -> bool:
+    """Whether a file called `name` stands for no other program, as ccache does, or a
+    script that chooses one."""
+    try:
+        with program.open("rb") as file:
+            return program.name in name and file.read(2) != b"#!"
+    except OSError:  # it may be run, but not read
+        return False
+
+
+def _asked(program: str) -> str:
     done = subprocess.run(
-        [found, "--version"], check=False, capture_output=True, text=True
+        [program, "--version"], check=False, capture_output=True, text=True
     )
     match = re.search(r"\d+\.\d+(\.\d+)*", done.stdout)
     return match[0] if match else "unknown"
@@ -171,21 +197,23 @@ def hexagon_runtime() -> Path:
             capture_output=True,
             text=True,
         )
-        made = place / "librt.a"
-        if done.returncode != 0 or not made.is_file():
+        linked = place / "librt.a"
+        if done.returncode != 0 or not linked.is_file():
             raise SdkError(
                 "cannot build the Hexagon run-time library with ziglang:"
                 f" {done.stderr.strip()[:300]}",
                 hint=f"install it again: {ZIGLANG_INSTALL}",
             )
-        os.replace(made, archive)  # noqa: PTH105 - atomic, also over another's
+        os.replace(linked, archive)  # noqa: PTH105 - atomic, also over another's
     return archive
 
 
 def _zig_version() -> str:
+    from importlib import metadata  # slow, and only Hexagon needs it
+
     try:
-        return importlib.metadata.version("ziglang")
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version("ziglang")
+    except metadata.PackageNotFoundError:
         raise MissingToolError(
             "Hexagon needs the run-time library from the Python package ziglang,"
             " which is not installed",

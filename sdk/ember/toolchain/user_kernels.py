@@ -19,12 +19,12 @@ _KEPT = 64  # folders of objects
 
 def digest(libraries: Sequence[Library]) -> bytes:
     """A hash of every file that the user's kernels may be made of."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for library in libraries:
         for path in library.files():
-            found.update(str(path.relative_to(library.folder)).encode() + b"\0")
-            found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.digest()
+            hashed.update(str(path.relative_to(library.folder)).encode() + b"\0")
+            hashed.update(hashlib.sha256(path.read_bytes()).digest())
+    return hashed.digest()
 
 
 def options(known: KernelList) -> list[str]:
@@ -32,13 +32,13 @@ def options(known: KernelList) -> list[str]:
 
 
 def objects(
-    made: Libraries, known: KernelList, chosen: Mapping[str, Sequence[str]]
+    libs: Libraries, known: KernelList, chosen: Mapping[str, Sequence[str]]
 ) -> list[Path]:
     """Objects of the user's files that `chosen` kernels need, compiled where new."""
     sources = known.user_sources(chosen)
     if not sources:
         return []
-    key = hashlib.sha256(made.key.encode() + digest(known.libraries))
+    key = hashlib.sha256(libs.key.encode() + digest(known.libraries))
     key.update(str([str(path) for path in sources]).encode())
     top = paths.writable_folder(paths.cache() / "user-kernels")
     folder = top / key.hexdigest()[:16]
@@ -46,8 +46,8 @@ def objects(
         with tempfile.TemporaryDirectory(dir=top) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
-            told = [made.kernel_option, *options(known)]
-            made.compile(sources, place, told, given=sources)
+            told = [libs.kernel_option, *options(known)]
+            libs.compile(sources, place, told, given=sources)
             with contextlib.suppress(OSError):  # another process was faster
                 place.rename(folder)
         _forget_old(top)
@@ -55,6 +55,6 @@ def objects(
 
 
 def _forget_old(top: Path) -> None:
-    found = [path for path in top.iterdir() if path.is_dir()]
-    for old in sorted(found, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
+    folders = [path for path in top.iterdir() if path.is_dir()]
+    for old in sorted(folders, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
         shutil.rmtree(old, ignore_errors=True)

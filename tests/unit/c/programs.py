@@ -141,11 +141,13 @@ def bundled() -> bytes:
     changed = a * 2 + np.array([[0, 0, 0], [0, 0, 0.5]], "float32")
     near = (a * 2 * 1.0005).astype("float32")
 
-    def tensor(array: np.ndarray, dtype: DType = F32, *order: int) -> bundle.Tensor:
-        return bundle.Tensor.of(array, dtype, order or None)
+    def tensor(
+        array: np.ndarray, dtype: DType = F32, *order: int
+    ) -> bundle.BundledTensor:
+        return bundle.BundledTensor.of(array, dtype, order or None)
 
-    def case(x: np.ndarray, *outputs: bundle.Tensor) -> bundle.Case:
-        return bundle.Case((tensor(x), tensor(x)), outputs)
+    def case(x: np.ndarray, *outputs: bundle.BundledTensor) -> bundle.BundledCase:
+        return bundle.BundledCase((tensor(x), tensor(x)), outputs)
 
     cases = (
         case(a, tensor(a * 2)),
@@ -154,7 +156,7 @@ def bundled() -> bytes:
         case(special, tensor(special * 2)),
         case(a, tensor((a * 2).reshape(3, 2))),
         case(a, tensor(a.astype("int32") * 2, S32)),
-        bundle.Case((tensor(a),), (tensor(a * 2),)),
+        bundle.BundledCase((tensor(a),), (tensor(a * 2),)),
         case(a, tensor(a * 2, F32, 1, 0)),
     )
     suites = (bundle.Suite("forward", cases),)

@@ -30,6 +30,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
+def programs() -> list[Path]:
+    return PROGRAMS
+
+
+@pytest.fixture
 def data() -> Path:
     return DATA
 

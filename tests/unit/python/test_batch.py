@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ember import cases, paths
-from ember.cases import Run, Tensor, batch, values
+from ember.cases import CaseTensor, Run, batch, values
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import DType
@@ -69,7 +69,7 @@ def test_the_version_is_that_of_the_header() -> None:
 
 
 def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
-    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
     case = made(data, "add.pte", (x, x))
     body = batch.record(case, 5)[8:]
     assert body.index(case.content) % 16 == 0
@@ -78,7 +78,7 @@ def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
 
 
 def test_a_linked_case_leaves_its_program_out(data: Path) -> None:
-    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
     case = made(data, "add.pte", (x, x))
     assert case.content[:64] not in batch.record(case, 0, linked=0)
 
@@ -88,7 +88,7 @@ def test_inputs_are_laid_out_in_the_declared_dim_order(data: Path) -> None:
     (declared,) = program.methods[0].input_tensors
     assert declared.dim_order != tensors.contiguous(4)
     array = np.arange(np.prod(declared.sizes), dtype="float32")
-    given = Tensor(DType.FLOAT32, array.reshape(declared.sizes))
+    given = CaseTensor(DType.FLOAT32, array.reshape(declared.sizes))
     laid = batch.lay_out(declared, given)
     assert isinstance(laid, values.TensorValue)
     assert laid.data != array.tobytes()
@@ -167,7 +167,7 @@ def test_a_short_record() -> None:
 
 def test_any_answers_are_a_result_or_a_sentence(data: Path) -> None:
     """Mutations of a right stream, each field with numbers that hurt."""
-    x = Tensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
     case = made(data, "add.pte", (x, x))
     value = values.TensorValue(DType.FLOAT32, (2, 3), bytes(24))
     right = HELLO + output(0, 0, value) + result(0) + END

@@ -56,6 +56,7 @@ def test_the_boards_that_the_project_promises():
         "hexagon-v68",
         "host",
         "host-asan",
+        "linux-aarch64",
         "microbit",
         "mps2-an385",
         "mps2-an385-v6m",
@@ -134,6 +135,7 @@ def sectors(*runs):
         ({"colour": "red"}, "colour"),
         ({"cpu": None}, "cpu"),
         ({"port": "riscv"}, "port"),
+        ({"port": "library"}, "library is not a board's: choose one of cortexm, a64"),
         ({"toolchains": []}, "toolchains"),
         ({"isa": ["sse"]}, "kernels/isa.yaml has no sse"),
         ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),
@@ -347,6 +349,11 @@ def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_p
     said = capsys.readouterr().out
     assert "sudo apt-get install" in said
     assert "not ready: mps2-an386 lacks" in said
+    assert "optional: llvm-mca-19 has models of cores for --cycles" in said
+    optional = {one["name"]: one for one in facts["tools"]}["llvm-mca-19"]
+    assert optional["missing"]
+    assert optional["optional"]
+    assert "llvm-mca-19" not in facts["boards"][0]["missing"]
 
 
 def test_doctor_is_content_with_this_machine():

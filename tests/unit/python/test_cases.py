@@ -97,7 +97,7 @@ def test_reads_runs_tensors_and_tolerances(add_case: Path) -> None:
     )
     assert len(case.runs) == 2
     (first, _) = case.runs[0].inputs
-    assert isinstance(first, cases.Tensor)
+    assert isinstance(first, cases.CaseTensor)
     assert str(first) == "float32[2, 3]"
 
 
@@ -115,7 +115,7 @@ def test_bfloat16_is_named_in_dtypes(add_case: Path) -> None:
     np.save(add_case / "c.npy", ones(2, 3, dtype="uint16"))
     edit(add_case, dtypes={"c.npy": "bfloat16"})
     (expected,) = read(add_case).runs[0].outputs
-    assert isinstance(expected, cases.Tensor)
+    assert isinstance(expected, cases.CaseTensor)
     assert expected.dtype is DType.BFLOAT16
 
 

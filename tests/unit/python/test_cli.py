@@ -86,18 +86,29 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("ember ")
 
 
-@pytest.mark.parametrize(
-    "values", [pytest.param([], marks=pytest.mark.long), ["--values"]]
-)
-def test_inspect_shows_every_program(
-    program_file: Path, values: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["inspect", str(program_file), *values]) == 0
-    shown = capsys.readouterr().out
+def need_tables(shown: str) -> None:
     assert "\x1b" not in shown
     assert max(len(line) for line in shown.splitlines()) <= 80
     assert "method " in shown
     assert "constants" in shown
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("values", [[], ["--values"]])
+def test_inspect_shows_every_program(
+    program_file: Path, values: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["inspect", str(program_file), *values]) == 0
+    need_tables(capsys.readouterr().out)
+
+
+def test_inspect_shows_one_program_of_four(
+    programs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(programs) > 700
+    for path in programs[::4]:
+        assert cli.main(["inspect", str(path), "--values"]) == 0, path
+        need_tables(capsys.readouterr().out)
 
 
 def test_inspect_shows_the_program_of_a_case(

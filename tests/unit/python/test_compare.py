@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from ember.cases import Tensor, Value, compare
+from ember.cases import CaseTensor, Value, compare
 from ember.files.tensors import DType
 
 
-def tensor(values: object, dtype: DType = DType.FLOAT32) -> Tensor:
-    return Tensor(dtype, np.array(values, dtype.numpy))
+def tensor(values: object, dtype: DType = DType.FLOAT32) -> CaseTensor:
+    return CaseTensor(dtype, np.array(values, dtype.numpy))
 
 
 def verdict(got: object, want: Value, rtol: float = 0.0, atol: float = 0.0):

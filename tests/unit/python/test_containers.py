@@ -14,7 +14,7 @@ from ember.files import tensor_data, tensors
 from ember.files.tensor_data import Entry, TensorData, TensorLayout
 from ember.files.tensors import DType
 from ember.program import Bool, Double, Int, bundle
-from ember.program.bundle import Bundle, Case, Suite
+from ember.program.bundle import Bundle, BundledCase, Suite
 
 
 def test_bundle_files_round_trip(bundle_file: Path) -> None:
@@ -31,7 +31,7 @@ def test_bundle_content(data: Path) -> None:
     assert suite is not None
     assert one.suite("backward") is None
     (output,) = suite.cases[0].outputs
-    assert isinstance(output, bundle.Tensor)
+    assert isinstance(output, bundle.BundledTensor)
     assert output.array.shape == (2, 3)
     np.testing.assert_allclose(output.array.sum(axis=1), 1.0, rtol=1e-6)
 
@@ -39,14 +39,14 @@ def test_bundle_content(data: Path) -> None:
 def test_every_bundled_kind_round_trips() -> None:
     image = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
     values = (
-        bundle.Tensor.of(image, DType.FLOAT32, (0, 2, 3, 1)),
-        bundle.Tensor.of(np.array(7, np.uint16), DType.BFLOAT16),
-        bundle.Tensor.of(np.zeros((0, 3)), DType.FLOAT64),
+        bundle.BundledTensor.of(image, DType.FLOAT32, (0, 2, 3, 1)),
+        bundle.BundledTensor.of(np.array(7, np.uint16), DType.BFLOAT16),
+        bundle.BundledTensor.of(np.zeros((0, 3)), DType.FLOAT64),
         Int(-5),
         Bool(True),
         Double(-0.0),
     )
-    suite = Suite("forward", (Case(values, values[:1]), Case((), ())))
+    suite = Suite("forward", (BundledCase(values, values[:1]), BundledCase((), ())))
     one = Bundle(b"program", (suite,))
     data = bundle.write(one)
     assert bundle.parse(data) == one
@@ -55,8 +55,8 @@ def test_every_bundled_kind_round_trips() -> None:
 
 
 def test_bundled_tensor_of_wrong_size_is_refused() -> None:
-    wrong = bundle.Tensor(DType.FLOAT32, (3,), (0,), bytes(8))
-    one = Bundle(b"program", (Suite("forward", (Case((wrong,), ()),)),))
+    wrong = bundle.BundledTensor(DType.FLOAT32, (3,), (0,), bytes(8))
+    one = Bundle(b"program", (Suite("forward", (BundledCase((wrong,), ()),)),))
     with pytest.raises(SdkError, match="needs 12 bytes, it has 8"):
         bundle.parse(bundle.write(one))
 

@@ -100,10 +100,11 @@ def test_after_some_programs_all_kernels_are_compiled(
     for number in range(loader.MOST_PARTS):
         (tmp_path / "resolve" / "x" / f"part-{number}").mkdir(parents=True)
     part = tmp_path / "resolve" / "x" / "part-new" / "resolve"
-    offered = loader.Offered(frozenset({"aten::add.out"}), frozenset())
-    assert not loader.make_part(made, part, known, (), offered)
+    adding = frozenset({"aten::add.out"})
+    content = loader.Content(known, (), adding, frozenset())
+    assert not loader.make_part(made, part, content)
     (tmp_path / "resolve" / "x" / "part-0").rmdir()
-    assert loader.make_part(made, part, known, (), offered)
+    assert loader.make_part(made, part, content)
     assert built == [part]
 
 

@@ -71,7 +71,7 @@ def with_other_input(made: bundle.Bundle, method: Method, value: int) -> bytes:
     tests = []
     for one in suite.cases:
         given = one.inputs[at]
-        assert isinstance(given, bundle.Tensor)
+        assert isinstance(given, bundle.BundledTensor)
         other = replace(given, data=turned(given.data))
         tests.append(
             replace(one, inputs=(*one.inputs[:at], other, *one.inputs[at + 1 :]))

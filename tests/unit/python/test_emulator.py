@@ -32,15 +32,26 @@ on_qemu = pytest.mark.parametrize(
 )
 
 
-def compile_probe(name, toolchain, folder):
-    board = boards.load(name)
-    options = [f"-DEMBER_RUNTIME={paths.runtime()}"]
+# Words for CMake that name a board or its core; code does not depend on them.
+NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=")
+
+
+def probe_of(target):
+    """What a probe is made of: boards for which that is the same share it."""
+    board, toolchain = boards.load(target[0]), target[1]
+    stack_bytes = STACK.get(board.name, linker.DEFAULT_STACK)
+    script = None
     if board.port != "host":
-        script = folder / "link.ld"
-        stack_bytes = STACK.get(name, linker.DEFAULT_STACK)
-        script.write_text(linker.script(board, stack_bytes=stack_bytes))
-        options.append(f"-DEMBER_LINKER_SCRIPT={script}")
-    options += tools.cmake_arguments(board, toolchain)
+        script = linker.script(board, stack_bytes=stack_bytes)
+    told = tools.cmake_arguments(board, toolchain)
+    words = (f"-DEMBER_RUNTIME={paths.runtime()}", *told)
+    return script, tuple(word for word in words if not word.startswith(NAMES))
+
+
+def compile_probe(script, options, folder):
+    if script is not None:
+        (folder / "link.ld").write_text(script)
+        options = (*options, f"-DEMBER_LINKER_SCRIPT={folder / 'link.ld'}")
     words = ["cmake", "-G", "Ninja", "-S", PROBE, "-B", folder, *options]
     subprocess.run(words, capture_output=True, text=True, check=True)
     words = ["ninja", "-C", folder]
@@ -72,10 +83,11 @@ def link_again(program, board, stack_bytes, folder):
 @pytest.fixture(scope="session")
 def probe(tmp_path_factory):
     @functools.cache
+    def made(script, options):
+        return compile_probe(script, options, tmp_path_factory.mktemp("probe"))
+
     def compiled(target):
-        name, toolchain = target
-        folder = tmp_path_factory.mktemp(f"probe-{name}-{toolchain}")
-        return compile_probe(name, toolchain, folder)
+        return made(*probe_of(target))
 
     def start(target, job, **options):
         options.setdefault("timeout_s", 60)

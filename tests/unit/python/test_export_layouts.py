@@ -90,7 +90,7 @@ def test_a_program_takes_the_inputs_that_it_is_tested_with(
     (method,) = program.parse(made.program).methods
     for case in made.suites[0].cases:
         for given, declared in zip(case.inputs, method.input_tensors, strict=True):
-            assert isinstance(given, bundle.Tensor)
+            assert isinstance(given, bundle.BundledTensor)
             assert given.dim_order == declared.dim_order
     assert cli.main(["test", "model.bpte", "--board", "host"]) == 0
 

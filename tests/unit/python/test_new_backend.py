@@ -51,7 +51,7 @@ def test_source_entry_and_case(tree: Path) -> None:
     (run,) = cases.read(cases.Found("adder", case)).runs
     (output,) = run.outputs
     first, second = (np.load(case / f"in{index}.npy") for index in range(2))
-    assert isinstance(output, cases.Tensor)
+    assert isinstance(output, cases.CaseTensor)
     assert np.array_equal(output.array, first + second)
     source = tree / "backends" / "adder.c"
     words = ["cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-c"]

@@ -65,7 +65,9 @@ def test_a_runner_has_the_kernels_of_its_cases(
     monkeypatch.setattr(runner, "libraries", given)
     host = boards.load("host")
     found = [one for one in cases.find([CASES]) if one.name == "op_add"]
-    firmware_file = runner.for_cases(host, [cases.read(one) for one in found])
+    firmware_file = runner.for_programs(
+        host, [cases.read(one).program for one in found]
+    )
     names = {symbol.name for symbol in elf.read(firmware_file).symbols}
     found_there = {name for name in names if name.startswith("ember_kernel_")}
     wanted = kernels.load().operators["aten::add.out"].usable(())

@@ -21,8 +21,8 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def profiled(model: Path, name: str) -> dict:
-    words = ["profile", str(model), "--board", "mps2-an386", "--json", name]
+def profiled(model: Path, name: str, *options: str) -> dict:
+    words = ["profile", str(model), "--board", "mps2-an386", "--json", name, *options]
     assert cli.main(words) == 0
     return json.loads(Path(name).read_text())
 
@@ -69,6 +69,47 @@ def test_two_profiles_side_by_side(
     assert "A: add on mps2-an386" in capsys.readouterr().out
     same = profile.read(Path("add"))
     assert json.loads(json.dumps(profile.to_json(same))) == add
+
+
+def test_cycles_stand_beside_instructions(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    slow = profiled(data / "mlp.pte", "slow", "--cycles", "--optimize", "size")
+    fast = profiled(data / "mlp.pte", "fast", "--cycles", "--optimize", "speed")
+    for found in (slow, fast):
+        assert found["execute"] < found["execute_cycles"] < 4 * found["execute"]
+        assert found["execute_board_cycles"] == found["execute_cycles"]  # no waits
+        nodes, operators = (
+            sum(row["cycles"] for row in found[key]) for key in ("nodes", "operators")
+        )
+        assert nodes == operators == pytest.approx(found["execute_cycles"], rel=0.03)
+    capsys.readouterr()
+    assert cli.main(["compare", "slow", "fast"]) == 0
+    shown = capsys.readouterr().out
+    assert "cycles, estimated" in shown
+    assert f"{fast['execute_cycles'] / slow['execute_cycles']:.3f}" in shown
+    assert cli.main(["compare", "slow", "fast", "--json", "-"]) == 0
+    both = [slow["execute_cycles"], fast["execute_cycles"]]
+    assert json.loads(capsys.readouterr().out)["execute_cycles"] == both
+
+
+def test_ember_run_estimates_cycles(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", str(data / "mlp.pte"), "--board", "mps2-an386", "--cycles"]
+    assert cli.main([*words, "--json", "run"]) == 0
+    assert "cycles, estimated, zero wait states" in capsys.readouterr().out
+    found = json.loads(Path("run").read_text())
+    assert found["cycles"]["execute"] == found["board_cycles"]["execute"] > 0
+    assert all(node["cycles"] > 0 for node in found["nodes"] if node["executions"])
+
+
+def test_cycles_of_a_core_without_a_model(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["profile", str(data / "add.pte"), "--board", "mps2-an505", "--cycles"]
+    assert cli.main(words) == 1
+    assert "no model of cycles for cortex-m33" in capsys.readouterr().err
 
 
 def test_what_is_no_profile(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[3] / "sdk" / "ember"
 # Top to bottom: a room imports from itself and from those below it.
 ROOMS = (
     *("cli", "export", "packaging", "run", "flash", "hil", "build", "plan", "select"),
-    *("model", "cases", "toolchain", "kernels", "boards", "program", "files"),
+    *("model", "cases", "cycles", "toolchain", "kernels", "boards", "program", "files"),
 )
 ALL = (*ROOMS, "")  # below all: errors, paths, output ... beside the rooms
 ENTRY = "ember.__main__"

@@ -12,8 +12,8 @@ import pytest
 
 from ember import paths
 from ember.build.stack import a64, image
-from ember.build.stack.bound import Bound, Graph, StackError
-from ember.build.stack.code import Objects, machine
+from ember.build.stack.bound import Bound, CallGraph, StackError
+from ember.build.stack.code import CodeObjects, machine
 from ember.build.stack.members import Members, Place
 from ember.build.stack.walk import UnknownStackError
 from ember.toolchain import objects
@@ -93,7 +93,7 @@ def frames(made: Path) -> dict[str, int]:
     assert kind is not None
     members = Members([made], [], "none", gnu=True)
     members._defined = _Everything(members)
-    code = Objects(members, kind)
+    code = CodeObjects(members, kind)
     found = {}
     for (section, offset), name in members.objects[0].functions.items():
         found[name] = code.frame(Place(members.objects[0], section, offset)).own[""]
@@ -166,7 +166,7 @@ KEEP = "#define KEEP __attribute__((noinline))\n"
 
 def bound(folder: Path, source: str, core: str = "m4", entry: str = "entry") -> Bound:
     made = compiled(folder, core, source)
-    graph = Graph(Members([made], [], entry, gnu=True))
+    graph = CallGraph(Members([made], [], entry, gnu=True))
     return graph.bound([], 0, "")
 
 
@@ -228,7 +228,7 @@ def test_members_of_one_name_are_told_apart(tmp_path: Path) -> None:
     words = ["-nostdlib", "-Wl,-e,entry,--gc-sections", "-Wl,-Map=firmware.map"]
     words += [*CORES["m4"][1:], "-mthumb", main, archive, "-o", firmware]
     subprocess.run([GCC, *words], check=True, cwd=tmp_path)
-    graph = Graph(Members([main], [archive], "entry", gnu=True))
+    graph = CallGraph(Members([main], [archive], "entry", gnu=True))
     path = graph.bound([], 0, "").path
     assert [link.function for link in path] == ["entry", "second", "step"]
     assert image.differences(graph, firmware) == []

@@ -110,7 +110,7 @@ class Bench:
 @pytest.fixture
 def bench(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     made = Bench(tmp_path, data / "add.pte")
-    monkeypatch.setattr(runner, "general", lambda board, *_: made.script)
+    monkeypatch.setattr(runner, "for_programs", lambda board, *_: made.script)
     return made
 
 

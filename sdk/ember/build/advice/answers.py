@@ -43,22 +43,22 @@ def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     pairs, missing = _chosen(job)
     seconds = time.process_time() - began
     with progress.doing(f"planning {', '.join(model.name for model in read)}"):
-        found = _estimate(job, pairs, missing)
+        estimate = _estimate(job, pairs, missing)
     spent = sum(model.pass_seconds for model, _ in pairs)
-    answer = found.to_json() | {
+    answer = estimate.to_json() | {
         "resolved": missing is None,
-        "seconds": seconds - spent + found.placed.seconds,
+        "seconds": seconds - spent + estimate.placed.seconds,
         "pass_seconds": spent,
     }
     if missing is not None:
         answer |= {"reason": missing.what, "hint": missing.hint}
     known = options.rules.known
-    shown = found.placed.selected.pairs if found.fits else pairs
-    methods = ((model, one) for model, chosen in shown for one in chosen.methods)
+    shown = estimate.placed.selected.pairs if estimate.fits else pairs
+    methods = ((model, method) for model, chosen in shown for method in chosen.methods)
     answer["methods"] = occupancy.of_all(methods, known)
-    if not found.fits:
-        answer |= refusal.of(found, pairs)
-    if not found.fits or missing is not None:
+    if not estimate.fits:
+        answer |= refusal.of(estimate, pairs)
+    if not estimate.fits or missing is not None:
         answer["int8"] = _as_int8([model for model, _ in pairs])
     return answer
 
@@ -94,7 +94,7 @@ def _estimate(job: Job, pairs: Sequence[Chosen], missing: SdkError | None) -> Es
 
 def _as_int8(packed: Sequence[Improved]) -> dict[str, int]:
     """Activations and constants if every float32 were int8; the instructions stay."""
-    plans = [one for model in packed for one in model.replanned.values()]
+    plans = [plan for model in packed for plan in model.replanned.values()]
     constants = 0
     for model in packed:
         sizes = {
@@ -114,11 +114,11 @@ def _planned_as_int8(plan: Replanned) -> int:
     total = sum(plan.method.planned_sizes)
     for number in plan.packed:
         buffers = []
-        for one in plan.placed:
-            if one.memory_id == number:
-                values = (plan.method.values[value] for value in one.storage.values)
+        for placed in plan.placed:
+            if placed.memory_id == number:
+                values = (plan.method.values[value] for value in placed.storage.values)
                 least = min(map(_shrinks, values))
-                buffer = one.storage.buffer()
+                buffer = placed.storage.buffer()
                 buffers.append(replace(buffer, size=-(-buffer.size // least)))
         total += offsets.place(buffers).height - plan.method.planned_sizes[number]
     return total

@@ -31,22 +31,22 @@ def place(job: Job, chosen: Sequence[Chosen], board: Board) -> Placed:
             return placed
     except NoRoomByRulesError:
         pass  # a rule of the project has no room for a guess
-    found = _linked(job, board)
+    estimate = _linked(job, board)
     if job.board is board:
-        return found.placed
-    settled = Assumed(found.stack, found.linked, spread=False)
+        return estimate.placed
+    settled = Assumed(estimate.stack, estimate.linked, spread=False)
     return placing.place(job, chosen, settled)
 
 
 def _linked(job: Job, board: Board) -> Estimate:
     """Linked as by `ember build` for `board`, but in the memories of the job."""
     part = board.model_copy(update={"memories": job.board.memories})
-    found = _estimate(job, part)
-    if found.fits:
-        return found
-    whole = found if job.board is board else _estimate(job, board)
+    estimate = _estimate(job, part)
+    if estimate.fits:
+        return estimate
+    whole = estimate if job.board is board else _estimate(job, board)
     if whole.fits:
-        raise _more_memories(job, board, found)
+        raise _more_memories(job, board, estimate)
     raise refusal.error(whole, choosing.choose(whole.job), prepared=False)
 
 
@@ -55,11 +55,12 @@ def _estimate(job: Job, board: Board) -> Estimate:
     return trials.estimate(there, choosing.choose(there))
 
 
-def _more_memories(job: Job, board: Board, found: Estimate) -> SdkError:
+def _more_memories(job: Job, board: Board, estimate: Estimate) -> SdkError:
     names = ", ".join(model.name for model in job.models)
-    memories = " and ".join(one.name for one in job.board.memories)
+    memories = " and ".join(memory.name for memory in job.board.memories)
     lacking = ", ".join(
-        linker.lacking(one.memory, one.needed, one.capacity) for one in found.shortages
+        linker.lacking(shortage.memory, shortage.needed, shortage.capacity)
+        for shortage in estimate.shortages
     )
     return SdkError(
         f"{names} fits {board.name} only with other memories than {memories}, which"

@@ -63,7 +63,7 @@ def tried(
     trials = _Trials(before, pairs)
     for change, options in _of_build(before.job.options, prepared=prepared):
         trials.add(change, options)
-    if len(trials.helps) > 1 and not any(one.fits for one in trials.helps):
+    if len(trials.helps) > 1 and not any(help_.fits for help_ in trials.helps):
         both = replace(before.job.options, optimize="size", prepared=True)
         trials.add(f"{_PREPARED} {_SIZE}", both)
     for change, options in _others(before.job.options):
@@ -87,8 +87,10 @@ class _Trials:
             after = self._after(options)
         if after is None or after.over >= self.before.over:
             return
-        old = {one.memory: one.used for one in self.before.memories}
-        less = {one.memory: old[one.memory] - one.used for one in after.memories}
+        old = {memory.memory: memory.used for memory in self.before.memories}
+        less = {
+            memory.memory: old[memory.memory] - memory.used for memory in after.memories
+        }
         self.helps.append(Help(change, after.fits, after.over, less))
 
     def _after(self, options: Options) -> Estimate | None:
@@ -103,8 +105,8 @@ class _Trials:
             self.known.append(content)
             if self.before.reason:
                 return trials.assumed(after, pairs, self.before.reason)
-            made = jobs.libraries_of(job.board, options)
-            return trials.linked(after, pairs, made)
+            libs = jobs.libraries_of(job.board, options)
+            return trials.linked(after, pairs, libs)
         except SdkError:
             return None
 
@@ -147,9 +149,9 @@ def _others(options: Options) -> Iterator[tuple[str, Options]]:
 def _has_caller_io(pair: Chosen) -> bool:
     """Whether a method has inputs or outputs that the program does not plan."""
     return any(
-        one is not None
+        choice is not None
         for method in pair[1].methods
-        for one in (
+        for choice in (
             *wanted.unbound_inputs(method, caller_io=False),
             *wanted.unbound_outputs(method, caller_io=False),
         )
@@ -167,7 +169,7 @@ def boards_that_fit(before: Estimate, pairs: Sequence[Chosen]) -> list[str]:
         board = job.options.rules.narrowed(boards.load(name))
         another = board.name != job.board.name and board.port != "host"
         if another and _fits_surely(before, pairs, board):
-            fitting.append((sum(one.size for one in board.memories), name))
+            fitting.append((sum(memory.size for memory in board.memories), name))
     return [name for _, name in sorted(fitting)]
 
 
@@ -177,7 +179,7 @@ def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> boo
     other = [pair if same else _larger(*pair) for pair in pairs]
     try:
         options.rules.allowed(board)
-        found, shortages = regions.placed(
+        plan, shortages = regions.placed(
             other,
             board,
             stack=_FACTOR * before.stack,
@@ -190,26 +192,28 @@ def _fits_surely(before: Estimate, pairs: Sequence[Chosen], board: Board) -> boo
             placing.place(elsewhere, other, Assumed(before.stack)).check()
     except SdkError:
         return False
-    used = regions.to_json(found)["memories"]
+    used = regions.to_json(plan)["memories"]
     free = room.of(board, linked=_linked_there(before, board))
-    return not shortages and all(one["used"] <= free[one["name"]] for one in used)
+    return not shortages and all(
+        memory["used"] <= free[memory["name"]] for memory in used
+    )
 
 
-def _is_alike(one: Board, other: Board) -> bool:
+def _is_alike(board: Board, other: Board) -> bool:
     """Whether kernels need the same memory on the other board."""
     facts = ("isa", "svl", "pointer_bytes")
-    return all(getattr(one, name) == getattr(other, name) for name in facts)
+    return all(getattr(board, name) == getattr(other, name) for name in facts)
 
 
 def _larger(model: Any, chosen: Any) -> Chosen:
     """The model with the arena, scratch and constants that other kernels may need."""
     needs = tuple(
         replace(
-            one,
-            arena=2 * one.arena,
-            temp=_NEEDS_FACTOR * one.temp + _NEEDS_MORE,
+            need,
+            arena=2 * need.arena,
+            temp=_NEEDS_FACTOR * need.temp + _NEEDS_MORE,
         )
-        for one in chosen.needs
+        for need in chosen.needs
     )
     if any(method.delegates for method in model.program.methods):
         model = replace(model, data=(*model.data, bytes(len(model.content))))
@@ -221,14 +225,14 @@ def _linked_there(before: Estimate, board: Board) -> dict[str, int]:
     if before.reason:
         return room.guessed(board)
     where = linker.place(board)
-    found: dict[str, int] = {}
-    writable = [one.name for one in before.job.board.memories if one.writable]
+    sizes: dict[str, int] = {}
+    writable = [ram.name for ram in before.job.board.memories if ram.writable]
     for name, size in before.linked.items():
         for role in ("data", "code") if name in writable else ("code",):
             memory = where[role]
-            found[memory] = found.get(memory, 0) + _FACTOR * size
-    found[where["code"]] = found.get(where["code"], 0) + _MORE
-    return found
+            sizes[memory] = sizes.get(memory, 0) + _FACTOR * size
+    sizes[where["code"]] = sizes.get(where["code"], 0) + _MORE
+    return sizes
 
 
 # ---- what is largest -----------------------------------------------------------------
@@ -244,26 +248,26 @@ def largest(pairs: Sequence[Chosen]) -> dict[str, Named]:
 
 def _largest_tensors(pairs: Sequence[Chosen]) -> Named:
     known = pairs[0][1].known
-    methods = ((model, method) for model, one in pairs for method in one.methods)
+    methods = ((model, method) for model, chosen in pairs for method in chosen.methods)
     peaks = [
         memory["peak"]
-        for one in occupancy.of_all(methods, known)
-        for memory in one["memories"]
+        for occupied in occupancy.of_all(methods, known)
+        for memory in occupied["memories"]
     ]
-    most = max(peaks, key=lambda one: one["bytes"], default=None)
+    most = max(peaks, key=lambda peak: peak["bytes"], default=None)
     tensors = most["tensors"][:_TOP] if most else []
-    return {one["name"]: one["bytes"] for one in tensors}
+    return {tensor["name"]: tensor["bytes"] for tensor in tensors}
 
 
 def _largest_constants(pairs: Sequence[Chosen]) -> Named:
     sizes: dict[tuple[int, int], tuple[str, int]] = {}
     rows: list[tuple[str, int]] = []
     for number, (model, _) in enumerate(pairs):
-        rows += [(one.key, len(one.data)) for one in model.program.named_data]
+        rows += [(data.key, len(data.data)) for data in model.program.named_data]
         for method in model.program.methods:
             for index, value in method.tensors:
                 if value.is_constant:
                     name = value.name or f"value {index} of {method.name}"
                     sizes[number, value.data_index] = (name, value.nbytes)
     rows += sizes.values()
-    return dict(sorted(rows, key=lambda one: -one[1])[:_TOP])
+    return dict(sorted(rows, key=lambda row: -row[1])[:_TOP])

@@ -27,42 +27,42 @@ class TooSmallError(DoesNotFitError):
 
 
 def error(
-    found: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
+    estimate: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
 ) -> TooSmallError:
     """The error of an estimate; possible remedies are tried now.
 
     `prepared` says whether the command has that option.
     """
     names = ", ".join(model.name for model, _ in pairs)
-    return TooSmallError(of(found, pairs, prepared=prepared), names)
+    return TooSmallError(of(estimate, pairs, prepared=prepared), names)
 
 
 def of(
-    found: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
+    estimate: Estimate, pairs: Sequence[Chosen], *, prepared: bool = True
 ) -> dict[str, Any]:
     """The same as JSON."""
     return {
-        "board": found.job.board.name,
+        "board": estimate.job.board.name,
         "fits": False,
-        "over": found.over,
-        "shortages": [one.to_json() for one in found.shortages],
+        "over": estimate.over,
+        "shortages": [shortage.to_json() for shortage in estimate.shortages],
         "helps": [
-            one.to_json() for one in helps.tried(found, pairs, prepared=prepared)
+            help_.to_json() for help_ in helps.tried(estimate, pairs, prepared=prepared)
         ],
-        "boards_that_fit": helps.boards_that_fit(found, pairs),
+        "boards_that_fit": helps.boards_that_fit(estimate, pairs),
         "largest": helps.largest(pairs),
     }
 
 
 def what(facts: Mapping[str, Any], names: str) -> str:
-    problems = [_lacking(one) for one in facts["shortages"]]
+    problems = [_lacking(shortage) for shortage in facts["shortages"]]
     return problem_list(f"{names} does not fit {facts['board']}", problems)
 
 
-def _lacking(one: Mapping[str, Any]) -> str:
-    rows = [f"{name} {size:,}" for name, size in one["pieces"].items()]
+def _lacking(shortage: Mapping[str, Any]) -> str:
+    rows = [f"{name} {size:,}" for name, size in shortage["pieces"].items()]
     more = ", .." if len(rows) > _PIECES else ""
-    text = linker.lacking(one["memory"], one["needed"], one["capacity"])
+    text = linker.lacking(shortage["memory"], shortage["needed"], shortage["capacity"])
     return f"{text} ({', '.join(rows[:_PIECES])}{more})"
 
 
@@ -72,7 +72,7 @@ def hint(facts: Mapping[str, Any]) -> str:
 
 
 def advice(facts: Mapping[str, Any]) -> list[str]:
-    lines = [str(helps.Help(**one)) for one in facts["helps"]]
+    lines = [str(helps.Help(**facts_of_help)) for facts_of_help in facts["helps"]]
     fitting = facts["boards_that_fit"]
     more = f", and {len(fitting) - _BOARDS} more" if len(fitting) > _BOARDS else ""
     names = ", ".join(fitting[:_BOARDS]) + more

@@ -21,19 +21,19 @@ from ember.toolchain.tools import MissingToolError
 def estimate(job: Job, chosen: Sequence[Chosen]) -> Estimate:
     """The linked estimate; an assumed one where the tools to link are missing."""
     try:
-        made = jobs.libraries_of(job.board, job.options)
-        return linked(job, chosen, made)
+        libs = jobs.libraries_of(job.board, job.options)
+        return linked(job, chosen, libs)
     except MissingToolError as error:
         return assumed(job, chosen, error.what)
 
 
-def linked(job: Job, chosen: Sequence[Chosen], made: Libraries) -> Estimate:
+def linked(job: Job, chosen: Sequence[Chosen], libs: Libraries) -> Estimate:
     """The estimate that `ember build` makes."""
     with tempfile.TemporaryDirectory(prefix="ember-estimate-") as temporary:
         folder, scratch = Path(temporary) / "build", Path(temporary) / "objects"
         folder.mkdir()
         scratch.mkdir()
-        return flow.settle(folder, job, chosen, made, scratch)
+        return flow.settle(folder, job, chosen, libs, scratch)
 
 
 def assumed(
@@ -43,7 +43,7 @@ def assumed(
     stack = job.options.stack or linker.DEFAULT_STACK
     placed = placing.place(job, chosen, Assumed(stack, spread=spread))
     guess = room.guessed(job.board)
-    model = {one.weights: one.model_bytes for one in placed.plans}
+    model = {plan.weights: plan.model_bytes for plan in placed.plans}
     memories = []
     for facts in placed.facts["memories"]:
         name = facts["name"]

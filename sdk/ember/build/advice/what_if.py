@@ -67,7 +67,7 @@ def compared(
     changes: Sequence[str], now: Mapping[str, Any], then: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Two answers of `ember plan`, as JSON; cycles are those of accesses to data."""
-    before, after = (_cycles(one) for one in (now, then))
+    before, after = (_cycles(facts) for facts in (now, then))
     return {
         "changes": list(changes),
         "fits": then["fits"],
@@ -79,17 +79,17 @@ def compared(
     }
 
 
-def summary(found: Mapping[str, Any]) -> str:
+def summary(comparison: Mapping[str, Any]) -> str:
     """What a run would gain, in a line."""
-    what = f"with {', '.join(found['changes'])}"
-    if not found["fits"]:
+    what = f"with {', '.join(comparison['changes'])}"
+    if not comparison["fits"]:
         return f"{what}: it does not fit"
-    if found["gain"] is None:
+    if comparison["gain"] is None:
         return f"{what}: it fits"
-    now, then = found["cycles_now"], found["cycles"]
+    now, then = comparison["cycles_now"], comparison["cycles"]
     return (
         f"{what}: {then:,} cycles of memory accesses in a run instead of {now:,},"
-        f" {abs(found['gain']):,} {'more' if found['gain'] < 0 else 'less'}"
+        f" {abs(comparison['gain']):,} {'more' if comparison['gain'] < 0 else 'less'}"
     )
 
 

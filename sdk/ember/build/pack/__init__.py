@@ -40,9 +40,9 @@ def parts(
     prepared: Sequence[tuple[Prepared, ...]],
 ) -> list[Part]:
     """SdkError when two models have one name."""
-    found = list(zip(models, plans, changing, strict=True))
-    if len(found) == 1:
-        return [Part(*found[0], prepared=prepared[0])]
+    models_with_plans = list(zip(models, plans, changing, strict=True))
+    if len(models_with_plans) == 1:
+        return [Part(*models_with_plans[0], prepared=prepared[0])]
     names = [model.identifier for model in models]
     for name in names:
         if names.count(name) > 1:
@@ -50,8 +50,8 @@ def parts(
                 f"two models of the firmware are called {name}", hint="rename one"
             )
     return [
-        Part(*one, one[0].identifier, first=index == 0, prepared=prepared[index])
-        for index, one in enumerate(found)
+        Part(*item, item[0].identifier, first=index == 0, prepared=prepared[index])
+        for index, item in enumerate(models_with_plans)
     ]
 
 
@@ -101,10 +101,10 @@ def write(
 
 def _sources(part: Part) -> dict[str, str]:
     folder = f"{part.name}/" if part.name else ""
-    found = {f"{folder}model_data.c": code.model_data(part)}
+    files = {f"{folder}model_data.c": code.model_data(part)}
     if part.plan.board.port == "library":
-        return found | {f"{folder}model_image.c": image.array(part)}
-    return found | {f"{folder}model.S": image.assembly(part)}
+        return files | {f"{folder}model_image.c": image.array(part)}
+    return files | {f"{folder}model.S": image.assembly(part)}
 
 
 def _overlap(temp: Region | None) -> linker.Overlap | None:
@@ -117,13 +117,13 @@ def _overlap(temp: Region | None) -> linker.Overlap | None:
 
 def sources(folder: Path) -> list[Path]:
     """The C and assembly files of the package in `folder`."""
-    found = [path for path in folder.rglob("*") if path.suffix in (".c", ".S")]
-    return sorted(found)
+    files = [path for path in folder.rglob("*") if path.suffix in (".c", ".S")]
+    return sorted(files)
 
 
 def manifest(items: Sequence[Part]) -> str:
-    found = [_manifest(part) for part in items]
-    facts = found[0] if len(found) == 1 else {"models": found}
+    entries = [_manifest(part) for part in items]
+    facts = entries[0] if len(entries) == 1 else {"models": entries}
     return json.dumps(facts, indent=2) + "\n"
 
 
@@ -132,7 +132,7 @@ def _manifest(part: Part) -> dict[str, Any]:
     return {
         "model": model.name,
         "board": plan.board.name,
-        "methods": [one.method.name for one in plan.methods],
+        "methods": [method.method.name for method in plan.methods],
         "files": [
             {
                 "name": name,

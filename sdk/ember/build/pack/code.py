@@ -18,7 +18,9 @@ def models_header(items: Sequence[Part]) -> str:
     lines = [HEAD + "// The models of this firmware.", "#ifndef EMBER_MODELS_H"]
     lines += ["#define EMBER_MODELS_H", "", '#include "ember/model.h"', ""]
     lines += ["EMBER_C_BEGIN"]
-    lines += [f"extern const ember_model_t {one.symbol};" for one in items if one.name]
+    lines += [
+        f"extern const ember_model_t {part.symbol};" for part in items if part.name
+    ]
     if len(items) == 1:
         name = items[0].model.identifier
         lines.append(f"#define ember_model_{name} ember_model // the only one")
@@ -27,13 +29,13 @@ def models_header(items: Sequence[Part]) -> str:
 
 def models_table(items: Sequence[Part]) -> str:
     """C text of `ember_models`, and of what models or methods share."""
-    regions = {one.name: one for part in items for one in part.plan.regions}
+    regions = {region_.name: region_ for part in items for region_ in part.plan.regions}
     lines = [HEAD, '#include "ember_models.h"', ""]
     for region in regions.values():
         if region.shared:
             lines += [_section(region, items[0].plan.board)]
             lines += [f"uint8_t {region.name}[{region.size}];", ""]
-    entries = ", ".join(f"&{one.symbol}" for one in items)
+    entries = ", ".join(f"&{part.symbol}" for part in items)
     lines += [
         f"const ember_model_t *const ember_models[] = {{{entries}}};",
         f"const uint32_t ember_model_count = {len(items)};",
@@ -99,11 +101,11 @@ def model_data(part: Part) -> str:
         lines.append(f"static const ember_bytes_t data[] = {{{items}}};")
         lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
     entries = []
-    for index, one in enumerate(plan.methods):
-        lines += _method_arrays(index, one)
+    for index, method in enumerate(plan.methods):
+        lines += _method_arrays(index, method)
         if part.prepared:
             lines += _prepared(part, index)
-        entries.append(_method_entry(index, one, bool(part.prepared)))
+        entries.append(_method_entry(index, method, bool(part.prepared)))
     lines += [] if part.prepared else _TABLES
     lent = plan.temp is not None and plan.temp.lent > 0
     lines += ["static bool spent;"] if lent else []
@@ -157,36 +159,42 @@ def _prepared(part: Part, index: int) -> list[str]:
         image=f"{part.image}0",
         skipped=part.skipped,
         temp=plan.temp.name if plan.temp else None,
-        planned=[one.name if one else None for one in plan.methods[index].planned],
+        planned=[
+            region.name if region else None for region in plan.methods[index].planned
+        ],
     )
     return tables(index, part.prepared[index], names)
 
 
 def _parts(model: Improved, plan: Plan) -> str:
     """The parts of `ember_model_parts_t` that this model needs."""
-    lent = any(region for one in plan.methods for region in (*one.inputs, *one.outputs))
+    lent = any(
+        region
+        for method in plan.methods
+        for region in (*method.inputs, *method.outputs)
+    )
     attach = "ember_model_attach" if model.data else "0"
     return f"{attach}, {'ember_model_lend' if lent else '0'}"
 
 
-def _method_arrays(index: int, one: MethodPlan) -> list[str]:
+def _method_arrays(index: int, method: MethodPlan) -> list[str]:
     return [
-        _spans(f"planned_{index}", one.planned),
-        _spans(f"inputs_{index}", one.inputs),
-        _spans(f"outputs_{index}", one.outputs),
+        _spans(f"planned_{index}", method.planned),
+        _spans(f"inputs_{index}", method.inputs),
+        _spans(f"outputs_{index}", method.outputs),
     ]
 
 
-def _method_entry(index: int, one: MethodPlan, prepared: bool) -> str:
+def _method_entry(index: int, method: MethodPlan, prepared: bool) -> str:
     return "\n".join(
         [
             "    {",
-            f"        .name = {c_string(one.method.name)},",
-            f"        .arena = {_span(one.arena)},",
+            f"        .name = {c_string(method.method.name)},",
+            f"        .arena = {_span(method.arena)},",
             f"        .planned = planned_{index},",
-            f"        .planned_count = {len(one.planned)},",
-            f"        .input_count = {len(one.inputs)},",
-            f"        .output_count = {len(one.outputs)},",
+            f"        .planned_count = {len(method.planned)},",
+            f"        .input_count = {len(method.inputs)},",
+            f"        .output_count = {len(method.outputs)},",
             f"        .inputs = inputs_{index},",
             f"        .outputs = outputs_{index},",
             f"        .prepared = {f'&prepared_{index}' if prepared else '0'},",
@@ -196,4 +204,7 @@ def _method_entry(index: int, one: MethodPlan, prepared: bool) -> str:
 
 
 def _comment(text: str) -> str:
-    return "".join(one if 32 <= ord(one) < 127 and one != "\\" else "." for one in text)
+    return "".join(
+        character if 32 <= ord(character) < 127 and character != "\\" else "."
+        for character in text
+    )

@@ -23,10 +23,10 @@ def macros(model: Improved, plan: Plan, labels: Sequence[str]) -> list[str]:
     """Lines of the header: shape, type and, of integers, scale and zero point."""
     name = f"EMBER_{model.identifier.upper()}"
     lines: list[str] = []
-    for one in plan.methods:
-        edges = interface.of(model.program, one.method)
+    for planned in plan.methods:
+        edges = interface.of(model.program, planned.method)
         several = len(plan.methods) > 1
-        method = re.sub(r"\W", "_", one.method.name, flags=re.ASCII).upper()
+        method = re.sub(r"\W", "_", planned.method.name, flags=re.ASCII).upper()
         prefix = f"{name}_{method}" if several else name
         for edge in edges:
             lines += ["", f"// {edge}", *_of_edge(prefix, edge)]
@@ -52,7 +52,7 @@ def _list(numbers: Sequence[int]) -> str:
 
 def _float(value: float) -> str:
     text = f"{value:.9g}"
-    return f"{text}f" if any(one in text for one in ".e") else f"{text}.0f"
+    return f"{text}f" if any(mark in text for mark in ".e") else f"{text}.0f"
 
 
 def _labels(
@@ -70,7 +70,7 @@ def _labels(
         )
     yield ""
     yield f"#define {name}_LABEL_COUNT {len(labels)}"
-    texts = [f"    {c_string(one)}" for one in labels]
+    texts = [f"    {c_string(label)}" for label in labels]
     yield f"#define {name}_LABELS \\\n{{ \\\n" + ", \\\n".join(texts) + " \\\n}"
 
 

@@ -36,10 +36,10 @@ class Part:
     def files(self) -> dict[str, bytes]:
         """The image, by name in the package."""
         folder = f"{self.name}/" if self.name else ""
-        found = {f"{folder}model.pte": self.model.content}
+        files = {f"{folder}model.pte": self.model.content}
         for index, blob in enumerate(self.model.data):
-            found[f"{folder}data_{index}.ptd"] = blob
-        return found
+            files[f"{folder}data_{index}.ptd"] = blob
+        return files
 
     @property
     def skipped(self) -> int:
@@ -50,7 +50,9 @@ class Part:
         if not self.prepared:
             return 0
         base = program.parse(self.model.content).layout.segment_base
-        offsets = [at for one in self.prepared for at in one.program_offsets()]
+        offsets = [
+            at for prepared in self.prepared for at in prepared.program_offsets()
+        ]
         unread = min(offsets, default=base) >= base
         return base if unread and base % image_align(self.model) == 0 else 0
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ember.build.stack.step import Expression, Flow, Step
+from ember.build.stack.step import ControlFlow, Decoded, Expression
 
 SP, LR = 31, 30
 _VECTOR = 256  # bytes of the longest vector that SVE and SME may have
 _Sets = tuple[tuple[int, Expression], ...]
 
 
-def decode(data: bytes, at: int) -> Step:
+def decode(data: bytes, at: int) -> Decoded:
     word = int.from_bytes(data[at : at + 4], "little")
-    return _branch(word, at) or Step(4, _sets(word, at))
+    return _branch(word, at) or Decoded(4, _sets(word, at))
 
 
 def _signed(value: int, bits: int) -> int:
@@ -22,26 +22,26 @@ def _signed(value: int, bits: int) -> int:
 # ---- where it goes on ----------------------------------------------------------------
 
 
-def _branch(word: int, at: int) -> Step | None:
+def _branch(word: int, at: int) -> Decoded | None:
     if word >> 26 in (0b000101, 0b100101):
         target = at + 4 * _signed(word, 26)
         if word >> 31:
-            return Step(4, ((LR, None),), Flow.CALL, target)
-        return Step(4, (), Flow.JUMP, target)
+            return Decoded(4, ((LR, None),), ControlFlow.CALL, target)
+        return Decoded(4, (), ControlFlow.JUMP, target)
     if word >> 24 == 0x54 or word >> 25 & 0x3F == 0b011010:
-        return Step(4, (), Flow.BRANCH, at + 4 * _signed(word >> 5, 19))
+        return Decoded(4, (), ControlFlow.BRANCH, at + 4 * _signed(word >> 5, 19))
     if word >> 25 & 0x3F == 0b011011:
-        return Step(4, (), Flow.BRANCH, at + 4 * _signed(word >> 5, 14))
+        return Decoded(4, (), ControlFlow.BRANCH, at + 4 * _signed(word >> 5, 14))
     register = word >> 5 & 31
     kind = word & 0xFFFFFC1F
     if kind == 0xD61F0000:
-        return Step(4, (), Flow.POINTER_JUMP, register)
+        return Decoded(4, (), ControlFlow.POINTER_JUMP, register)
     if kind == 0xD63F0000:
-        return Step(4, ((LR, None),), Flow.POINTER_CALL, register)
+        return Decoded(4, ((LR, None),), ControlFlow.POINTER_CALL, register)
     if kind == 0xD65F0000 or word == 0xD69F03E0:  # RET, ERET
-        return Step(4, (), Flow.RETURN)
+        return Decoded(4, (), ControlFlow.RETURN)
     if word >> 21 == 0b11010100001 or word >> 16 == 0:  # BRK, UDF
-        return Step(4, (), Flow.STOP)
+        return Decoded(4, (), ControlFlow.STOP)
     return None
 
 
@@ -107,8 +107,8 @@ def _single(word: int) -> _Sets:
     target, base, size = word & 31, word >> 5 & 31, word >> 30
     loads = bool(word >> 22 & 1) if word & 0x4000000 else bool(word >> 22 & 3)
     if word & 0x1000000:  # an unsigned offset
-        found: Expression = ("load", base, (word >> 10 & 0xFFF) << size)
-        return _integer(word, target, found) if loads else ()
+        value: Expression = ("load", base, (word >> 10 & 0xFFF) << size)
+        return _integer(word, target, value) if loads else ()
     sets: _Sets = ()
     if not word & 0x200000 and word >> 10 & 1:  # before or after
         sets = _moved(base, _signed(word >> 12, 9))
@@ -120,8 +120,8 @@ def _single(word: int) -> _Sets:
 def _add_immediate(word: int) -> _Sets:
     target, base = word & 31, word >> 5 & 31
     amount = (word >> 10 & 0xFFF) << (12 if word & 0x400000 else 0)
-    found = ("add", base, -amount if word & 0x40000000 else amount)
-    return _not_zero(target, found) if word & 0x20000000 else ((target, found),)
+    value = ("add", base, -amount if word & 0x40000000 else amount)
+    return _not_zero(target, value) if word & 0x20000000 else ((target, value),)
 
 
 def _add_register(word: int) -> _Sets:
@@ -129,10 +129,10 @@ def _add_register(word: int) -> _Sets:
     extended = bool(word & 0x200000)
     shifted = word >> 10 & (7 if extended else 0x3F)
     name = "diff" if word & 0x40000000 else "sum"
-    found: Expression = ("computed",) if shifted else (name, base, other)
+    value: Expression = ("computed",) if shifted else (name, base, other)
     if extended and not word & 0x20000000:
-        return ((target, found),)
-    return _not_zero(target, found)
+        return ((target, value),)
+    return _not_zero(target, value)
 
 
 def _logical(word: int) -> _Sets:
@@ -140,8 +140,8 @@ def _logical(word: int) -> _Sets:
     target, kind = word & 31, word >> 29 & 3
     zeros = 64 - (word >> 16 & 63)
     rounds = kind == 0 and word >> 22 & 1 and word >> 10 & 63 == 63 - zeros
-    found: Expression = ("align", word >> 5 & 31, 1 << zeros) if rounds else None
-    return _not_zero(target, found) if kind == 3 else ((target, found),)
+    value: Expression = ("align", word >> 5 & 31, 1 << zeros) if rounds else None
+    return _not_zero(target, value) if kind == 3 else ((target, value),)
 
 
 def _wide_move(word: int) -> _Sets:

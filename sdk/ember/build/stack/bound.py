@@ -8,7 +8,7 @@ from typing import Any
 
 from ember.build.stack import code
 from ember.build.stack.calls import Callee, Calls
-from ember.build.stack.code import Objects
+from ember.build.stack.code import CodeObjects
 from ember.build.stack.members import Members, Place, is_core
 from ember.build.stack.walk import StackFrame, UnknownStackError
 from ember.errors import SdkError
@@ -19,7 +19,7 @@ class StackError(SdkError):
 
 
 @dataclass(frozen=True)
-class Link:
+class CallDepth:
     """A function on the deepest path, and its part of the stack in bytes."""
 
     function: str
@@ -30,7 +30,7 @@ class Link:
 class Bound:
     bytes: int  # of calls from the entry
     exception: int  # that an exception adds to it
-    path: tuple[Link, ...]
+    path: tuple[CallDepth, ...]
     functions: int  # that can be reached
     others: dict[str, tuple[int, int]] = field(default_factory=dict)  # need, room
 
@@ -40,7 +40,7 @@ class Bound:
 
     def deeper(self, what: str, size: int) -> Bound:
         """With `size` bytes more that any function on the path may use."""
-        path = (*self.path, Link(what, size))
+        path = (*self.path, CallDepth(what, size))
         return replace(self, bytes=self.bytes + size, path=path)
 
     def to_json(self) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class Bound:
             "calls": self.bytes,
             "exception": self.exception,
             "path": [
-                {"function": one.function, "bytes": one.bytes} for one in self.path
+                {"function": step.function, "bytes": step.bytes} for step in self.path
             ],
             "functions": self.functions,
             "others": [
@@ -59,23 +59,23 @@ class Bound:
         }
 
     def path_text(self) -> str:
-        return " > ".join(f"{one.function} {one.bytes}" for one in self.path)
+        return " > ".join(f"{step.function} {step.bytes}" for step in self.path)
 
 
 @dataclass(frozen=True)
 class _Need:
     bytes: int
-    path: tuple[Link, ...]
+    path: tuple[CallDepth, ...]
 
 
-class Graph:
+class CallGraph:
     """The calls of a firmware from its entry and its exception handlers."""
 
     def __init__(self, members: Members) -> None:
         kind = code.machine(members.objects[0].file.machine)
         assert kind is not None
         self.members = members
-        self.code = Objects(members, kind)
+        self.code = CodeObjects(members, kind)
         self.calls = Calls(self.code, members.kept)
         self.reached: dict[Place, StackFrame] = {}
         self._others: dict[str, _Need] = {}
@@ -93,12 +93,12 @@ class Graph:
         if entry is None:
             raise StackError(f"the firmware has no entry '{self.members.entry}'")
         first = self._need(entry, None)
-        own = [self._need(one, None) for one in handlers]
+        needs = [self._need(handler, None) for handler in handlers]
         need = self._others.pop(main, first) if main else first
-        extra = exception + max((one.bytes for one in own), default=0)
+        extra = exception + max((path_need.bytes for path_need in needs), default=0)
         others = {
-            name: (one.bytes, self.code.stacks.get(name, 0))
-            for name, one in self._others.items()
+            name: (other.bytes, self.code.stacks.get(name, 0))
+            for name, other in self._others.items()
         }
         for name, (used, room) in others.items():
             if room and used > room:
@@ -135,14 +135,14 @@ class Graph:
         name = self.code.name(place)
         frame = self._frame(place)
         deepest = {
-            which: _Need(depth, (Link(name, depth),))
+            which: _Need(depth, (CallDepth(name, depth),))
             for which, depth in frame.own.items()
         }
         for which, depth, callee in self._callees(place, frame, owner):
             below = self._need(callee.place, callee.owner)
             known = deepest.get(which)
             if known is None or depth + below.bytes > known.bytes:
-                path = (Link(name, depth), *below.path)
+                path = (CallDepth(name, depth), *below.path)
                 deepest[which] = _Need(depth + below.bytes, path)
         for which, need in deepest.items():
             known = self._others.get(which)
@@ -180,15 +180,15 @@ class Graph:
 
     def _has_pointers(self, place: Place) -> bool:
         """Whether a call by pointer, of a kernel's own, can be reached by calls."""
-        found = self._pointing.get(place)
-        if found is None:
+        has = self._pointing.get(place)
+        if has is None:
             self._pointing[place] = False  # for a cycle; it is reported later
             frame = self._frame(place)
-            found = bool(frame.pointers) and not is_core(place.object)
+            has = bool(frame.pointers) and not is_core(place.object)
             for _, target in frame.calls:
-                found = found or self._has_pointers(target)
-            self._pointing[place] = found
-        return found
+                has = has or self._has_pointers(target)
+            self._pointing[place] = has
+        return has
 
     # ---- what is wrong -----------------------------------------------------------
 

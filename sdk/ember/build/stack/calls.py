@@ -12,7 +12,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ember.build.stack.code import Objects
+from ember.build.stack.code import CodeObjects
 from ember.build.stack.members import Place, is_core
 from ember.toolchain import elf
 from ember.toolchain.objects import Object
@@ -121,20 +121,22 @@ class _Descriptor:
 class Calls:
     """The functions that each call through a pointer may reach."""
 
-    def __init__(self, code: Objects, kept: Iterable[tuple[Object, int]]) -> None:
+    def __init__(self, code: CodeObjects, kept: Iterable[tuple[Object, int]]) -> None:
         self.code = code
         self.kept = list(kept)
         self.roles: dict[str, list[Callee]] = {}
         self._of_owner: dict[str, list[Callee]] = {}
         # Without the tables of them.
         self._parts = {
-            one.key: one for one in self._descriptors(_PART) if self._taken(*one.key)
+            part.key: part
+            for part in self._descriptors(_PART)
+            if self._taken(*part.key)
         }
         for prefix, words in _DESCRIPTORS.items():
-            for one in self._descriptors(prefix):
-                self._add_roles(one, words)
-                if not is_core(one.object):
-                    self._add_owner(one)
+            for descriptor in self._descriptors(prefix):
+                self._add_roles(descriptor, words)
+                if not is_core(descriptor.object):
+                    self._add_owner(descriptor)
         for table in self._descriptors(_STEPS):
             self._add_steps(table)
         self._find_own()
@@ -152,8 +154,10 @@ class Calls:
             return self._of_owner[owner]
         # Where nobody takes an address, all the pointers are NULL.
         model = _MODEL.get(self.code.name(caller))
-        found = self._of_application if model is None else self._of_models
-        return [one for one in found if model in (None, self.code.name(one.place))]
+        taken = self._of_application if model is None else self._of_models
+        return [
+            callee for callee in taken if model in (None, self.code.name(callee.place))
+        ]
 
     def _of_core(self, name: str, field_at: int | None) -> list[Callee] | None:
         roles = _CORE.get(name, ())
@@ -161,31 +165,31 @@ class Calls:
             word = field_at // self.code.machine.pointer_bytes
             roles = (*roles, *_ANYWHERE)
             roles = tuple(role for role in roles if _is_at(role, word))
-        found = [one for role in roles for one in self._in_role(role)]
-        return found if roles else None
+        callees = [callee for role in roles for callee in self._in_role(role)]
+        return callees if roles else None
 
     def _in_role(self, role: str) -> list[Callee]:
-        found = list(self.roles.get(role, []))
+        callees = list(self.roles.get(role, []))
         if role in ("step", "volatile"):
-            found += self.roles.get("run", [])
+            callees += self.roles.get("run", [])
         if role in ("callback", "find", "read"):
-            found += self._of_application
-        return found
+            callees += self._of_application
+        return callees
 
     # ---- what there is -----------------------------------------------------------
 
     def _descriptors(self, prefix: str) -> Iterator[_Descriptor]:
-        for one, section in self.kept:
-            if not _is_code(one, section):
-                for at, name in one.labels.get(section, []):
+        for object_, section in self.kept:
+            if not _is_code(object_, section):
+                for at, name in object_.labels.get(section, []):
                     if name.startswith(prefix):
-                        yield _Descriptor(name, one, section, at)
+                        yield _Descriptor(name, object_, section, at)
 
-    def _add_roles(self, found: _Descriptor, words: Mapping[int, str]) -> None:
-        owner = None if is_core(found.object) else found.name
+    def _add_roles(self, descriptor: _Descriptor, words: Mapping[int, str]) -> None:
+        owner = None if is_core(descriptor.object) else descriptor.name
         for word, role in words.items():
-            at = found.offset + word * self.code.machine.pointer_bytes
-            place = self._pointer(found.object, found.section, at)
+            at = descriptor.offset + word * self.code.machine.pointer_bytes
+            place = self._pointer(descriptor.object, descriptor.section, at)
             if place is not None:
                 self.roles.setdefault(role, []).append(Callee(place, owner))
 
@@ -193,7 +197,7 @@ class Calls:
         """Each step as a kernel: it may use what its state names, and its run."""
         words = table.object.relocations.get(table.section, {})
         pointer = self.code.machine.pointer_bytes
-        for at in sorted(one for one in words if one % (2 * pointer) == 0):
+        for at in sorted(at_word for at_word in words if at_word % (2 * pointer) == 0):
             run = self._pointer(table.object, table.section, at)
             if run is None:
                 continue
@@ -208,29 +212,30 @@ class Calls:
             self._of_owner[name] = [Callee(place, name) for place in places]
             self.roles.setdefault("run", []).append(Callee(run, name))
 
-    def _add_owner(self, found: _Descriptor) -> None:
+    def _add_owner(self, descriptor: _Descriptor) -> None:
         """Functions whose address is taken below a descriptor, not by itself.
 
         Parts of it have pointers of their own, and may use the others.
         """
-        below = self._taken_below(found)
+        below = self._taken_below(descriptor)
         parts = [self._parts[key] for key in below if key in self._parts]
-        own = {
+        places = {
             place: None
             for key in below
-            if key not in self._parts and key != found.key
+            if key not in self._parts and key != descriptor.key
             for place in self._taken(*key)
         }
-        callees = [Callee(place, found.name) for place in own]
+        callees = [Callee(place, descriptor.name) for place in places]
         for part in parts:
             callees += [Callee(place, part.name) for place in self._taken(*part.key)]
             self._of_owner[part.name] = [
-                Callee(place, part.name) for place in {**own, **self._below_part(part)}
+                Callee(place, part.name)
+                for place in {**places, **self._below_part(part)}
             ]
-        self._of_owner[found.name] = callees
+        self._of_owner[descriptor.name] = callees
 
-    def _taken_below(self, found: _Descriptor) -> dict[tuple[Object, int], None]:
-        return self.code.members.reached([found.key], core=False, last=self._parts)
+    def _taken_below(self, descriptor: _Descriptor) -> dict[tuple[Object, int], None]:
+        return self.code.members.reached([descriptor.key], core=False, last=self._parts)
 
     def _below_part(self, part: _Descriptor) -> dict[Place, None]:
         others = {key for key in self._parts if key != part.key}
@@ -242,34 +247,38 @@ class Calls:
             for place in self._taken(*key)
         }
 
-    def _pointer(self, one: Object, section: int, at: int) -> Place | None:
-        return self.code.function(self.code.address(one, section, at))
+    def _pointer(self, object_: Object, section: int, at: int) -> Place | None:
+        return self.code.function(self.code.address(object_, section, at))
 
-    def _taken(self, one: Object, section: int) -> dict[Place, None]:
-        found: dict[Place, None] = {}
-        for at in one.relocations.get(section, {}):
-            place = self._pointer(one, section, at)
+    def _taken(self, object_: Object, section: int) -> dict[Place, None]:
+        places: dict[Place, None] = {}
+        for at in object_.relocations.get(section, {}):
+            place = self._pointer(object_, section, at)
             names = place.object.functions if place else {}
             if place and (place.section, place.offset) in names:
-                found[place] = None
-        return found
+                places[place] = None
+        return places
 
     def _find_own(self) -> None:
-        for one, section in self.kept:
-            for place in self._taken(one, section) if is_core(one) else ():
+        for object_, section in self.kept:
+            for place in self._taken(object_, section) if is_core(object_) else ():
                 role = _OWN.get(self.code.name(place).partition(".")[0])
                 if role is not None:
                     self.roles.setdefault(role, []).append(Callee(place))
 
     @functools.cached_property
     def _of_application(self) -> list[Callee]:
-        return [one for one in self._of_objects if one not in self._of_models]
+        return [callee for callee in self._of_objects if callee not in self._of_models]
 
     @functools.cached_property
     def _of_models(self) -> list[Callee]:
         """Parts of the models' code that their tables name."""
         names = _MODEL.values()
-        return [one for one in self._of_objects if self.code.name(one.place) in names]
+        return [
+            callee
+            for callee in self._of_objects
+            if self.code.name(callee.place) in names
+        ]
 
     @functools.cached_property
     def _of_objects(self) -> list[Callee]:
@@ -278,14 +287,14 @@ class Calls:
         The vectors do not count, nor do kernels and the steps of prepared methods.
         """
         steps = {table.object for table in self._descriptors(_STEPS)}
-        found: dict[Place, None] = {}
-        for one, section in self.kept:
-            name = one.section(section).name
-            kernel = any(name.startswith("ember_kernel_") for name in one.defined)
-            kernel = kernel or one in steps
-            if not (one.archive or kernel or name.startswith(".ember_vectors")):
-                found |= self._taken(one, section)
-        return [Callee(place) for place in found]
+        places: dict[Place, None] = {}
+        for object_, section in self.kept:
+            name = object_.section(section).name
+            kernel = any(name.startswith("ember_kernel_") for name in object_.defined)
+            kernel = kernel or object_ in steps
+            if not (object_.archive or kernel or name.startswith(".ember_vectors")):
+                places |= self._taken(object_, section)
+        return [Callee(place) for place in places]
 
 
 def _is_at(role: str, word: int) -> bool:
@@ -294,5 +303,5 @@ def _is_at(role: str, word: int) -> bool:
     )
 
 
-def _is_code(one: Object, section: int) -> bool:
-    return bool(one.section(section).flags & elf.SHF_EXECINSTR)
+def _is_code(object_: Object, section: int) -> bool:
+    return bool(object_.section(section).flags & elf.SHF_EXECINSTR)

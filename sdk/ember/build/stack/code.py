@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ember.build.stack import a64, thumb
 from ember.build.stack.members import Members, Place
-from ember.build.stack.step import Step
+from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf
 from ember.toolchain.objects import Object, Relocation
@@ -22,7 +22,7 @@ class Machine:
     """One instruction set; relocations by R_*."""
 
     name: str
-    decode: Callable[[bytes, int], Step]
+    decode: Callable[[bytes, int], Decoded]
     stack_register: int
     kept_registers: frozenset[int]
     branches: frozenset[int]  # relocations of calls and jumps
@@ -86,7 +86,7 @@ def _mark(name: str) -> bool | None:
 # ---- objects -------------------------------------------------------------------------
 
 
-class Objects:
+class CodeObjects:
     """Frames of the functions of objects, each walked once."""
 
     def __init__(self, members: Members, kind: Machine) -> None:
@@ -99,21 +99,21 @@ class Objects:
 
     def frame(self, place: Place) -> StackFrame:
         """UnknownStackError where it is not known."""
-        found = self._frames.get(place)
-        if found is None:
+        frame = self._frames.get(place)
+        if frame is None:
             self._busy.add(place)
             try:
-                found = walk(self.code(place.object, place.section), place.offset)
+                frame = walk(self.code(place.object, place.section), place.offset)
             finally:
                 self._busy.discard(place)
-            self._frames[place] = found
-        return found
+            self._frames[place] = frame
+        return frame
 
-    def code(self, one: Object, section: int) -> ObjectCode:
-        found = self._codes.get((one, section))
-        if found is None:
-            found = self._codes[one, section] = ObjectCode(self, one, section)
-        return found
+    def code(self, object_: Object, section: int) -> ObjectCode:
+        code = self._codes.get((object_, section))
+        if code is None:
+            code = self._codes[object_, section] = ObjectCode(self, object_, section)
+        return code
 
     def returns(self, place: Place | None) -> bool:
         """Whether a function does; one that is being walked is thought to."""
@@ -124,22 +124,24 @@ class Objects:
         except UnknownStackError:  # it is said when it is asked for by itself
             return True
 
-    def address(self, one: Object, section: int, at: int) -> Value:
+    def address(self, object_: Object, section: int, at: int) -> Value:
         """What the word or instruction at `at` refers to by a relocation."""
-        relocation = one.relocations.get(section, {}).get(at)
+        relocation = object_.relocations.get(section, {}).get(at)
         if relocation is None or relocation.kind not in self.machine.addresses:
             return None
         addend = relocation.addend
         if addend is None:
-            addend = self._held(one, section, at, relocation)
-        place = self.members.definition(one, relocation.symbol)
+            addend = self._held(object_, section, at, relocation)
+        place = self.members.definition(object_, relocation.symbol)
         return "address", place or relocation.symbol.name, addend
 
-    def _held(self, one: Object, section: int, at: int, relocation: Relocation) -> int:
+    def _held(
+        self, object_: Object, section: int, at: int, relocation: Relocation
+    ) -> int:
         """The addend in the bytes; it is never large in an instruction."""
         if relocation.kind not in (2, 38):
             return 0
-        word = int.from_bytes(one.content(section)[at : at + 4], "little")
+        word = int.from_bytes(object_.content(section)[at : at + 4], "little")
         return word - (1 << 32) if word >> 31 else word
 
     def function(self, value: Value) -> Place | None:
@@ -166,28 +168,28 @@ class Objects:
 
 
 class ObjectCode:
-    def __init__(self, owner: Objects, one: Object, section: int) -> None:
+    def __init__(self, owner: CodeObjects, object_: Object, section: int) -> None:
         kind = owner.machine
-        self.owner, self.object, self.section = owner, one, section
-        self.data = one.content(section)
+        self.owner, self.object, self.section = owner, object_, section
+        self.data = object_.content(section)
         self.stack_register = kind.stack_register
         self.kept_registers = kind.kept_registers
         marks = [
             (at, mark)
-            for at, name in one.labels.get(section, [])
+            for at, name in object_.labels.get(section, [])
             if (mark := _mark(name)) is not None
         ]
         labels = _Labels(len(self.data), marks)
         self.is_code, self.next_code = labels.is_code, labels.next_code
-        self._relocations = one.relocations.get(section, {})
+        self._relocations = object_.relocations.get(section, {})
 
-    def decode(self, at: int) -> Step:
+    def decode(self, at: int) -> Decoded:
         return self.owner.machine.decode(self.data, at)
 
     def literal(self, at: int) -> Value:
-        found = self.owner.address(self.object, self.section, at)
-        if found is not None or at in self._relocations:
-            return found
+        value = self.owner.address(self.object, self.section, at)
+        if value is not None or at in self._relocations:
+            return value
         return "const", int.from_bytes(self.data[at : at + 4], "little")
 
     def immediate(self, at: int) -> Value:
@@ -212,18 +214,18 @@ class ObjectCode:
         return (self.section, at) in self.object.functions
 
     def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
-        found = self.owner.members.definition(self.object, relocation.symbol)
+        place = self.owner.members.definition(self.object, relocation.symbol)
         if relocation.symbol.name.startswith(_JUMPS_BY_TABLE):
             raise UnknownStackError("it jumps through a table after a call")
-        if found is None and relocation.symbol.binding == elf.STB_WEAK:
+        if place is None and relocation.symbol.binding == elf.STB_WEAK:
             return None  # the linker makes it a call of nothing
-        if found is None:
+        if place is None:
             name = relocation.symbol.name
             raise UnknownStackError(f"it calls '{name}', which is not defined")
         addend = relocation.addend
         if addend is None:  # the branch was encoded as if its symbol were at 0
             addend = target - at
-        return Place(found.object, found.section, found.offset + addend)
+        return Place(place.object, place.section, place.offset + addend)
 
     def function_of(self, value: Value) -> Place | None:
         return self.owner.function(value)
@@ -232,7 +234,7 @@ class ObjectCode:
         if table is None or table[0] != "address" or not isinstance(table[1], Place):
             return []
         place, at = table[1], table[1].offset + table[2]
-        found: list[int] = []
+        entries: list[int] = []
         while at in place.object.relocations.get(place.section, {}):
             target = self.owner.address(place.object, place.section, at)
             function = self.owner.function(target)
@@ -240,9 +242,9 @@ class ObjectCode:
                 break
             if function.section != self.section:
                 break
-            found.append(function.offset)
+            entries.append(function.offset)
             at += 4
-        return found
+        return entries
 
     def other_stack(self, value: Value) -> str:
         if value is None or value[0] != "address":

@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 from ember.build.stack import code, veneers
-from ember.build.stack.bound import Graph
+from ember.build.stack.bound import CallGraph
 from ember.build.stack.members import Members, Place
-from ember.build.stack.step import Step
+from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
 from ember.toolchain import elf, linkmap
 from ember.toolchain.objects import Object
 
 
-def differences(graph: Graph, firmware: Path) -> list[str]:
+def differences(graph: CallGraph, firmware: Path) -> list[str]:
     """A sentence for each function whose frame is another one in the firmware."""
     image = _Image(graph, elf.read(firmware), firmware.read_bytes())
     return [text for place in graph.reached if (text := image.compared(place))]
 
 
 class _Image:
-    def __init__(self, graph: Graph, file: elf.Elf, data: bytes) -> None:
+    def __init__(self, graph: CallGraph, file: elf.Elf, data: bytes) -> None:
         self.graph = graph
         self.file = file
         self.data = data
@@ -43,16 +43,18 @@ class _Image:
             return f"{name} is missing"
         expected = self.graph.reached[place]
         try:
-            found = walk(_ImageCode(self, place, address - place.offset), place.offset)
+            linked = walk(_ImageCode(self, place, address - place.offset), place.offset)
         except UnknownStackError as error:
             return f"{name}: {error}"
-        if sorted(found.own.values()) != sorted(expected.own.values()):
-            return f"{name} uses {max(found.own.values())} bytes, not {_most(expected)}"
+        if sorted(linked.own.values()) != sorted(expected.own.values()):
+            return (
+                f"{name} uses {max(linked.own.values())} bytes, not {_most(expected)}"
+            )
         calls = {
             (depth, self.address(target))
             for (_, target), depth in expected.calls.items()
         }
-        if calls != {(depth, target) for (_, target), depth in found.calls.items()}:
+        if calls != {(depth, target) for (_, target), depth in linked.calls.items()}:
             return f"{name} calls other functions"
         return None
 
@@ -88,15 +90,17 @@ def _addresses(members: Members, map_file: Path) -> dict[tuple[Object, int], int
     same names lie in the order of their objects.
     """
     left: dict[tuple[str | None, str, str], list[int]] = {}
-    for one in linkmap.pieces(map_file):
-        left.setdefault((one.archive, one.member, one.section), []).append(one.address)
-    found: dict[tuple[Object, int], int] = {}
+    for piece in linkmap.pieces(map_file):
+        left.setdefault((piece.archive, piece.member, piece.section), []).append(
+            piece.address
+        )
+    addresses: dict[tuple[Object, int], int] = {}
     for source, index in members.in_order(members.kept):
         section = source.section(index)
         same = left.get((source.archive, source.name, section.name))
         if same and section.size > 0:
-            found[source, index] = same.pop(0)
-    return found
+            addresses[source, index] = same.pop(0)
+    return addresses
 
 
 def _most(frame: StackFrame) -> int:
@@ -117,7 +121,7 @@ class _ImageCode:
         self._decode = objects.machine.decode
         self._image, self._address = image, address
 
-    def decode(self, at: int) -> Step:
+    def decode(self, at: int) -> Decoded:
         return self._decode(self.data, at)
 
     def literal(self, at: int) -> Value:
@@ -137,14 +141,14 @@ class _ImageCode:
         return address if self._image.is_function(address) else None
 
     def entries(self, table: Value) -> list[int]:
-        found: list[int] = []
+        entries: list[int] = []
         while table is not None and table[0] == "const":
-            word = self._image.content(table[1] + 4 * len(found), 4)
+            word = self._image.content(table[1] + 4 * len(entries), 4)
             at = (int.from_bytes(word, "little") & ~1) - self._address
             if len(word) < 4 or not 0 <= at < len(self.data):
                 break
-            found.append(at)
-        return found
+            entries.append(at)
+        return entries
 
     def other_stack(self, value: Value) -> str:
         return str(value)

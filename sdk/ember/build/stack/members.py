@@ -48,7 +48,9 @@ class Members:
         self.objects: list[Object] = []
         self._defined: dict[str, tuple[Object, Symbol]] = {}
         self._needed: dict[str, None] = {entry: None}
-        self._archives = [_archive(one, one.stat().st_mtime_ns) for one in archives]
+        self._archives = [
+            _archive(archive, archive.stat().st_mtime_ns) for archive in archives
+        ]
         self._taken: set[tuple[int, int]] = set()
         for path in given:
             self._add(objects.read(path))
@@ -57,15 +59,15 @@ class Members:
         else:
             self._take_at_once()
 
-    def _add(self, one: Object) -> None:
-        self.objects.append(one)
-        for name, symbol in one.defined.items():
+    def _add(self, object_: Object) -> None:
+        self.objects.append(object_)
+        for name, symbol in object_.defined.items():
             known = self._defined.get(name)
             if known is None or (
                 known[1].binding == elf.STB_WEAK and symbol.binding == elf.STB_GLOBAL
             ):
-                self._defined[name] = (one, symbol)
-        for name in one.needed():
+                self._defined[name] = (object_, symbol)
+        for name in object_.needed():
             self._needed.setdefault(name)
 
     def _take(self, archive: int, place: int) -> bool:
@@ -85,11 +87,11 @@ class Members:
                     more = True
 
     def _pass(self, number: int) -> bool:
-        found = False
+        changed = False
         for name, place in self._archives[number].index:
             if name in self._needed and name not in self._defined:
-                found |= self._take(number, place)
-        return found
+                changed |= self._take(number, place)
+        return changed
 
     def _take_at_once(self) -> None:
         """lld: the first archive that has a symbol gives it."""
@@ -103,7 +105,7 @@ class Members:
             if name not in self._defined and name in offered:
                 before = set(self._needed)
                 self._take(*offered[name])
-                work += [one for one in self._needed if one not in before]
+                work += [wanted for wanted in self._needed if wanted not in before]
 
     # ---- what symbols mean -------------------------------------------------------
 
@@ -118,11 +120,11 @@ class Members:
         return Place(source, symbol.section, objects.offset_of(symbol, source))
 
     def named(self, name: str) -> Place | None:
-        found = self._defined.get(name)
-        if found is None or found[1].section >= elf.SHN_RESERVED:
+        definition = self._defined.get(name)
+        if definition is None or definition[1].section >= elf.SHN_RESERVED:
             return None
-        one, symbol = found
-        return Place(one, symbol.section, objects.offset_of(symbol, one))
+        object_, symbol = definition
+        return Place(object_, symbol.section, objects.offset_of(symbol, object_))
 
     # ---- sections ----------------------------------------------------------------
 
@@ -136,10 +138,10 @@ class Members:
         return self.reached(work)
 
     def _always_kept(self) -> Iterator[tuple[Object, int]]:
-        for one in self.objects:
-            for index, section in enumerate(one.file.sections):
+        for object_ in self.objects:
+            for index, section in enumerate(object_.file.sections):
                 if section.name.startswith(_KEPT) and section.in_memory:
-                    yield one, index
+                    yield object_, index
 
     def reached(
         self,
@@ -152,32 +154,32 @@ class Members:
 
         What sections of `last` refer to does not count.
         """
-        found = dict.fromkeys(work)
-        waiting = list(found)
+        reached = dict.fromkeys(work)
+        waiting = list(reached)
         while waiting:
-            one, index = waiting.pop()
-            if (one, index) in last:
+            object_, index = waiting.pop()
+            if (object_, index) in last:
                 continue
-            for relocation in one.relocations.get(index, {}).values():
-                place = self.definition(one, relocation.symbol)
+            for relocation in object_.relocations.get(index, {}).values():
+                place = self.definition(object_, relocation.symbol)
                 if place is None or (not core and is_core(place.object)):
                     continue
                 key = place.object, place.section
                 name = place.object.section(place.section).name
-                if key not in found and not name.startswith(_DROPPED):
-                    found[key] = None
+                if key not in reached and not name.startswith(_DROPPED):
+                    reached[key] = None
                     waiting.append(key)
-        return found
+        return reached
 
     def in_order(
         self, kept: dict[tuple[Object, int], None]
     ) -> Iterator[tuple[Object, int]]:
         """The same as a linker places them: by object, then as the object has them."""
-        for one in self.objects:
-            for index in range(len(one.file.sections)):
-                if (one, index) in kept:
-                    yield one, index
+        for object_ in self.objects:
+            for index in range(len(object_.file.sections)):
+                if (object_, index) in kept:
+                    yield object_, index
 
 
-def is_core(one: Object) -> bool:
-    return one.archive in ("libember_core", "libember_prepared")
+def is_core(object_: Object) -> bool:
+    return object_.archive in ("libember_core", "libember_prepared")

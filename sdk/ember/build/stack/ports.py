@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember.boards import Board
-from ember.build.stack.bound import Bound, Graph
+from ember.build.stack.bound import Bound, CallGraph
 from ember.build.stack.members import Members, Place
 from ember.toolchain import elf
 from ember.toolchain.libraries import Libraries
@@ -37,83 +37,91 @@ _PORTS = {
         handler_stack="fault_stack_end",
     ),
     "linux_user": _Port("_start"),
+    # Signals are handled on a stack of their own.
+    "linux_user_wide": _Port("_start", "__ember_stack_end"),
     # A guard of 64 bytes, and the word above that tells whether the stack was full.
     "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=68),
 }
-_BOUNDED = ("cortexm", "a64")
+_BOUNDED = ("cortexm", "a64", "linux_user_wide")
+
+
+def _name(board: Board) -> str:
+    """The port, with the width of its pointers where there are two."""
+    wide = board.port == "linux_user" and board.pointer_bytes == 8
+    return "linux_user_wide" if wide else board.port
 
 
 def is_bounded(board: Board) -> bool:
     """Whether firmware for the board has a bound of its stack."""
-    return board.port in _BOUNDED
+    return _name(board) in _BOUNDED
 
 
-def members(made: Libraries, objects: Sequence[Path]) -> Members | None:
+def members(libs: Libraries, objects: Sequence[Path]) -> Members | None:
     """What a firmware of `objects` is linked of; None on this computer."""
-    port = _PORTS.get(made.board.port)
+    port = _PORTS.get(_name(libs.board))
     if port is None:
         return None
-    given = [*objects, *made.objects]
-    return Members(given, made.all_archives, port.entry, gnu=not made.uses_lld)
+    given = [*objects, *libs.objects]
+    return Members(given, libs.all_archives, port.entry, gnu=not libs.uses_lld)
 
 
-def graph(made: Libraries, found: Members | None) -> Graph | None:
+def graph(libs: Libraries, members: Members | None) -> CallGraph | None:
     """The calls of a firmware; None where nobody reads its instructions."""
-    if found is None or not is_bounded(made.board):
+    if members is None or not is_bounded(libs.board):
         return None
-    return Graph(found)
+    return CallGraph(members)
 
 
-def bound(made: Libraries, calls: Graph) -> Bound:
+def bound(libs: Libraries, calls: CallGraph) -> Bound:
     """StackError where there is none."""
-    port = _PORTS[made.board.port]
+    port = _PORTS[_name(libs.board)]
     for place in _labelled(calls.members, port.handlers):
         calls.add_stack(place, port.handler_stack)
     if port.vectors is None:
         return calls.bound([], 0, port.main)
     handlers = _vectors(calls.members, port.vectors)
-    return calls.bound(handlers, _exception(made), port.main)
+    return calls.bound(handlers, _exception(libs), port.main)
 
 
-def _exception(made: Libraries) -> int:
+def _exception(libs: Libraries) -> int:
     """Bytes that the hardware pushes; handlers of the port do not nest."""
-    if any(word == "-mfloat-abi=soft" for word in made.flags):
+    if any(word == "-mfloat-abi=soft" for word in libs.flags):
         return _BASIC + _ALIGNED
     return _EXTENDED + _ALIGNED
 
 
-def size(made: Libraries, found: Bound) -> int:
+def size(libs: Libraries, bound: Bound) -> int:
     """Bytes to reserve for a stack with this bound."""
-    return -(-(found.total + floor(made)) // _STEP) * _STEP
+    return -(-(bound.total + floor(libs)) // _STEP) * _STEP
 
 
-def floor(made: Libraries) -> int:
-    return _PORTS[made.board.port].floor
+def floor(libs: Libraries) -> int:
+    return _PORTS[_name(libs.board)].floor
 
 
 def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
     """Handlers in the assembly of a port."""
     return [
-        Place(one, section, offset)
-        for one, section in members.kept
-        if one.archive is None
-        for offset, label in one.labels.get(section, [])
+        Place(object_, section, offset)
+        for object_, section in members.kept
+        if object_.archive is None
+        for offset, label in object_.labels.get(section, [])
         if label in names
     ]
 
 
 def _vectors(members: Members, section: str) -> list[Place]:
     """The handlers in the vector table, without the entry."""
-    found: dict[Place, None] = {}
-    for one, index in members.kept:
-        if one.section(index).name != section:
+    places: dict[Place, None] = {}
+    for object_, index in members.kept:
+        if object_.section(index).name != section:
             continue
-        for relocation in one.relocations.get(index, {}).values():
-            place = members.definition(one, relocation.symbol)
+        for relocation in object_.relocations.get(index, {}).values():
+            place = members.definition(object_, relocation.symbol)
             if place is not None and _is_code(place):
-                found[place] = None
+                places[place] = None
     entry = members.named(members.entry)
-    return [place for place in found if place != entry]
+    return [place for place in places if place != entry]
 
 
 def _is_code(place: Place) -> bool:

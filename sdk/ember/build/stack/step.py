@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 Expression = tuple[Any, ...] | None
 
 
-class Flow(Enum):
+class ControlFlow(Enum):
     NEXT = auto()
     JUMP = auto()  # to `target`
     BRANCH = auto()  # to `target`, or on
@@ -38,9 +38,9 @@ class Flow(Enum):
     STOP = auto()
 
 
-class Step(NamedTuple):
+class Decoded(NamedTuple):
     size: int
     sets: tuple[tuple[int, Expression], ...] = ()
-    flow: Flow = Flow.NEXT
+    flow: ControlFlow = ControlFlow.NEXT
     target: Any = None
     conditional: bool = False  # may also do nothing

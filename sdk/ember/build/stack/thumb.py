@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ember.build.stack.step import Expression, Flow, Step
+from ember.build.stack.step import ControlFlow, Decoded, Expression
 
 SP, LR, PC = 13, 14, 15
 _Sets = tuple[tuple[int, Expression], ...]
 
 
-def decode(data: bytes, at: int) -> Step:
+def decode(data: bytes, at: int) -> Decoded:
     first = int.from_bytes(data[at : at + 2], "little")
     if first >> 11 < 0b11101:
         return _narrow(first, at)
@@ -20,93 +20,102 @@ def _signed(value: int, bits: int) -> int:
 
 
 def _unknown(*registers: int) -> _Sets:
-    return tuple((one, None) for one in registers)
+    return tuple((register, None) for register in registers)
 
 
 def _listed(mask: int) -> _Sets:
     """Registers that are loaded, without SP and PC."""
-    return _unknown(*(one for one in range(15) if mask >> one & 1 and one != SP))
+    return _unknown(
+        *(register for register in range(15) if mask >> register & 1 and register != SP)
+    )
 
 
 # ---- 16 bits -------------------------------------------------------------------------
 
+_NARROW: dict[int, Decoded] = {}  # those that mean the same wherever they stand
 
-def _narrow(word: int, at: int) -> Step:
+
+def _narrow(word: int, at: int) -> Decoded:
     if word >> 13 == 0b101 or word >> 12 in (0b0100, 0b1101, 0b1110):
-        found = _narrow_special(word, at)
-        if found is not None:
-            return found
-    return Step(2, _narrow_sets(word))
+        special = _narrow_special(word, at)
+        if special is not None:
+            return special
+    return _NARROW.get(word) or _NARROW.setdefault(word, Decoded(2, _narrow_sets(word)))
 
 
-def _narrow_special(word: int, at: int) -> Step | None:
+def _narrow_special(word: int, at: int) -> Decoded | None:
     """Stack, branches, and what addresses SP or PC."""
     top = word & 0xFF00
     if word & 0xFE00 == 0xB400:  # push
-        return Step(2, ((SP, ("add", SP, -4 * (word & 0x1FF).bit_count())),))
+        return Decoded(2, ((SP, ("add", SP, -4 * (word & 0x1FF).bit_count())),))
     if word & 0xFE00 == 0xBC00:  # pop
         up = (SP, ("add", SP, 4 * (word & 0x1FF).bit_count()))
-        flow = Flow.RETURN if word & 0x100 else Flow.NEXT
-        popped = ((one, ("popped",)) for one in range(8) if word >> one & 1)
-        return Step(2, (up, *popped), flow)
+        flow = ControlFlow.RETURN if word & 0x100 else ControlFlow.NEXT
+        popped = ((number, ("popped",)) for number in range(8) if word >> number & 1)
+        return Decoded(2, (up, *popped), flow)
     if top == 0xB000:
         down = bool(word & 0x80)
-        return Step(2, ((SP, ("add", SP, (-4 if down else 4) * (word & 0x7F))),))
+        return Decoded(2, ((SP, ("add", SP, (-4 if down else 4) * (word & 0x7F))),))
     if top in (0x4400, 0x4600):
         return _high_registers(word)
     if top == 0x4700:
         register = word >> 3 & 15
         if word & 0x80:
-            return Step(2, _unknown(LR), Flow.POINTER_CALL, register)
+            return Decoded(2, _unknown(LR), ControlFlow.POINTER_CALL, register)
         if register == LR:
-            return Step(2, (), Flow.RETURN)
-        return Step(2, (), Flow.POINTER_JUMP, register)
+            return Decoded(2, (), ControlFlow.RETURN)
+        return Decoded(2, (), ControlFlow.POINTER_JUMP, register)
     if word & 0xF800 == 0x4800:
         place = (at + 4 & ~3) + 4 * (word & 0xFF)
-        return Step(2, ((word >> 8 & 7, ("literal", place)),))
+        return Decoded(2, ((word >> 8 & 7, ("literal", place)),))
     if word & 0xF800 == 0xA800:
-        return Step(2, ((word >> 8 & 7, ("add", SP, 4 * (word & 0xFF))),))
+        return Decoded(2, ((word >> 8 & 7, ("add", SP, 4 * (word & 0xFF))),))
     if word & 0xF500 == 0xB100:
         offset = (word >> 3 & 0x40) | (word >> 2 & 0x3E)
-        return Step(2, (), Flow.BRANCH, at + 4 + offset)
+        return Decoded(2, (), ControlFlow.BRANCH, at + 4 + offset)
     if top == 0xBF00:
-        return _if_then(word) if word & 15 else Step(2)
+        return _if_then(word) if word & 15 else Decoded(2)
     if top == 0xBE00:
-        return Step(2, _unknown(0))  # a semihosting call
+        return Decoded(2, _unknown(0))  # a semihosting call
     if word & 0xF000 == 0xD000:
         return _branch(word, at)
     if word & 0xF800 == 0xE000:
-        return Step(2, (), Flow.JUMP, at + 4 + 2 * _signed(word & 0x7FF, 11))
+        return Decoded(2, (), ControlFlow.JUMP, at + 4 + 2 * _signed(word & 0x7FF, 11))
     return None
 
 
-def _high_registers(word: int) -> Step:
+def _high_registers(word: int) -> Decoded:
     target = word & 7 | word >> 4 & 8
     source = word >> 3 & 15
     if target == PC:
         if word & 0xFF00 == 0x4400:
-            return Step(2, (), Flow.POINTER_JUMP)
-        return Step(2, (), Flow.RETURN if source == LR else Flow.ENTRY_JUMP, source)
+            return Decoded(2, (), ControlFlow.POINTER_JUMP)
+        return Decoded(
+            2,
+            (),
+            ControlFlow.RETURN if source == LR else ControlFlow.ENTRY_JUMP,
+            source,
+        )
     if word & 0xFF00 == 0x4600:
-        return Step(2, ((target, ("add", source, 0)),))
-    return Step(2, ((target, ("sum", target, source)),))
+        return Decoded(2, ((target, ("add", source, 0)),))
+    return Decoded(2, ((target, ("sum", target, source)),))
 
 
-def _if_then(word: int) -> Step:
+def _if_then(word: int) -> Decoded:
     """IT: which of up to four instructions are executed when the condition holds."""
     first, mask = word >> 4 & 1, word & 15
     length = 4 - ((mask & -mask).bit_length() - 1)
-    bits = [first, *(mask >> (3 - one) & 1 for one in range(length - 1))]
-    return Step(2, (), Flow.IT, tuple(bit == first for bit in bits))
+    bits = [first, *(mask >> (3 - bit) & 1 for bit in range(length - 1))]
+    return Decoded(2, (), ControlFlow.IT, tuple(bit == first for bit in bits))
 
 
-def _branch(word: int, at: int) -> Step:
+def _branch(word: int, at: int) -> Decoded:
     condition = word >> 8 & 15
     if condition == 14:
-        return Step(2, (), Flow.STOP)
+        return Decoded(2, (), ControlFlow.STOP)
     if condition == 15:
-        return Step(2, _unknown(0))
-    return Step(2, (), Flow.BRANCH, at + 4 + 2 * _signed(word & 0xFF, 8))
+        return Decoded(2, _unknown(0))
+    return Decoded(2, (), ControlFlow.BRANCH, at + 4 + 2 * _signed(word & 0xFF, 8))
 
 
 def _narrow_sets(word: int) -> _Sets:
@@ -147,7 +156,7 @@ def _is_store(word: int) -> bool:
 # ---- 32 bits -------------------------------------------------------------------------
 
 
-def _wide(first: int, second: int, at: int) -> Step:
+def _wide(first: int, second: int, at: int) -> Decoded:
     kind = first >> 9 & 0x7F
     if kind == 0b1110100:
         if first & 0x40:
@@ -165,39 +174,39 @@ def _wide(first: int, second: int, at: int) -> Step:
         return _immediate(first, second)
     if kind == 0b1111100:
         return _single(first, second, at)
-    return Step(4, _unknown_of(second >> 8 & 15, second >> 12 & 15))
+    return Decoded(4, _unknown_of(second >> 8 & 15, second >> 12 & 15))
 
 
 def _unknown_of(*registers: int) -> _Sets:
     """Fields that are registers, or 15 where there is none; SP cannot be one."""
-    return _unknown(*(one for one in registers if one not in (SP, PC)))
+    return _unknown(*(register for register in registers if register not in (SP, PC)))
 
 
 def _moved(base: int, by: int) -> _Sets:
     return ((base, ("add", base, by)),)
 
 
-def _multiple(first: int, second: int) -> Step:
+def _multiple(first: int, second: int) -> Decoded:
     base, load, back = first & 15, bool(first & 0x10), bool(first & 0x20)
     count = 4 * second.bit_count()
     sets: _Sets = _listed(second) if load else ()
     if back:
         sets = (*_moved(base, count if first & 0x80 else -count), *sets)
     if load and second >> PC & 1 and base != PC:  # E89F is CLRM
-        flow = Flow.RETURN if base == SP else Flow.POINTER_JUMP
-        return Step(4, sets, flow)
-    return Step(4, sets)
+        flow = ControlFlow.RETURN if base == SP else ControlFlow.POINTER_JUMP
+        return Decoded(4, sets, flow)
+    return Decoded(4, sets)
 
 
-def _dual(first: int, second: int, at: int) -> Step:
+def _dual(first: int, second: int, at: int) -> Decoded:
     base = first & 15
     if first & 0xFFF0 == 0xE8D0 and second & 0xFFE0 == 0xF000:
         if base == PC:
-            return Step(4, (), Flow.TABLE, 2 if second & 0x10 else 1)
-        return Step(4, (), Flow.POINTER_JUMP)
+            return Decoded(4, (), ControlFlow.TABLE, 2 if second & 0x10 else 1)
+        return Decoded(4, (), ControlFlow.POINTER_JUMP)
     back, load = bool(first & 0x20), bool(first & 0x10)
     if not back and not first & 0x100:  # exclusive accesses
-        return Step(4, _unknown_of(second >> 12 & 15, second >> 8 & 15, second & 15))
+        return Decoded(4, _unknown_of(second >> 12 & 15, second >> 8 & 15, second & 15))
     by = 4 * (second & 0xFF) * (1 if first & 0x80 else -1)
     sets: _Sets = _moved(base, by) if back else ()
     if load and base != PC:
@@ -205,39 +214,39 @@ def _dual(first: int, second: int, at: int) -> Step:
         low, high = second >> 12, second >> 8 & 15
         both = (low, ("load", base, at_once)), (high, ("load", base, at_once + 4))
         sets = (*sets, *both)
-    return Step(4, sets)
+    return Decoded(4, sets)
 
 
-def _shifted(first: int, second: int) -> Step:
+def _shifted(first: int, second: int) -> Decoded:
     operation, base = first >> 5 & 15, first & 15
     target, source = second >> 8 & 15, second & 15
     if second & 0x8000 or (operation == 2 and target == PC):  # CSEL, long shifts
-        return Step(4, _unknown_of(target, target & 14, target | 1, base, base & 14))
+        return Decoded(4, _unknown_of(target, target & 14, target | 1, base, base & 14))
     if target == PC:
-        return Step(4)
+        return Decoded(4)
     plain = not second & 0x70F0
     if plain and operation in (8, 13):
         name = "sum" if operation == 8 else "diff"
-        return Step(4, ((target, (name, base, source)),))
+        return Decoded(4, ((target, (name, base, source)),))
     if plain and operation == 2 and base == PC:
-        return Step(4, ((target, ("add", source, 0)),))
-    return Step(4, _unknown(target))
+        return Decoded(4, ((target, ("add", source, 0)),))
+    return Decoded(4, _unknown(target))
 
 
-def _coprocessor(first: int, second: int) -> Step:
+def _coprocessor(first: int, second: int) -> Decoded:
     """FP and Helium. None loads SP; some push and pop."""
     base, back = first & 15, bool(first & 0x20)
     if first >> 9 & 7 == 0b110 and first & 0xFFE0 != 0xEC40:
         if not back or base == PC:
-            return Step(4)
+            return Decoded(4)
         if base != SP:
-            return Step(4, _unknown(base))
+            return Decoded(4, _unknown(base))
         if second >> 9 & 7 == 0b101:  # VLDM, VSTM
             by = 4 * (second & 0xFF)
         else:
             by = (second & 0x7F) << (second >> 7 & 3)
-        return Step(4, _moved(SP, by if first & 0x80 else -by))
-    return Step(
+        return Decoded(4, _moved(SP, by if first & 0x80 else -by))
+    return Decoded(
         4,
         _unknown_of(
             second >> 12, second >> 12 & 14, first >> 3 & 14 | 1, base & 14, base
@@ -245,7 +254,7 @@ def _coprocessor(first: int, second: int) -> Step:
     )
 
 
-def _wide_branch(first: int, second: int, at: int) -> Step:
+def _wide_branch(first: int, second: int, at: int) -> Decoded:
     kind = second & 0xD000
     sign, j1, j2 = first >> 10 & 1, second >> 13 & 1, second >> 11 & 1
     if kind in (0x9000, 0xD000):
@@ -254,25 +263,25 @@ def _wide_branch(first: int, second: int, at: int) -> Step:
         value |= (first & 0x3FF) << 12 | (second & 0x7FF) << 1
         target = at + 4 + _signed(value, 25)
         if kind == 0x9000:
-            return Step(4, (), Flow.JUMP, target)
-        return Step(4, _unknown(LR), Flow.CALL, target)
+            return Decoded(4, (), ControlFlow.JUMP, target)
+        return Decoded(4, _unknown(LR), ControlFlow.CALL, target)
     if kind == 0xC000:  # low-overhead loops: they only go back, or to their end
-        return Step(4, _unknown(LR))
+        return Decoded(4, _unknown(LR))
     if first >> 6 & 15 < 14:
         value = sign << 20 | j2 << 19 | j1 << 18
         value |= (first & 0x3F) << 12 | (second & 0x7FF) << 1
-        return Step(4, (), Flow.BRANCH, at + 4 + _signed(value, 21))
+        return Decoded(4, (), ControlFlow.BRANCH, at + 4 + _signed(value, 21))
     return _system(first, second)
 
 
-def _system(first: int, second: int) -> Step:
+def _system(first: int, second: int) -> Decoded:
     if first & 0xFFF0 == 0xF7F0 and second & 0xF000 == 0xA000:
-        return Step(4, (), Flow.STOP)
+        return Decoded(4, (), ControlFlow.STOP)
     if first & 0xFFE0 == 0xF3E0:
-        return Step(4, _unknown_of(second >> 8 & 15))
+        return Decoded(4, _unknown_of(second >> 8 & 15))
     if first & 0xFFE0 == 0xF380 and second & 0xFF == 8:  # MSR MSP
-        return Step(4, ((SP, ("add", first & 15, 0)),))
-    return Step(4)
+        return Decoded(4, ((SP, ("add", first & 15, 0)),))
+    return Decoded(4)
 
 
 def _expanded(first: int, second: int) -> int:
@@ -285,58 +294,58 @@ def _expanded(first: int, second: int) -> int:
     return value * (1, 0x00010001, 0x01000100, 0x01010101)[shift >> 1]
 
 
-def _immediate(first: int, second: int) -> Step:
+def _immediate(first: int, second: int) -> Decoded:
     operation, base, target = first >> 5 & 15, first & 15, second >> 8 & 15
     value = _expanded(first, second)
-    found: Expression = None
+    result: Expression = None
     if target == PC:
-        return Step(4)
+        return Decoded(4)
     if operation in (8, 13):
-        found = ("add", base, value if operation == 8 else -value)
+        result = ("add", base, value if operation == 8 else -value)
     elif operation in (2, 3) and base == PC:
-        found = ("const", value if operation == 2 else ~value & 0xFFFFFFFF)
+        result = ("const", value if operation == 2 else ~value & 0xFFFFFFFF)
     elif operation == 1 and value & (value + 1) == 0:
-        found = ("align", base, value + 1)
-    return Step(4, ((target, found),))
+        result = ("align", base, value + 1)
+    return Decoded(4, ((target, result),))
 
 
-def _plain_immediate(first: int, second: int) -> Step:
+def _plain_immediate(first: int, second: int) -> Decoded:
     operation, base, target = first >> 4 & 31, first & 15, second >> 8 & 15
     value = (first >> 10 & 1) << 11 | (second >> 12 & 7) << 8 | second & 0xFF
-    found: Expression = None
+    result: Expression = None
     if operation in (0, 10) and base != PC:
-        found = ("add", base, value if operation == 0 else -value)
+        result = ("add", base, value if operation == 0 else -value)
     elif operation == 4:
-        found = ("const", base << 12 | value)
+        result = ("const", base << 12 | value)
     elif operation == 12:
-        found = ("high", target, base << 12 | value)
+        result = ("high", target, base << 12 | value)
     elif operation == 22 and base == PC and not second & 0x70C0:  # BFC from bit 0
-        found = ("align", target, 2 << (second & 31))
-    return Step(4, ((target, found),))
+        result = ("align", target, 2 << (second & 31))
+    return Decoded(4, ((target, result),))
 
 
-def _single(first: int, second: int, at: int) -> Step:
+def _single(first: int, second: int, at: int) -> Decoded:
     base, target, load = first & 15, second >> 12, bool(first & 0x10)
     if load and base == PC:
         if target == PC and first >> 5 & 3 != 2:
-            return Step(4)  # PLD
+            return Decoded(4)  # PLD
         by = second & 0xFFF
         place = (at + 4 & ~3) + (by if first & 0x80 else -by)
         if target == PC:
-            return Step(4, (), Flow.POINTER_JUMP)
-        return Step(4, ((target, ("literal", place)),))
+            return Decoded(4, (), ControlFlow.POINTER_JUMP)
+        return Decoded(4, ((target, ("literal", place)),))
     sets: _Sets = ()
     indexed = not first & 0x80 and second & 0x800
     if indexed and second & 0x100:
         by = second & 0xFF
         sets = _moved(base, by if second & 0x200 else -by)
     if not load:
-        return Step(4, sets)
+        return Decoded(4, sets)
     if first & 0x80 and first >> 5 & 3 == 2 and target != PC:
-        return Step(4, ((target, ("load", base, second & 0xFFF)),))
+        return Decoded(4, ((target, ("load", base, second & 0xFFF)),))
     if target == PC:
         if first >> 5 & 3 != 2:
-            return Step(4, sets)  # PLD, PLI
-        flow = Flow.RETURN if base == SP and sets else Flow.POINTER_JUMP
-        return Step(4, sets, flow)
-    return Step(4, (*sets, (target, None)))
+            return Decoded(4, sets)  # PLD, PLI
+        flow = ControlFlow.RETURN if base == SP and sets else ControlFlow.POINTER_JUMP
+        return Decoded(4, sets, flow)
+    return Decoded(4, (*sets, (target, None)))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 
 from ember.build.stack import thumb
-from ember.build.stack.step import Flow
+from ember.build.stack.step import ControlFlow
 
 SIZE = 20  # bytes of the longest
 PUSHED = 8  # bytes of the stack that one of Armv6-M uses before it jumps
@@ -36,7 +36,11 @@ def target(data: bytes, address: int) -> int | None:
 def _moved(data: bytes) -> int | None:
     low, high = thumb.decode(data, 0), thumb.decode(data, 4)
     jump = thumb.decode(data, 8)
-    if jump.flow is not Flow.POINTER_JUMP or len(low.sets) != 1 or len(high.sets) != 1:
+    if (
+        jump.flow is not ControlFlow.POINTER_JUMP
+        or len(low.sets) != 1
+        or len(high.sets) != 1
+    ):
         return None
     (to, first), (again, second) = low.sets[0], high.sets[0]
     if (to, again) != (_IP, _IP) or first is None or second is None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from ember.build.stack.step import Expression, Flow, Step
+from ember.build.stack.step import ControlFlow, Decoded, Expression
 
 Target = Any  # a function, of whatever names one
 _WORD = 0xFFFFFFFF
@@ -29,7 +29,7 @@ class Code(Protocol):
     stack_register: int
     kept_registers: frozenset[int]  # by functions, with the stack's
 
-    def decode(self, at: int) -> Step: ...
+    def decode(self, at: int) -> Decoded: ...
     def is_code(self, at: int) -> bool: ...
     def next_code(self, at: int) -> int:
         """The first instruction behind the data at `at`."""
@@ -110,6 +110,8 @@ class _Walk:
             self.seen[key] = state
             self.work.append(key)
             return
+        if known == state:
+            return
         merged = _merged(known, state, self.code.stack_register)
         if merged != known:
             self.changes[key] = self.changes.get(key, 0) + 1
@@ -127,13 +129,15 @@ class _Walk:
             return
         if step.conditional:
             self._reach(rest, state)
-        now = _Now(at, step, state, self._after(at, step, state), rest)
-        self._note_depth(now.after)
-        _FLOWS[step.flow](self, now)
+        after = self._after(at, step, state)
+        if step.flow is ControlFlow.NEXT:  # nearly all are
+            self._reach(rest, after)
+        else:
+            _FLOWS[step.flow](self, _Now(at, step, state, after, rest))
 
     # ---- values ------------------------------------------------------------------
 
-    def _after(self, at: int, step: Step, state: _State) -> _State:
+    def _after(self, at: int, step: Decoded, state: _State) -> _State:
         if not step.sets:
             return state
         after = dict(state)
@@ -144,7 +148,9 @@ class _Walk:
             else:
                 after[register] = value
         stack = self.code.stack_register
-        after[stack] = self._stack_value(after.get(stack))
+        if after.get(stack) is not state[stack]:
+            after[stack] = self._stack_value(after.get(stack))
+            self._note_depth(after)
         return after
 
     def _value(self, at: int, expression: Expression, state: _State) -> Value:
@@ -181,9 +187,6 @@ class _Walk:
         return {register: state[register] for register in state if register in kept}
 
     # ---- where it goes on ----------------------------------------------------------
-
-    def _next(self, now: _Now) -> None:
-        self._reach(now.rest, now.after)
 
     def _jump(self, now: _Now) -> None:
         offset, target = self.code.goes_to(now.at, now.step.target)
@@ -267,47 +270,47 @@ class _Walk:
     def _if_then(self, now: _Now) -> None:
         pattern = now.step.target
         self._reach((now.rest[0], pattern), now.after)
-        self._reach((now.rest[0], tuple(not one for one in pattern)), now.after)
+        self._reach((now.rest[0], tuple(not bit for bit in pattern)), now.after)
 
     def _stop(self, now: _Now) -> None:
         pass
 
 
-@dataclass(frozen=True)
-class _Now:
+class _Now(NamedTuple):
     """An instruction, and the registers before and after it."""
 
     at: int
-    step: Step
+    step: Decoded
     before: _State
     after: _State
     rest: _Key  # what follows it
 
 
-_FLOWS: dict[Flow, Callable[[_Walk, _Now], None]] = {
-    Flow.NEXT: _Walk._next,
-    Flow.JUMP: _Walk._jump,
-    Flow.BRANCH: _Walk._branch,
-    Flow.CALL: _Walk._call,
-    Flow.POINTER_CALL: _Walk._pointer_call,
-    Flow.POINTER_JUMP: _Walk._pointer_jump,
-    Flow.ENTRY_JUMP: _Walk._entry_jump,
-    Flow.TABLE: _Walk._table,
-    Flow.RETURN: _Walk._return,
-    Flow.IT: _Walk._if_then,
-    Flow.STOP: _Walk._stop,
+_FLOWS: dict[ControlFlow, Callable[[_Walk, _Now], None]] = {
+    ControlFlow.JUMP: _Walk._jump,
+    ControlFlow.BRANCH: _Walk._branch,
+    ControlFlow.CALL: _Walk._call,
+    ControlFlow.POINTER_CALL: _Walk._pointer_call,
+    ControlFlow.POINTER_JUMP: _Walk._pointer_jump,
+    ControlFlow.ENTRY_JUMP: _Walk._entry_jump,
+    ControlFlow.TABLE: _Walk._table,
+    ControlFlow.RETURN: _Walk._return,
+    ControlFlow.IT: _Walk._if_then,
+    ControlFlow.STOP: _Walk._stop,
 }
 
 
-def _merged(one: _State, other: _State, stack: int) -> _State:
+def _merged(first_state: _State, other: _State, stack: int) -> _State:
     """What holds on both paths; the deeper stack."""
-    found = {name: value for name, value in one.items() if other.get(name) == value}
-    first, second = one[stack], other[stack]
+    same = {
+        name: value for name, value in first_state.items() if other.get(name) == value
+    }
+    first, second = first_state[stack], other[stack]
     assert first is not None and second is not None
     if first[1] != second[1]:
         raise UnknownStackError("it switches stacks on one path only")
-    found[stack] = min(first, second)
-    return found
+    same[stack] = min(first, second)
+    return same
 
 
 def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
@@ -354,15 +357,15 @@ def _put_together(kind: str, value: Value, second: int) -> Value:
     return ("const", number << second & _WORD) if kind == "shift" else None
 
 
-def _sum(one: Value, other: Value, sign: int) -> Value:
-    assert one is not None and other is not None
-    if "loaded" in (one[0], other[0]) or _COMPUTED in (one, other):
+def _sum(value: Value, other: Value, sign: int) -> Value:
+    assert value is not None and other is not None
+    if "loaded" in (value[0], other[0]) or _COMPUTED in (value, other):
         return None
     if other[0] == "const":
         number = other[1] - (1 << 32) if other[1] >> 31 else other[1]
-        return _moved(one, sign * number)
-    if one[0] == "const" and sign > 0:
-        return _sum(other, one, 1)
+        return _moved(value, sign * number)
+    if value[0] == "const" and sign > 0:
+        return _sum(other, value, 1)
     return None
 
 

@@ -40,7 +40,7 @@ def certificate_table(
     certificate: dict[str, Any], used: Mapping[str, int] | None
 ) -> Table:
     """Bytes by memory and purpose: planned, as linked, and what a run used."""
-    made = table(
+    lines = table(
         "memory", "purpose", ">planned", ">linked", *([">used"] if used else [])
     )
     rows: dict[tuple[str, str], list[int]] = {}
@@ -52,8 +52,8 @@ def certificate_table(
     for (memory, purpose), (planned, linked, most) in sorted(rows.items()):
         if planned or linked:
             last = [f"{most:,}" if most else ""] if used else []
-            made.add_row(memory, purpose, f"{planned:,}", f"{linked:,}", *last)
-    return made
+            lines.add_row(memory, purpose, f"{planned:,}", f"{linked:,}", *last)
+    return lines
 
 
 def _stack_line(stack: dict[str, Any]) -> str:
@@ -67,21 +67,21 @@ def _stack_line(stack: dict[str, Any]) -> str:
     )
 
 
-def show_passes(console: Console, found: Sequence[Mapping[str, Any]]) -> None:
+def show_passes(console: Console, passes: Sequence[Mapping[str, Any]]) -> None:
     """What each pass of packing brought, where it did; and what was dropped."""
-    for one in found:
-        if one["status"] == "used":
-            console.print(f"pass {one['name']}: {', '.join(_effects(one))}")
-        elif one["status"] == "dropped":
-            reason = plain(one["reason"])
-            console.print(f"[yellow]pass {one['name']} is left out:[/] {reason}")
+    for pass_ in passes:
+        if pass_["status"] == "used":
+            console.print(f"pass {pass_['name']}: {', '.join(_effects(pass_))}")
+        elif pass_["status"] == "dropped":
+            reason = plain(pass_["reason"])
+            console.print(f"[yellow]pass {pass_['name']} is left out:[/] {reason}")
 
 
-def _effects(one: Mapping[str, Any]) -> Iterator[str]:
+def _effects(pass_: Mapping[str, Any]) -> Iterator[str]:
     for count, what in (
-        (one["planned"], "byte of memory"),
-        (one["constants"], "byte of constants"),
-        (one["instructions"], "instruction"),
+        (pass_["planned"], "byte of memory"),
+        (pass_["constants"], "byte of constants"),
+        (pass_["instructions"], "instruction"),
     ):
         noun = what if abs(count) == 1 else what.replace("byte", "bytes", 1)
         noun += "s" if what == "instruction" and abs(count) != 1 else ""
@@ -90,28 +90,31 @@ def _effects(one: Mapping[str, Any]) -> Iterator[str]:
 
 
 def size_table(sizes: dict[str, int]) -> Table:
-    made = table("section", ">bytes")
+    rows = table("section", ">bytes")
     for name in _KINDS:
-        made.add_row(name, f"{sizes[name]:,}")
-    return made
+        rows.add_row(name, f"{sizes[name]:,}")
+    return rows
 
 
-def footprint_table(found: footprint.Footprint) -> Table:
+def footprint_table(footprints: footprint.Footprint) -> Table:
     """Bytes by library, then by operator, then of the kernels' shared parts."""
-    made = table("part", *(f">{kind}" for kind in footprint.KINDS))
-    for group, rows in found.items():
+    rows_table = table("part", *(f">{kind}" for kind in footprint.KINDS))
+    for group, rows in footprints.items():
         for name, row in rows.items():
             title = name if group == "libraries" else f"  {plain(name)}"
-            made.add_row(title, *(f"{row[kind]:,}" for kind in footprint.KINDS))
-        made.add_section()
-    return made
+            rows_table.add_row(title, *(f"{row[kind]:,}" for kind in footprint.KINDS))
+        rows_table.add_section()
+    return rows_table
 
 
 def memory_table(memories: list[dict[str, Any]]) -> Table:
-    made = table("memory", ">used", ">capacity", ">full")
-    for one in memories:
-        share = one["used"] / one["capacity"]
-        made.add_row(
-            one["name"], f"{one['used']:,}", f"{one['capacity']:,}", f"{share:.1%}"
+    rows = table("memory", ">used", ">capacity", ">full")
+    for memory in memories:
+        share = memory["used"] / memory["capacity"]
+        rows.add_row(
+            memory["name"],
+            f"{memory['used']:,}",
+            f"{memory['capacity']:,}",
+            f"{share:.1%}",
         )
-    return made
+    return rows

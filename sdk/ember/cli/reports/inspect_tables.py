@@ -35,8 +35,8 @@ def show(console: Console, facts: Facts, *, all_rows: bool) -> None:
         f"segments aligned to {inside['segment_alignment']}, constants to "
         f"{inside['constant_alignment']}"
     )
-    for one in inside["methods"]:
-        _show_method(console, one)
+    for method in inside["methods"]:
+        _show_method(console, method)
     _show_missing(console, inside["missing"])
     _show_constants(console, inside, all_rows)
     _show_data(console, inside)
@@ -63,8 +63,8 @@ def _show_method(console: Console, facts: Facts) -> None:
     )
     table = output.table("", "kind", "type", "shape", "dim order", "memory", ">bytes")
     for what in ("inputs", "outputs"):
-        for index, one in enumerate(facts[what]):
-            table.add_row(f"{what[:-1]} {index}", *_cells(one))
+        for index, value in enumerate(facts[what]):
+            table.add_row(f"{what[:-1]} {index}", *_cells(value))
     _print(console, table)
     _show_operators(console, facts["operators"])
     _show_delegates(console, facts["delegates"])
@@ -86,7 +86,7 @@ def _shape(facts: Facts) -> str:
 
 
 def _list(numbers: list[int]) -> str:
-    return f"[{','.join(str(one) for one in numbers)}]"
+    return f"[{','.join(str(number) for number in numbers)}]"
 
 
 def _cells(facts: Facts) -> tuple[str, ...]:
@@ -120,44 +120,48 @@ def _short(content: Any, most: int = 40) -> str:
 
 def _show_operators(console: Console, operators: list[Facts]) -> None:
     table = output.table("operator", ">calls", "types")
-    for one in operators:
-        table.add_row(plain(one["name"]), str(one["calls"]), ", ".join(one["dtypes"]))
+    for operator in operators:
+        table.add_row(
+            plain(operator["name"]),
+            str(operator["calls"]),
+            ", ".join(operator["dtypes"]),
+        )
     _print(console, table)
 
 
 def _show_delegates(console: Console, delegates: list[Facts]) -> None:
     table = output.table("delegate", ">calls", ">bytes", "stored", "compile specs")
-    for one in delegates:
-        specs = ", ".join(spec["key"] for spec in one["compile_specs"])
+    for delegate in delegates:
+        specs = ", ".join(spec["key"] for spec in delegate["compile_specs"])
         table.add_row(
-            plain(one["id"]),
-            str(one["calls"]),
-            f"{one['bytes']:,}",
-            one["location"],
+            plain(delegate["id"]),
+            str(delegate["calls"]),
+            f"{delegate['bytes']:,}",
+            delegate["location"],
             plain(specs) or "-",
         )
     _print(console, table)
-    for one in delegates:
-        _show_nodes(console, one["index"], one.get("nodes", []))
+    for delegate in delegates:
+        _show_nodes(console, delegate["index"], delegate.get("nodes", []))
 
 
 def _show_nodes(console: Console, index: int, nodes: list[Facts]) -> None:
     """A node, and below it what runs it, if that is known."""
     table = output.table(">node", f"of delegate {index}")
-    for number, one in enumerate(nodes):
-        inputs, outputs = (" ".join(one[k][:_MOST_ENDS]) for k in _ENDS)  # no bias
-        lines = [f"{one['kind']} {inputs} -> {outputs}"]
-        if "kernel" in one:
-            variant = f"{one['variant']}: " if one["variant"] else ""
-            lines.append(f"  {variant}{one['kernel']} ({one['why']})")
+    for number, node in enumerate(nodes):
+        inputs, outputs = (" ".join(node[k][:_MOST_ENDS]) for k in _ENDS)  # no bias
+        lines = [f"{node['kind']} {inputs} -> {outputs}"]
+        if "kernel" in node:
+            variant = f"{node['variant']}: " if node["variant"] else ""
+            lines.append(f"  {variant}{node['kernel']} ({node['why']})")
         table.add_row(str(number), "\n".join(map(plain, lines)))
     _print(console, table)
 
 
 def _show_planned(console: Console, planned: list[Facts]) -> None:
     table = output.table(">planned memory", ">tensors", ">bytes")
-    for one in planned:
-        table.add_row(str(one["id"]), str(one["tensors"]), f"{one['bytes']:,}")
+    for memory in planned:
+        table.add_row(str(memory["id"]), str(memory["tensors"]), f"{memory['bytes']:,}")
     _print(console, table)
 
 
@@ -165,38 +169,40 @@ def _show_values(console: Console, facts: Facts) -> None:
     table = output.table(
         ">value", "kind", "type", "content", "order", "memory", ">bytes"
     )
-    for one in facts["values"]:
-        table.add_row(str(one["value"]), *_cells(one))
+    for item in facts["values"]:
+        table.add_row(str(item["value"]), *_cells(item))
     _print(console, table)
     table = output.table(">instruction", "kind", "name", "arguments")
-    for one in facts["instructions"]:
-        arguments = " ".join(str(index) for index in one["args"])
-        if "target" in one:
-            arguments += f" -> {one['target']}"
-        name = plain(one.get("name", "-"))
-        table.add_row(str(one["index"]), one["kind"], name, arguments)
+    for item in facts["instructions"]:
+        arguments = " ".join(str(index) for index in item["args"])
+        if "target" in item:
+            arguments += f" -> {item['target']}"
+        name = plain(item.get("name", "-"))
+        table.add_row(str(item["index"]), item["kind"], name, arguments)
     _print(console, table)
 
 
 def _show_constants(console: Console, facts: Facts, all_rows: bool) -> None:
-    found = facts["constants"]
+    constants = facts["constants"]
     console.print(
-        f"\n[bold]constants[/]: {found['count']}, {counted(found['bytes'], 'byte')}"
-        f"{' inside the FlatBuffer' if found['inline'] else ''}; no instruction uses "
-        f"{found['unused_count']} of them ({counted(found['unused_bytes'], 'byte')})"
+        f"\n[bold]constants[/]: {constants['count']},"
+        f" {counted(constants['bytes'], 'byte')}"
+        f"{' inside the FlatBuffer' if constants['inline'] else ''};"
+        f" no instruction uses {constants['unused_count']} of them"
+        f" ({counted(constants['unused_bytes'], 'byte')})"
     )
-    items = sorted(found["items"], key=lambda one: one["used"])
+    items = sorted(constants["items"], key=lambda constant: constant["used"])
     shown = items if all_rows else items[:_MOST_ROWS]
     if shown:
         table = output.table(">constant", "type", "shape", ">bytes", "", "name")
-        for one in shown:
+        for constant in shown:
             table.add_row(
-                str(one["index"]),
-                one["dtype"] or "-",
-                _shape(one),
-                f"{one['bytes']:,}",
-                "" if one["used"] else "unused",
-                plain(one["name"] or ""),
+                str(constant["index"]),
+                constant["dtype"] or "-",
+                _shape(constant),
+                f"{constant['bytes']:,}",
+                "" if constant["used"] else "unused",
+                plain(constant["name"] or ""),
             )
         _print(console, table)
     if len(shown) < len(items):
@@ -206,36 +212,36 @@ def _show_constants(console: Console, facts: Facts, all_rows: bool) -> None:
 def _show_missing(console: Console, items: list[Facts]) -> None:
     """Calls that Ember has no kernel for."""
     table = output.table("missing", ">instruction", "types", "remedy")
-    for one in items:
-        types = plain(", ".join(one["dtypes"]))
-        where = str(one["instruction"])
-        table.add_row(plain(one["op"]), where, types, plain(one["remedy"]))
+    for gap in items:
+        types = plain(", ".join(gap["dtypes"]))
+        where = str(gap["instruction"])
+        table.add_row(plain(gap["op"]), where, types, plain(gap["remedy"]))
     _print(console, table)
 
 
 def _show_data(console: Console, facts: Facts) -> None:
     states = facts["initial_states"]
     if states:
-        total = sum(one["bytes"] for one in states)
+        total = sum(state["bytes"] for state in states)
         console.print(
             f"[bold]initial states[/]: {len(states)}, {counted(total, 'byte')}"
         )
     if facts["external_constants"]:
         table = output.table("external constant", "type", "shape", ">bytes")
-        for one in facts["external_constants"]:
-            name = plain(one["name"] or "-")
-            table.add_row(name, one["dtype"], _shape(one), f"{one['bytes']:,}")
+        for item in facts["external_constants"]:
+            name = plain(item["name"] or "-")
+            table.add_row(name, item["dtype"], _shape(item), f"{item['bytes']:,}")
         _print(console, table)
     if facts["segments"]:
         table = output.table(">segment", ">offset", ">bytes", "use")
-        for index, one in enumerate(facts["segments"]):
-            use = plain(one["use"])
-            table.add_row(str(index), f"{one['offset']:,}", f"{one['bytes']:,}", use)
+        for index, item in enumerate(facts["segments"]):
+            use = plain(item["use"])
+            table.add_row(str(index), f"{item['offset']:,}", f"{item['bytes']:,}", use)
         _print(console, table)
     if facts["named_data"]:
         table = output.table("named data", ">bytes")
-        for one in facts["named_data"]:
-            table.add_row(plain(one["key"]), f"{one['bytes']:,}")
+        for item in facts["named_data"]:
+            table.add_row(plain(item["key"]), f"{item['bytes']:,}")
         _print(console, table)
 
 
@@ -254,21 +260,21 @@ def _show_suites(console: Console, suites: list[Facts]) -> None:
 
 def _brief(values: list[Facts]) -> str:
     return ", ".join(
-        f"{one['dtype']}{_list(one['shape'])}"
-        if one["kind"] == "Tensor"
-        else _short(one["content"])
-        for one in values
+        f"{value['dtype']}{_list(value['shape'])}"
+        if value["kind"] == "Tensor"
+        else _short(value["content"])
+        for value in values
     )
 
 
 def _show_entries(console: Console, entries: list[Facts]) -> None:
     table = output.table("key", "type", "shape", "dim order", ">bytes")
-    for one in entries:
+    for entry in entries:
         table.add_row(
-            plain(one["key"]),
-            one["dtype"] or "-",
-            _shape(one),
-            _list(one["dim_order"]) if one["dim_order"] is not None else "-",
-            f"{one['bytes']:,}",
+            plain(entry["key"]),
+            entry["dtype"] or "-",
+            _shape(entry),
+            _list(entry["dim_order"]) if entry["dim_order"] is not None else "-",
+            f"{entry['bytes']:,}",
         )
     _print(console, table)

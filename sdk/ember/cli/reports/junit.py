@@ -18,18 +18,18 @@ def write(results: Sequence[Outcome], seconds: float, path: Path) -> None:
 
 
 def report(results: Sequence[Outcome], seconds: float) -> ET.Element:
-    boards = list(dict.fromkeys(one.board for one in results))
+    boards = list(dict.fromkeys(outcome.board for outcome in results))
     root = ET.Element("testsuites", _counts(results), time=f"{seconds:.3f}")
     for board in boards:
-        mine = [one for one in results if one.board == board]
+        mine = [outcome for outcome in results if outcome.board == board]
         suite = ET.SubElement(root, "testsuite", _counts(mine), name=board)
-        for one in mine:
-            _case(suite, one)
+        for outcome in mine:
+            _case(suite, outcome)
     return root
 
 
 def _counts(results: Sequence[Outcome]) -> dict[str, str]:
-    statuses = [one.status for one in results]
+    statuses = [outcome.status for outcome in results]
     return {
         "tests": str(len(statuses)),
         "failures": str(statuses.count("failed")),
@@ -37,12 +37,14 @@ def _counts(results: Sequence[Outcome]) -> dict[str, str]:
     }
 
 
-def _case(suite: ET.Element, one: Outcome) -> None:
-    case = ET.SubElement(suite, "testcase", name=one.name, classname=one.board)
-    if one.status == "passed":
+def _case(suite: ET.Element, outcome: Outcome) -> None:
+    case = ET.SubElement(suite, "testcase", name=outcome.name, classname=outcome.board)
+    if outcome.status == "passed":
         return
-    problem = ET.SubElement(case, _ELEMENTS[one.status], message=_text(one.message))
-    problem.text = _text(f"{one.message}\nagain: {one.again}")
+    problem = ET.SubElement(
+        case, _ELEMENTS[outcome.status], message=_text(outcome.message)
+    )
+    problem.text = _text(f"{outcome.message}\nagain: {outcome.again}")
 
 
 def _text(text: str) -> str:

@@ -19,16 +19,16 @@ def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
             peak = memory["peak"]
             if not peak["tensors"]:
                 continue
-            made = output.table("at the peak", "type", ">bytes", ">offset")
-            for one in peak["tensors"]:
-                row = (plain(one["name"]), plain(one["type"]))
-                made.add_row(*row, f"{one['bytes']:,}", f"{one['offset']:,}")
+            rows = output.table("at the peak", "type", ">bytes", ">offset")
+            for tensor in peak["tensors"]:
+                row = (plain(tensor["name"]), plain(tensor["type"]))
+                rows.add_row(*row, f"{tensor['bytes']:,}", f"{tensor['offset']:,}")
             console.print()
             console.print(
                 f"{plain(method['method'])}, planned memory {memory['id']}: most is"
                 f" in use at {_moment(peak)}: {counted(peak['bytes'], 'byte')}"
             )
-            console.print(made)
+            console.print(rows)
             if peak["more"]:
                 console.print(f"and {peak['more']} smaller ones")
 
@@ -41,11 +41,12 @@ def _moment(peak: Mapping[str, Any]) -> str:
 
 def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
     """What delegates take of the scratch, one at a time, and how well it is used."""
-    for one in facts.get("delegates", ()):
+    for delegate in facts.get("delegates", ()):
         console.print(
-            f"delegate {one['index']} of {plain(one['method'])}: scratch"
-            f" {counted(one['values'] + one['work'], 'byte')}, {one['values']:,} of"
-            f" them for values (at least {one['bound']:,})"
+            f"delegate {delegate['index']} of {plain(delegate['method'])}: scratch"
+            f" {counted(delegate['values'] + delegate['work'], 'byte')},"
+            f" {delegate['values']:,} of them for values"
+            f" (at least {delegate['bound']:,})"
         )
     if facts.get("packed"):
         console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
@@ -59,10 +60,10 @@ def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
 
 def show_pieces(console: Console, facts: Mapping[str, Any]) -> None:
     """What lies in each memory: what was linked, then regions by their C names."""
-    made = output.table("memory", "what", ">bytes")
-    for one in (*facts["sections"], *facts["regions"]):
-        made.add_row(one["memory"], plain(one["name"]), f"{one['bytes']:,}")
-    console.print(made)
+    rows = output.table("memory", "what", ">bytes")
+    for piece in (*facts["sections"], *facts["regions"]):
+        rows.add_row(piece["memory"], plain(piece["name"]), f"{piece['bytes']:,}")
+    console.print(rows)
 
 
 def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
@@ -81,7 +82,7 @@ def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
 
 def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
     """Why a plan is not one, and what would help: as `ember build` says it."""
-    names = ", ".join(dict.fromkeys(one["model"] for one in facts["methods"]))
+    names = ", ".join(dict.fromkeys(method["model"] for method in facts["methods"]))
     console.print(f"[red]{plain(refusal.what(facts, names or 'the model'))}[/]")
     for line in refusal.advice(facts):
         console.print(plain(line))

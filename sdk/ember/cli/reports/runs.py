@@ -9,6 +9,7 @@ from rich.console import Console
 
 from ember.cases import values
 from ember.cli.reports.builds import show_build
+from ember.cycles.estimate import Cycles
 from ember.files.tensors import Array
 from ember.output import plain, table
 from ember.run import run
@@ -30,7 +31,19 @@ def show_run(console: Console, log: run.RunLog) -> None:
         console.print(f"{log.built.board.name} cannot count instructions")
         return
     console.print(f"{log.unit}: load {log.load:,}, execute {log.execute:,}")
+    _show_cycles(console, log.load_cycles, log.execute_cycles)
     _show_nodes(console, log)
+
+
+def _show_cycles(console: Console, load: Cycles, execute: Cycles) -> None:
+    for title, before, after in (
+        ("zero wait states", load.core, execute.core),
+        ("with this board's memories", load.board, execute.board),
+    ):
+        if before is not None and after is not None:
+            console.print(
+                f"cycles, estimated, {title}: load {before:,}, execute {after:,}"
+            )
 
 
 def _output(value: values.Value, array: Array | values.Value) -> str:
@@ -53,7 +66,13 @@ def _numbers(numbers: Array) -> str:
 def _show_nodes(console: Console, log: run.RunLog) -> None:
     counts = sorted(log.nodes, key=lambda node: -(node.instructions or 0))
     shown = {node.index for node in counts[:_MOST_NODES]}
-    made = table(">node", "operator", "kernel", ">executions", f">{log.unit}")
+    estimated = log.execute_cycles.core is not None
+    figures = (
+        ">executions",
+        f">{log.unit}",
+        *([">cycles", ">here"] if estimated else []),
+    )
+    made = table(">node", "operator", "kernel", *figures)
     for node in log.nodes:
         if node.index in shown and node.instructions is not None:
             made.add_row(
@@ -62,6 +81,7 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
                 node.kernel or "",
                 f"{node.executions:,}",
                 f"{node.instructions:,}",
+                *_estimates(node.cycles.core, node.cycles.board),
             )
     if made.row_count:
         console.print()
@@ -76,8 +96,15 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
 def show_profile(console: Console, found: Profile, most: int) -> None:
     """Operators, then nodes, the costliest first."""
     console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
-    console.print(f"{found.unit}: load {found.load:,}, execute {found.execute:,}")
-    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit)
+    load = "" if found.load is None else f"load {found.load:,}, "
+    console.print(f"{found.unit}: {load}execute {found.execute:,}")
+    _show_cycles(
+        console,
+        Cycles(found.load_cycles, found.load_board_cycles),
+        Cycles(found.execute_cycles, found.execute_board_cycles),
+    )
+    estimated = ("cycles", "here") if found.execute_cycles is not None else ()
+    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit, *estimated)
     shown = [
         [_short(row.name), f"{len(row.nodes):,}", *_costs(row)]
         for row in found.operators
@@ -96,6 +123,8 @@ def show_profile(console: Console, found: Profile, most: int) -> None:
         console.print(f"and {len(found.nodes) - most} cheaper nodes: see --top")
     if rated:
         console.print(f"{_RATE}: multiply-accumulates for each of the {found.unit}")
+    if estimated:
+        console.print("here: cycles with this board's memories")
 
 
 def _show_table(
@@ -134,7 +163,13 @@ def _costs(row: Row) -> tuple[str, ...]:
         f"{row.moved:,}",
         f"{row.share:.1%}",
         f"{row.instructions:,}",
+        *_estimates(row.cycles, row.board_cycles),
     )
+
+
+def _estimates(*cycles: int | None) -> list[str]:
+    """Columns of cycles, where they are estimated."""
+    return [f"{one:,}" for one in cycles if one is not None]
 
 
 def show_changes(
@@ -153,9 +188,33 @@ def show_changes(
     ratio = after.execute / before.execute if before.execute else 0.0
     whole = (f"{before.execute:,}", "", f"{after.execute:,}", "", f"{ratio:.3f}")
     made.add_row("execute", "", *whole)
-    made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
+    if before.load is not None and after.load is not None:
+        made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
     console.print()
     console.print(made)
+    if None not in (before.execute_cycles, after.execute_cycles):
+        _show_changed_cycles(console, before, after, changes)
+
+
+def _show_changed_cycles(
+    console: Console, before: Profile, after: Profile, changes: list[Change]
+) -> None:
+    made = table("cycles, estimated", ">A", ">B", ">B/A")
+    for one in changes:
+        made.add_row(_short(one.name), *_cycles_beside(*one.cycles))
+    made.add_section()
+    whole = before.execute_cycles, after.execute_cycles
+    made.add_row("execute", *_cycles_beside(*whole))
+    here = before.execute_board_cycles, after.execute_board_cycles
+    made.add_row("execute, with the boards' memories", *_cycles_beside(*here))
+    made.add_row("load", *_cycles_beside(before.load_cycles, after.load_cycles))
+    console.print()
+    console.print(made)
+
+
+def _cycles_beside(old: int | None, new: int | None) -> tuple[str, ...]:
+    old, new = old or 0, new or 0
+    return f"{old:,}", f"{new:,}", f"{new / old:.3f}" if old else ""
 
 
 def _beside(change: Change) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def _of_method(
     hows: tuple[Moves, ...] = ("copy", "handle") if first.has_moves else ("copy",)
     found: dict[str, None] = {}
     for how in hows:
-        second = Execution(after, other, known, how)
+        second = Execution(after, other, known, how, first)
         found.update(dict.fromkeys(_differences(first, second)))
         found.update(dict.fromkeys(_overlaps(first, second)))
     return list(found)

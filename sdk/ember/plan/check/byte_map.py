@@ -17,15 +17,20 @@ NOTHING: Tokens = frozenset({(_NEVER, 0)})  # since the memory was lent
 
 
 class ByteMap:
-    """`tokens[n]` is what the bytes from `starts[n]` up to the next start may hold."""
+    """`tokens[n]` is what the bytes from `starts[n]` up to the next start may hold.
+
+    Addresses are relative to `bases[n]`: what is read is what was written, no copy.
+    """
 
     def __init__(self) -> None:
         self.starts = [0]
         self.tokens = [NOTHING]
+        self.bases = [0]
 
     def copy(self) -> ByteMap:
         made = ByteMap()
         made.starts, made.tokens = self.starts[:], self.tokens[:]
+        made.bases = self.bases[:]
         return made
 
     def read(self, start: int, end: int) -> Content:
@@ -37,7 +42,7 @@ class ByteMap:
             low = max(starts[at], start) - start
             stop = starts[at + 1] if at < last else end
             high = min(stop, end) - start
-            tokens = _moved(self.tokens[at], -start)
+            tokens = _moved(self.tokens[at], self.bases[at] - start)
             if found and found[-1][2] == tokens:
                 low = found.pop()[0]
             found.append((low, high, tokens))
@@ -47,48 +52,67 @@ class ByteMap:
     def write(self, start: int, content: Content) -> None:
         """Sets the bytes from `start` on to `content`, as read() gave it."""
         for low, high, tokens in content:
-            self._put(start + low, start + high, _moved(tokens, start))
+            self._put(start + low, start + high, tokens, start)
 
     def add(self, start: int, content: Content) -> None:
         """The bytes may also hold `content`."""
         end = start + (content[-1][1] if content else 0)
         self.write(start, union(self.read(start, end), content))
 
-    def _put(self, start: int, end: int, tokens: Tokens) -> None:
+    def _put(self, start: int, end: int, tokens: Tokens, base: int = 0) -> None:
         if start >= end:
             return
         first, last = bisect_left(self.starts, start), bisect_left(self.starts, end)
         ends_here = last < len(self.starts) and self.starts[last] == end
-        starts, now = [start], [tokens]
+        starts, now, bases = [start], [tokens], [base]
         if not ends_here:
             starts.append(end)
             now.append(self.tokens[last - 1])
+            bases.append(self.bases[last - 1])
         self.starts[first:last] = starts
         self.tokens[first:last] = now
+        self.bases[first:last] = bases
 
     def join(self, other: ByteMap) -> bool:
         """Adds what `other` holds; whether that changed anything."""
-        if self.starts == other.starts and self.tokens == other.tokens:
-            return False
         starts: list[int] = []
-        tokens: list[Tokens] = []
+        joined: list[tuple[Tokens, int]] = []
         grown = False
         mine = theirs = 0
         for start in dict.fromkeys(heapq.merge(self.starts, other.starts)):
             mine = _at(self.starts, mine, start)
             theirs = _at(other.starts, theirs, start)
-            both = self.tokens[mine] | other.tokens[theirs]
-            grown = grown or len(both) > len(self.tokens[mine])
-            if not tokens or tokens[-1] != both:
+            both = _either(
+                *(self.tokens[mine], self.bases[mine]),
+                *(other.tokens[theirs], other.bases[theirs]),
+            )
+            grown = grown or len(both[0]) > len(self.tokens[mine])
+            if not joined or joined[-1] != both:
                 starts.append(start)
-                tokens.append(both)
-        self.starts, self.tokens = starts, tokens
+                joined.append(both)
+        if grown:
+            self.starts = starts
+            self.tokens = [tokens for tokens, _ in joined]
+            self.bases = [base for _, base in joined]
         return grown
+
+
+def _either(
+    one: Tokens, base: int, other: Tokens, other_base: int
+) -> tuple[Tokens, int]:
+    """The tokens of both, and what their addresses are relative to."""
+    if base == other_base:
+        return (one if one == other else one | other), base
+    if one <= NOTHING:  # which is nowhere
+        return one | other, other_base
+    if other <= NOTHING:
+        return one | other, base
+    return _moved(one, base) | _moved(other, other_base), 0
 
 
 def _moved(tokens: Tokens, by: int) -> Tokens:
     """Tokens whose writes began `by` bytes later."""
-    if tokens is NOTHING:
+    if by == 0 or tokens is NOTHING:
         return tokens
     if len(tokens) == 1:
         ((what, origin),) = tokens

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -29,7 +29,7 @@ _OWN, _NAMES = -1, 0  # memories of what is not planned, and of values by their 
 _ENTRY = -1  # of a run
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Place:
     memory: int
     start: int
@@ -57,10 +57,16 @@ class _State:
 
 class Execution:
     """`moves` says what a MoveCall does: Ember copies the tensor, ExecuTorch makes the
-    target stand for the source. SdkError for an operator that is not known."""
+    target stand for the source. One that is only compared with `first` finds nothing by
+    names. SdkError for an operator that is not known."""
 
     def __init__(
-        self, program: Program, method: Method, known: KernelList, moves: Moves
+        self,
+        program: Program,
+        method: Method,
+        known: KernelList,
+        moves: Moves,
+        first: Execution | None = None,
     ) -> None:
         self.program = program
         self.method = method
@@ -76,6 +82,9 @@ class Execution:
         # By instruction (their number is the exit) and value.
         self.reads: dict[tuple[int, int], Content] = {}
         self.named: dict[tuple[int, int], Content] = {}  # by the names of values
+        self.has_names = first is None
+        # Contents that are equal, of both executions, are the same.
+        self.contents: dict[Content, Content] = first.contents if first else {}
         # By instruction, written value and another one of its arguments: by how many
         # bytes the other starts later.
         self.overlaps: dict[tuple[int, int, int], frozenset[int]] = {}
@@ -119,20 +128,20 @@ class Execution:
     def size(self, value: int) -> int:
         return self.bytes_of[value]
 
-    def _homes(self) -> dict[int, frozenset[_Place]]:
+    def _homes(self) -> dict[int, tuple[_Place, ...]]:
         """Where each tensor lies while no handle has moved."""
-        homes: dict[int, frozenset[_Place]] = {}
+        homes: dict[int, tuple[_Place, ...]] = {}
         name = 0
         for value, tensor in self.method.tensors:
             own = _Place(_OWN, name, name)
             place = tensor.allocation
             if place is not None:
                 own = _Place(place.memory_id, place.offset, name)
-            homes[value] = frozenset({own})
+            homes[value] = (own,)
             name += -(-max(tensor.nbytes, 1) // 16) * 16
         return homes
 
-    def places(self, state: _State, value: int) -> frozenset[_Place]:
+    def places(self, state: _State, value: int) -> Collection[_Place]:
         return state.handles.get(value) or self.homes[value]
 
     def tensors(self, state: _State, value: int) -> Iterator[int]:
@@ -238,8 +247,8 @@ class Execution:
         for memory, one in other.memory.items():
             grown = state.bytes(memory).join(one) or grown
         for value in {*state.handles, *other.handles}:
-            mine = self.places(state, value)
-            both = mine | self.places(other, value)
+            mine = frozenset(self.places(state, value))
+            both = mine.union(self.places(other, value))
             grown = grown or both != mine
             state.handles[value] = both
         for value in {*state.lists, *other.lists}:
@@ -275,7 +284,7 @@ class Execution:
         if isinstance(one, types.MoveCall):
             self._move(index, one, state)
         elif isinstance(one, types.KernelCall) and self.operator(one) == _VIEW:
-            state.handles[one.args[2]] = self.places(state, one.args[0])
+            state.handles[one.args[2]] = frozenset(self.places(state, one.args[0]))
         else:
             self._call(index, state)
 
@@ -300,7 +309,7 @@ class Execution:
         moved = self.method.values[target]
         planned = isinstance(moved, types.Tensor) and moved.allocation is not None
         if self.moves == "handle" or not planned:
-            state.handles[target] = self.places(state, source)
+            state.handles[target] = frozenset(self.places(state, source))
             return
         self._note_overlaps(index, target, [source], state)
         if self.overlaps.get((index, target, source)) == frozenset({0}):
@@ -314,8 +323,11 @@ class Execution:
     def _note(self, index: int, values: Iterable[int], state: _State) -> None:
         for value in values:
             size = self.size(value)
-            self.reads[index, value] = self._read(state, value, size)
-            self.named[index, value] = self._read(state, value, size, by_name=True)
+            found = self._read(state, value, size)
+            self.reads[index, value] = self.contents.setdefault(found, found)
+            if self.has_names:
+                named = self._read(state, value, size, by_name=True)
+                self.named[index, value] = self.contents.setdefault(named, named)
 
     def _note_overlaps(
         self, index: int, written: int, others: Iterable[int], state: _State
@@ -366,13 +378,14 @@ class Execution:
     ) -> None:
         places = self.places(state, value)
         for place in places:
-            planned, names = state.bytes(place.memory), state.bytes(_NAMES)
-            if len(places) == 1:
-                planned.write(place.start, content)
-                names.write(place.name, named)
-            else:
-                planned.add(place.start, content)
-                names.add(place.name, named)
+            maps = [(state.bytes(place.memory), place.start, content)]
+            if self.has_names:
+                maps.append((state.bytes(_NAMES), place.name, named))
+            for bytes_, start, what in maps:
+                if len(places) == 1:
+                    bytes_.write(start, what)
+                else:
+                    bytes_.add(start, what)
 
 
 @functools.cache

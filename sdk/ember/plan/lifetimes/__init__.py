@@ -26,7 +26,7 @@ from ember.program.remembered import remembered
 from ember.program.types import ALIGN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Storage:
     """Bytes of one planned memory that a value, or several, lie in."""
 
@@ -75,7 +75,9 @@ def _storages(lives: Lives) -> tuple[Storage, ...]:
 def _state(lives: Lives, at_entry: frozenset[int]) -> frozenset[int]:
     method = lives.flow.method
     kept = at_entry - lives.bases_of(method.inputs)
-    return kept | lives.bases_of(n for n, one in method.tensors if one.data_index > 0)
+    return kept | lives.bases_of(
+        n for n, tensor in method.tensors if tensor.data_index > 0
+    )
 
 
 def _groups(lives: Lives, touched: Iterable[int]) -> dict[int, list[int]]:

@@ -36,15 +36,15 @@ class Bases:
             for index in self.method.inputs
             if isinstance(self.method.values[index], types.Tensor)
         ]
-        state = [n for n, one in self.method.tensors if one.data_index > 0]
-        external = [n for n, one in self.method.tensors if one.is_external]
+        state = [n for n, tensor in self.method.tensors if tensor.data_index > 0]
+        external = [n for n, tensor in self.method.tensors if tensor.is_external]
         return frozenset([*inputs, *state, *external])
 
-    def meet(self, one: int, other: int) -> bool:
+    def meet(self, this: int, other: int) -> bool:
         """Whether two values share a byte of planned memory."""
-        a, b = self.places[one], self.places[other]
+        a, b = self.places[this], self.places[other]
         if a is None or b is None:
-            return one == other
+            return this == other
         return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
     def contains(self, outer: int, inner: int) -> bool:
@@ -70,7 +70,7 @@ class Bases:
         if self.flow.is_straight:
             return self._last_in_a_row(place, index)
         memory, start, end = place
-        found: set[int] = set()
+        writers: set[int] = set()
         whole: Spans = ((start, end),)
         waiting = [(at, whole) for at in self.flow.before(index)]
         seen = set(waiting)
@@ -81,19 +81,19 @@ class Bases:
                 if other is not None and other[0] == memory:
                     rest = _without(left, other[1], other[2])
                     if rest != left:
-                        found.add(writer)
+                        writers.add(writer)
                         left = rest
             if left and at >= 0:
-                new = {(one, left) for one in self.flow.before(at)} - seen
+                new = {(before, left) for before in self.flow.before(at)} - seen
                 waiting += new
                 seen |= new
-        return frozenset(found)
+        return frozenset(writers)
 
     def _written(self, at: int) -> frozenset[int]:
         if at < 0:
             return self.given
-        own = self.flow.effects[at]
-        return own.writes | own.updates
+        effect = self.flow.effects[at]
+        return effect.writes | effect.updates
 
     def _last_in_a_row(self, place: Place, index: int) -> frozenset[int]:
         """The same where each instruction goes on to the next."""
@@ -101,15 +101,15 @@ class Bases:
         at, memories, starts, ends, writers = self._writes
         here = (at < index) & (memories == memory) & (starts < end) & (ends > start)
         left: Spans = ((start, end),)
-        found: set[int] = set()
+        last: set[int] = set()
         for number in here.nonzero()[0][::-1]:
             rest = _without(left, int(starts[number]), int(ends[number]))
             if rest != left:
-                found.add(int(writers[number]))
+                last.add(int(writers[number]))
                 left = rest
             if not left:
                 break
-        return frozenset(found)
+        return frozenset(last)
 
     @functools.cached_property
     def _writes(self) -> Array:
@@ -128,8 +128,8 @@ class Bases:
         """An argument of a delegate that nothing has written yet is an output, or state
         where a kernel writes that value."""
         state = self._written_by_kernels()
-        for index, one in enumerate(self.flow.instructions):
-            if isinstance(one, types.DelegateCall):
+        for index, instruction in enumerate(self.flow.instructions):
+            if isinstance(instruction, types.DelegateCall):
                 new = frozenset(
                     value
                     for value in self.flow.effects[index].updates - state
@@ -140,16 +140,18 @@ class Bases:
 
     def _written_by_kernels(self) -> frozenset[int]:
         kernels = (
-            own.writes | own.updates
-            for own, one in zip(self.flow.effects, self.flow.instructions, strict=True)
-            if isinstance(one, types.KernelCall)
+            effect.writes | effect.updates
+            for effect, instruction in zip(
+                self.flow.effects, self.flow.instructions, strict=True
+            )
+            if isinstance(instruction, types.KernelCall)
         )
         return frozenset().union(*kernels)
 
     def _is_written_before(self, value: int, index: int) -> bool:
         if value in self.given or self.places[value] is None:
             return True
-        places = {self.places[one] for one in self._last_writers(value, index)}
+        places = {self.places[writer] for writer in self._last_writers(value, index)}
         return places == {self.places[value]}
 
     # ---- what lies where ---------------------------------------------------------
@@ -165,20 +167,20 @@ class Bases:
             base.update(dict.fromkeys(way[:-1], way[-1]))  # shorter next time
             return way[-1]
 
-        moves = (pair for own in self.flow.effects for pair in own.handles)
+        moves = (pair for effect in self.flow.effects for pair in effect.handles)
         for target, source in moves:
             if self._start_together(target, source):
                 base[root(source)] = root(target)
-        for own in self.flow.effects:
-            for target, source in itertools.product(own.writes, own.reads):
+        for effect in self.flow.effects:
+            for target, source in itertools.product(effect.writes, effect.reads):
                 here = self.places[target]
                 if here == self.places[source] and here and here[1] < here[2]:
                     base[root(source)] = root(target)  # written in place
         for value, index in self._unwritten():
             writers = self._last_writers(value, index) - {value}
             wide = self._widest(value, writers, index)
-            for one in {value, *writers} - {wide}:
-                outer, inner = root(wide), root(one)
+            for member in {value, *writers} - {wide}:
+                outer, inner = root(wide), root(member)
                 if outer != inner:
                     base[inner] = outer
         return {value: root(value) for value, _ in self.method.tensors}
@@ -190,8 +192,10 @@ class Bases:
             return min(writers, default=value)
         size = self._size(value)
         whole = sum(map(self._size, writers)) == size  # so none is over another
-        if not whole or not all(self.contains(value, one) for one in writers):
-            part = next(one for one in writers if not self.contains(one, value))
+        if not whole or not all(self.contains(value, writer) for writer in writers):
+            part = next(
+                writer for writer in writers if not self.contains(writer, value)
+            )
             raise SdkError(
                 f"{self.method.name}, instruction {index}: value {value} is"
                 f" read, but value {part} has overwritten part of it"
@@ -203,19 +207,19 @@ class Bases:
         assert place is not None
         return place[2] - place[1]
 
-    def _start_together(self, one: int, other: int) -> bool:
+    def _start_together(self, this: int, other: int) -> bool:
         """Whether a moved handle ends where it was, so that nothing moves."""
-        a, b = self.places[one], self.places[other]
+        a, b = self.places[this], self.places[other]
         return a is not None and b is not None and a[:2] == b[:2]
 
     def _unwritten(self) -> Iterator[tuple[int, int]]:
         """Reads (value, instruction) of planned values that nothing fills."""
         filled = set(self.given)
-        for own in self.flow.effects:
-            filled |= own.writes | {target for target, _ in own.handles}
-        for index, own in enumerate(self.flow.effects):
-            sources = {source for _, source in own.handles}
-            for value in sorted(own.reads | own.updates | sources):
+        for effect in self.flow.effects:
+            filled |= effect.writes | {target for target, _ in effect.handles}
+        for index, effect in enumerate(self.flow.effects):
+            sources = {source for _, source in effect.handles}
+            for value in sorted(effect.reads | effect.updates | sources):
                 if value not in filled and self.places[value] is not None:
                     yield value, index
         for value in self.method.outputs:
@@ -225,13 +229,13 @@ class Bases:
 
     def _extents(self) -> dict[int, Place]:
         """Memory, first byte and end of everything that lies in a base."""
-        found: dict[int, Place] = {}
+        extents: dict[int, Place] = {}
         for value, base in self.of.items():
             place = self.places[value]
             if place is not None:
-                memory, start, end = found.get(base, place)
-                found[base] = (memory, min(start, place[1]), max(end, place[2]))
-        return found
+                memory, start, end = extents.get(base, place)
+                extents[base] = (memory, min(start, place[1]), max(end, place[2]))
+        return extents
 
 
 def _place(tensor: types.Tensor) -> Place | None:
@@ -246,6 +250,6 @@ def _without(left: Spans, start: int, end: int) -> Spans:
     """Spans without [start, end)."""
     parts = ((a, min(b, start), max(a, end), b) for a, b in left)
     both = (
-        (one for one in ((a, b), (c, d)) if one[0] < one[1]) for a, b, c, d in parts
+        (span for span in ((a, b), (c, d)) if span[0] < span[1]) for a, b, c, d in parts
     )
-    return tuple(one for pair in both for one in pair)
+    return tuple(span for pair in both for span in pair)

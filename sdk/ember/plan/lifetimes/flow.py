@@ -21,13 +21,16 @@ class Flow:
 
     def _after(self, index: int) -> tuple[int, ...]:
         """Where instruction `index` may go on; their number is the exit."""
-        one = self.instructions[index]
-        if not isinstance(one, types.JumpFalseCall):
+        instruction = self.instructions[index]
+        if not isinstance(instruction, types.JumpFalseCall):
             return (index + 1,)
-        condition = self.method.values[one.condition]
-        if isinstance(condition, types.Bool) and one.condition not in self.variable:
-            return (index + 1,) if condition.value else (one.target,)
-        return tuple({index + 1, one.target})
+        condition = self.method.values[instruction.condition]
+        if (
+            isinstance(condition, types.Bool)
+            and instruction.condition not in self.variable
+        ):
+            return (index + 1,) if condition.value else (instruction.target,)
+        return tuple({index + 1, instruction.target})
 
     @functools.cached_property
     def is_straight(self) -> bool:
@@ -42,8 +45,8 @@ class Flow:
 
 def _reversed(successors: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Predecessors of each instruction and of the exit."""
-    found: list[list[int]] = [[] for _ in range(len(successors) + 1)]
+    before: list[list[int]] = [[] for _ in range(len(successors) + 1)]
     for index, after in enumerate(successors):
-        for one in after:
-            found[one].append(index)
-    return [tuple(one) for one in found]
+        for successor in after:
+            before[successor].append(index)
+    return [tuple(predecessors) for predecessors in before]

@@ -14,9 +14,16 @@ class Ground:
         self.bases = bases
         import numpy as np
 
-        of_base = ((one, bases.places[one]) for one in sorted(set(base.values())))
-        places = [(one, *place) for one, place in of_base if place is not None]
-        self.number = {one: number for number, (one, *_) in enumerate(places)}
+        of_base = (
+            (base_value, bases.places[base_value])
+            for base_value in sorted(set(base.values()))
+        )
+        places = [
+            (base_value, *place) for base_value, place in of_base if place is not None
+        ]
+        self.number = {
+            base_value: number for number, (base_value, *_) in enumerate(places)
+        }
         self.table = np.array(places, np.int64).reshape(-1, 4)
         self.alive = np.zeros(len(places), np.bool_)
 
@@ -30,7 +37,7 @@ class Ground:
     ) -> tuple[int, int] | None:
         """What is written over what: the first victim, of those that are alive and
         `more`, and the first base that meets it."""
-        victims = {one for base in written for one in self._under(base)} | set(more)
+        victims = {below for base in written for below in self._under(base)} | set(more)
         for victim in sorted(victims - written):
             for base in sorted(written):
                 if self.bases.meet(base, victim):

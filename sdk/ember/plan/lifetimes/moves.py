@@ -10,11 +10,11 @@ from ember.plan.lifetimes.lives import Lives
 
 def shared(bases: Bases) -> Mapping[int, int]:
     """The base of each value, after moves were joined."""
-    if not any(own.handles for own in bases.flow.effects):
+    if not any(effect.handles for effect in bases.flow.effects):
         return bases.of
     copies = _Copies(bases)
-    for index, own in enumerate(bases.flow.effects):
-        for target, source in own.handles:
+    for index, effect in enumerate(bases.flow.effects):
+        for target, source in effect.handles:
             copies.join(index, target, source)
     return copies.base
 
@@ -33,20 +33,20 @@ class _Copies:
         self.fixed = at_entry.union(bases.of[value] for value in bases.given)
 
     def join(self, index: int, target: int, source: int) -> None:
-        one, other = self.base[target], self.base[source]
-        if one == other or not self._are_alike(one, other):
+        this, other = self.base[target], self.base[source]
+        if this == other or not self._are_alike(this, other):
             return
-        inside = self.moves.get(one, set()) | self.moves.get(other, set()) | {index}
-        if any(at not in inside for at in self.points[one] & self.points[other]):
+        inside = self.moves.get(this, set()) | self.moves.get(other, set()) | {index}
+        if any(at not in inside for at in self.points[this] & self.points[other]):
             return
-        self.moves[one] = inside
-        self.points[one] = self.points[one].union(self.points[other])
-        self.base.update(dict.fromkeys(self.values[other], one))
-        self.values[one] += self.values.pop(other)
+        self.moves[this] = inside
+        self.points[this] = self.points[this].union(self.points[other])
+        self.base.update(dict.fromkeys(self.values[other], this))
+        self.values[this] += self.values.pop(other)
 
-    def _are_alike(self, one: int, other: int) -> bool:
+    def _are_alike(self, this: int, other: int) -> bool:
         """Both are planned in one memory, of one size, and neither inputs nor state."""
-        a, b = self.extent.get(one), self.extent.get(other)
-        if a is None or b is None or {one, other} & self.fixed:
+        a, b = self.extent.get(this), self.extent.get(other)
+        if a is None or b is None or {this, other} & self.fixed:
             return False
         return a[0] == b[0] and a[2] - a[1] == b[2] - b[1]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 Span = tuple[int, int]  # the first bit, and the one behind the last
 
@@ -33,11 +34,11 @@ class Pieces:
         return Pieces(of_value, of_base, bases)
 
     def bits(self, values: Iterable[int]) -> int:
-        found = 0
+        bits = 0
         for value in values:
             if value in self.of_value:
-                found |= _bits(self.of_value[value])
-        return found
+                bits |= _bits(self.of_value[value])
+        return bits
 
     def has(self, bits: int, base: int) -> bool:
         """Whether a piece of a base is in a set."""
@@ -71,6 +72,52 @@ class Pieces:
                     began[base] = number
                 else:
                     yield base, began.pop(base), number
+
+
+class Sets(Sequence[int]):
+    """Sets of pieces in a row, to be read from one to the next.
+
+    Each is kept as what it differs in from its neighbour: whole, those of a large
+    program would take its square in memory.
+    """
+
+    def __init__(self, backwards: Iterable[int]) -> None:
+        """Of the sets, the last one first."""
+        self._changes: list[tuple[int, int]] = []  # to the next: zeros, bits above them
+        last: int | None = None
+        now = 0
+        for before in backwards:
+            if last is None:
+                last = before
+            else:
+                changed = before ^ now
+                zeros = max(0, (changed & -changed).bit_length() - 1)
+                self._changes.append((zeros, changed >> zeros))
+            now = before
+        self._changes.reverse()
+        self._ends = {0: now, len(self._changes): last or 0}
+        self._at, self._now = 0, now
+
+    def __len__(self) -> int:
+        return len(self._changes) + 1
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        if isinstance(index, slice):
+            return [self[one] for one in range(*index.indices(len(self)))]
+        if index in self._ends:
+            return self._ends[index]
+        between = range(min(index, self._at), max(index, self._at))
+        for one in between:
+            zeros, changed = self._changes[one]
+            self._now ^= changed << zeros
+        self._at = index
+        return self._now
 
 
 def _bits(span: Span) -> int:

@@ -53,7 +53,7 @@ def sections(buffers: Sequence[Buffer]) -> Sections:
             else:
                 runs[number].append((began[number], section))
         before = together
-    return Sections(tuple(Moments(tuple(one)) for one in runs), len(kept))
+    return Sections(tuple(Moments(tuple(of_buffer)) for of_buffer in runs), len(kept))
 
 
 def _alive(buffers: Sequence[Buffer]) -> Iterator[int]:

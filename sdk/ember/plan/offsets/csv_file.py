@@ -26,17 +26,17 @@ def read(path: Path) -> dict[str, Buffer]:
                     f"{path} has no column {missing[0]!r}",
                     hint=f"its first line names the columns: {','.join(_COLUMNS)}",
                 )
-            found: dict[str, tuple[int, int, int]] = {}
+            by_id: dict[str, tuple[int, int, int]] = {}
             for row in rows:
                 where = f"{path}, line {rows.line_num}"
-                if row["id"] in found:
+                if row["id"] in by_id:
                     raise SdkError(f"{where}: id {row['id']} appears twice")
-                found[row["id"]] = _numbers(row, where)
+                by_id[row["id"]] = _numbers(row, where)
     except (OSError, UnicodeDecodeError) as error:
         raise SdkError(f"cannot read {path}: {error}") from error
-    if not found:
+    if not by_id:
         raise SdkError(f"{path} lists no buffers")
-    return _buffers(found)
+    return _buffers(by_id)
 
 
 def _numbers(row: dict[str, str], where: str) -> tuple[int, int, int]:

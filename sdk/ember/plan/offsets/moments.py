@@ -29,20 +29,20 @@ class Moments(Set[int]):
     @staticmethod
     def of_runs(runs: Iterable[Run]) -> Moments:
         """Of runs in any order, that may overlap; none is empty."""
-        found: list[Run] = []
+        merged: list[Run] = []
         for first, end in sorted(runs):
-            if found and first <= found[-1][1]:
-                found[-1] = (found[-1][0], max(found[-1][1], end))
+            if merged and first <= merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
             else:
-                found.append((first, end))
-        return Moments(tuple(found))
+                merged.append((first, end))
+        return Moments(tuple(merged))
 
     @property
     def last(self) -> int:
         return self.runs[-1][1] - 1
 
     def union(self, *others: Set[int]) -> Moments:
-        runs = (run for one in (self, *others) for run in Moments.of(one).runs)
+        runs = (run for moments in (self, *others) for run in Moments.of(moments).runs)
         return Moments.of_runs(runs)
 
     def __contains__(self, point: object) -> bool:
@@ -71,20 +71,22 @@ class Moments(Set[int]):
     def __and__(self, other: Set[object]) -> Moments:
         if isinstance(other, Moments):
             return Moments(tuple(_shared(self.runs, other.runs)))
-        return Moments.of(one for one in other if isinstance(one, int) and one in self)
+        return Moments.of(
+            moment for moment in other if isinstance(moment, int) and moment in self
+        )
 
     def __repr__(self) -> str:
         return f"Moments({self.runs})"
 
 
 def _shared(ours: tuple[Run, ...], theirs: tuple[Run, ...]) -> Iterator[Run]:
-    one = other = 0
-    while one < len(ours) and other < len(theirs):
-        first = max(ours[one][0], theirs[other][0])
-        end = min(ours[one][1], theirs[other][1])
+    this = other = 0
+    while this < len(ours) and other < len(theirs):
+        first = max(ours[this][0], theirs[other][0])
+        end = min(ours[this][1], theirs[other][1])
         if first < end:
             yield first, end
-        if ours[one][1] < theirs[other][1]:
-            one += 1
+        if ours[this][1] < theirs[other][1]:
+            this += 1
         else:
             other += 1

@@ -67,8 +67,8 @@ class Problem:
     def __init__(self, buffers: Sequence[Buffer], where: Sections) -> None:
         self.buffers = buffers
         self.where = where
-        runs = [run for own in where.of for run in own.runs]
-        counts = (len(own.runs) for own in where.of)
+        runs = [run for moments in where.of for run in moments.runs]
+        counts = (len(moments.runs) for moments in where.of)
         self._c = _Problem(
             len(buffers),
             where.count,
@@ -82,17 +82,17 @@ class Problem:
     def first_fit(self, order: Sequence[int], *, best: bool) -> list[int]:
         """Offsets, each buffer of `order` in the lowest (or smallest) gap."""
         offsets = _bytes([-1 if b.fixed is None else b.fixed for b in self.buffers])
-        made = _library().ember_offsets_first_fit(
+        success = _library().ember_offsets_first_fit(
             ctypes.byref(self._c), _indices(order), best, offsets
         )
-        if not made:
+        if not success:
             raise SdkError("not enough host memory to place buffers")
         return list(offsets)[:-1]
 
     def search(self, capacity: int, most_steps: int) -> list[int] | bool:
         """Offsets below `capacity`; False: there are none; True: it gave up."""
         offsets = _bytes([0] * len(self.buffers))
-        starts = [own.runs[0][0] for own in self.where.of]
+        starts = [moments.runs[0][0] for moments in self.where.of]
         order = sorted(range(len(starts)), key=starts.__getitem__)
         result = _library().ember_offsets_search(
             ctypes.byref(self._c), _indices(order), capacity, most_steps, offsets
@@ -116,10 +116,10 @@ class Problem:
         """
         where = _indices([0] * len(self.buffers))
         cells = [-1 if cost is None else cost for row in costs for cost in row]
-        made = _library().ember_offsets_spread(
+        status = _library().ember_offsets_spread(
             *(ctypes.byref(self._c), _indices(order), len(capacities)),
             *(_bytes(capacities), _bytes(cells), steps, where),
         )
-        if made != _FOUND:
+        if status != _FOUND:
             raise SdkError("not enough host memory to place buffers")
         return list(where)[:-1]

@@ -58,7 +58,9 @@ def place(
 
 def _problem(buffers: Sequence[Buffer]) -> tuple[native.Problem, list[int]]:
     """The buffers that need room, and their numbers."""
-    numbers = [n for n, one in enumerate(buffers) if one.size > 0 and one.points]
+    numbers = [
+        n for n, buffer in enumerate(buffers) if buffer.size > 0 and buffer.points
+    ]
     chosen = [buffers[number] for number in numbers]
     return native.Problem(chosen, of.sections(chosen)), numbers
 
@@ -74,8 +76,8 @@ def _height(problem: native.Problem, offsets: Sequence[int]) -> int:
 def _orders(problem: native.Problem) -> Iterator[list[int]]:
     """Ways to take the buffers: what is hard to place first."""
     size = [buffer.size for buffer in problem.buffers]
-    length = [len(own) for own in problem.where.of]
-    start = [own.runs[0][0] for own in problem.where.of]
+    length = [len(moments) for moments in problem.where.of]
+    start = [moments.runs[0][0] for moments in problem.where.of]
     keys: tuple[Callable[[int], tuple[int, ...]], ...] = (
         lambda n: (-size[n], -length[n]),
         lambda n: (-size[n] * length[n],),
@@ -89,18 +91,18 @@ def _orders(problem: native.Problem) -> Iterator[list[int]]:
 
 def _by_orders(problem: native.Problem, bound: int) -> tuple[list[int], int]:
     """The best of first and best fit over the orders; the earliest where they tie."""
-    found: list[int] = []
+    lowest: list[int] = []
     least: int | None = None
     for order in _orders(problem):
         for best in (False, True):
             offsets = problem.first_fit(order, best=best)
             height = _height(problem, offsets)
             if least is None or height < least:
-                found, least = offsets, height
+                lowest, least = offsets, height
             if least <= bound:
-                return found, least
+                return lowest, least
     assert least is not None
-    return found, least
+    return lowest, least
 
 
 def _by_search(
@@ -115,12 +117,12 @@ def _by_search(
     step = _step(problem)
     proved, target, failed = bound, enough, enough
     while height > enough:
-        found = problem.search(target, steps)
-        if isinstance(found, list):
-            best, height = found, _height(problem, found)
+        answer = problem.search(target, steps)
+        if isinstance(answer, list):
+            best, height = answer, _height(problem, answer)
         else:
             failed = target // step * step
-            proved = proved if found else (target // step + 1) * step
+            proved = proved if answer else (target // step + 1) * step
         target = failed + (height - failed) // (2 * step) * step
         if target == failed:
             break

@@ -55,13 +55,13 @@ class _Search:
         self.capacities = list(capacities)
         self.steps = steps
         self.nowhere = len(capacities)
-        worst = 1 + sum(max((c or 0 for c in one.costs), default=0) for one in items)
+        worst = 1 + sum(max((c or 0 for c in item.costs), default=0) for item in items)
         # One more memory for what finds no room; any other is better.
         self.costs = [
-            (*one.costs, worst * (1 + of.padded(one.buffer) // 16)) for one in items
+            (*item.costs, worst * (1 + of.padded(item.buffer) // 16)) for item in items
         ]
         self.tries = 0  # packings that putting back may still try
-        self.used = [n for n, one in enumerate(items) if one.buffer.size > 0]
+        self.used = [n for n, item in enumerate(items) if item.buffer.size > 0]
 
     def found(self) -> Assignment:
         where = self._assigned(self.capacities)
@@ -118,17 +118,17 @@ class _Search:
     def _room(self, memory: int, where: Sequence[int]) -> int:
         """Bytes of a memory beside the blocks in it."""
         blocks = (
-            of.padded(one.buffer)
-            for one, there in zip(self.items, where, strict=True)
-            if one.alone and there == memory
+            of.padded(item.buffer)
+            for item, there in zip(self.items, where, strict=True)
+            if item.alone and there == memory
         )
         return self.capacities[memory] - sum(blocks)
 
     def _members(self, memory: int, where: Sequence[int]) -> list[int]:
         return [
             number
-            for number, one in enumerate(self.items)
-            if where[number] == memory and not one.alone
+            for number, item in enumerate(self.items)
+            if where[number] == memory and not item.alone
         ]
 
     def _packed(self, memory: int, where: Sequence[int]) -> Placement:

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ember import paths, program, writing
+from ember import kept, paths, program, writing
 from ember.errors import SdkError
 from ember.files import documents
 from ember.plan.passes.edit import Draft
-from ember.plan.passes.execute import Computer, Scenario, Subject
-from ember.plan.passes.outcome import Outcome
+from ember.plan.passes.execute import Computer, Executable, Scenario
+from ember.plan.passes.outcome import PassOutcome
 
 _KEPT = 64  # entries
 
 
 @dataclass(frozen=True)
-class Entry:
+class CacheEntry:
     """A program, and a file of facts beside it."""
 
     place: Path  # without suffix
@@ -27,40 +27,44 @@ class Entry:
     @staticmethod
     def of(
         here: Computer,
-        reference: Subject,
+        reference: Executable,
         runs: Sequence[Scenario],
         names: Sequence[str],
         keep: frozenset[int],
-    ) -> Entry:
+    ) -> CacheEntry:
         digest = hashlib.sha256(here.firmware.name.encode())
-        digest.update(_code())
-        for record in here.records([(reference, one) for one in runs]):
+        digest.update(kept.modules_digest())
+        for record in here.records([(reference, scenario) for scenario in runs]):
             of_record = hashlib.sha256()
             for piece in record:
                 of_record.update(piece)
             digest.update(of_record.digest())
         digest.update(json.dumps([list(names), sorted(keep)]).encode())
         folder = paths.writable_folder(paths.cache() / "passes")
-        return Entry(folder / digest.hexdigest()[:32])
+        return CacheEntry(folder / digest.hexdigest()[:32])
 
-    def read(self, start: Draft) -> tuple[Draft, tuple[Outcome, ...]] | None:
+    def read(self, start: Draft) -> tuple[Draft, tuple[PassOutcome, ...]] | None:
         """What passes made of `start`: itself, where none helped."""
         try:
             facts = documents.read_json(self._facts)
-            outcomes = tuple(Outcome(**fields) for fields in facts["outcomes"])
+            outcomes = tuple(PassOutcome(**fields) for fields in facts["outcomes"])
             if facts["origins"] is None:
                 return start, outcomes
-            one = program.read(self._program)
-            origins = {name: tuple(own) for name, own in facts["origins"].items()}
+            packed = program.read(self._program)
+            origins = {
+                name: tuple(numbers) for name, numbers in facts["origins"].items()
+            }
         except (OSError, SdkError, ValueError, KeyError, TypeError):
             return None
-        return Draft(one, origins), outcomes
+        return Draft(packed, origins), outcomes
 
-    def write(self, start: Draft, draft: Draft, outcomes: Sequence[Outcome]) -> None:
+    def write(
+        self, start: Draft, draft: Draft, outcomes: Sequence[PassOutcome]
+    ) -> None:
         changed = draft is not start
         facts = {
             "origins": draft.origins if changed else None,
-            "outcomes": [asdict(one) for one in outcomes],
+            "outcomes": [asdict(outcome) for outcome in outcomes],
         }
         if changed:
             writing.write(self._program, program.content(draft.program))
@@ -76,18 +80,10 @@ class Entry:
         return self.place.with_suffix(".json")
 
 
-def _code() -> bytes:
-    """A hash of everything that the results depend on."""
-    digest = hashlib.sha256()
-    for path in sorted(paths.package().rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.digest()
-
-
 def _forget_old(folder: Path) -> None:
-    def age(one: Path) -> float:
+    def age(path: Path) -> float:
         try:
-            return one.stat().st_mtime
+            return path.stat().st_mtime
         except FileNotFoundError:  # another process forgot it
             return 0
 

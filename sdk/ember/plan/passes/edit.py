@@ -24,12 +24,15 @@ class Draft:
         methods = list(self.program.methods)
         before = self.origins[methods[index].name]
         methods[index] = method
-        origins = {**self.origins, method.name: tuple(before[one] for one in order)}
+        origins = {**self.origins, method.name: tuple(before[place] for place in order)}
         return Draft(replace(self.program, methods=tuple(methods)), origins)
 
 
 def draft(program: Program) -> Draft:
-    numbers = {one.name: tuple(range(len(one.instructions))) for one in program.methods}
+    numbers = {
+        method.name: tuple(range(len(method.instructions)))
+        for method in program.methods
+    }
     return Draft(program, numbers)
 
 
@@ -44,16 +47,16 @@ def reordered(method: Method, order: Sequence[int]) -> Method:
     place = {
         old: bisect_left(kept, old)
         for old in {
-            one.target
-            for one in chain.instructions
-            if isinstance(one, types.JumpFalseCall)
+            instruction.target
+            for instruction in chain.instructions
+            if isinstance(instruction, types.JumpFalseCall)
         }
     }
 
-    def moved(one: types.Instruction) -> types.Instruction:
-        if isinstance(one, types.JumpFalseCall):
-            return replace(one, target=place[one.target])
-        return one
+    def moved(instruction: types.Instruction) -> types.Instruction:
+        if isinstance(instruction, types.JumpFalseCall):
+            return replace(instruction, target=place[instruction.target])
+        return instruction
 
     trace = chain.stacktrace
     chain = replace(
@@ -72,4 +75,4 @@ def without(method: Method, gone: frozenset[int]) -> tuple[Method, tuple[int, ..
 
 def with_values(method: Method, changed: Mapping[int, types.Value]) -> Method:
     values = enumerate(method.values)
-    return replace(method, values=tuple(changed.get(n, one) for n, one in values))
+    return replace(method, values=tuple(changed.get(n, value) for n, value in values))

@@ -38,15 +38,15 @@ _SMALL = 16  # bits from which integers may be indices
 
 
 @dataclass(frozen=True)
-class Subject:
+class Executable:
     """A program that is run, and its file."""
 
     program: Program
     content: bytes
 
     @staticmethod
-    def of(one: Program) -> Subject:
-        return Subject(one, program.content(one))
+    def of(executed: Program) -> Executable:
+        return Executable(executed, program.content(executed))
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,18 @@ class Computer:
 
     @functools.cached_property
     def firmware(self) -> Path:
-        folders = tuple(one.path for one in self.known.libraries)
+        folders = tuple(library.path for library in self.known.libraries)
         return self.firmware_of(self.board, Rules(folders=folders))
 
     def records(
-        self, pairs: Sequence[tuple[Subject, Scenario]]
+        self, pairs: Sequence[tuple[Executable, Scenario]]
     ) -> Iterator[list[bytes]]:
         """What the runner reads, in pieces."""
-        for index, (one, runs) in enumerate(pairs):
-            yield batch.parts(self._case(one, runs), index)
+        for index, (subject, runs) in enumerate(pairs):
+            yield batch.parts(self._case(subject, runs), index)
 
     def run(
-        self, pairs: Sequence[tuple[Subject, Scenario]]
+        self, pairs: Sequence[tuple[Executable, Scenario]]
     ) -> list[batch.Result | None]:
         """The result of each program; None where the runner did not reach it."""
         with tempfile.TemporaryDirectory(prefix="ember-passes-") as temporary:
@@ -90,16 +90,19 @@ class Computer:
                 count=False,
                 progress=lambda: results.stat().st_size,
             )
-            found = batch.answer(results.read_bytes()).results
-        return [*found, *(None for _ in range(len(pairs) - len(found)))]
+            results_before_end = batch.answer(results.read_bytes()).results
+        return [
+            *results_before_end,
+            *(None for _ in range(len(pairs) - len(results_before_end))),
+        ]
 
-    def _case(self, one: Subject, runs: Scenario) -> Case:
+    def _case(self, subject: Executable, runs: Scenario) -> Case:
         return Case(
             name="passes",
             path=Path(),
-            content=one.content,
+            content=subject.content,
             bundled=False,
-            program=one.program,
+            program=subject.program,
             data=self.data,
             runs=tuple(runs),
             rtol=0,
@@ -108,10 +111,10 @@ class Computer:
 
 
 def compare(
-    here: Computer, old: Subject, new: Subject, scenarios: Sequence[Scenario]
+    here: Computer, old: Executable, new: Executable, scenarios: Sequence[Scenario]
 ) -> Verdict:
     """Whether two programs give the same bits in all scenarios."""
-    pairs = [(one, runs) for one in (old, new) for runs in scenarios]
+    pairs = [(subject, runs) for subject in (old, new) for runs in scenarios]
     results = here.run(pairs)
     ran = False
     for before, after in zip(
@@ -125,8 +128,8 @@ def compare(
     return "same" if ran else "unknown"
 
 
-def _facts(one: batch.Result) -> object:
-    return one.status, one.stage, one.which, one.outputs
+def _facts(result: batch.Result) -> object:
+    return result.status, result.stage, result.which, result.outputs
 
 
 # ---- inputs ------------------------------------------------------------------------
@@ -137,16 +140,16 @@ def scenarios(model: Model) -> list[Scenario]:
     methods = model.program.methods
     numbers = np.random.default_rng(20)
     drawn = [
-        Run(one.name, tuple(_random(one, numbers)), ())
-        for one in methods
-        for _ in range(_RUNS if _macs(one) < _MOST_MACS else 1)
+        Run(method.name, tuple(_random(method, numbers)), ())
+        for method in methods
+        for _ in range(_RUNS if _macs(method) < _MOST_MACS else 1)
     ]
     zeros = [
-        Run(one.name, tuple(_zero(value) for value in one.input_values), ())
-        for one in methods
+        Run(method.name, tuple(_zero(value) for value in method.input_values), ())
+        for method in methods
     ]
-    own = _own(model)
-    return [tuple(drawn), tuple(zeros), *([own] if own else [])]
+    own_inputs = _own(model)
+    return [tuple(drawn), tuple(zeros), *([own_inputs] if own_inputs else [])]
 
 
 def _macs(method: Method) -> int:
@@ -159,16 +162,16 @@ def _own(model: Model) -> tuple[Run, ...]:
     try:
         if not inputs.is_case(model.path):
             return ()
-        found = cases.Found(model.name, model.path)
-        runs = cases.read(found, model.program).runs
+        case = cases.Found(model.name, model.path)
+        runs = cases.read(case, model.program).runs
     except SdkError:  # a case that is broken is no reason against its model
         return ()
-    return tuple(Run(one.method, one.inputs, ()) for one in runs)
+    return tuple(Run(run.method, run.inputs, ()) for run in runs)
 
 
 def _zero(value: program.Value) -> cases.Value:
     if isinstance(value, program.Tensor):
-        return cases.Tensor(value.dtype, np.zeros(value.sizes, value.dtype.numpy))
+        return cases.CaseTensor(value.dtype, np.zeros(value.sizes, value.dtype.numpy))
     return _scalar(value)
 
 
@@ -176,7 +179,7 @@ def _random(method: Method, numbers: np.random.Generator) -> Iterator[cases.Valu
     for value in method.input_values:
         if isinstance(value, program.Tensor):
             array = random(value.dtype, value.sizes, numbers)
-            yield cases.Tensor(value.dtype, array)
+            yield cases.CaseTensor(value.dtype, array)
         else:
             yield _scalar(value)
 

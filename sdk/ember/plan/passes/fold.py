@@ -16,7 +16,7 @@ from ember.kernels import KernelList
 from ember.plan import effects, lifetimes, trim
 from ember.plan.lifetimes import Storage
 from ember.plan.passes.edit import Draft, with_values, without
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, Executable
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -48,7 +48,7 @@ def _apply(
             everything = folding.apply(everything, index, results, folding.calls)
             cheap = folding.cheap(draft.program, results)
             small = folding.apply(small, index, results, cheap) if cheap else small
-    return [one for one in (everything, small) if one is not draft]
+    return [candidate for candidate in (everything, small) if candidate is not draft]
 
 
 class _Folding:
@@ -66,12 +66,12 @@ class _Folding:
         self.inexact = inexact
         self.known = known
         self.effects = effects.of(method, known)
-        found = lifetimes.of(method, known, check=False).storages
-        self.storages: list[Storage] = list(found)
+        storages = lifetimes.of(method, known, check=False).storages
+        self.storages: list[Storage] = list(storages)
         self.of_value = {
             value: number
-            for number, one in enumerate(self.storages)
-            for value in one.values
+            for number, storage in enumerate(self.storages)
+            for value in storage.values
         }
         self.fixed = self._fixed(keep)
         self.variable = effects.variable(method)
@@ -84,41 +84,41 @@ class _Folding:
     def _fixed(self, keep: frozenset[int]) -> frozenset[int]:
         """Storages that one instruction alone fills, for nobody else."""
         writers: dict[int, set[int]] = {}
-        for index, own in enumerate(self.effects):
-            moved = {target for target, _ in own.handles}
-            for value in own.writes | own.updates | moved:
+        for index, effect in enumerate(self.effects):
+            moved = {target for target, _ in effect.handles}
+            for value in effect.writes | effect.updates | moved:
                 if value in self.of_value:
                     writers.setdefault(self.of_value[value], set()).add(index)
         shown = {*self.method.inputs, *self.method.outputs}
         return frozenset(
             number
-            for number, one in enumerate(self.storages)
+            for number, storage in enumerate(self.storages)
             if len(writers.get(number, ())) == 1
-            and not one.is_state
-            and one.memory_id not in keep
-            and not shown & set(one.values)
-            and not any(self._tensor(value).is_dynamic for value in one.values)
+            and not storage.is_state
+            and storage.memory_id not in keep
+            and not shown & set(storage.values)
+            and not any(self._tensor(value).is_dynamic for value in storage.values)
         )
 
     def _tensor(self, value: int) -> types.Tensor:
-        found = self.method.values[value]
-        assert isinstance(found, types.Tensor)
-        return found
+        tensor = self.method.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor
 
     # ---- what can be folded ----------------------------------------------------------
 
     def _fold(self, index: int) -> bool:
         """Whether a call can be; its results are then known to later ones."""
-        own = self.effects[index]
-        written = {self.of_value.get(value, -1) for value in own.writes}
+        effect = self.effects[index]
+        written = {self.of_value.get(value, -1) for value in effect.writes}
         possible = (
             bool(written)
             and written <= self.fixed
-            and not own.updates
-            and not own.handles
+            and not effect.updates
+            and not effect.handles
             and self._is_pure(index)
-            and all(map(self._is_known, own.reads))
-            and all(self._fills(value) for value in own.writes)
+            and all(map(self._is_known, effect.reads))
+            and all(self._fills(value) for value in effect.writes)
         )
         if possible:
             self.done |= written
@@ -136,14 +136,14 @@ class _Folding:
 
     def _scalars(self, call: types.KernelCall) -> set[int]:
         """Arguments that are no tensors, and what lists of integers hold."""
-        found: set[int] = set()
+        scalars: set[int] = set()
         for index in call.args:
             value = self.method.values[index]
             if not isinstance(value, types.Tensor):
-                found.add(index)
+                scalars.add(index)
             if isinstance(value, types.IntList):
-                found.update(value.items)
-        return found
+                scalars.update(value.items)
+        return scalars
 
     def _is_known(self, value: int) -> bool:
         return self._tensor(value).is_constant or self.of_value.get(value) in self.done
@@ -160,8 +160,8 @@ class _Folding:
         wanted = self._wanted()
         if not wanted:
             return {}
-        one = Subject.of(self._program(program, list(wanted.values())))
-        (result,) = here.run([(one, [Run(self.method.name, (), ())])])
+        subject = Executable.of(self._program(program, list(wanted.values())))
+        (result,) = here.run([(subject, [Run(self.method.name, (), ())])])
         if result is None or result.status != batch.OK:
             return {}
         values = result.outputs[0].values
@@ -174,11 +174,11 @@ class _Folding:
     def _wanted(self) -> dict[int, int]:
         """Storages that are folded and needed, with the value that fills them."""
         read: set[int] = set()
-        for index, own in enumerate(self.effects):
+        for index, effect in enumerate(self.effects):
             if index not in self.calls:
-                sources = {source for _, source in own.handles}
-                read.update(own.reads | own.updates | sources)
-        needed = {self.of_value[one] for one in read if one in self.of_value}
+                sources = {source for _, source in effect.handles}
+                read.update(effect.reads | effect.updates | sources)
+        needed = {self.of_value[value] for value in read if value in self.of_value}
         return {
             self.of_value[value]: value
             for index in sorted(self.calls)
@@ -252,20 +252,26 @@ class _Folding:
     def cheap(self, program: Program, results: Results) -> frozenset[int]:
         """Calls whose results take no more room than the constants that go."""
         left = self._left(program)
-        found: set[int] = set()
+        cheap: set[int] = set()
         for group in self._groups(program, left):
-            made = {results[one] for one in self._written(group) if one in results}
-            read = {program.constants[one] for one in self._constants_of(group)}
-            if sum(map(len, made - left)) <= sum(map(len, read - left)):
-                found |= group
-        return frozenset(found)
+            new = {
+                results[storage]
+                for storage in self._written(group)
+                if storage in results
+            }
+            read = {
+                program.constants[constant] for constant in self._constants_of(group)
+            }
+            if sum(map(len, new - left)) <= sum(map(len, read - left)):
+                cheap |= group
+        return frozenset(cheap)
 
     def _left(self, program: Program) -> frozenset[Data]:
         """Constants that other calls than the folded ones read."""
         rest = without(self.method, self.calls)[0]
         others = [rest if m.name == rest.name else m for m in program.methods]
         used = replace(program, methods=tuple(others)).used_constants()
-        return frozenset(program.constants[one] for one in used)
+        return frozenset(program.constants[constant] for constant in used)
 
     def _constants_of(self, calls: Iterable[int]) -> set[int]:
         return {
@@ -279,10 +285,12 @@ class _Folding:
         """The folded calls by what connects them: results, and constants that go."""
         groups: list[tuple[set[int], set[object]]] = []
         for index in sorted(self.calls):
-            own = self.effects[index]
+            effect = self.effects[index]
             ties: set[object] = set(self._written([index]))
-            ties |= {self.of_value[v] for v in own.reads if v in self.of_value}
-            contents = {program.constants[one] for one in self._constants_of([index])}
+            ties |= {self.of_value[v] for v in effect.reads if v in self.of_value}
+            contents = {
+                program.constants[constant] for constant in self._constants_of([index])
+            }
             ties |= contents - left
             calls = {index}
             apart = []

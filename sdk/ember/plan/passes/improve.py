@@ -15,8 +15,8 @@ from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes import cache, execute, fold, in_place, join, order
 from ember.plan.passes.edit import Draft, draft
-from ember.plan.passes.execute import Computer, Subject
-from ember.plan.passes.outcome import Outcome
+from ember.plan.passes.execute import Computer, Executable
+from ember.plan.passes.outcome import PassOutcome
 from ember.plan.replan import replan
 from ember.program import Method, Program
 
@@ -38,13 +38,13 @@ _REASONS = {
 @dataclass(frozen=True)
 class Passed:
     draft: Draft
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[PassOutcome, ...]
 
 
 def improve(
     model: Model,
     packed: Program,
-    reference: Subject,
+    reference: Executable,
     here: Computer,
     names: Sequence[str],
     keep: frozenset[int],
@@ -52,37 +52,39 @@ def improve(
     """The program of a model, as it was `packed`, after the passes `names`. Its results
     must be those of `reference`. Planned memories with the ids of `keep` stay."""
     start = draft(packed)
-    if not names or not all(_is_free(one, here.known) for one in packed.methods):
+    if not names or not all(_is_free(method, here.known) for method in packed.methods):
         return Passed(start, ())
     work = _Work(start, reference, here, keep, execute.scenarios(model))
-    entry = cache.Entry.of(here, reference, work.runs, names, keep)
-    found = entry.read(start)
-    if found is None:
-        found = work.improve(names)
-        entry.write(start, *found)
-    return Passed(*found)
+    entry = cache.CacheEntry.of(here, reference, work.runs, names, keep)
+    cached = entry.read(start)
+    if cached is None:
+        cached = work.improve(names)
+        entry.write(start, *cached)
+    return Passed(*cached)
 
 
 def _is_free(method: Method, known: KernelList) -> bool:
     """Whether calls may get other indices: random numbers depend on them."""
-    random = any(known.operators[one].is_random for one in method.operator_names)
+    random = any(
+        known.operators[operator].is_random for operator in method.operator_names
+    )
     return len(method.chains) == 1 and not random
 
 
-Found = tuple[Draft, tuple[Outcome, ...]]
+Found = tuple[Draft, tuple[PassOutcome, ...]]
 
 
 @dataclass(frozen=True)
 class _Work:
     start: Draft
-    reference: Subject  # computes what the start does
+    reference: Executable  # computes what the start does
     here: Computer
     keep: frozenset[int]
     runs: Sequence[execute.Scenario]
 
     def improve(self, names: Sequence[str]) -> Found:
         """All passes in a row, compared once; one by one if the results differ."""
-        now, outcomes = self.start, list[Outcome]()
+        now, outcomes = self.start, list[PassOutcome]()
         for name in names:
             now, outcome = self._apply(name, now)
             outcomes.append(outcome)
@@ -91,43 +93,43 @@ class _Work:
         return self._one_by_one(names)
 
     def _one_by_one(self, names: Sequence[str]) -> Found:
-        now, outcomes = self.start, list[Outcome]()
+        now, outcomes = self.start, list[PassOutcome]()
         for name in names:
-            before = self.reference if now is self.start else Subject.of(now.program)
+            before = self.reference if now is self.start else Executable.of(now.program)
             better, outcome = self._apply(name, now)
             verdict = "same" if better is now else self._verdict(before, better)
             if verdict == "same":
                 now = better
             else:
-                outcome = Outcome(name, "dropped", reason=_REASONS[verdict])
+                outcome = PassOutcome(name, "dropped", reason=_REASONS[verdict])
             outcomes.append(outcome)
         return now, tuple(outcomes)
 
-    def _verdict(self, old: Subject, new: Draft) -> execute.Verdict:
-        return execute.compare(self.here, old, Subject.of(new.program), self.runs)
+    def _verdict(self, old: Executable, new: Draft) -> execute.Verdict:
+        return execute.compare(self.here, old, Executable.of(new.program), self.runs)
 
-    def _apply(self, name: str, now: Draft) -> tuple[Draft, Outcome]:
+    def _apply(self, name: str, now: Draft) -> tuple[Draft, PassOutcome]:
         """The draft after a pass; the same one when no proposal pays."""
         before = _sizes(now.program)
-        for one in ALL[name](now, self.here, self.keep):
-            packed = self._packed(one)
+        for candidate in ALL[name](now, self.here, self.keep):
+            packed = self._packed(candidate)
             after = _sizes(packed.program)
             saved = before.planned - after.planned
             shrunk = before.constants - after.constants
             gone = before.instructions - after.instructions
             gains = saved > 0 or shrunk > 0 or gone > 0
             if gains and saved >= 0 and saved + shrunk >= 0:
-                return packed, Outcome(name, "used", saved, shrunk, gone)
-        return now, Outcome(name, "idle")
+                return packed, PassOutcome(name, "used", saved, shrunk, gone)
+        return now, PassOutcome(name, "idle")
 
-    def _packed(self, one: Draft) -> Draft:
+    def _packed(self, candidate: Draft) -> Draft:
         """The draft as it would be written."""
         plans = [
             replan(method, self.here.known, self.keep, check=False)
-            for method in one.program.methods
+            for method in candidate.program.methods
         ]
-        made = replace(one.program, methods=tuple(plan.method for plan in plans))
-        return replace(one, program=trim.trimmed(made))
+        whole = replace(candidate.program, methods=tuple(plan.method for plan in plans))
+        return replace(candidate, program=trim.trimmed(whole))
 
 
 @dataclass(frozen=True)
@@ -137,9 +139,9 @@ class _Sizes:
     instructions: int
 
 
-def _sizes(one: Program) -> _Sizes:
+def _sizes(program: Program) -> _Sizes:
     return _Sizes(
-        planned=sum(method.planned_bytes for method in one.methods),
-        constants=sum(map(len, one.constants)),
-        instructions=sum(len(method.instructions) for method in one.methods),
+        planned=sum(method.planned_bytes for method in program.methods),
+        constants=sum(map(len, program.constants)),
+        instructions=sum(len(method.instructions) for method in program.methods),
     )

@@ -43,12 +43,12 @@ def _share(joining: Joining, index: int) -> bool:
 
 def _choices(joining: Joining, index: int) -> Iterator[tuple[int, int, int]]:
     """Storages of the result and of an argument, and where the latter would start."""
-    own = joining.effects[index]
-    if len(own.writes) != 1 or own.updates:
+    effect = joining.effects[index]
+    if len(effect.writes) != 1 or effect.updates:
         return
-    (out,) = own.writes
+    (out,) = effect.writes
     outer = joining.store_of(out)
-    for value in sorted(own.reads):
+    for value in sorted(effect.reads):
         inner = joining.store_of(value)
         if outer is None or inner is None or {outer, inner} & joining.fixed:
             continue
@@ -59,8 +59,8 @@ def _choices(joining: Joining, index: int) -> Iterator[tuple[int, int, int]]:
             yield outer, inner, start
 
 
-def are_alike(method: Method, one: int, other: int) -> bool:
-    a, b = method.values[one], method.values[other]
+def are_alike(method: Method, this: int, other: int) -> bool:
+    a, b = method.values[this], method.values[other]
     return (
         isinstance(a, types.Tensor)
         and isinstance(b, types.Tensor)

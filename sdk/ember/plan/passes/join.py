@@ -46,9 +46,9 @@ def _apply(
         if not is_straight(method, here):
             continue
         variable = effects.variable(method)
-        found = moves.of(method, draft.program, here, names, variable)
+        candidates = moves.of(method, draft.program, here, names, variable)
         joining = Joining(method, here, keep)
-        gone = frozenset(one.index for one in found if joining.take(one))
+        gone = frozenset(move.index for move in candidates if joining.take(move))
         if gone:
             joined = joining.method()
             after = after.with_method(index, *without(joined, gone))
@@ -58,8 +58,11 @@ def _apply(
 def is_straight(method: Method, here: Computer) -> bool:
     """Whether lifetimes depend on the order of instructions alone."""
     known = effects.of(method, here.known)
-    jumps = (isinstance(one, types.JumpFalseCall) for one in method.instructions)
-    return not any(own.handles for own in known) and not any(jumps)
+    jumps = (
+        isinstance(instruction, types.JumpFalseCall)
+        for instruction in method.instructions
+    )
+    return not any(effect.handles for effect in known) and not any(jumps)
 
 
 @dataclass
@@ -129,24 +132,24 @@ class Joining:
         self.live = {n: np.zeros(count, np.int64) for n in range(len(sizes))}  # bytes
         self.of_writers = self._writers()
         outputs = frozenset(method.outputs)
-        found = lifetimes.of(method, here.known, check=False).storages
-        for number, one in enumerate(found):
-            self.of_value.update(dict.fromkeys(one.values, number))
-            writers = {at for value in one.values for at in self.of_writers[value]}
+        storages = lifetimes.of(method, here.known, check=False).storages
+        for number, storage in enumerate(storages):
+            self.of_value.update(dict.fromkeys(storage.values, number))
+            writers = {at for value in storage.values for at in self.of_writers[value]}
             self.stores[number] = Store(
-                one.memory_id,
-                one.size,
-                one.points,
+                storage.memory_id,
+                storage.size,
+                storage.points,
                 sorted(writers),
-                one.is_state,
-                not outputs.isdisjoint(one.values),
-                dict(one.values),
+                storage.is_state,
+                not outputs.isdisjoint(storage.values),
+                dict(storage.values),
             )
             self._count(self.stores[number], 1)
         delegated = {
             value
-            for index, one in enumerate(method.instructions)
-            if isinstance(one, types.DelegateCall)
+            for index, instruction in enumerate(method.instructions)
+            if isinstance(instruction, types.DelegateCall)
             for value in self.effects[index].touched
         }
         self.fixed = {self.of_value.get(value) for value in delegated}
@@ -155,13 +158,13 @@ class Joining:
 
     def _writers(self) -> Mapping[int, list[int]]:
         """The instructions that write each value."""
-        found: dict[int, list[int]] = defaultdict(list)
+        writers: dict[int, list[int]] = defaultdict(list)
         for value in set(self.source.inputs):
-            found[value].append(ENTRY)
+            writers[value].append(ENTRY)
         for index in range(len(self.effects)):
             for value in self.written(index):
-                found[value].append(index)
-        return found
+                writers[value].append(index)
+        return writers
 
     def store_of(self, value: int) -> int | None:
         """The number of the storage that a value lies in."""
@@ -175,13 +178,13 @@ class Joining:
         return number
 
     def written(self, index: int) -> frozenset[int]:
-        own = self.effects[index]
-        return own.writes | own.updates
+        effect = self.effects[index]
+        return effect.writes | effect.updates
 
-    def meet(self, store: Store, one: int, other: int) -> bool:
+    def meet(self, store: Store, this: int, other: int) -> bool:
         """Whether two values of a storage share a byte."""
-        a, b = store.start(one), store.start(other)
-        return a < b + self._bytes(other) and b < a + self._bytes(one)
+        a, b = store.start(this), store.start(other)
+        return a < b + self._bytes(other) and b < a + self._bytes(this)
 
     def _bytes(self, value: int) -> int:
         tensor = self.source.values[value]
@@ -227,22 +230,22 @@ class Joining:
         they are read."""
         whole = self.stores[outer]
         parts = [self.stores[number] for number in places]
-        made, given = ([whole], parts) if move.joins else (parts, [whole])
+        new, given = ([whole], parts) if move.joins else (parts, [whole])
         spans = sorted((places[n], places[n] + self.stores[n].size) for n in places)
         apart = all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
-        end = max(one.points.last for one in made)
+        end = max(store.points.last for store in new)
         return (
-            all(one.writers == [move.index] and not one.is_state for one in made)
-            and not any(one.is_written(move.index, end) for one in given)
-            and not (move.joins and any(one.is_state for one in given))
+            all(store.writers == [move.index] and not store.is_state for store in new)
+            and not any(store.is_written(move.index, end) for store in given)
+            and not (move.joins and any(store.is_state for store in given))
             and (apart or not move.joins)
             and not self._shown([whole, *parts])
         )
 
     def _shown(self, stores: list[Store]) -> bool:
         """Whether an input would lie in the memory of an output."""
-        inputs = {n for n, one in enumerate(stores) if one.is_input}
-        outputs = {n for n, one in enumerate(stores) if one.is_output}
+        inputs = {n for n, store in enumerate(stores) if store.is_input}
+        outputs = {n for n, store in enumerate(stores) if store.is_output}
         return any(a != b for a in inputs for b in outputs)
 
     def join(self, gone: int | None, outer: int, places: Mapping[int, int]) -> bool:
@@ -250,7 +253,7 @@ class Joining:
         then writes nothing."""
         whole = self.stores[outer]
         inner = [self.stores[number] for number in places]
-        points = whole.points.union(*(one.points for one in inner))
+        points = whole.points.union(*(member.points for member in inner))
         if not self._is_lower(points, whole, inner):
             return False
         for number, start in places.items():
@@ -266,16 +269,16 @@ class Joining:
     def _is_lower(self, points: Moments, whole: Store, inner: list[Store]) -> bool:
         """Update the bytes alive; undo that if the peak would rise."""
         joined = replace(whole, points=points)
-        for one in (whole, *inner):
-            self._count(one, -1)
+        for store in (whole, *inner):
+            self._count(store, -1)
         self._count(joined, 1)
         live, peak = self.live[whole.memory_id], self.peak[whole.memory_id]
         spans = (live[first + 1 : end + 1] for first, end in points.runs)
         if all(int(span.max()) <= peak for span in spans):
             return True
         self._count(joined, -1)
-        for one in (whole, *inner):
-            self._count(one, 1)
+        for store in (whole, *inner):
+            self._count(store, 1)
         return False
 
     # ---- the result ------------------------------------------------------------------

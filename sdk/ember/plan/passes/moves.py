@@ -17,7 +17,7 @@ from ember.cases.values import TensorValue
 from ember.files.tensors import DType
 from ember.plan import effects, trim
 from ember.plan.effects import Effects
-from ember.plan.passes.execute import Computer, Subject
+from ember.plan.passes.execute import Computer, Executable
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -85,8 +85,10 @@ def of(
         alike.setdefault(_form(method, call), []).append(index)
     first = {group[0]: calls[group[0]] for group in alike.values()}
     seen = [_Probe(method, first, known, seed) for seed in range(_PATTERNS)]
-    results = here.run([(Subject.of(probe.program(program)), _RUN) for probe in seen])
-    found = []
+    results = here.run(
+        [(Executable.of(probe.program(program)), _RUN) for probe in seen]
+    )
+    moves = []
     for index, *others in alike.values():
         joins = method.operators[calls[index].op_index].name in JOINING
         matches = [
@@ -96,8 +98,8 @@ def of(
         same = _agreed(matches)
         if same:
             move = Move(index, *same, joins)
-            found += [move, *(_moved(method, move, other) for other in others)]
-    return sorted(found, key=lambda one: one.index)
+            moves += [move, *(_moved(method, move, other) for other in others)]
+    return sorted(moves, key=lambda item: item.index)
 
 
 _RUN = (Run("forward", (), ()),)
@@ -106,10 +108,10 @@ _Match = Mapping[tuple[int, int], frozenset[int]]
 
 
 def _is_fixed(
-    method: Method, call: types.KernelCall, own: Effects, variable: frozenset[int]
+    method: Method, call: types.KernelCall, effect: Effects, variable: frozenset[int]
 ) -> bool:
     """Whether shapes and arguments are the same in all runs."""
-    tensors = {*own.reads, *own.writes}
+    tensors = {*effect.reads, *effect.writes}
     for index in call.args:
         value = method.values[index]
         if isinstance(value, types.IntList) and variable & set(value.items):
@@ -117,9 +119,9 @@ def _is_fixed(
         scalar = not isinstance(value, types.Tensor | types.TensorList)
         if scalar and index in variable:
             return False
-    return not own.updates and all(
-        not _tensor(method, one).is_dynamic and _tensor(method, one).nbytes > 0
-        for one in tensors
+    return not effect.updates and all(
+        not _tensor(method, operand).is_dynamic and _tensor(method, operand).nbytes > 0
+        for operand in tensors
     )
 
 
@@ -130,13 +132,13 @@ _Form = tuple[types.Operator, tuple[int, ...], tuple[object, ...]]
 
 def _arguments(method: Method, call: types.KernelCall) -> list[int]:
     """The values of a call in the order in which it names them, each once."""
-    found: dict[int, None] = {}
+    arguments: dict[int, None] = {}
     for index in call.args:
-        found[index] = None
+        arguments[index] = None
         value = method.values[index]
         if isinstance(value, types.TensorList | types.IntList):
-            found.update(dict.fromkeys(value.items))
-    return list(found)
+            arguments.update(dict.fromkeys(value.items))
+    return list(arguments)
 
 
 def _form(method: Method, call: types.KernelCall) -> _Form:
@@ -163,7 +165,9 @@ def _moved(method: Method, like: Move, index: int) -> Move:
     """What another call of the same form moves."""
     calls = method.instructions[like.index], method.instructions[index]
     pairs = (
-        _arguments(method, one) for one in calls if isinstance(one, types.KernelCall)
+        _arguments(method, other)
+        for other in calls
+        if isinstance(other, types.KernelCall)
     )
     mine = dict(zip(*pairs, strict=True))
     parts = {mine[part]: start for part, start in like.parts.items()}
@@ -171,17 +175,17 @@ def _moved(method: Method, like: Move, index: int) -> Move:
 
 
 def _tensor(method: Method, value: int) -> types.Tensor:
-    found = method.values[value]
-    assert isinstance(found, types.Tensor)
-    return found
+    tensor = method.values[value]
+    assert isinstance(tensor, types.Tensor)
+    return tensor
 
 
 def _agreed(matches: Sequence[_Match]) -> tuple[int, dict[int, int]] | None:
     """The one place of every part that all patterns allow."""
     places: dict[tuple[int, int], frozenset[int]] = dict(matches[0])
-    for one in matches[1:]:
+    for match_ in matches[1:]:
         for pair in places:
-            places[pair] &= one.get(pair, frozenset())
+            places[pair] &= match_.get(pair, frozenset())
     if not places or any(len(starts) != 1 for starts in places.values()):
         return None
     whole = next(iter(places))[0]
@@ -243,30 +247,30 @@ class _Probe:
         return replace(call, args=tuple(map(number, call.args)))
 
     def _copy(self, index: int, value: int, number: _Number) -> int:
-        one = self.method.values[value]
-        if isinstance(one, types.TensorList | types.IntList):
-            one = replace(one, items=tuple(map(number, one.items)))
-        elif isinstance(one, types.Tensor):
-            one = self._own(index, value, one)
-        self.values.append(one)
+        value_ = self.method.values[value]
+        if isinstance(value_, types.TensorList | types.IntList):
+            value_ = replace(value_, items=tuple(map(number, value_.items)))
+        elif isinstance(value_, types.Tensor):
+            value_ = self._own(index, value, value_)
+        self.values.append(value_)
         if (index, value) in self.place:
             self.outputs.append(len(self.values) - 1)
         return len(self.values) - 1
 
-    def _own(self, index: int, value: int, one: types.Tensor) -> types.Tensor:
+    def _own(self, index: int, value: int, tensor: types.Tensor) -> types.Tensor:
         if value not in self.known[index].writes:
-            self.content[index, value] = content = self._bytes(one)
+            self.content[index, value] = content = self._bytes(tensor)
             self.constants.append(content)
             number = len(self.constants) - 1
-            return replace(one, data_index=number, allocation=None, extra=None)
+            return replace(tensor, data_index=number, allocation=None, extra=None)
         allocation = types.Allocation(1, self.size)
-        self.size += -(-one.nbytes // ALIGN) * ALIGN
+        self.size += -(-tensor.nbytes // ALIGN) * ALIGN
         self.place[index, value] = len(self.outputs)
-        return replace(one, data_index=0, allocation=allocation, extra=None)
+        return replace(tensor, data_index=0, allocation=allocation, extra=None)
 
-    def _bytes(self, one: types.Tensor) -> bytes:
-        most = 2 if one.dtype is DType.BOOL else 128  # no NaN, whose bits may change
-        return self.random.integers(0, most, one.nbytes).astype(np.uint8).tobytes()
+    def _bytes(self, tensor: types.Tensor) -> bytes:
+        most = 2 if tensor.dtype is DType.BOOL else 128  # no NaN, whose bits may change
+        return self.random.integers(0, most, tensor.nbytes).astype(np.uint8).tobytes()
 
     # ---- what came out ---------------------------------------------------------------
 
@@ -274,20 +278,26 @@ class _Probe:
         """Where the bytes of parts are in the whole; nothing where one is missing."""
         if result is None or result.status != batch.OK:
             return {}
-        own = self.known[index]
+        effect = self.known[index]
         values = result.outputs[0].values
-        written = {one: values[self.place[index, one]] for one in own.writes}
-        contents = {one: self.content[index, one] for one in own.reads}
+        written = {
+            target: values[self.place[index, target]] for target in effect.writes
+        }
+        contents = {source: self.content[index, source] for source in effect.reads}
         contents |= {
-            one: value.data
-            for one, value in written.items()
+            target: value.data
+            for target, value in written.items()
             if isinstance(value, TensorValue)
         }
-        wholes, parts = (own.writes, own.reads) if joins else (own.reads, own.writes)
+        wholes, parts = (
+            (effect.writes, effect.reads) if joins else (effect.reads, effect.writes)
+        )
         if len(wholes) != 1:
             return {}
         (whole,) = wholes
-        if joins and sum(len(contents[one]) for one in parts) != len(contents[whole]):
+        if joins and sum(len(contents[source]) for source in parts) != len(
+            contents[whole]
+        ):
             return {}
         step = _tensor(self.method, whole).dtype.itemsize
         return {

@@ -39,10 +39,12 @@ def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
 def _is_straight(method: Method, known: KernelList) -> bool:
     """Whether calls depend on each other by tensors alone."""
     return all(
-        isinstance(one, types.KernelCall | types.DelegateCall)
-        and not own.handles
-        and bool(own.writes | own.updates)
-        for one, own in zip(method.instructions, effects.of(method, known), strict=True)
+        isinstance(instruction, types.KernelCall | types.DelegateCall)
+        and not effect.handles
+        and bool(effect.writes | effect.updates)
+        for instruction, effect in zip(
+            method.instructions, effects.of(method, known), strict=True
+        )
     )
 
 
@@ -64,21 +66,36 @@ def _room(store: Storage) -> int:
     return -(-store.size // ALIGN) * ALIGN
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """Calls in a row."""
+
+    last: int
+    before: _Order | None
+
+    def calls(self) -> tuple[int, ...]:
+        found: list[int] = []
+        now: _Order | None = self
+        while now is not None:
+            found.append(now.last)
+            now = now.before
+        return tuple(reversed(found))
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     """An order under way; calls and storages as bits."""
 
     peak: int
     size: int  # alive now
-    last: int  # the call
+    order: _Order | None
     done: int
     ready: int
     live: int
-    before: _State | None
 
     @property
     def rank(self) -> tuple[int, int, int]:
-        return self.peak, self.size, self.last
+        return self.peak, self.size, self.order.last if self.order else -1
 
 
 @dataclass(frozen=True)
@@ -98,11 +115,11 @@ class Orders:
         self.stores = list(lifetimes.of(method, known, check=False).storages)
         self.of_value = {
             value: number
-            for number, one in enumerate(self.stores)
-            for value in one.values
+            for number, storage in enumerate(self.stores)
+            for value in storage.values
         }
-        self.rooms = [_room(one) for one in self.stores]
-        self.touched = [self._bits(own) for own in self.effects]
+        self.rooms = [_room(store) for store in self.stores]
+        self.touched = [self._bits(effect) for effect in self.effects]
         self.users = [0] * len(self.stores)
         for index, bits in enumerate(self.touched):
             for number in _ones(bits):
@@ -111,24 +128,26 @@ class Orders:
         self._depend()
         self.followers = [0] * self.count
         for index, needs in enumerate(self.needs):
-            for one in _ones(needs):
-                self.followers[one] |= 1 << index
+            for needed in _ones(needs):
+                self.followers[needed] |= 1 << index
         self.kept = sum(
-            1 << n for n, one in enumerate(self.stores) if self.count in one.points
+            1 << n for n, store in enumerate(self.stores) if self.count in store.points
         )
 
-    def _bits(self, own: Effects) -> int:
-        numbers = {self.of_value[one] for one in own.touched if one in self.of_value}
-        return sum(1 << one for one in numbers)
+    def _bits(self, effect: Effects) -> int:
+        numbers = {
+            self.of_value[value] for value in effect.touched if value in self.of_value
+        }
+        return sum(1 << number for number in numbers)
 
     # ---- dependences -----------------------------------------------------------------
 
     def _depend(self) -> None:
         users: dict[int, _Users] = {}  # by storage
         apart: int | None = None
-        for index, own in enumerate(self.effects):
-            written = own.writes | own.updates
-            for value in sorted(own.touched):
+        for index, effect in enumerate(self.effects):
+            written = effect.writes | effect.updates
+            for value in sorted(effect.touched):
                 here = users.setdefault(self.of_value.get(value, -1 - value), _Users())
                 if value in written:
                     self._write(index, value, here)
@@ -152,7 +171,7 @@ class Orders:
             for other, seen in users:
                 if self._meet(value, seen):
                     self._after(index, other)
-            users[:] = [one for one in users if not self._covers(value, one[1])]
+            users[:] = [user for user in users if not self._covers(value, user[1])]
         here.writers.append((index, value))
 
     def _covers(self, outer: int, inner: int) -> bool:
@@ -166,13 +185,13 @@ class Orders:
         if other != index:
             self.needs[index] |= 1 << other
 
-    def _meet(self, one: int, other: int) -> bool:
+    def _meet(self, this: int, other: int) -> bool:
         """Whether two values of one storage share a byte."""
-        if one == other or one not in self.of_value:
+        if this == other or this not in self.of_value:
             return True
-        values = self.stores[self.of_value[one]].values
-        a, b = values[one], values[other]
-        return a < b + self._bytes(other) and b < a + self._bytes(one)
+        values = self.stores[self.of_value[this]].values
+        a, b = values[this], values[other]
+        return a < b + self._bytes(other) and b < a + self._bytes(this)
 
     def _bytes(self, value: int) -> int:
         tensor = self.method.values[value]
@@ -197,18 +216,20 @@ class Orders:
             now = self._next(now, index)
         if now.peak <= self._least(start):
             return None
-        found = self._search(start, now.peak)
-        return tuple(_path(found)) if found and found.peak < now.peak else None
+        end = self._search(start, now.peak)
+        if end is None or end.order is None or end.peak >= now.peak:
+            return None
+        return end.order.calls()
 
     def _start(self) -> _State:
-        given = sum(1 << n for n, one in enumerate(self.stores) if -1 in one.points)
+        given = sum(1 << n for n, store in enumerate(self.stores) if -1 in store.points)
         ready = sum(1 << n for n, needs in enumerate(self.needs) if not needs)
         size = self._size(given)
-        return _State(size, size, -1, 0, ready, given, None)
+        return _State(size, size, None, 0, ready, given)
 
     def _least(self, start: _State) -> int:
         """No order has a lower peak than this."""
-        always = sum(1 << n for n, one in enumerate(self.stores) if one.is_state)
+        always = sum(1 << n for n, store in enumerate(self.stores) if store.is_state)
         kept = self._size(always)
         sizes = (kept + self._size(bits & ~always) for bits in self.touched)
         return max(start.size, *sizes) if self.count else start.size
@@ -228,39 +249,30 @@ class Orders:
                 live ^= 1 << number
                 size -= self.rooms[number]
         ready = state.ready & ~(1 << index)
-        for one in _ones(self.followers[index]):
-            if not self.needs[one] & ~done:
-                ready |= 1 << one
-        return _State(peak, size, index, done, ready, live, state)
+        for follower in _ones(self.followers[index]):
+            if not self.needs[follower] & ~done:
+                ready |= 1 << follower
+        return _State(peak, size, _Order(index, state.order), done, ready, live)
 
     def _search(self, start: _State, limit: int) -> _State | None:
         """The end of the best order of a beam whose peak is below `limit`; it goes on
         as the program does once all steps are taken."""
         beam, steps = [start], 0
         for depth in range(self.count):
-            found: dict[int, _State] = {}
+            states: dict[int, _State] = {}
             for state in beam:
                 most = None if steps < _STEPS else 1
                 for index in itertools.islice(_ones(state.ready), most):
                     new = self._next(state, index)
                     steps += 1
-                    other = found.get(new.done)
+                    other = states.get(new.done)
                     if new.peak < limit and (other is None or new.rank < other.rank):
-                        found[new.done] = new
+                        states[new.done] = new
             left = (_STEPS - steps) // (self.count - depth)
-            per_state = max(1, len(found) // max(1, len(beam)))
+            per_state = max(1, len(states) // max(1, len(beam)))
             width = max(1, min(_WIDEST, left // per_state))
-            beam = sorted(found.values(), key=lambda one: one.rank)[:width]
+            beam = sorted(states.values(), key=lambda candidate: candidate.rank)[:width]
         return beam[0] if beam else None
-
-
-def _path(state: _State) -> list[int]:
-    found: list[int] = []
-    now: _State | None = state
-    while now is not None and now.last >= 0:
-        found.append(now.last)
-        now = now.before
-    return found[::-1]
 
 
 def _ones(bits: int) -> Iterator[int]:

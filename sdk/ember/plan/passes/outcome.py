@@ -9,7 +9,7 @@ Status = Literal["used", "idle", "dropped"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PassOutcome:
     """The outcome of one pass; bytes and instructions are those it saved."""
 
     name: str

@@ -21,7 +21,7 @@ from ember.plan.regions.regions import (
     to_json,
     totals,
 )
-from ember.plan.regions.room import Home, Homes, NoRoomError, Placer, Shortage
+from ember.plan.regions.room import Home, Homes, NoRoomError, Placer, RegionShortage
 from ember.program import Method
 from ember.program.types import ALIGN
 from ember.select.selection import Selection
@@ -34,7 +34,7 @@ __all__ = [
     "NoRoomError",
     "Plan",
     "Region",
-    "Shortage",
+    "RegionShortage",
     "make",
     "make_all",
     "placed",
@@ -88,7 +88,7 @@ def placed(
     homes: Homes | None = None,
     lent: int = 0,
     linked: Mapping[str, int] | None = None,
-) -> tuple[list[Plan], list[Shortage]]:
+) -> tuple[list[Plan], list[RegionShortage]]:
     """Place several models side by side; they share scratch, and what is exclusive.
 
     The last `lent` bytes of the only model may be used again, by scratch. A region
@@ -129,11 +129,11 @@ def _scratch(placer: Placer, size: int, weights: str, lent: range) -> Region:
     inside = min(max(lent.stop - start, 0), size) if lent else 0
     placer.free[weights] += inside
     purpose = "scratch of the largest node"
-    found = placer.region("ember_temp", "temp", size, purpose)
-    if found.memory == weights:
-        return replace(found, lent=inside)
+    region = placer.region("ember_temp", "temp", size, purpose)
+    if region.memory == weights:
+        return replace(region, lent=inside)
     placer.free[weights] -= inside
-    return found
+    return region
 
 
 def _named(plan: Plan, prefix: str) -> Plan:
@@ -146,13 +146,13 @@ def _named(plan: Plan, prefix: str) -> Plan:
 
     methods = tuple(
         replace(
-            one,
-            arena=renamed(one.arena),
-            planned=tuple(map(renamed, one.planned)),
-            inputs=tuple(map(renamed, one.inputs)),
-            outputs=tuple(map(renamed, one.outputs)),
+            method,
+            arena=renamed(method.arena),
+            planned=tuple(map(renamed, method.planned)),
+            inputs=tuple(map(renamed, method.inputs)),
+            outputs=tuple(map(renamed, method.outputs)),
         )
-        for one in plan.methods
+        for method in plan.methods
     )
     return replace(plan, methods=methods)
 
@@ -233,7 +233,9 @@ def _planned(
     in `copied` are for copies of constants."""
     ids = range(1, len(method.planned_sizes))
     placed = dict(shared)
-    for number in sorted(ids, key=lambda one: (-method.planned_sizes[one], one)):
+    for number in sorted(
+        ids, key=lambda memory: (-method.planned_sizes[memory], memory)
+    ):
         size = method.planned_sizes[number]
         if size > 0 and number not in shared:
             name = f"{prefix}_planned_{number}"
@@ -249,7 +251,7 @@ def _lent(
     name: str, method: Method, values: Sequence[int | None], placer: Placer
 ) -> tuple[Region | None, ...]:
     """Regions for the tensors that the program leaves to the caller."""
-    found: list[Region | None] = []
+    regions: list[Region | None] = []
     for number, index in enumerate(values):
         value = method.values[index] if index is not None else None
         region = None
@@ -257,5 +259,5 @@ def _lent(
             purpose = f"{name.rsplit('_', 1)[1]} {number} of {method.name}"
             size = max(value.nbytes, 1)
             region = placer.region(f"{name}_{number}", "io", size, purpose)
-        found.append(region)
-    return tuple(found)
+        regions.append(region)
+    return tuple(regions)

@@ -28,7 +28,7 @@ def place(pairs: Sequence[Chosen], placer: Placer) -> None:
             if len(sizes) < 2:
                 continue
             key = (placer.model, f"ember_activations_{number}")
-            align = max(homes.of[one].align for one in sizes)
+            align = max(homes.of[method_key].align for method_key in sizes)
             placer.homes = replace(homes, of={**homes.of, key: Home(memory, align)})
             purpose = "activations of methods that never run together"
             region = placer.region(key[1], "planned", max(sizes.values()), purpose)
@@ -44,8 +44,8 @@ def _activation_regions(
     for prefix, method in zip(
         wanted.prefixes(chosen.methods), chosen.methods, strict=True
     ):
-        found = model.replanned.get(method.name)
-        for number in found.packed if found and not found.has_state else ():
+        replanned = model.replanned.get(method.name)
+        for number in replanned.packed if replanned and not replanned.has_state else ():
             size = method.planned_sizes[number]
             if size > 0:
                 yield method.name, (index, f"{prefix}_planned_{number}"), size
@@ -55,9 +55,9 @@ def kept_apart(pairs: Sequence[Chosen], homes: Homes) -> Iterator[str]:
     """A sentence on each exclusive method that shares nothing."""
     for index, name in sorted(frozenset[tuple[int, str]]().union(*homes.exclusive)):
         model, chosen = pairs[index]
-        found = model.replanned.get(name)
+        replanned = model.replanned.get(name)
         built = name in [method.name for method in chosen.methods]
-        if built and found and found.has_state:
+        if built and replanned and replanned.has_state:
             yield (
                 f"{model.name}/{name} keeps state from run to run:"
                 " its activations do not share memory with other methods"

@@ -25,15 +25,15 @@ def constants(model: Improved) -> dict[str, int]:
     }
 
 
-def _states(one: Program) -> int:
+def _states(program: Program) -> int:
     """Bytes that the image holds to fill planned memory with."""
-    return sum(len(piece) for segment in one.mutable_data for piece in segment)
+    return sum(len(piece) for segment in program.mutable_data for piece in segment)
 
 
 def activations(model: Improved, methods: Sequence[Method]) -> dict[str, int]:
     """Bytes of the memory that programs plan: ours, the least possible, theirs."""
-    found = [model.replanned.get(method.name) for method in methods]
-    pairs = list(zip(methods, found, strict=True))
+    plans = [model.replanned.get(method.name) for method in methods]
+    pairs = list(zip(methods, plans, strict=True))
     return {
         "planned": sum(p.planned if p else m.planned_bytes for m, p in pairs),
         "lower_bound": sum(p.lower_bound if p else m.planned_bytes for m, p in pairs),

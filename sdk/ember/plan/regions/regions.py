@@ -54,16 +54,23 @@ class Plan:
     @property
     def regions(self) -> list[Region]:
         """All regions in RAM."""
-        found = [self.temp] if self.temp else []
-        for one in self.methods:
-            found += [
-                r for r in (one.arena, *one.planned, *one.inputs, *one.outputs) if r
+        regions = [self.temp] if self.temp else []
+        for method in self.methods:
+            regions += [
+                r
+                for r in (
+                    method.arena,
+                    *method.planned,
+                    *method.inputs,
+                    *method.outputs,
+                )
+                if r
             ]
-        return list({region.name: region for region in found}.values())
+        return list({region.name: region for region in regions}.values())
 
     @property
     def method_arena(self) -> int:
-        return sum(one.arena.size for one in self.methods if one.arena)
+        return sum(method.arena.size for method in self.methods if method.arena)
 
     def to_json(self) -> dict[str, Any]:
         used = {memory.name: 0 for memory in self.board.memories}
@@ -95,11 +102,11 @@ def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
     """What one plan says, or what several together say."""
     if len(plans) == 1:
         return plans[0].to_json()
-    found = [plan.to_json() for plan in plans]
-    first = found[0]
+    facts = [plan.to_json() for plan in plans]
+    first = facts[0]
     counted: dict[str, int] = dict.fromkeys((m["name"] for m in first["memories"]), 0)
-    for one in found:
-        for memory in one["memories"]:
+    for of_plan in facts:
+        for memory in of_plan["memories"]:
             counted[memory["name"]] += memory["used"]
     counted[plans[0].stack_memory] -= sum(plan.stack for plan in plans[1:])
     shared = [region for plan in plans for region in plan.regions if region.shared]
@@ -109,16 +116,16 @@ def to_json(plans: Sequence[Plan]) -> dict[str, Any]:
     for region in once.values():
         counted[region.memory] += region.size
     return first | {
-        "memories": [one | {"used": counted[one["name"]]} for one in first["memories"]],
-        "method_arena": sum(one["method_arena"] for one in found),
-        "models": found,
+        "memories": [row | {"used": counted[row["name"]]} for row in first["memories"]],
+        "method_arena": sum(plan_facts["method_arena"] for plan_facts in facts),
+        "models": facts,
     }
 
 
 def totals(plans: Sequence[Plan]) -> tuple[int, int]:
     """Bytes of models, and of regions."""
-    regions = {region.name: region.size for one in plans for region in one.regions}
-    return sum(one.model_bytes for one in plans), sum(regions.values())
+    regions = {region.name: region.size for plan in plans for region in plan.regions}
+    return sum(plan.model_bytes for plan in plans), sum(regions.values())
 
 
 def rounded(size: int, step: int) -> int:

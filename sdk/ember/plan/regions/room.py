@@ -55,18 +55,18 @@ def guessed(board: Board) -> dict[str, int]:
     """Bytes by memory that are left for code and variables, where they leave half; and
     for what the boot ROM reads."""
     places = linker.place(board)
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     if header := linker.header_bytes(board):
-        found[places["vectors"]] = header
+        sizes[places["vectors"]] = header
     for role, size in _RESERVED.items():
         name = places[role]
         if board.memory(name).size > 2 * size:
-            found[name] = found.get(name, 0) + size
-    return found
+            sizes[name] = sizes.get(name, 0) + size
+    return sizes
 
 
 @dataclass(frozen=True)
-class Shortage:
+class RegionShortage:
     """A region that does not fit where it belongs; sizes are bytes."""
 
     purpose: str
@@ -89,7 +89,9 @@ class Shortage:
 class NoRoomError(SdkError):
     """Models do not fit a board."""
 
-    def __init__(self, names: str, board: Board, shortages: Sequence[Shortage]) -> None:
+    def __init__(
+        self, names: str, board: Board, shortages: Sequence[RegionShortage]
+    ) -> None:
         super().__init__(
             problem_list(
                 f"{names} does not fit {board.name}", list(map(str, shortages))
@@ -118,7 +120,7 @@ class Placer:
         where = Home(linker.place(board, {"stack": stack})["stack"])
         self.stack_memory = homes.of.get((0, "stack"), where).memory
         self.free[self.stack_memory] -= stack
-        self.shortages: list[Shortage] = []
+        self.shortages: list[RegionShortage] = []
 
     def place(self, role: Role, size: int, purpose: str, name: str = "") -> str:
         """The memory for `size` bytes; a problem is noted when there is none."""
@@ -127,7 +129,11 @@ class Placer:
         if home is not None:
             candidates = (self.board.memory(home.memory),)
         elif role != "weights":
-            allowed = [one for one in candidates if one.name not in self.homes.forbid]
+            allowed = [
+                candidate
+                for candidate in candidates
+                if candidate.name not in self.homes.forbid
+            ]
             candidates = tuple(allowed) or candidates
         size = rounded(size, ALIGN)
         for memory in candidates:
@@ -139,9 +145,9 @@ class Placer:
         self.free[roomiest.name] -= size
         return roomiest.name
 
-    def _shortage(self, purpose: str, size: int, memory: Memory) -> Shortage:
+    def _shortage(self, purpose: str, size: int, memory: Memory) -> RegionShortage:
         free = max(self.free[memory.name], 0)
-        return Shortage(purpose, memory.name, memory.size, free, size)
+        return RegionShortage(purpose, memory.name, memory.size, free, size)
 
     def region(self, name: str, role: Role, size: int, purpose: str) -> Region:
         if common := self.common.get((self.model, name)):

@@ -17,24 +17,24 @@ def model_bytes(model: Improved) -> int:
 
 def prefixes(methods: Sequence[Method]) -> list[str]:
     """A C identifier per method; numbered where names collide."""
-    found: list[str] = []
+    texts: list[str] = []
     for index, method in enumerate(methods):
         text = re.sub(r"\W", "_", method.name, flags=re.ASCII) or "method"
         text = text if text[0].isalpha() else f"m_{text}"
-        found.append(text if text not in found else f"{text}_{index}")
-    return found
+        texts.append(text if text not in texts else f"{text}_{index}")
+    return texts
 
 
 def shared_memories(model: Improved, methods: Sequence[Method]) -> dict[int, int]:
     """Bytes, by id, of memories in which several methods of a model keep state."""
-    found: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     for method in methods if len(methods) > 1 else ():
         replanned = model.replanned.get(method.name)
-        own = (*replanned.packed, *replanned.copied) if replanned else ()
+        planned = (*replanned.packed, *replanned.copied) if replanned else ()
         for number, size in enumerate(method.planned_sizes):
-            if replanned and number > 0 and number not in own and size:
-                found[number] = max(found.get(number, 0), size)
-    return found
+            if replanned and number > 0 and number not in planned and size:
+                sizes[number] = max(sizes.get(number, 0), size)
+    return sizes
 
 
 def unbound_inputs(method: Method, caller_io: bool) -> list[int | None]:

@@ -92,9 +92,9 @@ def test_a_pass_that_changes_a_result_is_dropped(
 
 
 def test_programs_are_compared_by_all_their_runs() -> None:
-    old = execute.Subject.of(linear().program)
+    old = execute.Executable.of(linear().program)
     ones = np.ones(6, np.float32).tobytes()
-    other = execute.Subject.of(replace(old.program, constants=(b"", ones)))
+    other = execute.Executable.of(replace(old.program, constants=(b"", ones)))
     runs = execute.scenarios(linear())
     assert execute.compare(here(), old, old, runs) == "same"
     assert execute.compare(here(), old, other, runs) == "different"

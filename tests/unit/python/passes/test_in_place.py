@@ -14,7 +14,7 @@ from ember.cases import batch
 from ember.model import Model
 from ember.plan import passes
 from ember.plan.passes import edit, in_place
-from ember.plan.passes.execute import Subject
+from ember.plan.passes.execute import Executable
 from ember.program import types
 
 
@@ -93,7 +93,7 @@ def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
                 {out: replace(method.values[out], allocation=place)},  # type: ignore[type-var]
             )
             for one in (method, over):
-                subject = Subject.of(replace(case.program, methods=(one,)))
+                subject = Executable.of(replace(case.program, methods=(one,)))
                 pairs.append((subject, case.runs))
             names.append(f"{case.name}: {value}")
     results = here().run(pairs)

@@ -62,10 +62,11 @@ def _verdict(facts: Mapping[str, Any]) -> str:
 def _refusal(facts: Mapping[str, Any]) -> Iterator[str]:
     if not facts["resolved"]:
         yield f'<p class="bad">{_text(facts["reason"])}</p>'
-    for one in facts.get("shortages", ()):
+    for shortage in facts.get("shortages", ()):
         yield (
-            f'<p class="bad">Memory {_text(one["memory"])} needs {one["needed"]:,}'
-            f" bytes, {one['over']:,} more than it has: {_pieces(one['pieces'])}.</p>"
+            f'<p class="bad">Memory {_text(shortage["memory"])} needs'
+            f" {shortage['needed']:,} bytes, {shortage['over']:,} more than it has:"
+            f" {_pieces(shortage['pieces'])}.</p>"
         )
     if facts.get("assumed"):
         stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
@@ -85,20 +86,20 @@ def _pieces(pieces: Mapping[str, int]) -> str:
 def _memories(memories: Iterable[Mapping[str, Any]]) -> str:
     rows = (
         (
-            one["name"],
-            one["used"],
-            one["capacity"],
-            f"{one['used'] / one['capacity']:.1%}",
+            memory["name"],
+            memory["used"],
+            memory["capacity"],
+            f"{memory['used'] / memory['capacity']:.1%}",
         )
-        for one in memories
+        for memory in memories
     )
     return _table("Memories of the board", ("memory", "used", "capacity", "full"), rows)
 
 
-def _copies(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if found:
-        yield f"<p>{_text(copies.summary(found))}; {_text(copies.remedy(found))}</p>"
-        yield _table("Copies of constants", copies.COLUMNS, copies.rows(found))
+def _copies(copied: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if copied:
+        yield f"<p>{_text(copies.summary(copied))}; {_text(copies.remedy(copied))}</p>"
+        yield _table("Copies of constants", copies.COLUMNS, copies.rows(copied))
 
 
 def _table(
@@ -124,9 +125,9 @@ def _method(method: Mapping[str, Any]) -> Iterator[str]:
     yield f"<h2>{_text(method['model'])}, {_text(method['method'])}</h2>"
     for memory in method["memories"]:
         inside = [
-            one
-            for one in method["tensors"]
-            if one["memory"] == memory["id"] and one["bytes"] > 0
+            tensor
+            for tensor in method["tensors"]
+            if tensor["memory"] == memory["id"] and tensor["bytes"] > 0
         ]
         if inside:
             peak = memory["peak"]
@@ -167,16 +168,16 @@ def _picture(
             f' y2="{y:g}"/><text x="{_LEFT - 8}" y="{y + 4:g}" text-anchor="end">'
             f"{round(share * memory['bytes']):,}</text>"
         )
-    for number, one in enumerate(inside):
-        kind = "tensor state" if one["state"] else "tensor"
-        for first, last in one["alive"]:
+    for number, tensor in enumerate(inside):
+        kind = "tensor state" if tensor["state"] else "tensor"
+        for first, last in tensor["alive"]:
             yield (
                 f'<rect class="{kind}" style="--hue:{number * _GOLDEN % 360:g}"'
                 f' x="{_LEFT + (first + 1) * across:.2f}"'
-                f' y="{low - (one["offset"] + one["bytes"]) * upwards:.2f}"'
+                f' y="{low - (tensor["offset"] + tensor["bytes"]) * upwards:.2f}"'
                 f' width="{(last - first + 1) * across:.2f}"'
-                f' height="{one["bytes"] * upwards:.2f}"'
-                f' data-tip="{_tip(method, one, first, last)}"/>'
+                f' height="{tensor["bytes"] * upwards:.2f}"'
+                f' data-tip="{_tip(method, tensor, first, last)}"/>'
             )
     yield _curve(inside, steps, across, upwards, low)
     yield (
@@ -187,10 +188,14 @@ def _picture(
 
 
 def _tip(
-    method: Mapping[str, Any], one: Mapping[str, Any], first: int, last: int
+    method: Mapping[str, Any], tensor: Mapping[str, Any], first: int, last: int
 ) -> str:
     life = f"from {_moment(method, first)}\nto {_moment(method, last)}"
-    lines = (one["name"], one["type"], f"{one['bytes']:,} bytes at {one['offset']:,}")
+    lines = (
+        tensor["name"],
+        tensor["type"],
+        f"{tensor['bytes']:,} bytes at {tensor['offset']:,}",
+    )
     return "&#10;".join(_text(line) for line in (*lines, *life.split("\n")))
 
 
@@ -203,10 +208,10 @@ def _curve(
 ) -> str:
     """Bytes that are alive, over time."""
     alive = [0] * (steps + 1)
-    for one in inside:
-        for first, last in one["alive"]:
-            alive[first + 1] += one["bytes"]
-            alive[last + 2] -= one["bytes"]
+    for tensor in inside:
+        for first, last in tensor["alive"]:
+            alive[first + 1] += tensor["bytes"]
+            alive[last + 2] -= tensor["bytes"]
     points = []
     total = 0
     for step, change in enumerate(alive[:steps]):
@@ -218,6 +223,9 @@ def _curve(
 
 
 def _largest(inside: Iterable[Mapping[str, Any]]) -> str:
-    ordered = sorted(inside, key=lambda one: -one["bytes"])[:_LARGEST]
-    rows = ((one["name"], one["type"], one["bytes"], one["offset"]) for one in ordered)
+    ordered = sorted(inside, key=lambda tensor: -tensor["bytes"])[:_LARGEST]
+    rows = (
+        (tensor["name"], tensor["type"], tensor["bytes"], tensor["offset"])
+        for tensor in ordered
+    )
     return _table("Largest tensors", ("tensor", "type", "bytes", "offset"), rows)

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions of 3 x 3 taps with the DSP instructions, line by line: the
+// longer axis of the image lies in scratch as int16 for each of four channels, offset
+// added and padding included, so that one instruction has two taps of a channel.
+#ifndef EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H
+#define EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H
+
+#include "kernels/cortex_m/conv_s8.h"
+
+typedef struct ember_lines_dsp {
+    uint32_t *words; // (line, channel, words_each) pairs of int16; sums of outputs
+    int32_t words_each;
+    bool down; // lines are columns of the image
+} ember_lines_dsp_t;
+
+// Whether a convolution with one filter per channel, four channels or more, is for
+// lines.
+bool ember_lines_dsp_fit(const ember_conv_s8_t *conv);
+
+// Bytes of scratch, which `s->words` shall be; sets the rest.
+int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s, const ember_conv_s8_t *conv);
+
+// Four channels, from `first` on.
+void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
+                         int32_t first);
+
+#endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H

@@ -1,0 +1,77 @@
+"""C of the runtime and of packages becomes objects, kept beside the libraries.
+
+Applications, the test runner and consoles are the same in nearly every firmware, and
+tables in each that is built of the same models.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from ember import paths
+
+_KEPT = 256  # objects beside one kind of libraries
+
+
+def _folders() -> tuple[Path, Path]:
+    """Where the runtime's sources are that libraries have nothing of."""
+    return paths.runtime() / "app", paths.runtime() / "port" / "uart"
+
+
+def is_ours(source: Path, options: Sequence[str]) -> bool:
+    """Whether a source includes only headers beside it and the runtime's: one of the
+    runtime, or generated in a folder of `options`."""
+    if source.suffix != ".c":  # assembly includes models
+        return False
+    package = f"-I{source.parent}"
+    return source.parent in _folders() or package in options
+
+
+def place(libraries: Path, source: Path, options: Sequence[str]) -> Path:
+    """Where the object is kept: `libraries` is a folder that compiler, flags and all
+    other sources name."""
+    digest = hashlib.sha256(_headers_of_runtime(_folders()))
+    if source.parent not in _folders():
+        digest.update(_headers([source.parent]))
+    digest.update("\0".join(options).encode() + b"\0" + source.read_bytes())
+    return libraries / "own" / f"{source.stem}-{digest.hexdigest()[:16]}.o"
+
+
+def make(kept: Path, compile_to: Callable[[Path], None]) -> None:
+    """Compile it, unless it is there."""
+    if kept.is_file():
+        kept.touch()
+        return
+    kept.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        compiled = Path(folder) / kept.name
+        compile_to(compiled)
+        compiled.replace(kept)
+    _forget_old(kept.parent)
+
+
+def _forget_old(folder: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):  # another process forgets, too
+        files = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
+        for old in files[:-_KEPT]:
+            old.unlink()
+
+
+# As they were when the process first asked, like the libraries' sources.
+@functools.cache
+def _headers_of_runtime(places: tuple[Path, ...]) -> bytes:
+    return _headers(places)
+
+
+def _headers(places: Iterable[Path]) -> bytes:
+    digest = hashlib.sha256()
+    for folder in places:
+        for path in sorted(folder.glob("*.h")):
+            digest.update(path.name.encode() + b"\0")
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()

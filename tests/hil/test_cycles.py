@@ -1,0 +1,79 @@
+"""Cycles that a board counts itself, over the serial lines of emulated boards.
+
+What an emulator's counter shows depends on the computer: only that it counts is looked
+at.
+"""
+
+import pytest
+from lines import CASES, board
+
+from ember import cli
+from ember.cases import batch
+from ember.errors import SdkError
+from ember.hil import emulated, line
+from ember.hil.line import EmulatedLine
+from ember.run import counted
+from ember.run.once import Order
+
+pytestmark = [pytest.mark.qemu, pytest.mark.slow]
+
+CASE = CASES / "model_mlp_small"
+# Without DWT or PMU in QEMU: SysTick. Of Arm64 it has the PMU.
+BOARDS = ("microbit", "mps2-an386", "mps3-an547", "qemu-a64")
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_node_is_counted(name):
+    board(name)
+    order = Order(model=CASE, board=name, timeout=60)
+    found = counted.on_line(order, EmulatedLine())
+    assert (found.unit, found.board) == ("cycles", name)
+    assert len(found.nodes) > 3
+    assert all(row.instructions > 0 for row in found.nodes)
+    assert sum(row.instructions for row in found.nodes) <= found.execute
+    assert sum(row.share for row in found.operators) == pytest.approx(1)
+
+
+class Answers:
+    """A line behind which another runner is; an ember.hil.line.Line."""
+
+    needs_firmware = True
+    options = ""
+
+    def __init__(self, change):
+        self.change = change
+
+    def run(self, board, firmware, stream, limit_s):
+        with emulated.started(board, firmware) as running:
+            return line.talk(running.wire, self.change(stream), limit_s)
+
+
+def as_an_older_one_reads(stream):
+    """Without the flag TIMED, which it does not know."""
+    at = stream.index(b"\2\0\0\0", 24) + 8 + 4
+    return stream[:at] + b"\0" + stream[at + 1 :]
+
+
+def test_an_older_runner_is_told(capsys):
+    board("mps2-an386")
+    order = Order(model=CASE, board="mps2-an386", timeout=60)
+    with pytest.raises(SdkError, match="does not count cycles") as error:
+        counted.on_line(order, Answers(as_an_older_one_reads))
+    assert "flash it again" in error.value.hint
+
+
+def test_options_of_what_is_flashed_already(capsys):
+    words = ["profile", str(CASE), "--board", "mps2-an386", "--port", "socket://x:1"]
+    for option in ("--cycles", "--prepared", "--optimize=size", "--out=x"):
+        assert cli.main([*words, option]) in (1, 2)
+        assert "the board has its firmware already" in capsys.readouterr().err
+    assert cli.main([*words[:4], "--baud", "9600"]) in (1, 2)
+    assert "--baud needs --port" in capsys.readouterr().err
+
+
+def test_torn_cycles_are_refused():
+    hello = b"\1\0\0\0\20\0\0\0" + batch.VERSION.to_bytes(4, "little") + bytes(12)
+    cycles = (8).to_bytes(4, "little") + (16).to_bytes(4, "little")
+    body = b"".join(x.to_bytes(4, "little") for x in (0, 0, 9, 3))
+    with pytest.raises(SdkError, match="cycles of less than 3 nodes"):
+        batch.answer(hello + cycles + body)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is kept in the cache folder is asked for again when what it is of changes."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ember import kept
+from ember.files import documents
+from ember.toolchain import tools
+
+OLD_NS = 10**9
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("EMBER_CACHE", str(folder))
+    return folder
+
+
+class Asked:
+    """An answer that counts how often it is asked for."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+        self.times = 0
+
+    def __call__(self) -> Any:
+        self.times += 1
+        return self.answer
+
+
+def test_an_answer_is_asked_for_once() -> None:
+    answer = Asked({"a": [1, 2.5, None, "x"]})
+    for _ in range(3):
+        assert kept.kept("what", "1", answer) == answer.answer
+    assert answer.times == 1
+    assert kept.kept("what", "2", answer) == answer.answer
+    assert kept.kept("other", "2", answer) == answer.answer
+    assert answer.times == 3
+
+
+@pytest.mark.parametrize("answer", [{1: "a number"}, ("a", "tuple"), {"set"}])
+def test_what_json_changes_is_not_kept(answer: Any) -> None:
+    asked = Asked(answer)
+    assert [kept.kept("what", "1", asked) for _ in range(2)] == [answer, answer]
+    assert asked.times == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b'{"of": "1"}', b"\xff"])
+def test_a_broken_file_is_asked_for_again(cache: Path, content: bytes) -> None:
+    asked = Asked("yes")
+    kept.kept("what", "1", asked)
+    (file,) = (cache / "kept").iterdir()
+    file.write_bytes(content)
+    assert kept.kept("what", "1", asked) == "yes"
+    assert asked.times == 2
+
+
+def test_without_a_folder_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "file" / "cache"))
+    assert kept.kept("what", "1", Asked("yes")) == "yes"
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was touched a moment ago."""
+    later = time.time_ns() + 3600 * OLD_NS
+    monkeypatch.setattr(time, "time_ns", lambda: later)
+
+
+def write(path: Path, text: str) -> None:
+    """A file of the same age, whatever it contains."""
+    path.write_text(text)
+    os.utime(path, ns=(OLD_NS, OLD_NS))
+
+
+def test_files_are_read_when_one_was_touched(
+    tmp_path: Path, quiet: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = tmp_path / "a.c", tmp_path / "b.c"
+    write(one, "int a;")
+    write(other, "int b;")
+    files = [str(one), str(other)]
+    first = kept.digest(tmp_path, files)
+    with monkeypatch.context() as unread:
+        unread.setattr(kept, "_read", lambda *_: pytest.fail("they are read"))
+        assert kept.digest(tmp_path, reversed(files)) == first
+    write(one, "int c;")  # as long, and as old
+    assert kept.digest(tmp_path, files) != first
+    write(one, "int a;")
+    assert kept.digest(tmp_path, files) == first
+    assert kept.digest(tmp_path, files[:1]) != first
+
+
+def test_of_files_touched_now_nothing_is_kept(cache: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int a;")
+    kept.digest(tmp_path, [str(tmp_path / "a.c")])
+    assert not cache.exists()
+
+
+def test_a_file_that_is_replaced_just_now(cache: Path, tmp_path: Path) -> None:
+    assert kept.digest(tmp_path, [str(tmp_path / "gone.c")])
+    assert not cache.exists()
+
+
+def test_long_yaml_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.yaml"
+    lines = [f"- {{op: a{number}, kernels: [x, y]}}\n" for number in range(2000)]
+    path.write_text("".join(lines))
+    first = documents.read_yaml(path)
+    parse = Asked("parsed again")
+    monkeypatch.setattr(documents, "_parsed", lambda *_: parse())
+    assert documents.read_yaml(path) == first
+    path.write_text("".join(reversed(lines)))
+    assert documents.read_yaml(path) == "parsed again"
+
+
+# ---- programs ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Where a program is found that has no other name."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    answer = Asked("1.2.3")
+    monkeypatch.setattr(tools, "_asked", lambda _: answer())
+    return answer
+
+
+def versions(name: str) -> list[str | None]:
+    """As three commands see it."""
+    found = []
+    for _ in range(3):
+        tools.version.cache_clear()
+        found.append(tools.version(name))
+    tools.version.cache_clear()
+    return found
+
+
+def test_a_version_is_asked_for_until_the_program_changes(
+    asked: Asked, tmp_path: Path
+) -> None:
+    program = tmp_path / "bin" / "toy-cc"
+    program.write_bytes(b"\x7fELF")
+    program.chmod(0o755)
+    assert versions("toy-cc") == ["1.2.3"] * 3
+    asked.answer = "1.2.4"
+    program.write_bytes(b"\x7fELf")
+    assert versions("toy-cc") == ["1.2.4"] * 3
+    assert asked.times == 2
+
+
+@pytest.mark.parametrize("text", [b"#!/bin/sh\n", b"\x7fELF"])
+def test_what_stands_for_other_programs_is_always_asked(
+    asked: Asked, tmp_path: Path, text: bytes
+) -> None:
+    program = tmp_path / "bin" / ("toy-cc" if text.startswith(b"#!") else "wrapper")
+    program.write_bytes(text)
+    program.chmod(0o755)
+    if program.name == "wrapper":
+        (tmp_path / "bin" / "toy-cc").symlink_to(program)
+    versions("toy-cc")
+    assert asked.times == 3

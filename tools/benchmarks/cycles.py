@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimated cycles of int8 models, by core, with a baseline.
+
+The small models are committed; the whole ones, of MLPerf Tiny, are exported where they
+lack. What got worse names the kernel.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks import int8, models
+from benchmarks.int8 import CORES, LIMIT
+from ember import build, paths
+from ember.cases import inputs
+from ember.run import profile, run
+
+_NETWORKS = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
+WHOLE = (*itertools.product(_NETWORKS, int8.CHECKED), ("resnet8", "m7"))
+SMALL = tuple(itertools.product(int8.SMALL, int8.CHECKED))
+_BASELINE = Path(__file__).with_name("cycles.json")
+
+
+@dataclass(frozen=True)
+class Cost:
+    name: str
+    core: str
+    instructions: int
+    execute: int  # cycles, with memories that never let the core wait
+    here: int  # with those of the emulated board
+    load: int
+    kernels: Mapping[str, int]  # cycles by operator and its kernels
+
+
+def measure_whole(folder: Path) -> list[Cost]:
+    cases = [models.exported(f"int8_{name}_{CORES[core][1]}") for name, core in WHOLE]
+    return [_cost(case, *one, folder) for case, one in zip(cases, WHOLE, strict=True)]
+
+
+def measure_small(folder: Path) -> list[Cost]:
+    cases = paths.root() / "tests" / "cases"
+    return [
+        _cost(cases / f"int8_{name}_small_{core}", f"{name}_small", core, folder)
+        for name, core in SMALL
+    ]
+
+
+def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
+    built = build.build(case, CORES[core][0], out=folder / f"{name}_{core}")
+    given = inputs.of_case(case, None)
+    method = built.methods[0]
+    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
+    found = profile.of_run(run.run(built, laid_out, cycles=True))
+    return Cost(
+        name=name,
+        core=core,
+        instructions=found.execute,
+        execute=found.execute_cycles or 0,
+        here=found.execute_board_cycles or 0,
+        load=found.load_cycles or 0,
+        kernels={int8.title(row): row.cycles or 0 for row in found.operators},
+    )
+
+
+# ---- the baseline --------------------------------------------------------------------
+
+
+def write_baseline(costs: Iterable[Cost]) -> None:
+    """Replaces the rows of what was measured; others stay."""
+    rows = {(one.name, one.core): one for one in [*baseline(), *costs]}
+    text = json.dumps([asdict(rows[key]) for key in sorted(rows)], indent=1)
+    _BASELINE.write_text(text + "\n", encoding="utf-8")
+
+
+def baseline() -> list[Cost]:
+    if not _BASELINE.is_file():
+        return []
+    rows = json.loads(_BASELINE.read_text(encoding="utf-8"))
+    return [Cost(**row) for row in rows]
+
+
+def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
+    """A sentence for each figure that is more than 2 % above the baseline."""
+    old = {(one.name, one.core): one for one in before}
+    found = []
+    for one in costs:
+        where = f"cycles of int8 {one.name} on {one.core.upper()}"
+        known = old.get((one.name, one.core))
+        if known is None:
+            found.append(f"{where}: the baseline lacks them; --update writes them")
+            continue
+        if one.load > known.load * LIMIT:
+            found.append(f"{where}: load is {one.load:,}, was {known.load:,}")
+        reasons = int8.slower(one.kernels, known.kernels)
+        if one.execute > known.execute * LIMIT:
+            sentence = f"{where}: execute is {one.execute:,}, was {known.execute:,}"
+            found.append("; ".join([sentence, *reasons]))
+        else:
+            found += [f"{where}: {reason}" for reason in reasons]
+    return found
