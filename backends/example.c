@@ -76,7 +76,8 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     example_t *example =
         ember_arena_alloc(info->arena, sizeof(*example), _Alignof(example_t));
     if (example == NULL) {
-        return ember_fail(info->error, EMBER_NO_MEMORY, "example: no room for it");
+        return ember_fail(info->error, EMBER_NO_MEMORY,
+                          "example: the arena is too small");
     }
     if (!read_blob(info, example)) {
         return bad(info);
@@ -110,7 +111,7 @@ static ember_status_t execute(void *handle, ember_node_t *call) {
     }
     if (!fits(example, &a) || !fits(example, &b) || !fits(example, &out)) {
         return ember_node_fail(call, EMBER_BACKEND,
-                               "example: a tensor is not what it was compiled for");
+                               "example: a tensor differs from the compiled one");
     }
     const float *x = a.data;
     const float *y = b.data;

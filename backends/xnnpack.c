@@ -35,7 +35,8 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
         *handle = graph;
     }
     return status == EMBER_NO_MEMORY
-               ? ember_fail(info->error, status, "xnnpack: no room for the graph")
+               ? ember_fail(info->error, status,
+                            "xnnpack: the arena is too small for the graph")
                : status;
 }
 
@@ -60,8 +61,9 @@ static bool is_wide(uint32_t datatype, uint32_t dtype) {
 }
 
 static void wrong_argument(ember_node_t *call) {
-    (void)ember_node_fail(call, EMBER_BACKEND,
-                          "xnnpack: an argument is not what its delegate was made for");
+    (void)ember_node_fail(
+        call, EMBER_BACKEND,
+        "xnnpack: an argument differs from the one the delegate was exported for");
 }
 
 // Dimensions in which a value is of another size than an argument read in `order`.

@@ -22,7 +22,8 @@ static void read_list(ember_node_t *node, uint32_t arg, uint32_t count, int32_t 
     const uint32_t length = ember_node_ints(node, arg, given, EMBER_CONV_DIMS);
 
     if (length != count && length != 1) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: length of a list");
+        ember_node_fail(node, EMBER_BAD_PROGRAM,
+                        "convolution: a list has the wrong length");
         return;
     }
     for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
@@ -132,11 +133,13 @@ static ember_status_t set_bias(ember_conv_t *conv, ember_node_t *node) {
     }
     if (bias.rank != 1 ||
         (int64_t)bias.numel != (int64_t)conv->filters * conv->groups) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: shape of bias");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: wrong shape of bias");
     }
     if (bias.dtype != conv->dtype &&
         !(is_integer(bias.dtype) && is_integer(conv->dtype))) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of bias");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "convolution: wrong dtype of bias");
     }
     conv->bias = bias.data;
     conv->bias_dtype = bias.dtype;
@@ -174,7 +177,8 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
         return ember_node_status(node);
     }
     if (y.dtype != conv->dtype) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtype of output");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "convolution: wrong dtype of output");
     }
     conv->y = ember_conv_operand(&y);
     conv->planes = ember_tensor_is_contiguous(x) && ember_tensor_is_contiguous(w) &&

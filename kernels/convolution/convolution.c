@@ -114,7 +114,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_conv_args(state, node);
 
     if (status == EMBER_OK && conv->dtype == EMBER_B1) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: of bool");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "convolution: bool is not supported");
     }
     return status;
 }

@@ -261,7 +261,8 @@ SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
         !ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner) ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_DSP,
                              EMBER_SHIFT_MAX_DSP)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: not supported with DSP");
     }
     s->inner = (int32_t)inner;
     set_scratch(s, node, weights);

@@ -287,7 +287,8 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
         conv->x_offset < -INT8_MAX ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
                              EMBER_SHIFT_MAX_MVE)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for Helium");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: not supported with Helium");
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);

@@ -288,9 +288,12 @@ INLINE void multiply_long(const ember_columns_mve_t *s, int32_t *tile,
     } else if (count > 1) {
         multiply(tile, sums, w, count, columns, s->inner);
     }
-    for (int32_t n = 0; (count & 1) != 0 && n < EMBER_COLUMNS_MVE; n++) {
-        tile[n * TILE + last] =
-            ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
+    if ((count & 1) != 0) {
+#pragma GCC unroll 1
+        for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
+            tile[n * TILE + last] =
+                ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
+        }
     }
 }
 

@@ -14,7 +14,8 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *he
     const uint32_t count = ember_node_ints(node, arg, items, 2);
 
     if (count < 1 || count > 2) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: length of a list");
+        ember_node_fail(node, EMBER_BAD_PROGRAM,
+                        "cortex_m: a list has the wrong length");
         return;
     }
     *height = items[0];
@@ -129,7 +130,8 @@ static ember_status_t set_output(ember_conv_s8_t *conv, ember_node_t *node,
         return ember_node_status(node);
     }
     if (y.dtype != EMBER_S8 || !is_channels_last(&y)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: output's layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: wrong layout of the output");
     }
     conv->y = y.data;
     return EMBER_OK;
@@ -205,7 +207,8 @@ ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv, ember_node_t 
     }
     const int64_t each = ember_node_int_in(node, places.offset - 1u, 1, conv->filters);
     if (each * conv->channels != conv->filters) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: depth multiplier");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "cortex_m: wrong depth multiplier");
     }
     return EMBER_OK;
 }

@@ -25,7 +25,8 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
         return ember_node_status(node);
     }
     if (!is_matrix(&c)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: output's layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: wrong layout of the output");
     }
     matmul->c = c.data;
     return EMBER_OK;

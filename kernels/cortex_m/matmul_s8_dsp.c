@@ -140,7 +140,8 @@ SMALL ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
     if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||
         s->inner > MOST ||
         !ember_sums_fit_dsp(s->bias, s->columns, s->inner * (int64_t)2)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: not supported with DSP");
     }
     const int32_t fours = (s->inner + FOUR - 1) / FOUR;
     dsp->words = ember_node_scratch(node, (size_t)fours * 2 * sizeof(uint32_t));

@@ -126,9 +126,14 @@ static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8
         for (int32_t j = 0; base != 0 && j < count; j++) {
             tile[j] = (int32_t)((uint32_t)tile[j] + (uint32_t)base);
         }
-        const int32_t plain = is_plain(s) ? count & -2 * EMBER_LANES_S16 : 0;
-        scale_plain(s, tile, plain, c);
-        scale(s, tile + plain, count - plain, c + plain);
+        const int32_t whole = count & -2 * EMBER_LANES_S16;
+        const int32_t plain = whole > 0 && is_plain(s) ? whole : 0;
+        if (plain > 0) {
+            scale_plain(s, tile, plain, c);
+        }
+        if (plain < count) {
+            scale(s, tile + plain, count - plain, c + plain);
+        }
         first += TILE;
         c += TILE;
     }

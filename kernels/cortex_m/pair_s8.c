@@ -52,7 +52,8 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
         return EMBER_OK;
     }
     if (!set_rows(pair, table, ember_walk_fill(operands, OPERANDS, table))) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: dim orders");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "int8 operands: dim orders differ");
     }
     return EMBER_OK;
 }

@@ -30,11 +30,12 @@ ember_status_t ember_lut_s8_prepare(ember_node_t *node, void *state) {
     }
     if (x.dtype != EMBER_S8 || lut.dtype != EMBER_S8 || y.dtype != EMBER_S8 ||
         !ember_tensor_same_order(&x, &y)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "activation: dtype or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "activation: wrong dtype or layout");
     }
     if (lut.numel != 256) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "activation: size of the table");
+                               "activation: wrong size of the table");
     }
     *s = (ember_lut_s8_t){x.data, lut.data, y.data, x.numel};
     return EMBER_OK;

@@ -61,7 +61,7 @@ ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node, void *state) {
     const int64_t count = (int64_t)s->pool.kernel[0] * s->pool.kernel[1];
     if (count > ELEMENTS_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "avg_pool2d: too large windows");
+                               "avg_pool2d: the window is too large");
     }
     // count + 8 roundings, each at most 2^-24 of 256 steps: (count + 8) * 2^-16 steps
     s->doubt = (int32_t)((2 * count * (count + 8)) >> 16);
@@ -75,7 +75,8 @@ ember_status_t ember_avg_pool_s8_prepare_last(ember_node_t *node, void *state) {
     if (status == EMBER_OK &&
         (!ember_pool_s8_channels_last(&s->pool) || s->pool.kernel[0] > SHORT_MAX ||
          s->pool.kernel[0] * s->pool.kernel[1] > SHORT_MAX)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "avg_pool2d: layout or size");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "avg_pool2d: wrong layout or size");
     }
     return status;
 }

@@ -154,7 +154,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         !ember_sums_fit_dsp(conv->scales.bias, conv->filters, taps) ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_DSP,
                              EMBER_SHIFT_MAX_DSP)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: not for DSP");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: not supported with DSP");
     }
     s->taps = (int32_t)taps;
     s->by_line = ember_lines_dsp_fit(conv);

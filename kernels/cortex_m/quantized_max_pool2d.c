@@ -52,7 +52,7 @@ ember_status_t ember_max_pool_s8_prepare(ember_node_t *node, void *state) {
     s->limits = ember_limits_s8_args(node, LOW, HIGH);
     if (dilation[0] != 1 || dilation[1] != 1 || ember_node_bool(node, CEIL_MODE)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "max_pool2d: dilation or ceil_mode");
+                               "max_pool2d: dilation or ceil_mode is not supported");
     }
     return ember_node_status(node);
 }

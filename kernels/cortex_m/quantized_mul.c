@@ -103,7 +103,7 @@ ember_status_t ember_mul_s8_dense_prepare(ember_node_t *node, void *state) {
     if (status == EMBER_OK &&
         (!ember_pair_s8_dense(&s->pair) || s->y.shift > -1 || s->y.shift < -31)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "quantized_mul: steps or shift");
+                               "quantized_mul: wrong scales or shift");
     }
     return status;
 }

@@ -102,7 +102,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     const int64_t taps = ember_conv_s8_taps(&s->conv);
     if (s->conv.depth != s->conv.channels || taps > MOST_TAPS) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups, or taps");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: wrong number of groups or taps");
     }
     s->taps = ember_node_scratch(node, (size_t)taps * sizeof(tap_t));
     return ember_node_status(node);

@@ -63,7 +63,8 @@ ember_status_t ember_softmax_s8_prepare(ember_node_t *node, void *state) {
     }
     if (s->axis.x_dtype != EMBER_S8 || s->axis.y_dtype != EMBER_S8 ||
         s->axis.count > MOST_COUNT) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "softmax: not int8, or long");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "softmax: not int8, or too long");
     }
     s->zero = ember_node_int_in(node, X_ZERO, INT8_MIN, INT8_MAX);
     (void)ember_node_int_in(node, Y_ZERO, INT8_MIN, INT8_MIN);

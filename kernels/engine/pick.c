@@ -23,7 +23,7 @@ ember_status_t ember_pick_list(ember_pick_args_t *args, ember_node_t *node,
         args->dims[args->count++] = d;
     }
     if (args->count == 0) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: without tensors");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: no index tensor");
     }
     return ember_node_status(node);
 }

@@ -26,7 +26,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
     ember_view_arg(&self, node, SELF);
     if (count % 2 != 0 || count > 2u * self.rank) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: length of the list");
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: the list has the wrong length");
     }
     for (uint32_t d = 0; d < self.rank; d++) {
         amounts.before[d] = pad_of(node, self.rank, d, 0);

@@ -15,7 +15,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (out.dtype != self.dtype) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "copy: the output has another dtype than self");
+                               "copy: the output's dtype differs from self's");
     }
     return ember_convert_prepare(state, node, &out, &src);
 }

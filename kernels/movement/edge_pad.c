@@ -17,7 +17,7 @@ static int32_t pad_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
     }
     const int64_t padded = view->sizes[d] + before + after;
     if (padded < 0 || padded > INT32_MAX / 2) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: size of output");
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: wrong size of output");
         return 0;
     }
     *size = (int32_t)padded;
@@ -31,7 +31,8 @@ static void check_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
     const int64_t after = ember_node_list_int(node, PADDING, 2 * back + 1);
     const int32_t size = view->sizes[d];
     if (mode == EMBER_REMAP_REFLECT ? before >= size || after >= size : size == 0) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: too little to pad with");
+        ember_node_fail(node, EMBER_BAD_PROGRAM,
+                        "pad: the input is smaller than the padding");
     }
 }
 
@@ -44,7 +45,8 @@ ember_status_t ember_edge_pad_prepare(ember_node_t *node, ember_remap_t *remap,
 
     ember_view_arg(&self, node, SELF);
     if (ember_node_status(node) != EMBER_OK || pads > self.rank) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: length of the list");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "pad: the list has the wrong length");
     }
     for (uint32_t d = 0; d < self.rank; d++) {
         const uint32_t back = self.rank - 1 - d;

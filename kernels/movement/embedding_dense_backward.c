@@ -83,7 +83,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (gradient.rank != indices.rank + 1u ||
         (indices.rank > 0 &&
          memcmp(gradient.sizes, indices.sizes, indices.rank * sizeof(int32_t)) != 0)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "embedding: shape of gradient");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "embedding: wrong shape of gradient");
     }
     const int32_t sizes[2] = {s->rows, gradient.sizes[gradient.rank - 1]};
     ember_node_output(node, OUT, 2, sizes, &out);
@@ -99,7 +100,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         !ember_is_index_dtype(indices.dtype) || !ember_tensor_is_contiguous(&out) ||
         !ember_tensor_is_contiguous(&gradient) ||
         !ember_tensor_is_contiguous(&indices)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "embedding: dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "embedding: wrong dtypes or layout");
     }
     s->gradient = gradient.data;
     s->indices = indices.data;

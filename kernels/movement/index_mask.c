@@ -53,7 +53,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     ember_view_tensor(&where, &mask);
     if (!spread(&where, &whole, place) || out.rank != whole.rank - mask.rank + 1u) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "index: shape of the mask");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "index: wrong shape of the mask");
     }
     if (out.dtype != whole.dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "index: dtypes");

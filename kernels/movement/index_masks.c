@@ -91,7 +91,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (out.rank != s->masks.rank) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "index: rank of the output");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "index: wrong rank of the output");
     }
     for (uint32_t d = 0; d < out.rank; d++) {
         if (out.dim_order[d] != d) {

@@ -53,9 +53,11 @@ static uint32_t read_items(ember_masks_t *masks, ember_node_t *node,
         const bool index = ember_is_index_dtype(tensor.dtype) && tensor.rank <= 1;
         if ((!mask && !index) || (mask && tensor.rank == 0) ||
             masks->count == EMBER_PICK_INDICES) {
-            (void)ember_node_fail(node, EMBER_UNSUPPORTED, "index: beside a mask");
+            (void)ember_node_fail(node, EMBER_UNSUPPORTED,
+                                  "index: unsupported tensor beside a mask");
         } else if (!set_item(&masks->items[masks->count++], &tensor, whole, dim)) {
-            (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "index: shape of a mask");
+            (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                                  "index: wrong shape of a mask");
         } else {
             const uint32_t spans = mask ? tensor.rank : 1;
             indexed |= ((1u << spans) - 1u) << dim;
@@ -111,7 +113,7 @@ ember_status_t ember_masks_read(ember_masks_t *masks, ember_node_t *node,
         return ember_node_status(node);
     }
     if (masks->count < 2) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: without tensors");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: no index tensor");
     }
     set_shape(masks, whole, masks->indexed);
     masks->whole = whole->data;
@@ -157,7 +159,8 @@ ember_status_t ember_masks_put(ember_masks_t *masks, ember_node_t *node,
     masks->sizes[masks->place] = masks->picked_count;
     if (values.rank > masks->rank ||
         !ember_view_expand(&values, masks->rank, masks->sizes)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "index_put: shape of values");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "index_put: wrong shape of values");
     }
     return ember_masks_prepare(masks, node, &whole, &values);
 }

@@ -24,7 +24,8 @@ ember_status_t ember_index_put_prepare(ember_pick_t *pick, ember_node_t *node,
         return ember_node_status(node);
     }
     if (!ember_view_expand(&values, rank, sizes)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "index_put: shape of values");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "index_put: wrong shape of values");
     }
     return ember_pick_prepare(pick, node, &args, &whole, &values);
 }

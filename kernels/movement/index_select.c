@@ -18,7 +18,8 @@ static ember_status_t prepare_scalar(ember_pick_t *pick, ember_node_t *node,
     ember_view_arg(&from, node, SELF);
     ember_node_output(node, OUT, 0, one_size, &out);
     if (args->tensors[0].numel != 1) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "index_select: of a scalar");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "index_select: a scalar is not supported");
     }
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
@@ -44,7 +45,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "index_select: rank");
     }
     if (!ember_is_index_dtype(index->dtype)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "index_select: dtype of index");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "index_select: wrong dtype of index");
     }
     if (index->rank == 0) {
         index->rank = 1;

@@ -14,7 +14,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const int32_t start = given < 0 ? given + size : given;
     const int32_t length = ember_node_int_in(node, LENGTH, 0, size - start);
     if (ember_node_status(node) != EMBER_OK || view.rank == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "narrow: out of range");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "narrow: the range is out of bounds");
     }
     ember_view_slice(&view, dim, start, length, 1);
     return ember_copy_output(state, node, OUT, &view);

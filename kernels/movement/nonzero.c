@@ -93,7 +93,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (out.dtype != EMBER_S64 || out.rank != 2) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "nonzero: kind of output");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "nonzero: wrong kind of output");
     }
     ember_view_tensor(&view, &self);
     s->self = self.data;

@@ -41,7 +41,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (dims == 0 ? shifts != 1 : shifts != dims) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "roll: shifts and dims differ");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "roll: shifts and dims differ in length");
     }
     ember_view_tensor(&from, &self);
     ember_view_tensor(&to, &out);

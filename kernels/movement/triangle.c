@@ -18,7 +18,8 @@ ember_status_t ember_triangle_prepare(ember_node_t *node, void *state) {
     }
     ember_node_inout(node, OUT, &out);
     if (out.rank < 2 || !ember_tensor_is_contiguous(&out)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "tril, triu: rank or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "tril, triu: wrong rank or layout");
     }
     s->out = out.data;
     s->rows = out.sizes[out.rank - 2];

@@ -128,7 +128,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (ember_class_of(up.in.dtype) == EMBER_CLASS_S64) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: of integers");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "upsample: integers are not supported");
     }
     s->in = up.in.data;
     s->out = up.out.data;

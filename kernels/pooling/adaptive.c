@@ -25,7 +25,8 @@ ember_status_t ember_adaptive_prepare(ember_node_t *node, ember_pool_t *pool,
     const ember_status_t status = ember_pool_prepare(pool, node, &args);
 
     if (status == EMBER_OK && ember_class_of(pool->dtype) == EMBER_CLASS_S64) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "adaptive pool: of integers");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "adaptive pool: integers are not supported");
     }
     return status;
 }

@@ -26,7 +26,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_pool_prepare(state, node, &args);
 
     if (status == EMBER_OK && ember_class_of(pool->dtype) == EMBER_CLASS_S64) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "adaptive pool: of integers");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "adaptive pool: integers are not supported");
     }
     return status;
 }

@@ -23,7 +23,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status == EMBER_OK && s->pool.dtype != EMBER_S64 &&
         ember_class_of(s->pool.dtype) == EMBER_CLASS_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "avg_pool: of integers other than int64");
+                               "avg_pool: of integers, only int64 is supported");
     }
     return status;
 }

@@ -26,7 +26,8 @@ ember_status_t ember_max_prepare(ember_max_pool_t *max, ember_node_t *node,
         return ember_node_status(node);
     }
     if (indices.dtype != EMBER_S64 || !ember_tensor_same_layout(&out, &indices)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool: layout of indices");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "max_pool: wrong layout of indices");
     }
     max->indices = indices.data;
     return EMBER_OK;

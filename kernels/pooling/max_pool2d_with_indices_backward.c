@@ -65,7 +65,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (!shapes_fit(&gradient, &indices, &out)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "max_pool: shape of gradient");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "max_pool: wrong shape of gradient");
     }
     if (gradient.dtype != out.dtype || indices.dtype != EMBER_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool: dtypes");

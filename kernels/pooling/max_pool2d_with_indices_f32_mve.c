@@ -94,7 +94,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const bool simple = pool->dilation[2] == 1 || pool->padding[2] == 0;
     if (!simple || pool->x_steps[4] != sizeof(float) ||
         pool->y_steps[4] != sizeof(float)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "max_pool2d: not in rows");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "max_pool2d: unsupported layout");
     }
     return EMBER_OK;
 }

@@ -16,7 +16,7 @@ static void read_list(ember_node_t *node, uint32_t arg, uint32_t dims, int32_t l
     const uint32_t unused = EMBER_POOL_DIMS - dims;
 
     if (count > 1 && count != dims) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: length of a list");
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: a list has the wrong length");
         return;
     }
     for (uint32_t d = 0; count > 0 && d < dims; d++) {
@@ -126,7 +126,8 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     if (args->gradient) {
         ember_node_tensor(node, 0, &y);
         if (y.rank != rank || memcmp(y.sizes, sizes + skipped, rank * 4) != 0) {
-            return ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: shape of gradient");
+            return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                                   "pool: wrong shape of gradient");
         }
     } else {
         ember_node_output(node, args->out, rank, sizes + skipped, &y);

@@ -64,8 +64,9 @@ ember_status_t ember_model_start(const ember_model_t *model,
         .temp = model->temp,
     };
     if (model->spent != NULL && *model->spent) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "model: loaded before, and scratch took what loading reads");
+        return ember_fail(
+            err, EMBER_BAD_ARGUMENT,
+            "model: loaded before; scratch has since overwritten its payloads");
     }
     const ember_status_t status = ember_method_load(method, program, placed->name,
                                                     &model->registry, &memory, err);

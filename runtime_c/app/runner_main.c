@@ -231,7 +231,7 @@ static void greet(runner_t *runner) {
         read_exactly(runner, &hello, sizeof(hello));
     }
     if (hello.version != EMBER_BATCH_VERSION) {
-        ember_port_panic("the stream of cases has another version");
+        ember_port_panic("the stream of cases has an unsupported version");
     }
     hello.pointer = sizeof(void *);
     hello.memory = runner->memory.size;

@@ -6,5 +6,5 @@ ember_status_t ember_trace_execute(ember_method_t *method, int32_t file,
                                    ember_error_t *err) {
     (void)method;
     (void)file;
-    return ember_fail(err, EMBER_UNSUPPORTED, "trace: not in this firmware");
+    return ember_fail(err, EMBER_UNSUPPORTED, "trace: not included in this firmware");
 }

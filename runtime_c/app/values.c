@@ -25,8 +25,7 @@ static ember_status_t read_tensor(int32_t file, const ember_values_head_t *head,
     ember_status_t status = ember_method_input(method, index, &value);
     if (status != EMBER_OK || value.kind != EMBER_TENSOR ||
         value.as_tensor.dtype != head->dtype || value.as_tensor.rank != head->rank) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "input: another kind, dtype or rank");
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: wrong kind, dtype or rank");
     }
     if (head->rank > EMBER_MAX_RANK ||
         !read_exactly(file, sizes, head->rank * sizeof(sizes[0]))) {
@@ -40,7 +39,8 @@ static ember_status_t read_tensor(int32_t file, const ember_values_head_t *head,
     if (status != EMBER_OK || ember_tensor_bytes(&value.as_tensor) != head->bytes ||
         (head->bytes > 0 &&
          (value.as_tensor.data == NULL || value.as_tensor.constant))) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: no memory of its size");
+        return ember_fail(err, EMBER_BAD_ARGUMENT,
+                          "input: no memory for a tensor of this size");
     }
     return read_exactly(file, value.as_tensor.data, head->bytes) &&
                    skip_padding(file, head->bytes)

@@ -24,7 +24,7 @@ ember_status_t ember_bundle_open(ember_bundle_t *bundle, const void *data, size_
         return ember_fail(err, EMBER_BAD_PROGRAM, "bundle: shorter than its header");
     }
     if (memcmp(flat.data + BUNDLE_IDENTIFIER_AT, "BP08", 4) != 0) {
-        return ember_fail(err, EMBER_UNSUPPORTED, "bundle: not of this schema version");
+        return ember_fail(err, EMBER_UNSUPPORTED, "bundle: unsupported schema version");
     }
     ember_flat_t reader;
     ember_flat_begin(&reader, &flat, err);
@@ -154,7 +154,7 @@ ember_status_t ember_bundle_load_inputs(const ember_bundle_test_t *test,
                                         ember_error_t *err) {
     if (vector_count(test->inputs) != method->meta.input_count) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "bundle: another number of inputs than the method takes");
+                          "bundle: wrong number of inputs for the method");
     }
     for (uint32_t i = 0; i < vector_count(test->inputs); i++) {
         ember_value_t value;

@@ -132,7 +132,7 @@ ember_status_t ember_bundle_compare(const ember_bundle_test_t *test,
         ember_status_t status = ember_bundle_value(test, test->outputs, i, &want, err);
         if (status == EMBER_OK && ember_method_output(method, i, &got) != EMBER_OK) {
             status = ember_fail(err, EMBER_BAD_ARGUMENT,
-                                "bundle: more outputs than the method gives");
+                                "bundle: more outputs than the method has");
         } else if (status == EMBER_OK && !same_value(&got, &want, rtol, atol)) {
             status = ember_fail(err, EMBER_MISMATCH,
                                 "bundle: an output differs from the expected one");

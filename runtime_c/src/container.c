@@ -90,7 +90,7 @@ ember_status_t ember_container_open(const ember_container_t *kind,
         return ember_fail(err, EMBER_BAD_PROGRAM, "file: shorter than its header");
     }
     if (load_u32(file->data + IDENTIFIER_AT) != kind->identifier) {
-        return ember_fail(err, EMBER_UNSUPPORTED, "file: not of this schema version");
+        return ember_fail(err, EMBER_UNSUPPORTED, "file: unsupported schema version");
     }
     *flat = *file;
     *segments = (ember_bytes_t){file->data, 0};

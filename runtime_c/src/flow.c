@@ -149,7 +149,7 @@ static ember_status_t load_other(ember_method_t *method, uint32_t index) {
                    ? EMBER_OK
                    : ember_method_bad_index(method);
     default:
-        return fail(method, EMBER_BAD_PROGRAM, "instruction: of no known kind");
+        return fail(method, EMBER_BAD_PROGRAM, "instruction: unknown kind");
     }
 }
 

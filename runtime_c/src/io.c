@@ -87,8 +87,9 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
     now.sizes = given->sizes;
     (void)ember_sizes_numel(now.sizes, given->rank, &now.numel); // reshape checks them
     if (!declared || !same_kind(&now, given)) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "input: another dtype, rank or dim_order than declared");
+        return ember_fail(
+            err, EMBER_BAD_ARGUMENT,
+            "input: dtype, rank or dim_order differs from the declared one");
     }
     if (((uintptr_t)given->data & (now.element_size - 1u)) != 0 || now.constant ||
         (planned && slot != NULL && slot->view)) {
@@ -101,8 +102,9 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
         if (!planned) {
             bind(slot, NULL, 0);
         }
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "input: its shape is not the declared one or past the bound");
+        return ember_fail(
+            err, EMBER_BAD_ARGUMENT,
+            "input: its shape differs from the declared one or exceeds the bound");
     }
     if (planned && now.data != given->data && now.numel > 0) {
         memcpy(now.data, given->data, ember_tensor_bytes(&now));
@@ -120,7 +122,7 @@ static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
         return EMBER_OK;
     }
     if (slot == NULL || slot->kind != given->kind) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: a value of another kind");
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "input: a value has the wrong kind");
     }
     const int64_t wanted = given->kind == EMBER_BOOL ? given->as_bool : given->as_int;
     if (!slot->read && slot->as_int != wanted) {
@@ -156,9 +158,9 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
     ember_status_t status = EMBER_OK;
     if (!find_value(method, PLAN_INPUTS, index, &at) ||
         !ember_method_reshape(method, at, own_slot(method, at), rank, sizes)) {
-        status =
-            ember_fail(err, EMBER_BAD_ARGUMENT,
-                       "input: its shape is not the declared one or past the bound");
+        status = ember_fail(
+            err, EMBER_BAD_ARGUMENT,
+            "input: its shape differs from the declared one or exceeds the bound");
     }
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
@@ -186,7 +188,7 @@ static ember_status_t set_output(ember_method_t *method, uint32_t index, void *d
     if (!find_value(method, PLAN_OUTPUTS, index, &at) || has_plan(method, at) ||
         ember_method_slot(method, at) == NULL) {
         return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "output: it has memory in the plan already");
+                          "output: it already has planned memory");
     }
     return lend(method, at, data, size, err);
 }
@@ -224,11 +226,10 @@ static ember_status_t set_attribute(ember_method_t *method, const char *name,
                                     void *data, size_t size, ember_error_t *err) {
     uint32_t at;
     if (!find_attribute(method, name, &at)) {
-        return ember_fail(err, EMBER_NOT_FOUND, "attribute: no tensor has this name");
+        return ember_fail(err, EMBER_NOT_FOUND, "attribute: no tensor has that name");
     }
     if (has_plan(method, at) || ember_method_slot(method, at) == NULL) {
-        return ember_fail(err, EMBER_BAD_ARGUMENT,
-                          "attribute: it has memory of its own already");
+        return ember_fail(err, EMBER_BAD_ARGUMENT, "attribute: it already has memory");
     }
     return lend(method, at, data, size, err);
 }

@@ -118,10 +118,9 @@ static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
         status = load_all(method, memory, parts, instruction);
     } else if (method->changes) {
         *instruction = EMBER_NO_INSTRUCTION;
-        status =
-            fail(method, EMBER_UNSUPPORTED,
-                 "method: something in it can change; this build is for methods in "
-                 "which nothing can");
+        status = fail(
+            method, EMBER_UNSUPPORTED,
+            "method: something in it can change, which this build does not support");
     }
     method->recent = NULL;
     return status;

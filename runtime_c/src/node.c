@@ -43,7 +43,8 @@ ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg) {
 }
 
 void ember_node_wrong_kind(ember_node_t *node) {
-    (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "call: an argument of another kind");
+    (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                          "call: an argument has the wrong kind");
 }
 
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {

@@ -14,7 +14,7 @@ static void output(ember_node_t *node, uint32_t index, uint32_t rank,
     ember_node_take(node, index, tensor);
     if (!fits || (rank != KEEP_SHAPE && !ember_tensor_has_shape(tensor, rank, sizes))) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
-                              "call: its output has another shape or no room for it");
+                              "call: its output has the wrong shape or is too small");
     }
     if (tensor->constant) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,

@@ -27,7 +27,7 @@ class Crafted:
 
 Change = Callable[[Record], Any]
 _BAD, _SIZES = "contradicts itself", "sizes of a node do not fit"
-_MISSING, _NO_KERNEL = "a constant is missing", "no kernel takes"
+_MISSING, _NO_KERNEL = "a constant is missing", "no kernel supports"
 _SHORT = "too short"
 
 
@@ -110,7 +110,7 @@ _GRAPHS: dict[str, list[tuple[str, Change, str]]] = {
         ("rank_differs", _value(0, num_dims=3), _BAD),
         ("dims_negative", _value(0, dims=[NONE, 64]), _BAD),
         ("dims_wrap", _value(0, dims=[1 << 16, 1 << 16]), _SIZES),
-        ("datatype", _value(0, datatype=UNKNOWN), "a datatype"),
+        ("datatype", _value(0, datatype=UNKNOWN), "unknown datatype"),
         ("not_quantised", _value(0, datatype=QS8), _BAD),
         ("marked_weights", _of_weights(dq_datatype=QS8), _BAD),
         ("constant_past_end", _of_weights(constant_buffer_idx=99), _BAD),

@@ -183,8 +183,8 @@ def grown(text: str) -> Callable[[LinkInputs, Path, Path], None]:
     def made(self: LinkInputs, firmware: Path, script: Path) -> None:
         source = firmware.with_name("more.c")
         source.write_text(text)
-        (more,) = self.made.compile([source], firmware.parent)
-        link(LinkInputs(self.made, (*self.files, more), None, None), firmware, script)
+        (more,) = self.libs.compile([source], firmware.parent)
+        link(LinkInputs(self.libs, (*self.files, more), None, None), firmware, script)
 
     return made
 

@@ -99,4 +99,4 @@ def test_runs_stay_right_and_a_second_load_is_refused(tmp_path: Path) -> None:
         CASES / "xnnpack_resnet8", "qemu-a64", out=tmp_path / "built", options=options
     )
     said = emulator.run(built.board, built.firmware).check("lending").text
-    assert "loaded before, and scratch took what loading reads" in said
+    assert "loaded before; scratch has since overwritten its payloads" in said

@@ -84,8 +84,8 @@ def test_an_image_for_another_core_is_one_sentence(tmp_path: Path) -> None:
     given = inputs.zeros(built.methods[0])
     for board, sentence in (
         ("qemu-a64-sme-256", "weights were packed for another board"),
-        ("qemu-a64-sme-128", "the build is for a core with longer vectors"),
-        ("qemu-a64", "the build is for a core with more instructions"),
+        ("qemu-a64-sme-128", "built for a core with longer vectors"),
+        ("qemu-a64", "built for a core with more instruction sets"),
     ):
         with pytest.raises(SdkError, match=sentence):
             run.run(replace(built, board=boards.load(board)), given, trace=False)

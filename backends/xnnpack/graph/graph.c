@@ -8,7 +8,7 @@ enum { QDS8_PARAMS = 8 }; // bytes per row: scale and zero point (ember_xnn_row_
 
 ember_status_t ember_xnn_bad(const ember_xnn_graph_t *graph) {
     return ember_fail(graph->info->error, EMBER_BACKEND,
-                      "xnnpack: payload contradicts itself");
+                      "xnnpack: the payload contradicts itself");
 }
 
 ember_status_t ember_xnn_bad_shape(const ember_xnn_graph_t *graph) {
@@ -108,17 +108,17 @@ static ember_status_t not_taken(const ember_xnn_graph_t *graph, ember_xnn_node_t
     node->packed = NULL;
     if (lacking) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: the build is for a core with more instructions");
+                          "xnnpack: built for a core with more instruction sets");
     }
     if ((node->refusals & XNN_SHORT_VECTORS) != 0) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: the build is for a core with longer vectors");
+                          "xnnpack: built for a core with longer vectors");
     }
     if (check_constants(graph, node) != EMBER_OK) {
         return EMBER_BACKEND;
     }
     return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                      "xnnpack: no kernel takes one of the delegate's nodes");
+                      "xnnpack: no kernel supports a node of the delegate");
 }
 
 static ember_status_t choose(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

@@ -174,7 +174,7 @@ ember_status_t ember_xnn_read_nodes(ember_xnn_payload_t *payload) {
         ember_xnn_vector(&payload->flat, payload->root, GRAPH_NODES, FLAT_VEC4);
     if (vector_count(all) > MOST_NODES) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: a graph of more than 4096 nodes");
+                          "xnnpack: the graph has more than 4096 nodes");
     }
     graph->node_count = vector_count(all) + payload->dynamic;
     graph->nodes = ember_arena_array(graph->info->arena, graph->node_count,

@@ -57,15 +57,15 @@ ember_status_t ember_xnn_open(ember_xnn_payload_t *payload) {
     payload->headed =
         blob->size >= HEADER_SIZE && memcmp(blob->data + MAGIC_AT, "XH00", 4) == 0;
     if (payload->headed && !cut_parts(blob, &flat, &payload->constants)) {
-        return ember_fail(error, EMBER_BACKEND, "xnnpack: payload is truncated");
+        return ember_fail(error, EMBER_BACKEND, "xnnpack: the payload is truncated");
     }
     if (!known_schema(&flat)) {
         return ember_fail(error, EMBER_UNSUPPORTED,
-                          "xnnpack: payload is not of schema XN00 or XN01");
+                          "xnnpack: the payload's schema is not XN00 or XN01");
     }
     if (((uintptr_t)flat.data & 3) != 0) {
         return ember_fail(error, EMBER_UNSUPPORTED,
-                          "xnnpack: payload is not aligned to 4 bytes");
+                          "xnnpack: the payload must be aligned to 4 bytes");
     }
     ember_flat_begin(&payload->flat, &flat, error);
     payload->root = ember_flat_root(&payload->flat);

@@ -101,7 +101,7 @@ static ember_status_t read_value(ember_xnn_payload_t *payload, const uint8_t *xv
     if (!known_datatype(datatype) ||
         (value->dynamic && datatype != XNN_F32 && datatype != XNN_F16)) {
         return ember_fail(payload->graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: a datatype that this backend does not know");
+                          "xnnpack: unknown datatype");
     }
     if (needs_quantization(datatype) && !quantized) {
         return ember_xnn_bad(payload->graph);
@@ -180,7 +180,7 @@ ember_status_t ember_xnn_read_values(ember_xnn_payload_t *payload) {
     graph->value_count = vector_count(all);
     if (graph->value_count > MOST_VALUES) {
         return ember_fail(graph->info->error, EMBER_UNSUPPORTED,
-                          "xnnpack: a graph of more than 4096 values");
+                          "xnnpack: the graph has more than 4096 values");
     }
     payload->dynamic = count_dynamic(&payload->flat, all);
     graph->values =

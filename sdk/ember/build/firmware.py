@@ -69,7 +69,7 @@ def _need_main(app: Path, compiled: Path) -> None:
 class LinkInputs:
     """Everything that the linker is given, and the parts that it will use."""
 
-    made: Libraries
+    libs: Libraries
     files: tuple[Path, ...]  # compiled for this firmware, and the user's kernels
     members: Members | None  # None: on this computer
     graph: CallGraph | None  # calls; None: the port has no bound of its stack
@@ -78,7 +78,7 @@ class LinkInputs:
         self, firmware: Path, script: Path | None, *, overlap: bool = False
     ) -> None:
         """Link `firmware`, beside it its map; SdkError when it does not fit."""
-        self.made.link(
+        self.libs.link(
             list(self.files),
             firmware,
             script=script,

@@ -23,7 +23,7 @@ def text(data: Any, indent: str = "") -> str:
         items = [f"{inner}{_key(key)}: {text(data[key], inner)}" for key in data]
         return _closed("{", items, indent, "}")
     if isinstance(data, list | tuple):
-        return _closed("[", [inner + text(one, inner) for one in data], indent, "]")
+        return _closed("[", [inner + text(item, inner) for item in data], indent, "]")
     return json.dumps(data, ensure_ascii=False)
 
 
@@ -36,5 +36,5 @@ def _closed(start: str, items: list[str], indent: str, end: str) -> str:
 def _key(key: Any) -> str:
     if isinstance(key, str):
         return encode_basestring(key)
-    one: Mapping[Any, int] = {key: 0}
-    return json.dumps(one, ensure_ascii=False).removeprefix("{").removesuffix(": 0}")
+    entry: Mapping[Any, int] = {key: 0}
+    return json.dumps(entry, ensure_ascii=False).removeprefix("{").removesuffix(": 0}")

@@ -29,7 +29,7 @@ class Package:
     """Models compiled for a board, for a project that links its own application."""
 
     folder: Path  # with ember_models.h
-    made: Libraries
+    libs: Libraries
     objects: tuple[Path, ...]
     script: Path | None
 

@@ -34,6 +34,9 @@ class CaseTensor:
         return f"{self.dtype.label}{tensors.shape_text(self.array.shape)}"
 
 
+Tensor = CaseTensor  # for scripts that import the former name
+
+
 Value = CaseTensor | int | float | bool | str | None
 
 

@@ -56,11 +56,11 @@ def command(
     target = plans.board_or(board)
     packed = build.package(models, target, out.absolute(), options)
     text = cmake_files.link(
-        packed.made,
+        packed.libs,
         objects=packed.objects,
         script=packed.script,
         includes=[packed.folder],
     )
     output.write_text(text, out / "package.cmake")
-    note_header(packed.made.board)
+    note_header(packed.libs.board)
     output.console().print(output.plain(str(out / "package.cmake")), soft_wrap=True)

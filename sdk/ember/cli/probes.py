@@ -19,9 +19,9 @@ def command(json_to: output.JsonOption = None) -> None:
 
 def _show(survey: probes.Survey) -> None:
     console = output.console()
-    if survey.found:
+    if survey.connected:
         table = output.table("kind", "id", "what it is", "for")
-        for probe in survey.found:
+        for probe in survey.connected:
             tools = ", ".join(probe.tools) or "--port"
             table.add_row(probe.kind, escape(probe.id), escape(probe.title), tools)
         console.print(table)
@@ -35,7 +35,7 @@ def _facts(survey: probes.Survey) -> dict[str, Any]:
     return {
         "found": [
             {"kind": o.kind, "id": o.id, "title": o.title, "tools": list(o.tools)}
-            for o in survey.found
+            for o in survey.connected
         ],
         "not_looked_for": [
             {"kind": kind, "why": why, "remedy": remedy}

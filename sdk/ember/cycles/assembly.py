@@ -34,7 +34,12 @@ def row_of(
     block: Iterable[Instruction], without: AbstractSet[Instruction] = frozenset()
 ) -> Row:
     """The assembly of a block, without addresses of the firmware."""
-    return tuple(text for one in block if one not in without for text in texts(one))
+    return tuple(
+        text
+        for instruction in block
+        if instruction not in without
+        for text in texts(instruction)
+    )
 
 
 def texts(instruction: Instruction) -> Sequence[str]:
@@ -68,7 +73,10 @@ def _in_pairs(instruction: Instruction) -> Sequence[str]:
     name = mnemonics.base(instruction.mnemonic) or ""
     word = "ldr" if name.startswith(("ldm", "pop")) else "str"
     address = "sp" if name in ("push", "pop") else mnemonics.results(instruction)[0]
-    moved = ["r12" if one == "pc" else one for one in mnemonics.listed(instruction)]
+    moved = [
+        "r12" if register == "pc" else register
+        for register in mnemonics.listed(instruction)
+    ]
     row = [
         f"{word}d {first}, {second}, [{address}]"
         for first, second in zip(moved[0::2], moved[1::2], strict=False)

@@ -103,11 +103,11 @@ def _measure(core: McaCore, rows: Sequence[Row]) -> dict[Row, int | None]:
     )
     if done.returncode != 0:
         raise SdkError(f"{TOOL} failed: {done.stderr.strip()[-300:]}")
-    found: dict[Row, int | None] = dict.fromkeys(rows)
-    if () in found:
-        found[()] = 0
+    measured: dict[Row, int | None] = dict.fromkeys(rows)
+    if () in measured:
+        measured[()] = 0
     for name, count, cycles in _REGION.findall(done.stdout):
         row = rows[int(name.removeprefix("row"))]
         if int(count) == len(row):
-            found[row] = int(cycles)
-    return found
+            measured[row] = int(cycles)
+    return measured

@@ -23,11 +23,13 @@ def unknown(core: McaCore, blocks: Iterable[Sequence[Instruction]]) -> set[Instr
     rows = {row_of(block): block for block in blocks}
     totals = mca.totals(core, rows)
     refused = [block for row, block in rows.items() if totals[row] is None]
-    suspects = {one: _alone(one) for block in refused for one in block}
+    suspects = {
+        instruction: _alone(instruction) for block in refused for instruction in block
+    }
     totals = mca.totals(core, (row for ways in suspects.values() for row in ways))
     lacking = {
-        one
-        for one, ways in suspects.items()
+        instruction
+        for instruction, ways in suspects.items()
         if all(totals[row] is None for row in ways)
     }
     again = {row_of(block, lacking): block for block in refused}
@@ -48,11 +50,11 @@ def costs(
     """The cycles of the second row behind the first."""
     wanted = {pair: _long_and_short(*pair) for pair in pairs}
     totals = mca.totals(core, (row for both in wanted.values() for row in both))
-    found: dict[tuple[Row, Row], float] = {}
+    costs: dict[tuple[Row, Row], float] = {}
     for pair, (long, short) in wanted.items():
         cycles = (totals[long] or 0) - (totals[short] or 0)
-        found[pair] = cycles / (_rounds(pair[0]) if pair[0] == pair[1] else 1)
-    return found
+        costs[pair] = cycles / (_rounds(pair[0]) if pair[0] == pair[1] else 1)
+    return costs
 
 
 def _long_and_short(first: Row, second: Row) -> tuple[Row, Row]:

@@ -29,7 +29,7 @@ class Connected:
 
 @dataclass(frozen=True)
 class Survey:
-    found: tuple[Connected, ...]
+    connected: tuple[Connected, ...]
     unseen: tuple[tuple[str, str, str], ...]  # what cannot be looked for, why, remedy
 
 

@@ -49,27 +49,27 @@ def write(
             f"a package for linux is for a board with Linux, and {board.name} has none",
             hint=f"leave --board out, or use {DEFAULT_BOARD}",
         )
-    found = tuple(models.read(path) for path in files)
-    name = found[0].name
+    read = tuple(models.read(path) for path in files)
+    name = read[0].name
     with tempfile.TemporaryDirectory(prefix="ember-linux-") as temporary:
         place = Path(temporary)
-        _write_library(folder, board, found, options, place)
-        made = _from_templates(folder, board, name)
+        _write_library(folder, board, read, options, place)
+        written = _from_templates(folder, board, name)
         _write_program(folder, board_name, files, name, options, place)
-    if _write_vectors(folder, board, files[0], found[0].method(None), name):
-        made.append(folder / "test")
+    if _write_vectors(folder, board, files[0], read[0].method(None), name):
+        written.append(folder / "test")
     else:
         (folder / "test.sh").unlink()
-        made.remove(folder / "test.sh")
-    return [*made, folder / "bin" / name, folder / "lib" / _LIBRARY]
+        written.remove(folder / "test.sh")
+    return [*written, folder / "bin" / name, folder / "lib" / _LIBRARY]
 
 
 def _from_templates(folder: Path, board: Board, name: str) -> list[Path]:
     words = {"VERSION": __version__, "NAME": name, "SETS": ", ".join(board.isa)}
-    made = manifests.expand(_TEMPLATE, folder, words)
+    written = manifests.expand(_TEMPLATE, folder, words)
     licence = folder / "LICENSE"
     output.write_text((paths.root() / "LICENSE").read_text("utf-8"), licence)
-    return [*made, licence]
+    return [*written, licence]
 
 
 # ---- the library ---------------------------------------------------------------------
@@ -78,21 +78,21 @@ def _from_templates(folder: Path, board: Board, name: str) -> list[Path]:
 def _write_library(
     folder: Path,
     board: Board,
-    found: tuple[models.Model, ...],
+    read: tuple[models.Model, ...],
     options: Options,
     scratch: Path,
 ) -> None:
     package, objects = scratch / "package", scratch / "objects"
     package.mkdir()
     objects.mkdir()
-    job = jobs.make(found, _of_any_linker(board), options, None)
+    job = jobs.make(read, _of_any_linker(board), options, None)
     chosen = choosing.choose(job)
     packed = packing.pack(package, job, fitting.place(job, chosen, job.board))
     generated = package / "4-package"
-    made = libraries.build(_of_any_place(board), **jobs.asked(options), whole=False)
-    own = user_kernels.objects(made, options.rules.known, packed.kernels)
-    compiled = [*_compile(made, generated, objects), *own]
-    _archive(parts.of(made, compiled), compiled, objects, folder / "lib")
+    libs = libraries.build(_of_any_place(board), **jobs.asked(options), whole=False)
+    user_objects = user_kernels.objects(libs, options.rules.known, packed.kernels)
+    compiled = [*_compile(libs, generated, objects), *user_objects]
+    _archive(parts.of(libs, compiled), compiled, objects, folder / "lib")
     _write_headers(folder / "include", generated, options)
 
 
@@ -109,24 +109,24 @@ def _of_any_place(board: Board) -> Board:
     return board.model_copy(update={"core": core})
 
 
-def _compile(made: Libraries, package: Path, folder: Path) -> list[Path]:
+def _compile(libs: Libraries, package: Path, folder: Path) -> list[Path]:
     app, port = paths.runtime() / "app", paths.runtime() / "port"
     files = [app / "model.c", app / "model_loaded.c", *pack.sources(package)]
     files += [port / "linux_library" / "linux_library.c", port / "read_line.c"]
     files += [port / "a64" / "sme_abi.S"]
-    return made.compile(files, folder, [f"-I{package}"])
+    return libs.compile(files, folder, [f"-I{package}"])
 
 
 def _archive(
-    made: Libraries, compiled: Sequence[Path], scratch: Path, folder: Path
+    libs: Libraries, compiled: Sequence[Path], scratch: Path, folder: Path
 ) -> None:
     """All objects as one, with Ember's names."""
-    archives = {path.name: path for path in made.archives}
+    archives = {path.name: path for path in libs.archives}
     core, libc = archives.pop(_CORE), archives.pop(_LIBC)
     words = [tools.path("ld.lld-19"), "-r", "-o", str(scratch / _OBJECT)]
     words += [*map(str, compiled), "--whole-archive", str(core), "--no-whole-archive"]
     words += ["--start-group", *map(str, archives.values())]
-    words += [str(_math(made, libc, scratch)), "--end-group"]
+    words += [str(_math(libs, libc, scratch)), "--end-group"]
     build_tree.run(words, f"cannot link {_OBJECT}")
     names = [
         tools.path("llvm-objcopy-19"),
@@ -136,18 +136,18 @@ def _archive(
     build_tree.run([*names, str(scratch / _OBJECT)], f"cannot name {_OBJECT}")
     library = paths.writable_folder(folder) / _LIBRARY
     library.unlink(missing_ok=True)
-    words = [made.ar, "crsD", str(library.absolute()), _OBJECT]
+    words = [libs.ar, "crsD", str(library.absolute()), _OBJECT]
     build_tree.run(words, f"cannot make {_LIBRARY}", scratch)
 
 
-def _math(made: Libraries, libc: Path, scratch: Path) -> Path:
+def _math(libs: Libraries, libc: Path, scratch: Path) -> Path:
     """Ember's functions of <math.h>; those of <string.h> are the C library's."""
     place = scratch / "libc"
     place.mkdir()
-    build_tree.run([made.ar, "x", str(libc.absolute())], f"cannot read {libc}", place)
+    build_tree.run([libs.ar, "x", str(libc.absolute())], f"cannot read {libc}", place)
     kept = [path.name for path in sorted(place.iterdir()) if "string" not in path.name]
     build_tree.run(
-        [made.ar, "crsD", "libmath.a", *kept], "cannot make libmath.a", place
+        [libs.ar, "crsD", "libmath.a", *kept], "cannot make libmath.a", place
     )
     return place / "libmath.a"
 
@@ -189,9 +189,9 @@ def _write_vectors(
     folder: Path, board: Board, path: Path, method: Method, name: str
 ) -> bool:
     """Whether the folder has test vectors: what the program answers here."""
-    given = [one for one in _inputs(path, method) if isinstance(one, TensorValue)]
+    given = [item for item in _inputs(path, method) if isinstance(item, TensorValue)]
     most = max(len(given), len(method.outputs))
-    tensors = all(isinstance(one, program.Tensor) for one in method.output_values)
+    tensors = all(isinstance(value, program.Tensor) for value in method.output_values)
     if most > _MOST_FILES or not tensors or not emulator.available(board):
         return False
     place = paths.writable_folder(folder / "test").absolute()
@@ -214,8 +214,8 @@ def _inputs(path: Path, method: Method) -> list[Value]:
         return inputs.lay_out(method, case.given)
     numbers = np.random.default_rng(20)
     return [
-        replace(one, data=execute.random(one.dtype, one.sizes, numbers).tobytes())
-        if isinstance(one, TensorValue)
-        else one
-        for one in inputs.zeros(method)
+        replace(value, data=execute.random(value.dtype, value.sizes, numbers).tobytes())
+        if isinstance(value, TensorValue)
+        else value
+        for value in inputs.zeros(method)
     ]

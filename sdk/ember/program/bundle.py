@@ -41,6 +41,10 @@ class BundledTensor:
         )
 
 
+# For scripts that import the former names.
+Tensor = BundledTensor
+
+
 Value = BundledTensor | Int | Bool | Double
 
 
@@ -48,6 +52,9 @@ Value = BundledTensor | Int | Bool | Double
 class BundledCase:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]  # expected
+
+
+Case = BundledCase
 
 
 @dataclass(frozen=True)

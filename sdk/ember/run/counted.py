@@ -55,7 +55,7 @@ def on_line(order: once.Order, line: Line) -> Profile:
 def _case(subject: once.Subject) -> Case:
     model, method = subject.model, subject.method
     declared = zip(method.input_values, subject.inputs, strict=True)
-    given = tuple(verdicts.logical(one, value) for one, value in declared)
+    given = tuple(verdicts.logical(tensor, value) for tensor, value in declared)
     run = cases.Run(method.name, cast("tuple[cases.Value, ...]", given), ())
     return Case(
         name=model.name,

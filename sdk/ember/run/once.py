@@ -119,10 +119,12 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     emulator.need(board)
     if order.cycles:
         estimate.check_known(board.cpu)
-    one = subject(order)
-    asked = options(order, one.plans, one.method.name if one.named else None)
-    built = build.build(
-        one.path, one.board, out=order.out, data=order.data, options=asked
+    executed = subject(order)
+    asked = options(
+        order, executed.plans, executed.method.name if executed.named else None
     )
-    log = run.run(built, one.inputs, cycles=order.cycles, timeout_s=order.timeout)
-    return log, one.source
+    built = build.build(
+        executed.path, executed.board, out=order.out, data=order.data, options=asked
+    )
+    log = run.run(built, executed.inputs, cycles=order.cycles, timeout_s=order.timeout)
+    return log, executed.source

@@ -172,7 +172,8 @@ class _Session:
             return runner.for_programs(self.board, programs, optimize, self.rules)
         if not line.needs_firmware:
             return None
-        if libraries.is_built(self.board, messages=True, optimize=optimize):
+        built = libraries.is_built(self.board, messages=True, optimize=optimize)
+        if built or not runner.is_small(self.board):
             with contextlib.suppress(DoesNotFitError):
                 return runner.serial(self.board, (), optimize, self.rules)
         return runner.serial(self.board, ready, optimize, self.rules)

@@ -125,7 +125,7 @@ def payload() -> bytes:
 
 MIDDLE = len(payload()) // 2
 BAD = {
-    "payload is not of schema XN00 or XN01": bytes(64),
+    "payload's schema is not XN00 or XN01": bytes(64),
     "payload is truncated": payload()[:MIDDLE],
     "payload contradicts itself": payload()[:MIDDLE]
     + b"\xff" * 64

@@ -109,12 +109,12 @@ class Sets(Sequence[int]):
 
     def __getitem__(self, index: int | slice) -> int | Sequence[int]:
         if isinstance(index, slice):
-            return [self[one] for one in range(*index.indices(len(self)))]
+            return [self[place] for place in range(*index.indices(len(self)))]
         if index in self._ends:
             return self._ends[index]
         between = range(min(index, self._at), max(index, self._at))
-        for one in between:
-            zeros, changed = self._changes[one]
+        for change in between:
+            zeros, changed = self._changes[change]
             self._now ^= changed << zeros
         self._at = index
         return self._now

@@ -74,12 +74,12 @@ class _Order:
     before: _Order | None
 
     def calls(self) -> tuple[int, ...]:
-        found: list[int] = []
+        calls: list[int] = []
         now: _Order | None = self
         while now is not None:
-            found.append(now.last)
+            calls.append(now.last)
             now = now.before
-        return tuple(reversed(found))
+        return tuple(reversed(calls))
 
 
 @dataclass(frozen=True, slots=True)
