@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 extern uint32_t __ember_stack_start[], __ember_stack_end[];
-extern uint32_t __ember_data_load[], __ember_data_start[], __ember_data_end[];
 extern uint32_t __ember_bss_start[], __ember_bss_end[];
 extern uint32_t __ember_text_start[], __ember_text_end[];
 extern uint32_t __ember_steps_start[], __ember_steps_end[]; // of Cortex-M
+extern uint32_t *const __ember_copies_start[], *const __ember_copies_end[];
 extern uint32_t __ember_read_only_end[], __ember_read_only_size[];
 extern uint32_t __ember_work_start[], __ember_work_end[];
 

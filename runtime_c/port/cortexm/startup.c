@@ -82,14 +82,16 @@ static void walk_steps(void) {
     }
 }
 
-static void copy_data(void) {
-    const uint32_t *from = __ember_data_load;
+// Three words a copy: from, to, the end there. Initial values of variables and code
+// that runs in RAM; none where one memory holds all, and the loader has placed them.
+static void copy_sections(void) {
+    for (uint32_t *const *copy = __ember_copies_start; copy < __ember_copies_end;
+         copy += 3) {
+        const uint32_t *from = copy[0];
 
-    if (from == __ember_data_start) {
-        return; // one memory holds all: the loader has placed the data
-    }
-    for (uint32_t *to = __ember_data_start; to < __ember_data_end; to++) {
-        *to = *from++;
+        for (uint32_t *to = copy[1]; to < copy[2]; to++) {
+            *to = *from++;
+        }
     }
 }
 
@@ -138,7 +140,7 @@ __attribute__((noreturn, used)) void ember_cortexm_start(void) {
     walk_steps();
     ember_port_stack_paint(ember_cortexm_stack_floor(),
                            (uint32_t *)__builtin_frame_address(0) - GUARD_WORDS);
-    copy_data();
+    copy_sections();
     for (uint32_t *word = __ember_bss_start; word < __ember_bss_end; word++) {
         *word = 0;
     }

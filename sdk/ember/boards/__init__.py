@@ -101,7 +101,9 @@ class Board(Strict):
         that can be written, or, where regions of the MPU have sizes that are powers of
         two (before Armv8-M), at the power of two below."""
         writable = [
-            memory.base for memory in self.memories if memory.writable and memory.base
+            memory.base
+            for memory in self.memories
+            if memory.writable and memory.base and not memory.is_only_code
         ]
         any_address = self.core is not None and self.core.arch == "armv8-m"
         end = min([CORTEXM_READ_ONLY_END, *writable])
@@ -260,7 +262,7 @@ class Board(Strict):
 
     @model_validator(mode="after")
     def _written_memories_are_writable(self) -> Board:
-        read_only = {"vectors", "code", "rodata", "weights"}
+        read_only = {"vectors", "code", "rodata", "weights", "kernels"}
         for memory in self.memories:
             written = [role for role in memory.holds if role not in read_only]
             if written and not memory.writable:
@@ -268,7 +270,12 @@ class Board(Strict):
                     f"memory {memory.name} is {memory.access} and cannot hold"
                     f" {', '.join(written)}"
                 )
-            low = memory.base < self.read_only_end
+            if "kernels" in memory.holds and "x" not in memory.access:
+                raise ValueError(
+                    f"memory {memory.name} is {memory.access} and cannot hold kernels:"
+                    " that takes access rwx"
+                )
+            low = memory.base < self.read_only_end and not memory.is_only_code
             if self.port == "cortexm" and memory.writable and low:
                 raise ValueError(
                     f"memory {memory.name} is writable but below"

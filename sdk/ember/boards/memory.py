@@ -23,6 +23,7 @@ Role = Literal[
     "temp",  # scratch of one node
     "io",  # inputs and outputs that the caller binds
     "batch",  # what a test runner loads at run time
+    "kernels",  # code of kernels that a project moves here
 ]
 ROLES_NEEDED: tuple[Role, ...] = ("vectors", "code", "rodata", "data", "stack")
 
@@ -96,6 +97,11 @@ class Memory(Strict):
     @property
     def writable(self) -> bool:
         return "w" in self.access
+
+    @property
+    def is_only_code(self) -> bool:
+        """Whether nothing writes to it once the program runs."""
+        return set(self.holds) <= {"vectors", "code", "rodata", "weights", "kernels"}
 
     @model_validator(mode="after")
     def _sectors_fill_it(self) -> Memory:

@@ -17,8 +17,9 @@ from typing import Any
 
 from ember.boards import Board, Role
 from ember.build import folder as build_folder
-from ember.build import pack
-from ember.build.stack import image, ports
+from ember.build import occupied, pack
+from ember.build.moved import Moved
+from ember.build.stack import image, ports, veneers
 from ember.build.stack.bound import Bound, CallGraph, StackError
 from ember.build.stack.members import Members
 from ember.errors import SdkError, problem_list
@@ -26,6 +27,7 @@ from ember.plan.regions import Plan
 from ember.toolchain import elf, linker
 from ember.toolchain.elf import Elf
 from ember.toolchain.libraries import Libraries
+from ember.toolchain.objects import Object
 
 _PURPOSES: Mapping[Role, str] = {
     "planned": "activations",
@@ -82,15 +84,19 @@ def first_stack(board: Board) -> int:
 
 
 def stack_size(
-    libs: Libraries, graph: CallGraph | None, wanted: int | None
+    libs: Libraries, graph: CallGraph | None, wanted: int | None, *, far: bool = False
 ) -> tuple[int, Bound | None]:
     """Bytes to reserve for the stack, and its bound.
 
-    `wanted` is the user's wish. StackError when that is less than the bound.
+    `wanted` is the user's wish; with `far` calls, what a linker adds to them counts.
+    StackError when that is less than the bound.
     """
     if graph is None:
         return wanted or linker.DEFAULT_STACK, None
     bound = ports.bound(libs, graph)
+    core = libs.board.core
+    if far and core is not None and core.arch == "armv6-m":
+        bound = bound.deeper("a far call", veneers.PUSHED)
     least = bound.total + ports.floor(libs)
     if wanted is not None and wanted < least:
         raise StackError(
@@ -107,9 +113,13 @@ def stack_size(
 
 
 def planned(
-    plans: Sequence[Plan], members: Members | None, bound: Bound | None
+    plans: Sequence[Plan],
+    members: Members | None,
+    bound: Bound | None,
+    moved: Sequence[Moved] = (),
 ) -> Certificate:
-    """The certificate before the link; `members` are what will be linked, if known."""
+    """The certificate before the link; `members` are what will be linked, if known, and
+    `moved` the code among them that has a memory of its own."""
     board, stack = plans[0].board, plans[0].stack
     rows = [*_regions(plans)]
     if members is not None:
@@ -122,6 +132,10 @@ def planned(
         for place, (purpose, patterns, end) in _VARIABLES.items():
             total = _placed(members, patterns, end)
             rows.append(CertificateRow(where["data"], purpose, place, total))
+        for code in moved:
+            total = _size(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
+            place = linker.code_section(code.memory)
+            rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
     return Certificate(board, tuple(rows), stack, bound)
 
 
@@ -157,11 +171,22 @@ def _arena_gaps(
 
 def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
+    return _size(
+        (
+            (one, index)
+            for one, index in members.in_order(members.kept)
+            if _matches(one.section(index).name, patterns)
+        ),
+        end,
+    )
+
+
+def _size(sections: Iterable[tuple[Object, int]], end: int) -> int:
+    """Bytes of sections in this order, each as it is aligned."""
     at = 0
-    for object_, index in members.in_order(members.kept):
+    for object_, index in sections:
         section = object_.section(index)
-        if _matches(section.name, patterns):
-            at = _up(at, max(section.alignment, 1)) + section.size
+        at = _up(at, max(section.alignment, 1)) + section.size
     return _up(at, end)
 
 

@@ -21,7 +21,10 @@ def write(target: Path, linked: Path, estimate: Estimate, libs: Libraries) -> No
     assert estimate.compiled is not None
     objects = estimate.compiled.objects
     planned = certificate.planned(
-        estimate.placed.plans, objects.members, estimate.compiled.bound
+        estimate.placed.plans,
+        objects.members,
+        estimate.compiled.bound,
+        estimate.compiled.moved,
     )
     certified = certificate.linked(planned, linked, objects.graph)
     target.mkdir()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember.build import certificate, firmware, occupied
+from ember.build import certificate, firmware, moved, occupied
 from ember.build.jobs import Job
+from ember.build.moved import Moved
 from ember.build.occupied import Occupied
 from ember.build.packing import Packed
 from ember.build.stack.bound import Bound
@@ -25,6 +26,7 @@ class Compiled:
     objects: firmware.LinkInputs
     stack: int  # bytes
     bound: Bound | None  # None: the port has none
+    moved: tuple[Moved, ...] = ()  # code that ember.yaml moves to other memories
 
 
 class Linking:
@@ -55,8 +57,11 @@ class Linking:
         own = user_kernels.objects(self._made, options.rules.known, packed.kernels)
         files = [*self._sources.compile(self._made, self._scratch), *own]
         objects = firmware.objects(self._made, files)
-        stack, bound = certificate.stack_size(self._made, objects.graph, options.stack)
-        return Compiled(objects, stack, bound)
+        stack, bound = certificate.stack_size(
+            self._made, objects.graph, options.stack, far=bool(options.steering.code)
+        )
+        code = moved.of(objects.members, packed, options.steering)
+        return Compiled(objects, stack, bound, tuple(code))
 
     def link(self, compiled: Compiled, packed: Packed) -> tuple[Occupied, ...]:
         """How much of each memory firmware.elf takes.
@@ -70,6 +75,7 @@ class Linking:
         if not script.is_file():
             objects.link(elf_file, None)
             return _of_process(elf_file, plans)
+        moved.write(script, compiled.moved)
         board, stack_memory = self._job.board, plans[0].stack_memory
         try:
             objects.link(elf_file, script)

@@ -21,7 +21,9 @@ _ROLES: Mapping[str, tuple[Role, str]] = {
     ".bss": ("data", "variables"),
 }
 REGIONS = "regions"
+CODE = "code of kernels"
 _BOOT, _MODEL, _ARENA = ".ember_boot", ".ember_model.", ".ember_arena."
+_CODE = linker.code_section("")
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,9 @@ class _Sections:
             memory, what = self._place(section)
             yield memory, what, section.address, self._size(section, memory)
             if section.name == ".data":
-                yield from self._initial(section, memory)
+                yield from self._copied(section, memory, "data", "initial values")
+            if section.name.startswith(_CODE):
+                yield from self._copied(section, memory, f"code_{memory}", CODE)
 
     def _place(self, section: Section) -> tuple[str, str]:
         if section.name in _ROLES:
@@ -86,6 +90,8 @@ class _Sections:
             return section.name.removeprefix(_MODEL), "the model"
         if section.name.startswith(_ARENA):
             return section.name.removeprefix(_ARENA), REGIONS
+        if section.name.startswith(_CODE):
+            return section.name.removeprefix(_CODE), CODE
         writes = section.flags & elf.SHF_WRITE
         role = "data" if writes else "rodata"
         return self.where[role], "variables" if writes else "constants of code"
@@ -96,10 +102,11 @@ class _Sections:
             return self.file.address(f"__ember_arena_{memory}_end") - section.address
         return section.size
 
-    def _initial(
-        self, data: Section, memory: str
+    def _copied(
+        self, section: Section, memory: str, name: str, what: str
     ) -> Iterator[tuple[str, str, int, int]]:
-        load = self.file.symbol("__ember_data_load")
+        """Where a section lies until start-up copies it."""
+        load = self.file.symbol(f"__ember_{name}_load")
         rodata = self.where["rodata"]
-        if load is not None and rodata != memory and load.address != data.address:
-            yield rodata, "initial values", load.address, data.size
+        if load is not None and rodata != memory and load.address != section.address:
+            yield rodata, what, load.address, section.size

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ember import boards, paths, progress
 from ember import model as models
-from ember.build import choosing, flow, jobs, pack, packing, placing
+from ember.build import choosing, flow, jobs, moved, pack, packing, placing
 from ember.build import folder as build_folder
 from ember.build.advice import refusal
 from ember.build.assumed import Assumed
@@ -100,6 +100,8 @@ def _pack(
         if placed.shortages:
             placed = placing.place(job, chosen, settled)
         packed = packing.pack(folder, job, placed)
+        assert estimate.compiled is not None
+        moved.write(folder / "4-package" / "linker.ld", estimate.compiled.moved)
     packing.write_facts(folder, job, packed, packed.placed.facts)
     return packed.kernels
 

@@ -28,6 +28,7 @@ class Packed:
 
     placed: Placed
     kernels: dict[str, tuple[str, ...]]  # of all models, by operator
+    nodes: frozenset[str]  # kernels of the nodes of delegates
 
     @property
     def plans(self) -> list[regions.Plan]:
@@ -56,8 +57,9 @@ def pack(folder: Path, job: Job, placed: Placed) -> Packed:
     )
     table = kernel_list.backend_table(backends, job.board.isa, nodes)
     labels = _labels(job)
-    artefacts.write(package, parts, merged, table, job.options.rules.known, labels)
-    return Packed(placed, merged)
+    known, code = job.options.rules.known, job.options.steering.code
+    artefacts.write(package, parts, merged, table, known, labels, list(code))
+    return Packed(placed, merged, nodes)
 
 
 def write_facts(

@@ -209,6 +209,7 @@ class _Reader:
         given = self._mapping("memory", self.data.pop("memory", None))
         place = self._mapping("memory.place", given.pop("place", None))
         reserve = self._mapping("memory.reserve", given.pop("reserve", None))
+        code = self._mapping("memory.code", given.pop("code", None))
         align = given.pop("align", None)
         if not isinstance(align, dict):
             every = ALIGN if align is None else self._align(align)
@@ -227,9 +228,13 @@ class _Reader:
             },
             exclusive=self._groups(given.pop("exclusive", None) or []),
             reload=self._flag("memory.reload", given.pop("reload", False)),
+            code={
+                str(memory): tuple(self._list(f"memory.code: {memory}", one, "kernel"))
+                for memory, one in code.items()
+            },
         )
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
-        known = ("place", "reserve", "forbid", "align", "exclusive", "reload")
+        known = ("place", "reserve", "forbid", "align", "exclusive", "reload", "code")
         self._unknown("memory: ", given, known)
         return steering
 
@@ -243,11 +248,12 @@ class _Reader:
             self.problems.append(f"{where}: it must be a mapping")
         return dict(given) if isinstance(given, dict) else {}
 
-    def _list(self, where: str, given: Any) -> list[str]:
+    def _list(self, where: str, given: Any, what: str = "memory") -> list[str]:
         items = [given] if isinstance(given, str) else given
         if isinstance(items, list) and all(isinstance(item, str) for item in items):
             return items
-        self.problems.append(f"{where}: it must be a memory or a list of memories")
+        wanted = "kernels" if what == "kernel" else "memories"
+        self.problems.append(f"{where}: it must be a {what} or a list of {wanted}")
         return []
 
     def _groups(self, given: Any) -> tuple[tuple[str, ...], ...]:

@@ -11,6 +11,7 @@ memory:
   forbid: [ddr]                  # memories that models must not use
   align: 32                      # alignment in bytes of written memory; or by class
   exclusive: [[ears, eyes/scan]] # MODEL or MODEL/METHOD that never run together
+  code: {itcm: ["*conv*"]}       # kernels, by name or operator, that run there
   reload: true                   # methods are loaded again later: keep their payloads
 """
 
@@ -47,6 +48,7 @@ class Steering:
     align: Mapping[str, int] = field(default_factory=dict)  # by class
     exclusive: tuple[tuple[str, ...], ...] = ()  # groups of models and methods
     reload: bool = False
+    code: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by memory
 
     def __bool__(self) -> bool:
         rules = (self.place, self.reserve, self.forbid, self.align, self.exclusive)
@@ -54,7 +56,7 @@ class Steering:
 
     def key(self) -> list[object]:
         """All of it, for a hash."""
-        tables = (self.place, self.reserve, self.align)
+        tables = (self.place, self.reserve, self.align, self.code)
         lists = [list(self.forbid), list(self.exclusive)]
         return [*(sorted(table.items()) for table in tables), *lists, self.reload]
 
@@ -131,6 +133,7 @@ class Steering:
         ]
         named += [("reserve", memory) for memory in self.reserve]
         named += [("forbid", memory) for memory in self.forbid]
+        named += [("code", memory) for memory in self.code]
         yield from (
             f"{where}: board {board.name} has no memory {memory}{_near(memory, sizes)}"
             for where, memory in named
@@ -140,6 +143,9 @@ class Steering:
             if memory_name in sizes and size > sizes[memory_name]:
                 room = sizes[memory_name]
                 yield f"reserve: {memory_name} has {room:,} bytes, not {size:,}"
+        for memory_name in self.code:
+            if memory_name in sizes:
+                yield from _unable_to_run(board, memory_name)
         for word, memories in self.place.items():
             role = CLASSES.get(word, "planned")
             for memory_name in memories:
@@ -173,6 +179,19 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
     if memory not in holders:
         able = ", ".join(sorted(holders)) or "none"
         yield f"place: {word} cannot go in {memory}, only in {able}"
+
+
+def _unable_to_run(board: Board, memory: str) -> Iterator[str]:
+    """Why kernels cannot be moved to a memory: its own roles, or the board's port."""
+    able = [*board.memories_for("kernels"), *board.memories_for("code")]
+    names = list(dict.fromkeys(one.name for one in able))
+    if board.port not in ("cortexm", "a64"):
+        yield f"code: Ember does not place the code of {board.name}"
+    elif memory not in names:
+        yield (
+            f"code: {memory} does not hold code; {', '.join(names)} can. A memory that"
+            " runs code has `access: rwx` and `kernels` in `holds` of the board's file"
+        )
 
 
 def _methods(word: str, models: Sequence[Model]) -> set[tuple[int, str]]:

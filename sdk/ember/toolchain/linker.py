@@ -5,6 +5,8 @@ A script defines, beside the usual sections:
   .ember_arena.<memory>     zero-cost memory for activations and states, not cleared
   __ember_work_<memory>_start, _end   what a writable memory has left over
   __ember_work_start, _end            the same of the largest memory with role batch
+  .ember_code.<memory>                code of kernels that a project moves there
+  __ember_copies_start, _end          what start-up copies: from, to, the end there
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 import struct
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ember.boards import ROLES_NEEDED, Board, Memory, Role, uart
@@ -87,19 +89,36 @@ def script(
     placement: Placement | None = None,
     serial: bool = False,
     overlap: Overlap | None = None,
+    moved: Sequence[str] = (),
 ) -> str:
     """The linker script of `board`; roles not in `placement` go where place() says.
     With `serial` the firmware speaks over the serial port, be it the console or not.
+    `moved` are memories with code of kernels: with_code() says which.
     """
     where = {**place(board, {"stack": stack_bytes}), **(placement or {})}
     speaks = serial or board.console == "uart"
-    return _Script(board, stack_bytes, where, speaks, overlap).text()
+    return _Script(board, stack_bytes, where, speaks, overlap, moved).text()
 
 
 def with_stack(text: str, size: int) -> str:
     """The script `text` with a stack of `size` bytes."""
     pattern = r"(__ember_stack_start = \.;\s+\. \+= )\d+;"
     return re.sub(pattern, rf"\g<1>{stack_bytes(size)};", text)
+
+
+def code_section(memory: str) -> str:
+    """The output section of code that is moved to `memory`."""
+    return f".ember_code.{memory}"
+
+
+def with_code(text: str, memory: str, patterns: Iterable[str]) -> str:
+    """The script `text`, which moves code to `memory`, with these input sections."""
+    head = f"  {code_section(memory)} : "
+    before, found, rest = text.partition(head)
+    assert found, memory
+    first, _, end = rest.partition("\n")
+    lines = "".join(f"    {one}\n" for one in patterns)
+    return f"{before}{head}{first}\n{lines}{end}"
 
 
 def with_room(text: str) -> str:
@@ -128,8 +147,10 @@ class _Script:
         where: Placement,
         serial: bool,
         overlap: Overlap | None,
+        moved: Sequence[str],
     ) -> None:
         self.board = board
+        self.moved = moved
         self.overlap = overlap
         self.uart = board.uart if serial else None
         self.stack_bytes = stack_bytes(stack)
@@ -178,10 +199,12 @@ class _Script:
         others = [
             f"{name} PT_LOAD FLAGS({6 if self.overlap else 4});" for name in models
         ]
+        code = [f"code_{name} PT_LOAD FLAGS(5);" for name in self.moved]
         written = ["stack", "data", "zero"] if self.process else ["data"]
         boot = [f"{name} PT_LOAD FLAGS(4);" for name, _ in self._boot_blocks()]
         return [
             *boot,
+            *code,
             *read_only,
             *others,
             *(f"{name} PT_LOAD FLAGS(6);" for name in written),
@@ -200,6 +223,7 @@ class _Script:
             *self._stack(),
             *self._boot(),
             *self._read_only("vectors", ".ember_vectors", *self._vectors()),
+            *(line for name in self.moved for line in self._moved(name)),
             *self._read_only("code", ".text", "*(.text .text.*)", header="text"),
             *self._read_only("rodata", ".rodata", *self._rodata()),
             *self._data(),
@@ -277,6 +301,32 @@ class _Script:
             "__ember_steps_start = .;",
             *_longs(words),
             "__ember_steps_end = .;",
+            "__ember_copies_start = .;",
+            *(line for name in self._copied() for line in _copy_of(name)),
+            "__ember_copies_end = .;",
+        ]
+
+    def _copied(self) -> list[str]:
+        """Sections that lie elsewhere until start-up copies them."""
+        if not self.copied:
+            return []
+        code = [code_section(one) for one in self.moved if self._is_loaded(one)]
+        return [*code, ".data"]
+
+    def _is_loaded(self, memory: str) -> bool:
+        """Whether code in `memory` comes out of the read-only one."""
+        return self.copied and self.board.memory(memory).writable
+
+    def _moved(self, memory: str) -> list[str]:
+        place = f"> {memory}"
+        if self._is_loaded(memory):
+            place += f" AT > {self.data_load}"
+        return [
+            f"{code_section(memory)} : ALIGN({self._align()}) {{",
+            "  . = ALIGN(16);",
+            f"}} {place} :code_{memory}",
+            f"__ember_code_{memory}_load = LOADADDR({code_section(memory)});",
+            "",
         ]
 
     def _rodata(self) -> list[str]:
@@ -376,6 +426,12 @@ class _Script:
             return []
         name, rest = self.overlap.name, self.overlap.rest
         return [f'ASSERT({name} + {self.overlap.inside} == {rest}, "{name} has a gap")']
+
+
+def _copy_of(section: str) -> list[str]:
+    start = f"ADDR({section})"
+    ends = f"LOADADDR({section})", start, f"{start} + SIZEOF({section})"
+    return [f"LONG({one});" for one in ends]
 
 
 def _longs(words: Iterable[int]) -> list[str]:

@@ -62,11 +62,12 @@ def write(
     backends: str,
     known: kernels.KernelList,
     labels: Mapping[str, Sequence[str]],
+    moved: Sequence[str] = (),
 ) -> None:
     """Write the package of the models into `folder`, which exists.
 
     `chosen` are the kernels of all of them, `backends` the C text of their backends,
-    `labels` the names of a model's classes.
+    `labels` the names of a model's classes, `moved` memories that code is moved to.
     """
     plan = items[0].plan
     texts = {
@@ -92,6 +93,7 @@ def write(
             stack_bytes=plan.stack,
             placement={"stack": plan.stack_memory},
             overlap=_overlap(plan.temp),
+            moved=moved,
         )
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ember.build.stack import code
@@ -37,6 +37,11 @@ class Bound:
     @property
     def total(self) -> int:
         return self.bytes + self.exception
+
+    def deeper(self, what: str, size: int) -> Bound:
+        """With `size` bytes more that any function on the path may use."""
+        path = (*self.path, CallDepth(what, size))
+        return replace(self, bytes=self.bytes + size, path=path)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ember.build.stack import code, veneers
 from ember.build.stack.bound import CallGraph
 from ember.build.stack.members import Members, Place
 from ember.build.stack.step import Decoded
@@ -56,6 +57,15 @@ class _Image:
         if calls != {(depth, target) for (_, target), depth in linked.calls.items()}:
             return f"{name} calls other functions"
         return None
+
+    def behind_veneer(self, address: int) -> int:
+        """The function that a branch to `address` reaches: a linker puts a veneer in
+        front of one that is too far away for the instruction."""
+        is_thumb = self.graph.code.machine is code.machine(elf.EM_ARM)
+        if not is_thumb or self.is_function(address):
+            return address
+        target = veneers.target(self.content(address, veneers.SIZE), address)
+        return address if target is None else target
 
     def returns(self, address: int) -> bool:
         place = self._known.get(address)
@@ -122,7 +132,7 @@ class _ImageCode:
 
     def goes_to(self, at: int, target: int) -> tuple[int | None, int]:
         inside = target if self.is_code(target) else None
-        return inside, self._address + target
+        return inside, self._image.behind_veneer(self._address + target)
 
     def function_of(self, value: Value) -> int | None:
         if value is None or value[0] != "const":

@@ -1,0 +1,159 @@
+"""`memory: {code: ..}`: kernels run in another memory, with the same results."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ember import boards, cli, paths
+from ember.toolchain import elf
+
+CASES = paths.root() / "tests" / "cases"
+M55 = CASES / "int8_ds_cnn_small_m55"
+M4 = CASES / "int8_ds_cnn_small_m4"
+K = 1024
+pytestmark = pytest.mark.qemu
+
+# The first 64 K of the tightly coupled memory are the flash's here, the rest is code's.
+SPLIT: list[dict[str, Any]] = [
+    {"name": "itcm", "base": 0x10000, "size": 448 * K, "access": "rwx", "kind": "tcm"},
+    {"name": "boot", "base": 0, "size": 64 * K, "access": "rx", "kind": "tcm"},
+]
+HOLDS = {"itcm": ["kernels"], "boot": ["vectors"]}
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def facts_of(memory: boards.Memory) -> dict[str, Any]:
+    cycles = {"read_cycles", "write_cycles", "fetch_cycles"}
+    return memory.model_dump(mode="json", exclude_none=True, exclude=cycles)
+
+
+def board_like(like: str, changes: dict[str, Any], traced: tuple[int, int]) -> str:
+    """A board whose emulator notes what it executes in `traced`, beside its file."""
+    base = boards.load(like)
+    memories = [facts_of(one) for one in base.memories]
+    memories = [changes.get(one["name"], [one]) for one in memories]
+    log = Path("executed").absolute()
+    start, size = traced
+    filtered = [
+        "-d",
+        "exec,nochain",
+        "-dfilter",
+        f"{start:#x}+{size:#x}",
+        "-D",
+        str(log),
+    ]
+    runner = base.runner.model_dump(mode="json", exclude_none=True)
+    runner["args"] = [*runner["args"], *filtered]
+    facts = {"name": "mine", "like": like, "chip": like, "runner": runner}
+    facts["memories"] = [one for group in memories for one in group]
+    Path("mine.yaml").write_text(yaml.safe_dump(facts))
+    return str(Path("mine.yaml").absolute())
+
+
+def m55_board(size: int = 448 * K) -> str:
+    (bram,) = (o for o in boards.load("mps3-an547").memories if o.name == "bram")
+    split = [one | {"holds": HOLDS[one["name"]]} for one in SPLIT]
+    split[0]["size"] = size
+    flash = facts_of(bram) | {"kind": "flash"}
+    return board_like(
+        "mps3-an547", {"itcm": split, "bram": [flash]}, (0x10000, 448 * K)
+    )
+
+
+def m4_board() -> str:
+    """Its kernels run further from flash than an instruction can branch."""
+    (far,) = (o for o in boards.load("mps2-an386").memories if o.name == "psram")
+    facts = facts_of(far) | {"access": "rwx"}
+    facts["holds"] = [*facts["holds"], "kernels"]
+    return board_like("mps2-an386", {"psram": [facts]}, (0x21000000, 16 * K * K))
+
+
+def moved(memory: str, *kernels: str) -> None:
+    rule = {"memory": {"code": {memory: list(kernels)}}}
+    Path("ember.yaml").write_text(yaml.safe_dump(rule))
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+    """The outputs of a run, as text."""
+    status = cli.main([str(one) for one in ("run", *words, "--json", "-")])
+    told = capsys.readouterr()
+    assert status == 0, told.err
+    return json.dumps(json.loads(told.out)["outputs"])
+
+
+def executed() -> set[int]:
+    found = re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", Path("executed").read_text())
+    return {int(one, 16) for one in found}
+
+
+@pytest.mark.parametrize("more", [(), ("--prepared",)])
+def test_kernels_run_in_tcm_with_the_same_results(
+    capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
+) -> None:
+    board = m55_board()
+    before = ran(capsys, M55, "--board", board, "--out", "before", *more)
+    assert not executed()
+    moved("itcm", "*conv2d*")
+    assert ran(capsys, M55, "--board", board, "--out", "after", *more) == before
+    firmware = elf.read(Path("after/5-firmware/firmware.elf"))
+    for kernel in ("quantized_conv2d_mve", "quantized_depthwise_conv2d_mve"):
+        symbol = firmware.symbol(f"ember_run_{kernel}")
+        assert symbol is not None
+        assert symbol.address & ~1 in executed()
+    (section,) = (o for o in firmware.sections if o.name == ".ember_code.itcm")
+    facts = json.loads(Path("after/5-firmware/certificate.json").read_text())
+    (row,) = (one for one in facts["rows"] if one["purpose"] == "code of kernels")
+    assert (row["memory"], row["linked"]) == ("itcm", section.size)
+
+
+def test_kernels_may_be_further_away_than_a_branch_reaches(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board = m4_board()
+    before = ran(capsys, M4, "--board", board, "--out", "before")
+    moved("psram", "*")
+    assert ran(capsys, M4, "--board", board, "--out", "after") == before
+    assert executed()
+    names = {
+        one.name for one in elf.read(Path("after/5-firmware/firmware.elf")).symbols
+    }
+    assert "__memcpy_veneer" in names
+
+
+def test_an_unknown_kernel_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    moved("psram", "quantized_conv2d_dps")
+    assert cli.main(["build", str(M4), "--board", m4_board()]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "no kernel quantized_conv2d_dps (did you mean quantized_conv2d_dsp?)" in said
+
+
+@pytest.mark.parametrize(
+    ("memory", "told"),
+    [("fast", "has no memory fast"), ("data", "data does not hold code; psram, code")],
+)
+def test_a_memory_that_runs_no_code_is_told(
+    capsys: pytest.CaptureFixture[str], memory: str, told: str
+) -> None:
+    moved(memory, "*")
+    assert cli.main(["build", str(M4), "--board", m4_board()]) == 1
+    assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_too_little_room_is_told_in_bytes(capsys: pytest.CaptureFixture[str]) -> None:
+    moved("itcm", "*conv2d*")
+    assert cli.main(["build", str(M55), "--board", m55_board(2 * K)]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert re.search(
+        r"memory itcm needs [\d,]+ bytes, [\d,]+ more than the 2,048", said
+    )
+    assert "code of kernels" in said
