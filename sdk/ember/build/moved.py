@@ -37,9 +37,9 @@ class Moved:
     def patterns(self) -> list[str]:
         """Lines of a linker script."""
         lines = (
-            f"*/{f'{one.archive}.a:' if one.archive else ''}{one.name}"
-            f"({one.section(index).name})"
-            for one, index in self.sections
+            f"*/{f'{source.archive}.a:' if source.archive else ''}{source.name}"
+            f"({source.section(index).name})"
+            for source, index in self.sections
         )
         return list(dict.fromkeys(lines))
 
@@ -49,46 +49,52 @@ def of(members: Members | None, packed: Packed, steering: Steering) -> list[Move
     if members is None or not steering.code:
         return []
     taken: dict[_Section, None] = {}
-    found = []
+    moved = []
     for memory, words in steering.code.items():
         before, brought = len(taken), {}
         for kernel in _kernels(words, packed):
-            new = [one for one in _below(members, kernel) if one not in taken]
+            new = [
+                section for section in _below(members, kernel) if section not in taken
+            ]
             taken |= dict.fromkeys(new)
-            brought[kernel] = sum(one.section(index).size for one, index in new)
+            brought[kernel] = sum(source.section(index).size for source, index in new)
         sections = dict.fromkeys(list(taken)[before:])
-        found.append(Moved(memory, tuple(members.in_order(sections)), brought))
-    return found
+        moved.append(Moved(memory, tuple(members.in_order(sections)), brought))
+    return moved
 
 
 def write(script: Path, moved: Sequence[Moved]) -> None:
     """Puts the sections into a linker script that moves code to their memories."""
     if moved:
         text = script.read_text(encoding="utf-8")
-        for one in moved:
-            text = linker.with_code(text, one.memory, one.patterns)
+        for code in moved:
+            text = linker.with_code(text, code.memory, code.patterns)
         script.write_text(text, encoding="utf-8")
 
 
 def _kernels(words: Iterable[str], packed: Packed) -> list[str]:
     """Those that the words name, by themselves or by their operator."""
-    known = [(name, one) for name, own in packed.kernels.items() for one in own]
-    known += [(one, one) for one in sorted(packed.nodes)]
-    found: dict[str, None] = {}
+    known = [
+        (name, kernel) for name, kernels in packed.kernels.items() for kernel in kernels
+    ]
+    known += [(node, node) for node in sorted(packed.nodes)]
+    chosen: dict[str, None] = {}
     problems = []
     for word in words:
         fits = [k for op, k in known if fnmatchcase(op, word) or fnmatchcase(k, word)]
         if not fits:
-            near = get_close_matches(word, [one for pair in known for one in pair], n=1)
+            near = get_close_matches(
+                word, [name for pair in known for name in pair], n=1
+            )
             problems.append(word + (f" (did you mean {near[0]}?)" if near else ""))
-        found |= dict.fromkeys(fits)
+        chosen |= dict.fromkeys(fits)
     if problems:
         names = dict.fromkeys(kernel for _, kernel in known)
         raise SdkError(
             f"memory: code: the firmware has no kernel {', '.join(problems)}",
             hint=f"name operators or kernels, * for any letters: {', '.join(names)}",
         )
-    return list(found)
+    return list(chosen)
 
 
 def _below(members: Members, kernel: str) -> Iterator[_Section]:
@@ -100,17 +106,17 @@ def _below(members: Members, kernel: str) -> Iterator[_Section]:
     waiting = list(seen)
     while waiting:
         key = waiting.pop()
-        one, index = key
+        source, index = key
         if _is_code(key):
             yield key
-        for relocation in one.relocations.get(index, {}).values():
-            place = members.definition(one, relocation.symbol)
+        for relocation in source.relocations.get(index, {}).values():
+            place = members.definition(source, relocation.symbol)
             if place is None:
                 continue
-            found = place.object, place.section
-            if found not in seen and (_is_code(found) or _is_constant(found)):
-                seen[found] = None
-                waiting.append(found)
+            section = place.object, place.section
+            if section not in seen and (_is_code(section) or _is_constant(section)):
+                seen[section] = None
+                waiting.append(section)
 
 
 def _is_code(key: _Section) -> bool:

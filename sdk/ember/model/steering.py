@@ -184,7 +184,7 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
 def _unable_to_run(board: Board, memory: str) -> Iterator[str]:
     """Why kernels cannot be moved to a memory: its own roles, or the board's port."""
     able = [*board.memories_for("kernels"), *board.memories_for("code")]
-    names = list(dict.fromkeys(one.name for one in able))
+    names = list(dict.fromkeys(holder.name for holder in able))
     if board.port not in ("cortexm", "a64"):
         yield f"code: Ember does not place the code of {board.name}"
     elif memory not in names:

@@ -114,10 +114,10 @@ def code_section(memory: str) -> str:
 def with_code(text: str, memory: str, patterns: Iterable[str]) -> str:
     """The script `text`, which moves code to `memory`, with these input sections."""
     head = f"  {code_section(memory)} : "
-    before, found, rest = text.partition(head)
-    assert found, memory
+    before, head, rest = text.partition(head)
+    assert head, memory
     first, _, end = rest.partition("\n")
-    lines = "".join(f"    {one}\n" for one in patterns)
+    lines = "".join(f"    {pattern}\n" for pattern in patterns)
     return f"{before}{head}{first}\n{lines}{end}"
 
 
@@ -310,7 +310,7 @@ class _Script:
         """Sections that lie elsewhere until start-up copies them."""
         if not self.copied:
             return []
-        code = [code_section(one) for one in self.moved if self._is_loaded(one)]
+        code = [code_section(name) for name in self.moved if self._is_loaded(name)]
         return [*code, ".data"]
 
     def _is_loaded(self, memory: str) -> bool:
@@ -431,7 +431,7 @@ class _Script:
 def _copy_of(section: str) -> list[str]:
     start = f"ADDR({section})"
     ends = f"LOADADDR({section})", start, f"{start} + SIZEOF({section})"
-    return [f"LONG({one});" for one in ends]
+    return [f"LONG({end});" for end in ends]
 
 
 def _longs(words: Iterable[int]) -> list[str]:

@@ -51,5 +51,5 @@ def _moved(data: bytes) -> int | None:
 
 
 def _word(data: bytes, at: int) -> int:
-    (found,) = struct.unpack_from("<I", data, at)
-    return int(found) & ~1
+    (word,) = struct.unpack_from("<I", data, at)
+    return int(word) & ~1
