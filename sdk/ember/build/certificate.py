@@ -173,9 +173,9 @@ def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
     return _size(
         (
-            (one, index)
-            for one, index in members.in_order(members.kept)
-            if _matches(one.section(index).name, patterns)
+            (object_, index)
+            for object_, index in members.in_order(members.kept)
+            if _matches(object_.section(index).name, patterns)
         ),
         end,
     )
