@@ -229,8 +229,10 @@ class _Reader:
             exclusive=self._groups(given.pop("exclusive", None) or []),
             reload=self._flag("memory.reload", given.pop("reload", False)),
             code={
-                str(memory): tuple(self._list(f"memory.code: {memory}", one, "kernel"))
-                for memory, one in code.items()
+                str(memory): tuple(
+                    self._list(f"memory.code: {memory}", words, "kernel")
+                )
+                for memory, words in code.items()
             },
         )
         self._unknown("memory.align: ", set(align) - set(CLASSES), tuple(CLASSES))
