@@ -61,7 +61,7 @@ def build(folder: Path, sets: list[str]) -> Path:
     tables[1].write_text(kernels.backend_table(listed.backends, sets))
     sources = [*(ROOT / name for name in SOURCES), *tables]
     includes = [f"-I{ROOT / one}" for one in INCLUDES]
-    objects = made.compile(sources, folder, includes)
+    objects = made.compile(sources, folder, includes, given=sources)
     program = folder / "fuzz"
     replace(made, objects=()).link(objects, program)
     return program

@@ -7,9 +7,9 @@ import functools
 import itertools
 import re
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from ember import output, paths
 from ember.boards import boot_images, isa
@@ -172,22 +172,11 @@ class Board(Strict):
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
 
-    @field_validator("port")
-    @classmethod
-    def _a_library_is_no_board(cls, port: Port) -> Port:
-        """Sources for a project of one's own have that port: no file can say it."""
-        if port == "library":
-            others = [name for name in get_args(Port) if name != port]
-            raise ValueError(
-                f"{port} is not a board's: choose one of {', '.join(others)}"
-            )
-        return port
-
     @model_validator(mode="after")
     def _only_a_port_that_walks_them_has_steps(self) -> Board:
         if self.start and self.port != "cortexm":
             raise ValueError(f"the port {self.port} does not support `start`")
-        if self.boot != Boot() and self.port != "cortexm":
+        if self.boot != Boot() and self.port not in ("cortexm", "library"):
             raise ValueError(f"the port {self.port} does not support `boot`")
         return self
 

@@ -56,6 +56,12 @@ class Config:
 
 def need_tools(board: Board, toolchain: str) -> None:
     """SdkError names what is missing, and its package."""
+    if board.port == "library":
+        raise SdkError(
+            f"board {board.name} is for sources in a project of its own, which is what"
+            " `port: library` says: firmware needs another port",
+            hint="use `ember package`, or give its file a port of docs/boards.md",
+        )
     for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
         tools.path(name)
     if toolchain == "host":

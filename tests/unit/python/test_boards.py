@@ -135,7 +135,6 @@ def sectors(*runs):
         ({"colour": "red"}, "colour"),
         ({"cpu": None}, "cpu"),
         ({"port": "riscv"}, "port"),
-        ({"port": "library"}, "library is not a board's: choose one of cortexm, a64"),
         ({"toolchains": []}, "toolchains"),
         ({"isa": ["sse"]}, "kernels/isa.yaml has no sse"),
         ({"memories": [memory(size="16Q")]}, "'16Q' is not a size"),

@@ -212,3 +212,9 @@ def test_operator_table(root: Path) -> None:
     assert '{"test::nothing", candidates_0, 3, 4, 0}' in text
     assert "&ember_kernel_nothing, 0}" in text
     assert "items, 0}" in kernels.operator_table({})
+
+
+def test_a_board_for_sources_has_no_libraries() -> None:
+    board = boards.load("mps2-an386").model_copy(update={"port": "library"})
+    with pytest.raises(SdkError, match="port: library.*firmware needs another port"):
+        build_tree.need_tools(board, "arm-gnu")
