@@ -216,5 +216,5 @@ def test_operator_table(root: Path) -> None:
 
 def test_a_board_for_sources_has_no_libraries() -> None:
     board = boards.load("mps2-an386").model_copy(update={"port": "library"})
-    with pytest.raises(SdkError, match="port: library.*firmware needs another port"):
+    with pytest.raises(SdkError, match=r"port: library.*firmware needs another port"):
         build_tree.need_tools(board, "arm-gnu")
