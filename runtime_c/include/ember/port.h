@@ -54,8 +54,8 @@ int32_t ember_port_read_line(char *line, size_t capacity);
 uint32_t ember_port_ticks(void);
 uint32_t ember_port_ticks_per_second(void);
 
-// Processor cycles since some moment, in a counter that wraps at 32 bits; the first call
-// starts it. Always 0 where there is none. Cortex-M: the PMU or DWT; without them
+// Processor cycles since some moment, in a counter that wraps at 32 bits; the first
+// call starts it. Always 0 where there is none. Cortex-M: the PMU or DWT; without them
 // SysTick, which it then takes for itself, right while it is called at least every 2^25
 // cycles. Arm64 at EL1: the PMU. Emulators show no cycles of a real core by it.
 uint32_t ember_port_cycles(void);
