@@ -11,7 +11,7 @@ from ember.errors import SdkError
 from ember.files import documents
 
 # Toolchains that compile variants with models in C of the instructions.
-MODELLED = ("host", "arm-user-llvm")
+MODELLED = ("host", "arm-user-gnu")
 
 
 @dataclass(frozen=True)

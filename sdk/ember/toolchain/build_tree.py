@@ -17,8 +17,9 @@ from ember.boards import Board, isa
 from ember.errors import SdkError, problem_list
 from ember.toolchain import models, tools
 
-# Flags follow from a core, not from its name, so cores with the same flags share.
-_NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=")
+# Flags follow from a core, not from its name, so cores with the same flags share; and
+# ports, of which a tree has all that the toolchain knows.
+_NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=", "-DEMBER_PORT=")
 
 
 @dataclass(frozen=True)
