@@ -111,7 +111,9 @@ def test_a_new_project(pio: Pio, tmp_path: Path) -> None:
     assert "Ember: there is no " in said
 
 
-@pytest.mark.parametrize("name", ["nucleo-f446re", "rpi-pico"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("nucleo-f446re", marks=pytest.mark.long), "rpi-pico"]
+)
 def test_a_board_that_nothing_emulates(name: str, pio: Pio, tmp_path: Path) -> None:
     """Its console is a serial port, and `ember flash` uploads."""
     folder = tmp_path / "project"

@@ -44,6 +44,7 @@ GRID: list[tuple[Path, str, dict[str, Any]]] = [
 ]
 QUICK = 1
 TAKEN = {"flash", "read_cycles", "write_cycles", "fetch_cycles"}
+pytestmark = pytest.mark.slow
 rows = pytest.mark.parametrize(
     ("model", "like", "more"), GRID if os.environ.get("EMBER_GRID") else GRID[:QUICK]
 )

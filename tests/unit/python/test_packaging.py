@@ -258,6 +258,7 @@ def test_wrong_use(
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_fit(tmp_path: Path) -> None:
     text = (ROOT / "boards" / "mps2-an386.yaml").read_text()
     board = tmp_path / "small.yaml"

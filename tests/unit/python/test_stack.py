@@ -135,6 +135,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", ["m3", "m4", "m4-clang", "m55-clang"])
 def test_frames_of_the_runtime_are_those_of_the_compiler(
     tmp_path: Path, core: str
