@@ -18,7 +18,7 @@ _HALVES = {47: ("const", 0), 48: ("high", 16)}  # THM_MOVW_ABS_NC, THM_MOVT_ABS
 _SIZES = _BRANCHES | _WORDS | dict.fromkeys(_HALVES, 4)
 
 
-class Copy:
+class LinkedSection:
     """A section of an object, and the bytes at the address where it was linked.
 
     `addresses` says where a function or datum lies; `through` what a branch reaches.
@@ -38,17 +38,17 @@ class Copy:
         self._addresses = addresses
         self._through = through
 
-    def is_exact(self) -> bool:
+    def is_copy(self) -> bool:
         """Whether it differs in addresses alone, and these are the right ones."""
         relocations = self._code.relocations
-        if any(one.kind not in _SIZES for one in relocations.values()):
+        if any(each.kind not in _SIZES for each in relocations.values()):
             return False
         given, linked = bytearray(self._code.data), bytearray(self._linked)
         for at, relocation in relocations.items():
             end = at + _SIZES[relocation.kind]
             given[at:end] = linked[at:end]
         return given == linked and all(
-            self._is_right(at, one) for at, one in relocations.items()
+            self._is_right(at, each) for at, each in relocations.items()
         )
 
     def _is_right(self, at: int, relocation: Relocation) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ember.build.stack import code, veneers
 from ember.build.stack.bound import CallGraph
-from ember.build.stack.copied import Copy
+from ember.build.stack.copied import LinkedSection
 from ember.build.stack.members import Members, Place
 from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
@@ -68,8 +68,10 @@ class _Image:
             given = self.graph.code.code(object_, section)
             start = self._addresses[object_, section]
             linked = self.content(start, len(given.data))
-            copy = Copy(given, linked, start, self.address, self.behind_veneer)
-            known = self._copies[object_, section] = copy.is_exact()
+            moved = LinkedSection(
+                given, linked, start, self.address, self.behind_veneer
+            )
+            known = self._copies[object_, section] = moved.is_copy()
         return known
 
     def behind_veneer(self, address: int) -> int:
