@@ -21,13 +21,12 @@ from ember.build import occupied, pack
 from ember.build.moved import Moved
 from ember.build.stack import image, ports, veneers
 from ember.build.stack.bound import Bound, CallGraph, StackError
-from ember.build.stack.members import Members
+from ember.build.stack.members import Members, size_of
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import Plan
 from ember.toolchain import elf, linker
 from ember.toolchain.elf import Elf
 from ember.toolchain.libraries import Libraries
-from ember.toolchain.objects import Object
 
 _PURPOSES: Mapping[Role, str] = {
     "planned": "activations",
@@ -133,7 +132,7 @@ def planned(
             total = _placed(members, patterns, end)
             rows.append(CertificateRow(where["data"], purpose, place, total))
         for code in moved:
-            total = _size(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
+            total = size_of(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
             place = linker.code_section(code.memory)
             rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
     return Certificate(board, tuple(rows), stack, bound)
@@ -171,7 +170,7 @@ def _arena_gaps(
 
 def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
-    return _size(
+    return size_of(
         (
             (object_, index)
             for object_, index in members.in_order(members.kept)
@@ -181,24 +180,11 @@ def _placed(members: Members, patterns: str, end: int) -> int:
     )
 
 
-def _size(sections: Iterable[tuple[Object, int]], end: int) -> int:
-    """Bytes of sections in this order, each as it is aligned."""
-    at = 0
-    for object_, index in sections:
-        section = object_.section(index)
-        at = _up(at, max(section.alignment, 1)) + section.size
-    return _up(at, end)
-
-
 def _matches(name: str, patterns: str) -> bool:
     words = patterns.split()
     return f"!{name}" not in words and any(
         fnmatchcase(name, pattern) for pattern in words
     )
-
-
-def _up(value: int, step: int) -> int:
-    return -(-value // step) * step
 
 
 # ---- linked --------------------------------------------------------------------------
