@@ -82,7 +82,7 @@ def write_headers(folder: Path) -> list[str]:
 
 
 def check_code(options: Options) -> None:
-    """SdkError when the project moves kernels: that is done where firmware is linked."""
+    """SdkError when the project moves kernels, which only a link of Ember's does."""
     if options.steering.code:
         raise SdkError(
             "`memory: code:` of ember.yaml moves no kernels of a package, because it is"
