@@ -122,6 +122,7 @@ def planned(
     board, stack = plans[0].board, plans[0].stack
     rows = [*_regions(plans)]
     if members is not None:
+        rows = [row for row in rows if _is_used(row, members)]
         where = linker.place(board, {"stack": stack})
         size = linker.stack_bytes(stack)
         rows += _arena_gaps(board, members, rows)
@@ -136,6 +137,17 @@ def planned(
             place = linker.code_section(code.memory)
             rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
     return Certificate(board, tuple(rows), stack, bound)
+
+
+def _is_used(row: CertificateRow, members: Members) -> bool:
+    """Whether an application gets to the region, so that the linker keeps it."""
+    sections = (source.section(index).name for source, index in members.kept)
+    if row.lent:
+        return any(name.startswith(".ember_model.") for name in sections)
+    ends = (f".{row.place}", ".rest")  # of the latter there is one
+    return any(
+        name.startswith(".ember_arena.") and name.endswith(ends) for name in sections
+    )
 
 
 def _regions(plans: Sequence[Plan]) -> Iterator[CertificateRow]:
@@ -196,7 +208,9 @@ def linked(
     """The certificate with the linked bytes; SdkError when they are not as planned."""
     firmware_sections = _Linked(planned.board, elf.read(firmware))
     rows = tuple(
-        replace(row, linked=firmware_sections.bytes_of(row)) for row in planned.rows
+        replace(row, linked=firmware_sections.bytes_of(row))
+        for row in planned.rows
+        if not firmware_sections.is_left_out(row)
     )
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
@@ -210,11 +224,7 @@ def linked(
         problems += image.differences(graph, firmware)
     if problems:
         raise SdkError(
-            problem_list(f"{firmware.name} differs from its plan", problems, shown=5),
-            hint="an application that never gets to ember_model_load() leaves out the"
-            " memory of its model"
-            if any(row.linked == 0 for row in rows if row.planned > 0)
-            else None,
+            problem_list(f"{firmware.name} differs from its plan", problems, shown=5)
         )
     return replace(planned, rows=rows)
 
@@ -228,6 +238,11 @@ class _Linked:
         self._sections = {
             section.name: section for section in file.sections if section.in_memory
         }
+
+    def is_left_out(self, row: CertificateRow) -> bool:
+        """Whether an application on this computer never gets to the region; elsewhere,
+        the members tell before the link."""
+        return self.board.port == "host" and self.file.symbol(row.place) is None
 
     def bytes_of(self, row: CertificateRow) -> int | None:
         section = self._sections.get(row.place)
