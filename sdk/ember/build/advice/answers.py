@@ -70,11 +70,11 @@ def _gains(estimate: Estimate) -> dict[str, Any]:
     traffic: dict[str, Any] = estimate.placed.facts["traffic"]
     rows = traffic.get("placements", [])
     kernels = code_costs.of(estimate)
-    found = gains.of(estimate, kernels, rows)
+    saving = gains.of(estimate, kernels, rows)
     members = code_costs.members_of(estimate)
     code = code_costs.placements(members, kernels) if members is not None else []
     waiting = round(sum(cost.cycles[cost.memory] for cost in kernels))
-    saved = max((gain.saved for gain in found), default=0)
+    saved = max((gain.saved for gain in saving), default=0)
     return {
         "traffic": traffic | {"placements": [*code, *rows]},
         "code": {
@@ -82,7 +82,7 @@ def _gains(estimate: Estimate) -> dict[str, Any]:
             "least": waiting - saved,
             "kernels": [cost.to_json() for cost in kernels],
         },
-        "gains": [gain.to_json() for gain in found],
+        "gains": [gain.to_json() for gain in saving],
     }
 
 

@@ -100,8 +100,8 @@ def _executed(estimate: Estimate) -> dict[str, float]:
     for _, selection in estimate.placed.selected.pairs:
         for method, needs in zip(selection.methods, selection.needs, strict=True):
             kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
-            found = instructions.of(method, known, kernels, core)
-            for kernel, count in found.items():
+            counts = instructions.of(method, known, kernels, core)
+            for kernel, count in counts.items():
                 executed[kernel] = executed.get(kernel, 0) + count
     return executed
 
