@@ -121,14 +121,22 @@ static inline void ember_line_add_dsp(int32_t sums[2], const uint32_t *x,
     sums[1] = ember_smlad(x[1], weights[1], sums[1]);
 }
 
+// Of three lines of taps.
+static inline void ember_lines_dsp(int32_t sums[2], const uint32_t *x,
+                                   const uint32_t *second, const uint32_t *third,
+                                   const uint32_t *weights) {
+    sums[0] = sums[1] = 0;
+    ember_line_add_dsp(sums, x, weights);
+    ember_line_add_dsp(sums, second, weights + 2);
+    ember_line_add_dsp(sums, third, weights + 4);
+}
+
 static inline void ember_line_1_dsp(int32_t *sums, const uint32_t *x,
                                     const uint32_t *second, const uint32_t *third,
                                     const uint32_t *weights, int32_t steps) {
     for (int32_t i = 0; i < steps; i++) {
-        int32_t two[2] = {0, 0};
-        ember_line_add_dsp(two, x + i, weights);
-        ember_line_add_dsp(two, second + i, weights + 2);
-        ember_line_add_dsp(two, third + i, weights + 4);
+        int32_t two[2];
+        ember_lines_dsp(two, x + i, second + i, third + i, weights);
         memcpy(sums + 2 * i, two, sizeof(two));
     }
 }
@@ -137,10 +145,8 @@ static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
                                     const uint32_t *second, const uint32_t *third,
                                     const uint32_t *weights, int32_t steps) {
     for (int32_t i = 0; i < steps; i++) {
-        int32_t two[2] = {0, 0};
-        ember_line_add_dsp(two, x + i, weights);
-        ember_line_add_dsp(two, second + i, weights + 2);
-        ember_line_add_dsp(two, third + i, weights + 4);
+        int32_t two[2];
+        ember_lines_dsp(two, x + i, second + i, third + i, weights);
         sums[i] = two[0];
     }
 }

@@ -65,15 +65,15 @@ def _facts(
     selected: Spread, plans: list[regions.Plan], lent: lending.Lending
 ) -> dict[str, Any]:
     conflicts = [
-        one.conflict
+        replanned.conflict
         for model, _ in selected.pairs
-        for one in model.replanned.values()
-        if one.conflict
+        for replanned in model.replanned.values()
+        if replanned.conflict
     ]
     done = [
-        {"model": model.name, **asdict(one)}
+        {"model": model.name, **asdict(change)}
         for model, _ in selected.pairs
-        for one in model.passes
+        for change in model.passes
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
@@ -85,11 +85,12 @@ def _facts(
 def _delegates(chosen: Sequence[Chosen]) -> dict[str, Any]:
     """Bytes of scratch and constants that belong to delegates."""
     rows: list[dict[str, Any]] = [
-        {"model": model.name, "method": method.name, "index": index} | one.to_json()
+        {"model": model.name, "method": method.name, "index": index}
+        | delegate.to_json()
         for model, selection in chosen
         for method, needs in zip(selection.methods, selection.needs, strict=True)
-        for index, one in needs.delegates.items()
+        for index, delegate in needs.delegates.items()
     ]
-    most = max((one["values"] + one["work"] for one in rows), default=0)
+    most = max((row["values"] + row["work"] for row in rows), default=0)
     packed = sum(sum(model.packed.values()) for model, _ in chosen)
     return {"delegate": most, "delegates": rows, "packed": packed}
