@@ -110,120 +110,178 @@ static inline int32_t ember_add_four(int32_t sum, uint32_t bytes, uint32_t even,
     return sum;
 }
 
-// The eight bytes at `*at`, a multiple of four, which moves behind them.
-static inline void ember_ldrd_next(const int8_t **at, uint32_t words[2]) {
-    typedef struct {
-        int8_t of[8];
-    } bytes_t;
-    const int8_t *from = *at;
-    __asm__("ldrd %0, %1, [%2], #8"
-            : "=&r"(words[0]), "=&r"(words[1]), "+r"(from)
-            : "m"(*(const bytes_t *)(const void *)*at));
-    *at = from;
-}
+// How the sums of a filter become outputs: twice the product with half of `multiplier`,
+// which has 32 bits, is shifted. Of 2^31 and more the table has 2^32 less.
+typedef struct ember_filter_dsp {
+    int32_t bias;
+    int32_t multiplier;
+    int32_t shift; // to the right, but the last bit
+} ember_filter_dsp_t;
 
-// Four words, at once; returns the address behind them. The registers that the
-// instruction names in ascending order are chosen here.
-static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {
-    typedef struct {
-        uint32_t of[4];
-    } words_t;
-    register uint32_t a __asm__("r4");
-    register uint32_t b __asm__("r5");
-    register uint32_t c __asm__("r6");
-    register uint32_t d __asm__("r8");
-    __asm__("ldmia %0!, {%1, %2, %3, %4}"
-            : "+r"(at), "=r"(a), "=r"(b), "=r"(c), "=r"(d)
-            : "m"(*(const words_t *)at));
-    words[0] = a;
-    words[1] = b;
-    words[2] = c;
-    words[3] = d;
-    return at;
-}
+// Products of filters with three columns of words.
+typedef struct ember_tiles_dsp {
+    const int8_t *w;   // of the first filter
+    const uint32_t *x; // (block, even or odd, column), as ember_add_four() has
+    int32_t pitch;     // bytes from filter to filter
+    int32_t blocks;    // of four weights; > 0
+    const ember_filter_dsp_t *by; // of the first filter
+    int32_t pairs;                // of filters; > 0
+    int8_t *y[3];                 // the outputs of each column
+    int32_t offset;               // twice the zero point, and 1
+} ember_tiles_dsp_t;
 
-// Sums of `pairs` pairs of filters with three columns: sums[filter, column] are the
-// products of `blocks` blocks of four weights, filters `pitch` bytes apart. Columns are
-// words as in ember_add_four(), (block, even or odd, column). Neither count is 0.
-//
-// In one piece, since the inner loop takes all registers: the weights of the second
+// In one piece, since the inner loop takes all registers: the weights of the first
 // filter are read twice, and what changes with a pair lies on the stack. Four blocks in
 // a row; the first time, those that `blocks` lacks to a multiple of four are skipped.
-static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w,
-                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
-    register const int8_t *r0 __asm__("r0") = w;
-    register const uint32_t *r1 __asm__("r1") = x;
-    register int32_t r2 __asm__("r2") = pitch;
-    register int32_t r3 __asm__("r3") = blocks;
-    register int32_t *r12 __asm__("r12") = sums;
-    register int32_t r14 __asm__("r14") = pairs;
+// Loads stand side by side: a Cortex-M4 takes two cycles for the first and one for each
+// behind it, but one more than their number for those of LDM.
+static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
+    register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
 
-    __asm__ volatile("push {r4-r11}\n\t"
-                     "add r4, r3, r3, lsl #1\n\t"
-                     "add r4, r1, r4, lsl #3\n\t" // end of the columns
-                     "mov r5, r1\n\t"
-                     "mov r6, r12\n\t"
-                     "add r14, r14, r14, lsl #1\n\t"
-                     "add r7, r12, r14, lsl #3\n\t" // end of the sums
-                     "lsl r8, r2, #1\n\t"
-                     "sub r8, r8, r3, lsl #2\n\t" // from the end of a pair to the next
-                     "rsb r9, r3, #0\n\t"         // blocks to skip
-                     "push {r4-r9}\n\t"
-                     "sub r2, #4\n\t"
-                     "1:\n\t"
-                     "ldr r12, [sp, #20]\n\t"
-                     "mov r7, #0\n\t"
-                     "mov r8, #0\n\t"
-                     "mov r9, #0\n\t"
-                     "mov r10, #0\n\t"
-                     "mov r11, #0\n\t"
-                     "mov r14, #0\n\t"
-                     "lsls r12, r12, #31\n\t"
-                     "bhi 13f\n\t"
-                     "bcs 12f\n\t"
-                     "bne 11f\n\t"
+    __asm__ volatile(
+        "push {r4-r11}\n\t"
+        "ldmia r0, {r0-r9}\n\t"
+        "add r10, r3, r3, lsl #1\n\t"
+        "add r10, r1, r10, lsl #3\n\t" // end of the columns
+        "add r5, r5, r5, lsl #1\n\t"
+        "add r5, r4, r5, lsl #3\n\t" // end of the filters
+        "lsl r11, r2, #1\n\t"
+        "sub r11, r11, r3, lsl #2\n\t" // from the end of a pair to the next
+        "rsb r12, r3, #0\n\t"          // blocks to skip
+        "push {r1, r4-r12}\n\t"
+        "mov r3, r4\n\t"
+        "1:\n\t"
+        "ldr r7, [r3]\n\t"
+        "ldr r10, [r3, #12]\n\t"
+        "ldr r12, [sp, #36]\n\t"
+        "mov r8, r7\n\t"
+        "mov r9, r7\n\t"
+        "mov r11, r10\n\t"
+        "mov r14, r10\n\t"
+        "lsls r12, r12, #31\n\t"
+        "bhi 13f\n\t"
+        "bcs 12f\n\t"
+        "bne 11f\n\t"
+        "10:\n\t"
+        ".irp block, 11, 12, 13, 14\n\t"
+        "ldr.w r3, [r0, r2]\n\t"
+        "ldr.w r12, [r0]\n\t"
+        "ldr.w r5, [r1, #4]\n\t"
+        "ldr.w r6, [r1, #8]\n\t"
+        "ldr.w r4, [r1], #12\n\t"
+        "sxtb16 r12, r12\n\t"
+        "smlad r7, r12, r4, r7\n\t"
+        "smlad r8, r12, r5, r8\n\t"
+        "smlad r9, r12, r6, r9\n\t"
+        "sxtb16 r12, r3\n\t"
+        "smlad r10, r12, r4, r10\n\t"
+        "smlad r11, r12, r5, r11\n\t"
+        "smlad r14, r12, r6, r14\n\t"
+        "ldr.w r12, [r0], #4\n\t"
+        "ldr.w r5, [r1, #4]\n\t"
+        "ldr.w r6, [r1, #8]\n\t"
+        "ldr.w r4, [r1], #12\n\t"
+        "sxtb16 r12, r12, ror #8\n\t"
+        "smlad r7, r12, r4, r7\n\t"
+        "smlad r8, r12, r5, r8\n\t"
+        "smlad r9, r12, r6, r9\n\t"
+        "sxtb16 r3, r3, ror #8\n\t"
+        "smlad r10, r3, r4, r10\n\t"
+        "smlad r11, r3, r5, r11\n\t"
+        "smlad r14, r3, r6, r14\n\t"
+        "\\block:\n\t"
+        ".endr\n\t"
+        "ldr r12, [sp, #28]\n\t"
+        "cmp r1, r12\n\t"
+        "bne 10b\n\t"
+        "ldr r3, [sp, #4]\n\t"
+        "ldr r12, [sp, #24]\n\t"
+        "ldr r4, [r3, #4]\n\t"
+        "ldr r5, [r3, #8]\n\t"
+        ".irp sum, r7, r8, r9\n\t"
+        "smmlar \\sum, \\sum, r4, \\sum\n\t"
+        "add \\sum, \\sum, \\sum, asr #31\n\t"
+        "asr \\sum, \\sum, r5\n\t"
+        "add \\sum, \\sum, r12\n\t"
+        "ssat \\sum, #8, \\sum, asr #1\n\t"
+        ".endr\n\t"
+        "ldr r4, [r3, #16]\n\t"
+        "ldr r5, [r3, #20]\n\t"
+        "add r3, #24\n\t"
+        ".irp sum, r10, r11, r14\n\t"
+        "smmlar \\sum, \\sum, r4, \\sum\n\t"
+        "add \\sum, \\sum, \\sum, asr #31\n\t"
+        "asr \\sum, \\sum, r5\n\t"
+        "add \\sum, \\sum, r12\n\t"
+        "ssat \\sum, #8, \\sum, asr #1\n\t"
+        ".endr\n\t"
+        "ldr r4, [sp, #12]\n\t"
+        "ldr r5, [sp, #16]\n\t"
+        "ldr r6, [sp, #20]\n\t"
+        "ldr r12, [sp, #32]\n\t"
+        "ldr r1, [sp]\n\t"
+        "bfi r7, r10, #8, #8\n\t"
+        "bfi r8, r11, #8, #8\n\t"
+        "bfi r9, r14, #8, #8\n\t"
+        "strh r7, [r4], #2\n\t"
+        "strh r8, [r5], #2\n\t"
+        "strh r9, [r6], #2\n\t"
+        "ldr r7, [sp, #8]\n\t"
+        "str r4, [sp, #12]\n\t"
+        "str r5, [sp, #16]\n\t"
+        "str r6, [sp, #20]\n\t"
+        "str r3, [sp, #4]\n\t"
+        "add r0, r12\n\t"
+        "cmp r3, r7\n\t"
+        "bne 1b\n\t"
+        "add sp, #40\n\t"
+        "pop {r4-r11}"
+        : "+r"(r0)
+        :
+        : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+}
+
+// Words of three columns from `fours` > 0 groups of four elements of each, `offset`
+// added; returns the end of the words.
+static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
+                                          const int8_t *b, const int8_t *c,
+                                          int32_t fours, uint32_t offset) {
+    register uint32_t *r0 __asm__("r0") = to;
+    register const int8_t *r1 __asm__("r1") = a;
+    register const int8_t *r2 __asm__("r2") = b;
+    register const int8_t *r3 __asm__("r3") = c;
+    register uint32_t r12 __asm__("r12") = offset;
+    register int32_t r14 __asm__("r14") = fours + 1;
+
+    __asm__ volatile("push {r4-r9}\n\t"
+                     "lsrs r14, r14, #1\n\t" // rounds of two; an odd one is skipped
+                     "bcc 11f\n\t"
                      "10:\n\t"
-                     ".irp block, 11, 12, 13, 14\n\t"
-                     "ldr.w r3, [r0], #4\n\t"
-                     "ldr.w r12, [r0, r2]\n\t"
-                     "ldmia.w r1!, {r4, r5, r6}\n\t"
-                     "sxtb16 r12, r12\n\t"
-                     "smlad r10, r12, r4, r10\n\t"
-                     "smlad r11, r12, r5, r11\n\t"
-                     "smlad r14, r12, r6, r14\n\t"
-                     "sxtb16 r12, r3\n\t"
-                     "smlad r7, r12, r4, r7\n\t"
-                     "smlad r8, r12, r5, r8\n\t"
-                     "smlad r9, r12, r6, r9\n\t"
-                     "ldmia.w r1!, {r4, r5, r6}\n\t"
-                     "sxtb16 r3, r3, ror #8\n\t"
-                     "smlad r7, r3, r4, r7\n\t"
-                     "smlad r8, r3, r5, r8\n\t"
-                     "smlad r9, r3, r6, r9\n\t"
-                     "ldr.w r12, [r0, r2]\n\t"
-                     "sxtb16 r12, r12, ror #8\n\t"
-                     "smlad r10, r12, r4, r10\n\t"
-                     "smlad r11, r12, r5, r11\n\t"
-                     "smlad r14, r12, r6, r14\n\t"
-                     "\\block:\n\t"
+                     ".irp four, 11, 12\n\t"
+                     "ldr r4, [r1], #4\n\t"
+                     "ldr r5, [r2], #4\n\t"
+                     "ldr r6, [r3], #4\n\t"
+                     "sxtab16 r7, r12, r4\n\t"
+                     "sxtab16 r8, r12, r5\n\t"
+                     "sxtab16 r9, r12, r6\n\t"
+                     "sxtab16 r4, r12, r4, ror #8\n\t"
+                     "sxtab16 r5, r12, r5, ror #8\n\t"
+                     "sxtab16 r6, r12, r6, ror #8\n\t"
+                     "str r8, [r0, #4]\n\t"
+                     "str r9, [r0, #8]\n\t"
+                     "str r4, [r0, #12]\n\t"
+                     "str r5, [r0, #16]\n\t"
+                     "str r6, [r0, #20]\n\t"
+                     "str r7, [r0], #24\n\t"
+                     "\\four:\n\t"
                      ".endr\n\t"
-                     "ldr r12, [sp]\n\t"
-                     "cmp r1, r12\n\t"
+                     "subs r14, #1\n\t"
                      "bne 10b\n\t"
-                     "ldr r3, [sp, #8]\n\t"
-                     "ldr r1, [sp, #4]\n\t"
-                     "ldr r6, [sp, #12]\n\t"
-                     "ldr r4, [sp, #16]\n\t"
-                     "stmia r3!, {r7-r11, r14}\n\t"
-                     "str r3, [sp, #8]\n\t"
-                     "add r0, r4\n\t"
-                     "cmp r3, r6\n\t"
-                     "bne 1b\n\t"
-                     "add sp, #24\n\t"
-                     "pop {r4-r11}"
-                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
-                     :
+                     "pop {r4-r9}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r14)
+                     : "r"(r12)
                      : "cc", "memory");
+    return r0;
 }
 
 // Sums of 3 x 3 taps for 2 * `steps` > 0 neighbouring outputs. Lines of elements are

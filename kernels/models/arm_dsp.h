@@ -83,32 +83,62 @@ static inline int32_t ember_add_four(int32_t sum, uint32_t bytes, uint32_t even,
     return ember_smlad(ember_sxtb16_odd(bytes), odd, sum);
 }
 
-static inline void ember_ldrd_next(const int8_t **at, uint32_t words[2]) {
-    words[0] = ember_ldr_next(at);
-    words[1] = ember_ldr_next(at);
+static inline int32_t ember_smmlar(int32_t a, int32_t b, int32_t to) {
+    return (int32_t)((uint32_t)to + (uint32_t)ember_smmulr(a, b));
 }
 
-static inline const uint32_t *ember_ldm4(const uint32_t *at, uint32_t words[4]) {
-    for (int i = 0; i < 4; i++) {
-        words[i] = at[i];
-    }
-    return at + 4;
+typedef struct ember_filter_dsp {
+    int32_t bias;
+    int32_t multiplier;
+    int32_t shift;
+} ember_filter_dsp_t;
+
+typedef struct ember_tiles_dsp {
+    const int8_t *w;
+    const uint32_t *x;
+    int32_t pitch;
+    int32_t blocks;
+    const ember_filter_dsp_t *by;
+    int32_t pairs;
+    int8_t *y[3];
+    int32_t offset;
+} ember_tiles_dsp_t;
+
+static inline int8_t ember_filtered_dsp(int32_t sum, const ember_filter_dsp_t *by,
+                                        int32_t offset) {
+    const int32_t high = ember_smmlar(sum, by->multiplier, sum);
+    const int32_t shifted = (high + (high >> 31)) >> by->shift;
+    return (int8_t)ember_ssat8_half(shifted + offset);
 }
 
-static inline void ember_tiles_2x3(int32_t *sums, int32_t pairs, const int8_t *w,
-                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
-    for (int32_t filter = 0; filter < 2 * pairs; filter++) {
+static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
+    for (int32_t f = 0; f < 2 * tiles->pairs; f++) {
+        const ember_filter_dsp_t *by = tiles->by + f;
         for (int32_t n = 0; n < 3; n++) {
-            const int8_t *from = w;
-            int32_t sum = 0;
-            for (int32_t i = 0; i < blocks; i++) {
-                const uint32_t *words = x + 6 * i + n;
+            const int8_t *from = tiles->w + f * tiles->pitch;
+            int32_t sum = by->bias;
+            for (int32_t i = 0; i < tiles->blocks; i++) {
+                const uint32_t *words = tiles->x + 6 * i + n;
                 sum = ember_add_four(sum, ember_ldr_next(&from), words[0], words[3]);
             }
-            *sums++ = sum;
+            tiles->y[n][f] = ember_filtered_dsp(sum, by, tiles->offset);
         }
-        w += pitch;
     }
+}
+
+static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
+                                          const int8_t *b, const int8_t *c,
+                                          int32_t fours, uint32_t offset) {
+    for (; fours > 0; fours--) {
+        const uint32_t words[3] = {ember_ldr_next(&a), ember_ldr_next(&b),
+                                   ember_ldr_next(&c)};
+        for (int32_t n = 0; n < 3; n++) {
+            to[n] = ember_sxtab16(offset, words[n]);
+            to[n + 3] = ember_sxtab16_odd(offset, words[n]);
+        }
+        to += 6;
+    }
+    return to;
 }
 
 // One line of taps: adds to the sums of the output at the first element of x[0] and, of
