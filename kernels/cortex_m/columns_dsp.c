@@ -8,11 +8,10 @@
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, MOST = 1 << 15 }; // elements
 
-// A column of the image.
+// The column of output (y, x).
 typedef struct {
     const int8_t *from; // what is under tap (0, 0), maybe beside the image
-    int32_t x;          // its place in a row
-    ember_taps_s8_t down;
+    int32_t y, x;
 } column_t;
 
 // The elements under the taps, in runs that lie side by side.
@@ -80,16 +79,16 @@ INLINE void copy_run(int8_t *to, const int8_t *from, int32_t length) {
     copy_word(to - (from + FOUR - end), end - FOUR);
 }
 
-FAST void copy_runs(int8_t *to, const int8_t *from, runs_t runs, int32_t line) {
-    for (; runs.rows > 0; runs.rows--) {
+FAST void copy_runs(int8_t *to, const int8_t *from, const runs_t *runs, int32_t line) {
+    for (int32_t rows = runs->rows; rows > 0; rows--) {
         ptrdiff_t at = 0;
         int8_t *next = to;
-        for (int32_t run = runs.across; run > 0; run--) {
-            copy_run(next, from + at, runs.length);
-            at += runs.step;
-            next += runs.length;
+        for (int32_t run = runs->across; run > 0; run--) {
+            copy_run(next, from + at, runs->length);
+            at += runs->step;
+            next += runs->length;
         }
-        from += runs.pitch;
+        from += runs->pitch;
         to += line;
     }
 }
@@ -118,15 +117,16 @@ static void make_clipped(const ember_columns_dsp_t *s, const runs_t *whole,
                          const column_t *column, int32_t n) {
     const ember_conv_s8_t *conv = &s->conv;
     const uint32_t offset = ember_both_dsp(conv->x_offset);
+    const ember_taps_s8_t down = ember_taps_s8(&conv->height, column->y);
     const ember_taps_s8_t across = ember_taps_s8(&conv->width, column->x);
     const int32_t taps = across.past - across.first;
     const int32_t line = conv->width.kernel * conv->depth;
-    const int32_t to = column->down.first * line + across.first * conv->depth;
-    const int8_t *from = column->from + column->down.first * whole->pitch +
+    const int32_t to = down.first * line + across.first * conv->depth;
+    const int8_t *from = column->from + down.first * whole->pitch +
                          (ptrdiff_t)across.first * whole->step;
     runs_t runs = *whole;
 
-    runs.rows = column->down.past - column->down.first;
+    runs.rows = down.past - down.first;
     if (conv->width.dilation == 1) {
         runs.length = taps * conv->depth;
     } else {
@@ -136,7 +136,7 @@ static void make_clipped(const ember_columns_dsp_t *s, const runs_t *whole,
         int8_t *copy = s->copies + n * s->fours * FOUR;
         fill((uint32_t *)(void *)copy, 1, s->fours,
              (uint8_t)-conv->x_offset * 0x01010101u);
-        copy_runs(copy + to, from, runs, line);
+        copy_runs(copy + to, from, &runs, line);
         return;
     }
     fill(s->words + n, COLUMNS, 2 * s->fours, 0);
@@ -164,7 +164,7 @@ static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
     }
     for (int32_t n = 0; n < COLUMNS; n++) {
         if (whole) {
-            copy_runs(s->copies + n * pitch, columns[n].from, *runs, line);
+            copy_runs(s->copies + n * pitch, columns[n].from, runs, line);
         } else {
             make_clipped(s, runs, &columns[n], n);
         }
@@ -175,14 +175,23 @@ static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
     }
 }
 
+// Three columns become outputs.
+static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                        const runs_t *runs, const column_t *columns, bool whole,
+                        int8_t *const y[COLUMNS]) {
+    make_columns(s, runs, columns, whole);
+    ember_columns_dsp_filters(s, tiles, y);
+}
+
 // The columns of one image become outputs, three at a time.
-static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
-                      ember_steps_s8_t steps) {
+FAST void run_image(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                    const int8_t *x, int8_t *y, const ember_steps_s8_t *steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const runs_t runs = runs_of(conv);
     const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth;
     const int32_t past = width->in - (width->kernel - 1) * width->dilation;
+    const int32_t next = width->stride * conv->depth;
     column_t columns[COLUMNS];
     int8_t *to[COLUMNS];
     int32_t count = 0;
@@ -191,18 +200,19 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
     for (int32_t oy = 0; oy < height->out; oy++) {
         const ember_taps_s8_t down = ember_taps_s8(height, oy);
         const bool inside = s->inner > 0 && down.past - down.first == height->kernel;
-        int8_t *next = y + oy * steps.row;
-        const int8_t *row = x + (oy * height->stride - height->padding) * pitch;
+        const int8_t *from = x + (oy * height->stride - height->padding) * pitch -
+                             width->padding * conv->depth;
+        int8_t *out = y + oy * steps->row;
         int32_t at = -width->padding;
         for (int32_t ox = 0; ox < width->out; ox++) {
             whole = whole && inside && at >= 0 && at < past;
-            columns[count] = (column_t){row + (ptrdiff_t)at * conv->depth, ox, down};
-            to[count++] = next;
-            next += steps.column;
+            columns[count] = (column_t){from, oy, ox};
+            to[count++] = out;
+            out += steps->column;
+            from += next;
             at += width->stride;
             if (count == COLUMNS) {
-                make_columns(s, &runs, columns, whole);
-                ember_columns_dsp_filters(s, to);
+                run_columns(s, tiles, &runs, columns, whole, to);
                 count = 0;
                 whole = true;
             }
@@ -213,8 +223,7 @@ static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
             columns[count] = columns[0];
             to[count] = to[0];
         }
-        make_columns(s, &runs, columns, whole);
-        ember_columns_dsp_filters(s, to);
+        run_columns(s, tiles, &runs, columns, whole, to);
     }
 }
 
@@ -235,6 +244,7 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
+    ember_columns_tiles_t tiles;
 
     if (s->turned != NULL) {
         turn(s);
@@ -243,9 +253,9 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
         fill((uint32_t *)(void *)s->copies, 1, COLUMNS * s->fours,
              (uint8_t)-conv->x_offset * 0x01010101u);
     }
-    ember_columns_dsp_set_filters(s);
+    ember_columns_dsp_set_filters(s, &tiles);
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, x, y, steps);
+        run_image(s, &tiles, x, y, &steps);
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->depth;
         y += steps.image;
     }

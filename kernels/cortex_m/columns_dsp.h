@@ -36,11 +36,19 @@ void ember_columns_dsp_measure(ember_columns_dsp_t *s);
 // Outputs lie at s->conv.y, `steps` apart.
 void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps);
 
-// What scales the sums of all filters, and the last filters where they are copied.
-void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s);
+// All pairs of filters, and the last one, where it stands for itself.
+typedef struct ember_columns_tiles {
+    ember_tiles_dsp_t pairs; // maybe none
+    ember_tiles_dsp_t last;  // maybe none
+} ember_columns_tiles_t;
+
+// Sets what scales the sums of all filters, and `tiles` but their outputs.
+void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
+                                   ember_columns_tiles_t *tiles);
 
 // Multiplies the words with all filters; the outputs of the columns lie at `y`.
 void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles,
                                int8_t *const y[EMBER_COLUMNS_DSP]);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

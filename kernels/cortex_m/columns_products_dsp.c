@@ -19,7 +19,33 @@ SMALL static void copy_last(const ember_columns_dsp_t *s) {
     }
 }
 
-SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s) {
+// The tiles of all pairs of filters, and of the last two: those that are copied, or
+// those with the odd one at the end, the first of which has its outputs already. A
+// single filter is both of them.
+SMALL static void set_tiles(const ember_columns_dsp_t *s,
+                            ember_columns_tiles_t *tiles) {
+    const int32_t filters = s->conv.filters;
+    const int32_t first = filters > 1 ? filters - PAIR : 0;
+    const ember_tiles_dsp_t pairs = {
+        .w = s->w,
+        .x = s->words,
+        .pitch = s->inner,
+        .blocks = s->fours,
+        .by = s->by,
+        .pairs = (s->last == NULL ? filters : filters - 1) / PAIR,
+        .offset = 2 * s->conv.scales.zero_point + 1,
+    };
+    tiles->pairs = pairs;
+    tiles->last = pairs;
+    tiles->last.w = s->last == NULL ? s->w + first * s->inner : s->last;
+    tiles->last.pitch = s->last == NULL ? s->inner : s->fours * FOUR;
+    tiles->last.pitch = filters > 1 ? tiles->last.pitch : 0;
+    tiles->last.by = s->by + first;
+    tiles->last.pairs = pairs.pairs * PAIR < filters;
+}
+
+SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
+                                         ember_columns_tiles_t *tiles) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t *bias = scales->bias;
     const int32_t filters = s->conv.filters;
@@ -34,31 +60,22 @@ SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s) {
     if (s->last != NULL) {
         copy_last(s);
     }
+    set_tiles(s, tiles);
 }
 
-// One piece of code for both callers.
+// One piece of code for all callers.
 static __attribute__((noinline)) void multiply(const ember_tiles_dsp_t *tiles) {
     ember_tiles_dsp(tiles);
 }
 
-// The last two filters, the first of which may have its outputs already. A single one
-// is both of them.
-SMALL static void multiply_last(const ember_columns_dsp_t *s, ember_tiles_dsp_t tiles,
-                                int8_t *const y[COLUMNS]) {
+SMALL static void multiply_single(ember_tiles_dsp_t *tiles, int8_t *const y[COLUMNS]) {
     int8_t both[COLUMNS][PAIR];
-    const bool single = s->conv.filters == 1;
-    const int32_t first = single ? 0 : s->conv.filters - PAIR;
 
-    tiles.w = s->last == NULL ? s->w + first * s->inner : s->last;
-    tiles.pitch = s->last == NULL ? s->inner : s->fours * FOUR;
-    tiles.pitch = single ? 0 : tiles.pitch;
-    tiles.by = s->by + first;
-    tiles.pairs = 1;
     for (int32_t n = 0; n < COLUMNS; n++) {
-        tiles.y[n] = single ? both[n] : y[n] + first;
+        tiles->y[n] = both[n];
     }
-    multiply(&tiles);
-    for (int32_t n = 0; single && n < COLUMNS; n++) {
+    multiply(tiles);
+    for (int32_t n = 0; n < COLUMNS; n++) {
         *y[n] = both[n][0];
     }
 }
@@ -69,26 +86,24 @@ SMALL static void limit(int8_t *y, int32_t count, ember_limits_s8_t limits) {
     }
 }
 
-SMALL void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
-                                     int8_t *const y[COLUMNS]) {
+void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles, int8_t *const y[COLUMNS]) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t filters = s->conv.filters;
-    const ember_tiles_dsp_t tiles = {
-        .w = s->w,
-        .x = s->words,
-        .pitch = s->inner,
-        .blocks = s->fours,
-        .by = s->by,
-        .pairs = (s->last == NULL ? filters : filters - 1) / PAIR,
-        .y = {y[0], y[1], y[2]},
-        .offset = 2 * s->conv.scales.zero_point + 1,
-    };
 
-    if (tiles.pairs > 0) {
-        multiply(&tiles);
+    if (tiles->pairs.pairs > 0) {
+        tiles->pairs.y[0] = y[0];
+        tiles->pairs.y[1] = y[1];
+        tiles->pairs.y[2] = y[2];
+        multiply(&tiles->pairs);
     }
-    if (tiles.pairs * PAIR < filters) {
-        multiply_last(s, tiles, y);
+    if (filters == 1) {
+        multiply_single(&tiles->last, y);
+    } else if (tiles->last.pairs > 0) {
+        tiles->last.y[0] = y[0] + filters - PAIR;
+        tiles->last.y[1] = y[1] + filters - PAIR;
+        tiles->last.y[2] = y[2] + filters - PAIR;
+        multiply(&tiles->last);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         for (int32_t n = 0; n < COLUMNS; n++) {

@@ -4,6 +4,7 @@
 #ifndef EMBER_MODELS_ARM_DSP_H
 #define EMBER_MODELS_ARM_DSP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -141,37 +142,93 @@ static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
     return to;
 }
 
-// One line of taps: adds to the sums of the output at the first element of x[0] and, of
-// the one at the second.
-static inline void ember_line_add_dsp(int32_t sums[2], const uint32_t *x,
-                                      const uint32_t *weights) {
-    sums[0] = ember_smlad(x[0], weights[0], sums[0]);
-    sums[0] = ember_smlabb(x[1], weights[1] >> 16, sums[0]);
-    sums[1] = ember_smlabb(x[0] >> 16, weights[0], sums[1]);
-    sums[1] = ember_smlad(x[1], weights[1], sums[1]);
-}
-
-static inline void ember_line_1_dsp(int32_t *sums, const uint32_t *x,
-                                    const uint32_t *second, const uint32_t *third,
-                                    const uint32_t *weights, int32_t steps) {
-    for (int32_t i = 0; i < steps; i++) {
-        int32_t two[2] = {0, 0};
-        ember_line_add_dsp(two, x + i, weights);
-        ember_line_add_dsp(two, second + i, weights + 2);
-        ember_line_add_dsp(two, third + i, weights + 4);
-        memcpy(sums + 2 * i, two, sizeof(two));
+static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8_t *x,
+                                         int32_t step, int32_t count, uint32_t offset) {
+    for (; count > 0; count--) {
+        for (int32_t channel = 0; channel < 4; channel++) {
+            to[channel * pitch / 4] =
+                ember_dsp_pair(ember_dsp_low(offset) + x[channel],
+                               ember_dsp_low(offset) + x[step + channel]);
+        }
+        x += 2 * step;
+        to += 3;
     }
 }
 
-static inline void ember_line_2_dsp(int32_t *sums, const uint32_t *x,
-                                    const uint32_t *second, const uint32_t *third,
-                                    const uint32_t *weights, int32_t steps) {
-    for (int32_t i = 0; i < steps; i++) {
-        int32_t two[2] = {0, 0};
-        ember_line_add_dsp(two, x + i, weights);
-        ember_line_add_dsp(two, second + i, weights + 2);
-        ember_line_add_dsp(two, third + i, weights + 4);
-        sums[i] = two[0];
+typedef struct ember_lines_run_dsp {
+    const uint32_t *x;
+    const uint32_t *weights;
+    const ember_filter_dsp_t *by;
+    int8_t *y;
+    int32_t step;
+    int32_t rounds;
+    int32_t spare;
+    int32_t offset;
+    int32_t skip;
+    const int8_t *end;
+} ember_lines_run_dsp_t;
+
+enum { EMBER_LINES_WEIGHTS = 10 };
+
+// The output at the first element of x[0], and the one at its second.
+static inline int8_t ember_lines_first_dsp(const uint32_t *x, const uint32_t *weights,
+                                           const ember_filter_dsp_t *by,
+                                           int32_t offset) {
+    int32_t sum = by->bias;
+    for (int32_t i = 0; i < 3; i++) {
+        sum = ember_smlad(x[i], weights[2 * i], sum);
+        sum = ember_smlabb(x[3 + i], weights[2 * i + 1] >> 16, sum);
+    }
+    return ember_filtered_dsp(sum, by, offset);
+}
+
+static inline int8_t ember_lines_second_dsp(const uint32_t *x, const uint32_t *weights,
+                                            const ember_filter_dsp_t *by,
+                                            int32_t offset) {
+    int32_t sum = by->bias;
+    for (int32_t i = 0; i < 3; i++) {
+        sum = ember_smlabb(x[i] >> 16, weights[2 * i], sum);
+        sum = ember_smlad(x[3 + i], weights[2 * i + 1], sum);
+    }
+    return ember_filtered_dsp(sum, by, offset);
+}
+
+static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
+    const int32_t pairs = (run->rounds >> 8) + 1;
+    const bool odd = run->spare == 0;
+    const uint32_t *x = run->x, *weights = run->weights;
+    const ember_filter_dsp_t *by = run->by;
+
+    for (int8_t *first = run->y; first != run->end; first++) {
+        int8_t *y = first;
+        for (int32_t i = 0; i < pairs; i++) {
+            y[0] = ember_lines_first_dsp(x, weights, by, run->offset);
+            y[run->step] = ember_lines_second_dsp(x, weights, by, run->offset);
+            y += 2 * run->step;
+            x += 3;
+        }
+        if (odd) {
+            *y = ember_lines_first_dsp(x, weights, by, run->offset);
+            x += 3;
+        }
+        x += run->skip / 4;
+        weights += EMBER_LINES_WEIGHTS;
+        by++;
+    }
+}
+
+static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
+    const uint32_t *x = run->x, *weights = run->weights;
+    const ember_filter_dsp_t *by = run->by;
+
+    for (int8_t *first = run->y; first != run->end; first++) {
+        for (int32_t i = 0; i <= run->rounds >> 8; i++) {
+            first[i * run->step] = ember_lines_first_dsp(x, weights, by, run->offset);
+            x += 3;
+        }
+        x += run->skip / 4;
+        weights += EMBER_LINES_WEIGHTS;
+        by++;
     }
 }
 
