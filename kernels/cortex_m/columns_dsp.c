@@ -58,35 +58,28 @@ FAST void widen_runs(const ember_columns_dsp_t *s, const runs_t *runs,
     }
 }
 
-INLINE void copy_word(int8_t *to, const int8_t *from) {
-    const uint32_t word = ember_word_dsp(from);
-    memcpy(to, &word, sizeof(word));
+FAST void copy_small(int8_t *to, const int8_t *from, int32_t length, int32_t count,
+                     int32_t step) {
+    for (; count > 0; count--) {
+        for (int32_t i = 0; i < length; i++) {
+            *to++ = from[i];
+        }
+        from += step;
+    }
 }
 
-INLINE void copy_run(int8_t *to, const int8_t *from, int32_t length) {
-    const int8_t *const end = from + length;
-
-    if (length < FOUR) {
-        while (from < end) {
-            *to++ = *from++;
-        }
+// Runs of rows that follow each other, `line` elements apart there.
+static void copy_runs(int8_t *to, const int8_t *from, const runs_t *runs,
+                      int32_t line) {
+    if (runs->across == 1 && runs->length == line && line >= FOUR && runs->rows > 0) {
+        ember_copy_runs_dsp(to, from, line, (int32_t)runs->pitch, runs->rows);
         return;
     }
-    for (; end - from > FOUR; from += FOUR) {
-        copy_word(to, from);
-        to += FOUR;
-    }
-    copy_word(to - (from + FOUR - end), end - FOUR);
-}
-
-FAST void copy_runs(int8_t *to, const int8_t *from, const runs_t *runs, int32_t line) {
     for (int32_t rows = runs->rows; rows > 0; rows--) {
-        ptrdiff_t at = 0;
-        int8_t *next = to;
-        for (int32_t run = runs->across; run > 0; run--) {
-            copy_run(next, from + at, runs->length);
-            at += runs->step;
-            next += runs->length;
+        if (runs->length < FOUR) {
+            copy_small(to, from, runs->length, runs->across, runs->step);
+        } else if (runs->across > 0) {
+            ember_copy_runs_dsp(to, from, runs->length, runs->step, runs->across);
         }
         from += runs->pitch;
         to += line;
@@ -113,8 +106,9 @@ FAST void widen(uint32_t *to, const int8_t *from, int32_t fours, uint32_t offset
 }
 
 // Column `n`: what lies inside the image, at the taps that are; the rest is 0.
-static void make_clipped(const ember_columns_dsp_t *s, const runs_t *whole,
-                         const column_t *column, int32_t n) {
+static __attribute__((noinline)) void make_clipped(const ember_columns_dsp_t *s,
+                                                   const runs_t *whole,
+                                                   const column_t *column, int32_t n) {
     const ember_conv_s8_t *conv = &s->conv;
     const uint32_t offset = ember_both_dsp(conv->x_offset);
     const ember_taps_s8_t down = ember_taps_s8(&conv->height, column->y);
@@ -152,22 +146,30 @@ static void make_clipped(const ember_columns_dsp_t *s, const runs_t *whole,
 
 // --- images --------------------------------------------------------------------------
 
+// Copies three columns that lie inside the image.
+FAST void copy_columns(const ember_columns_dsp_t *s, const runs_t *runs,
+                       const column_t *columns) {
+    const int32_t pitch = s->fours * FOUR;
+    const int32_t line = s->conv.width.kernel * s->conv.depth;
+
+    for (int32_t n = 0; n < COLUMNS; n++) {
+        copy_runs(s->copies + n * pitch, columns[n].from, runs, line);
+    }
+}
+
 static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
                          const column_t *columns, bool whole) {
     const int32_t pitch = s->fours * FOUR;
-    const int32_t line = s->conv.width.kernel * s->conv.depth;
     const int8_t *copies = s->copies;
 
-    if (whole && copies == NULL) {
-        widen_runs(s, runs, columns);
-        return;
-    }
-    for (int32_t n = 0; n < COLUMNS; n++) {
-        if (whole) {
-            copy_runs(s->copies + n * pitch, columns[n].from, runs, line);
-        } else {
+    if (!whole) {
+        for (int32_t n = 0; n < COLUMNS; n++) {
             make_clipped(s, runs, &columns[n], n);
         }
+    } else if (copies == NULL) {
+        widen_runs(s, runs, columns);
+    } else {
+        copy_columns(s, runs, columns);
     }
     if (copies != NULL) {
         ember_widen_three(s->words, copies, copies + pitch, copies + 2 * pitch,

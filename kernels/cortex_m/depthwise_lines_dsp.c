@@ -103,12 +103,13 @@ static void set_channel(const ember_conv_s8_t *conv, const view_t *view, int32_t
     const ember_scales_s8_t *scales = &conv->scales;
     const int8_t *w = conv->w + at;
 
-    for (int32_t i = 0; i < WEIGHTS / 2; i++) {
-        const int8_t *line = w + i % TAPS * view->line_of_taps;
-        const uint32_t second = (uint32_t)(uint16_t)line[view->tap];
-        weights[2 * i] = (uint32_t)(uint16_t)line[0] | second << 16;
-        weights[2 * i + 1] = second | (uint32_t)line[2 * view->tap] << 16;
+    for (int32_t i = 0; i < TAPS; i++) {
+        const uint32_t second = (uint32_t)(uint16_t)w[view->tap];
+        weights[2 * i] = (uint32_t)(uint16_t)w[0] | second << 16;
+        weights[2 * i + 1] = second | (uint32_t)w[2 * view->tap] << 16;
+        w += view->line_of_taps;
     }
+    memcpy(weights + 2 * TAPS, weights, (WEIGHTS - 2 * TAPS) * sizeof(*weights));
     *by = ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
                            scales->multipliers[at], scales->shifts[at]);
 }

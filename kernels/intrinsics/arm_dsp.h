@@ -284,6 +284,44 @@ static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
     return r0;
 }
 
+// Copies `rows` > 0 runs of `length` >= 4 bytes, which lie `pitch` bytes apart, side by
+// side: eight bytes at once, then the last four, maybe a second time.
+static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t length,
+                                       int32_t pitch, int32_t rows) {
+    register int8_t *r0 __asm__("r0") = to;
+    register const int8_t *r1 __asm__("r1") = from;
+    register int32_t r2 __asm__("r2") = length - 8;
+    register int32_t r3 __asm__("r3") = pitch - (length - 8);
+    register int32_t r12 __asm__("r12") = rows;
+
+    __asm__ volatile("push {r4-r6}\n\t"
+                     "1:\n\t"
+                     "add r4, r1, r2\n\t"
+                     "cmp r1, r4\n\t"
+                     "bhi 3f\n\t"
+                     "2:\n\t"
+                     "ldr r5, [r1]\n\t"
+                     "ldr r6, [r1, #4]\n\t"
+                     "add r1, #8\n\t"
+                     "str r5, [r0], #4\n\t"
+                     "str r6, [r0], #4\n\t"
+                     "cmp r1, r4\n\t"
+                     "bls 2b\n\t"
+                     "3:\n\t"
+                     "ldr r5, [r4, #4]\n\t"
+                     "sub r6, r4, r1\n\t"
+                     "add r0, r6\n\t"
+                     "str r5, [r0, #4]\n\t"
+                     "add r0, #8\n\t"
+                     "add r1, r4, r3\n\t"
+                     "subs r12, #1\n\t"
+                     "bne 1b\n\t"
+                     "pop {r4-r6}"
+                     : "+r"(r0), "+r"(r1), "+r"(r12)
+                     : "r"(r2), "r"(r3)
+                     : "cc", "memory");
+}
+
 // Words of four channels: of each, what lies in `x` and `step` bytes behind it, then
 // what lies two steps on. Words of a channel are three apart, channels `pitch` bytes.
 static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8_t *x,

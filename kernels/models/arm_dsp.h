@@ -142,6 +142,15 @@ static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
     return to;
 }
 
+static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t length,
+                                       int32_t pitch, int32_t rows) {
+    for (; rows > 0; rows--) {
+        memcpy(to, from, (size_t)length);
+        from += pitch;
+        to += length;
+    }
+}
+
 static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8_t *x,
                                          int32_t step, int32_t count, uint32_t offset) {
     for (; count > 0; count--) {
