@@ -285,7 +285,7 @@ static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
 }
 
 // Copies `rows` > 0 runs of `length` >= 4 bytes, which lie `pitch` bytes apart, side by
-// side: eight bytes at once, then the last four, maybe a second time.
+// side: eight bytes at once, then four, then the last four, maybe a second time.
 static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t length,
                                        int32_t pitch, int32_t rows) {
     register int8_t *r0 __asm__("r0") = to;
@@ -308,8 +308,12 @@ static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t l
                      "cmp r1, r4\n\t"
                      "bls 2b\n\t"
                      "3:\n\t"
+                     "sub r6, r4, r1\n\t" // what is left, less eight
+                     "cmn r6, #4\n\t"
+                     "itt gt\n\t"
+                     "ldrgt r5, [r1]\n\t"
+                     "strgt r5, [r0]\n\t"
                      "ldr r5, [r4, #4]\n\t"
-                     "sub r6, r4, r1\n\t"
                      "add r0, r6\n\t"
                      "str r5, [r0, #4]\n\t"
                      "add r0, #8\n\t"
