@@ -136,36 +136,36 @@ typedef struct ember_tiles_dsp {
 // load and a product at once.
 #if __ARM_ARCH == 7 && defined(__ARM_FP) && (__ARM_FP & 8) != 0
 #define EMBER_TILES_BLOCK_DSP                                                          \
-    "ldr.w r12, [r0, #(\\block - 14) * 4]\n\t"                                         \
-    "ldr.w r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                    \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                      \
     "sxtb16 r12, r12\n\t"                                                              \
-    "ldr.w r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                    \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                      \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r3, [r2], #16\n\t"                                                          \
+    "ldr r3, [r2], #16\n\t"                                                            \
     ".else\n\t"                                                                        \
-    "ldr.w r3, [r2, #(\\block - 14) * 4]\n\t"                                          \
+    "ldr r3, [r2, #(\\block - 14) * 4]\n\t"                                            \
     ".endif\n\t"                                                                       \
     "smlad r8, r12, r5, r8\n\t"                                                        \
-    "ldr.w r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                    \
+    "ldr r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                      \
     "smlad r7, r12, r4, r7\n\t"                                                        \
     "smlad r9, r12, r6, r9\n\t"                                                        \
     "sxtb16 r12, r3\n\t"                                                               \
     "sxtb16 r3, r3, ror #8\n\t"                                                        \
     "smlad r10, r12, r4, r10\n\t"                                                      \
-    "ldr.w r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                     \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                       \
     "smlad r11, r12, r5, r11\n\t"                                                      \
-    "ldr.w r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                     \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                       \
     "smlad r14, r12, r6, r14\n\t"                                                      \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r6, [r1], #96\n\t"                                                          \
+    "ldr r6, [r1], #96\n\t"                                                            \
     ".else\n\t"                                                                        \
-    "ldr.w r6, [r1, #(\\block - 14) * 24]\n\t"                                         \
+    "ldr r6, [r1, #(\\block - 14) * 24]\n\t"                                           \
     ".endif\n\t"                                                                       \
     "smlad r11, r3, r5, r11\n\t"                                                       \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r12, [r0], #16\n\t"                                                         \
+    "ldr r12, [r0], #16\n\t"                                                           \
     ".else\n\t"                                                                        \
-    "ldr.w r12, [r0, #(\\block - 14) * 4]\n\t"                                         \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
     ".endif\n\t"                                                                       \
     "smlad r10, r3, r4, r10\n\t"                                                       \
     "sxtb16 r12, r12, ror #8\n\t"                                                      \
@@ -176,14 +176,14 @@ typedef struct ember_tiles_dsp {
 #else
 #define EMBER_TILES_BLOCK_DSP                                                          \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r3, [r2], #16\n\t"                                                          \
+    "ldr r3, [r2], #16\n\t"                                                            \
     ".else\n\t"                                                                        \
-    "ldr.w r3, [r2, #(\\block - 14) * 4]\n\t"                                          \
+    "ldr r3, [r2, #(\\block - 14) * 4]\n\t"                                            \
     ".endif\n\t"                                                                       \
-    "ldr.w r12, [r0, #(\\block - 14) * 4]\n\t"                                         \
-    "ldr.w r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                    \
-    "ldr.w r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                    \
-    "ldr.w r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                    \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                      \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                      \
+    "ldr r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                      \
     "sxtb16 r12, r12\n\t"                                                              \
     "smlad r7, r12, r4, r7\n\t"                                                        \
     "smlad r8, r12, r5, r8\n\t"                                                        \
@@ -193,17 +193,17 @@ typedef struct ember_tiles_dsp {
     "smlad r10, r12, r4, r10\n\t"                                                      \
     "smlad r11, r12, r5, r11\n\t"                                                      \
     "smlad r14, r12, r6, r14\n\t"                                                      \
-    "ldr.w r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                     \
-    "ldr.w r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                     \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                       \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                       \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r12, [r0], #16\n\t"                                                         \
+    "ldr r12, [r0], #16\n\t"                                                           \
     ".else\n\t"                                                                        \
-    "ldr.w r12, [r0, #(\\block - 14) * 4]\n\t"                                         \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
     ".endif\n\t"                                                                       \
     ".if \\block == 14\n\t"                                                            \
-    "ldr.w r6, [r1], #96\n\t"                                                          \
+    "ldr r6, [r1], #96\n\t"                                                            \
     ".else\n\t"                                                                        \
-    "ldr.w r6, [r1, #(\\block - 14) * 24]\n\t"                                         \
+    "ldr r6, [r1, #(\\block - 14) * 24]\n\t"                                           \
     ".endif\n\t"                                                                       \
     "sxtb16 r12, r12, ror #8\n\t"                                                      \
     "smlad r10, r3, r4, r10\n\t"                                                       \
@@ -609,11 +609,11 @@ static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w
                      "bne 11f\n\t"
                      "10:\n\t"
                      ".irp block, 11, 12, 13, 14\n\t"
-                     "ldr.w r9, [r3, #4]\n\t"
-                     "ldr.w r8, [r3], #8\n\t"
-                     "ldr.w r11, [r0, r1]\n\t"
-                     "ldr.w r12, [r0, r1, lsl #1]\n\t"
-                     "ldr.w r10, [r0], #4\n\t"
+                     "ldr r9, [r3, #4]\n\t"
+                     "ldr r8, [r3], #8\n\t"
+                     "ldr r11, [r0, r1]\n\t"
+                     "ldr r12, [r0, r1, lsl #1]\n\t"
+                     "ldr r10, [r0], #4\n\t"
                      "sxtb16 r14, r10\n\t"
                      "smlad r4, r14, r8, r4\n\t"
                      "sxtb16 r10, r10, ror #8\n\t"
@@ -622,7 +622,7 @@ static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w
                      "smlad r5, r14, r8, r5\n\t"
                      "sxtb16 r11, r11, ror #8\n\t"
                      "smlad r5, r11, r9, r5\n\t"
-                     "ldr.w r10, [r0, r2]\n\t"
+                     "ldr r10, [r0, r2]\n\t"
                      "sxtb16 r14, r12\n\t"
                      "smlad r6, r14, r8, r6\n\t"
                      "sxtb16 r12, r12, ror #8\n\t"
