@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights become a panel. Contract: panel_hvx.h.
+#include "kernels/cortex_m/panel_hvx.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { LANES = EMBER_LANES_HVX, EIGHT = 8, WORD = 4 };
+enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
+enum { ONES = 0x01010101 };
+
+static int32_t inner_of(const ember_filters_hvx_t *s) {
+    return s->segments * s->segment;
+}
+
+// Whether each lane's weights lie side by side as a panel wants them.
+static bool is_plain(const ember_filters_hvx_t *s) {
+    return s->merged == 1 && s->element == 1 && s->length == s->segment;
+}
+
+int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *s) {
+    const int32_t all = s->filters * s->merged;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int32_t lanes = all < most ? all : most;
+    return is_plain(s) ? 0 : lanes * inner_of(s) + EMBER_HVX;
+}
+
+int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
+    const int32_t all = (s->filters * s->merged + LANES - 1) / LANES;
+    const int32_t vectors = all < EMBER_PANEL_HVX ? all : EMBER_PANEL_HVX;
+    return vectors * LANES * inner_of(s);
+}
+
+// --- 32 filters by 32 words ----------------------------------------------------------
+
+// Exchanges words of two vectors whose numbers differ in one bit.
+INLINE void exchange(HVX_Vector *low, HVX_Vector *high, int32_t bytes) {
+    const HVX_VectorPair both = Q6_W_vshuff_VVR(*high, *low, bytes);
+    *low = Q6_V_lo_W(both);
+    *high = Q6_V_hi_W(both);
+}
+
+INLINE void transpose_eight(HVX_Vector *x) {
+    for (int bit = 1; bit < EIGHT; bit *= 2) {
+        for (int i = 0; i < EIGHT; i++) {
+            if ((i & bit) == 0) {
+                exchange(&x[i], &x[i + bit], bit * WORD);
+            }
+        }
+    }
+}
+
+// Eight rows, of `bytes` each, to the block.
+static void load_eight(HVX_Vector *block, const int8_t *w, int32_t filter,
+                       int32_t bytes) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    HVX_Vector x[EIGHT];
+
+    if (bytes == EMBER_HVX) {
+        for (int i = 0; i < EIGHT; i++) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_any(w + i * filter), flip);
+        }
+    } else {
+        for (int i = 0; i < EIGHT; i++) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
+        }
+    }
+    transpose_eight(x);
+    for (int i = 0; i < EIGHT; i++) {
+        ember_hvx_store(block + i, x[i]);
+    }
+}
+
+// The same of fewer rows: the others are 0.
+static void load_some(HVX_Vector *block, const int8_t *w, int32_t filter, int32_t bytes,
+                      int32_t rows) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    HVX_Vector x[EIGHT];
+
+    for (int i = 0; i < EIGHT; i++) {
+        x[i] = flip;
+        if (i < rows) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
+        }
+    }
+    transpose_eight(x);
+    for (int i = 0; i < EIGHT; i++) {
+        ember_hvx_store(block + i, x[i]);
+    }
+}
+
+// Words `first`, + 8, + 16 and + 24 of 32 lanes, of which there are `count`, to the
+// panel, whose vectors are `vectors` apart; adds them up.
+INLINE HVX_Vector store_words(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
+                              int32_t first, int32_t count, HVX_Vector sum) {
+    HVX_Vector x[4];
+
+    for (int i = 0; i < 4; i++) {
+        x[i] = ember_hvx_load(block + i * EIGHT + first);
+    }
+    exchange(&x[0], &x[1], EIGHT * WORD);
+    exchange(&x[2], &x[3], EIGHT * WORD);
+    exchange(&x[0], &x[2], 2 * EIGHT * WORD);
+    exchange(&x[1], &x[3], 2 * EIGHT * WORD);
+    for (int i = 0; i < 4; i++) {
+        const int32_t word = first + i * EIGHT;
+        if (word < count) {
+            ember_hvx_store(to + word * vectors, x[i]);
+            sum = Q6_Vw_vrmpyacc_VwVubRb(sum, x[i], ONES);
+        }
+    }
+    return sum;
+}
+
+static HVX_Vector store_block(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
+                              int32_t count, HVX_Vector sum) {
+    if (count == LANES) {
+        for (int32_t word = 0; word < EIGHT; word++) {
+            sum = store_words(block, to, vectors, word, LANES, sum);
+        }
+        return sum;
+    }
+    for (int32_t word = 0; word < EIGHT && word < count; word++) {
+        sum = store_words(block, to, vectors, word, count, sum);
+    }
+    return sum;
+}
+
+// Packs up to 32 lanes, whose rows of `inner` elements are `filter` apart. Returns the
+// sums of what is in the panel.
+static HVX_Vector pack_lanes(const ember_panel_memory_hvx_t *memory, HVX_Vector *to,
+                             int32_t vectors, const int8_t *w, int32_t filter,
+                             int32_t inner, int32_t lanes) {
+    HVX_Vector sum = Q6_V_vzero();
+
+    for (int32_t at = 0; at < inner; at += EMBER_HVX) {
+        const int32_t bytes = inner - at < EMBER_HVX ? inner - at : EMBER_HVX;
+        for (int32_t lane = 0; lane < LANES; lane += EIGHT) {
+            const int32_t left = lanes - lane;
+            const int8_t *from = w + (ptrdiff_t)(left > 0 ? lane : 0) * filter + at;
+            if (left >= EIGHT) {
+                load_eight(memory->block + lane, from, filter, bytes);
+            } else {
+                load_some(memory->block + lane, from, filter, bytes, left);
+            }
+        }
+        sum = store_block(memory->block, to, vectors, bytes / WORD, sum);
+        to += bytes / WORD * vectors;
+    }
+    return sum;
+}
+
+// --- filters that are merged, moved or filled up -------------------------------------
+
+static void copy_elements(int8_t *to, const int8_t *from, int32_t count, int32_t step) {
+    if (step == 1) {
+        memcpy(to, from, (size_t)count);
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        to[i] = from[i * step];
+    }
+}
+
+// The weights of lanes [first, first + lanes) of merged windows as rows.
+static void make_rows(const ember_filters_hvx_t *s, int8_t *rows, int32_t first,
+                      int32_t lanes) {
+    const int32_t inner = inner_of(s);
+
+    memset(rows, 0, (size_t)lanes * (size_t)inner);
+    for (int32_t lane = first; lane < first + lanes; lane++) {
+        const int32_t output = lane / s->filters;
+        const int8_t *w = s->w + (ptrdiff_t)(lane - output * s->filters) * s->filter;
+        int8_t *to = rows + output * s->shift;
+        for (int32_t i = 0; i < s->segments; i++) {
+            copy_elements(to, w, s->length, s->element);
+            to += s->segment;
+            w += s->length * s->element;
+        }
+        rows += inner;
+    }
+}
+
+// --- numbers -------------------------------------------------------------------------
+
+// Numbers of lanes [first, first + lanes); those of merged windows repeat.
+static HVX_Vector numbers_of(const int32_t *all, int32_t filters, int32_t first,
+                             int32_t lanes, HVX_Vector *room) {
+    int32_t *to = (int32_t *)(void *)room;
+
+    if (first + lanes <= filters) {
+        return ember_hvx_load_part(all + first, lanes * WORD);
+    }
+    int32_t at = first % filters;
+    for (int32_t i = 0; i < lanes; i++) {
+        to[i] = all[at];
+        at = at + 1 < filters ? at + 1 : 0;
+    }
+    return ember_hvx_load(room);
+}
+
+// `sums` are of weights to which 128 was added.
+static void set_numbers(const ember_filters_hvx_t *s, const ember_terms_hvx_t *terms,
+                        int32_t first, int32_t lanes, HVX_Vector sums,
+                        HVX_Vector *numbers) {
+    const int32_t added = 128 * inner_of(s);
+    const uint32_t offset = (uint16_t)terms->x_offset;
+    HVX_Vector bias = Q6_Vw_vsub_VwVw(sums, Q6_V_vsplat_R(added));
+
+    bias = Q6_Vw_vmpyi_VwRh(bias, (int32_t)(offset << 16 | offset));
+    bias = Q6_Vw_vadd_VwVw(bias, Q6_V_vsplat_R(terms->constant));
+    if (terms->bias != NULL) {
+        bias = Q6_Vw_vadd_VwVw(
+            bias, numbers_of(terms->bias, s->filters, first, lanes, numbers));
+    }
+    const int32_t filters = terms->one ? 1 : s->filters;
+    const int32_t at = terms->one ? filters : first;
+    const HVX_Vector multipliers =
+        numbers_of(terms->multipliers, filters, at, lanes, numbers);
+    const HVX_Vector shifts = numbers_of(terms->shifts, filters, at, lanes, numbers);
+    const ember_factors_hvx_t by = ember_factors_hvx(multipliers, shifts);
+    ember_hvx_store(numbers + BIAS, bias);
+    ember_hvx_store(numbers + MULTIPLIERS, by.multipliers);
+    ember_hvx_store(numbers + SHIFTS, by.shifts);
+    ember_hvx_store(numbers + HALVES, by.halves);
+    ember_hvx_store(numbers + WHOLE, by.whole);
+}
+
+ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
+                                       const ember_terms_hvx_t *terms, int32_t first,
+                                       const ember_panel_memory_hvx_t *memory) {
+    const int32_t left = s->filters * s->merged - first;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int32_t lanes = left < most ? left : most;
+    const int32_t vectors = (lanes + LANES - 1) / LANES;
+    const bool plain = is_plain(s);
+    const int32_t filter = plain ? s->filter : inner_of(s);
+    const int8_t *w = plain ? s->w + (ptrdiff_t)first * filter : memory->rows;
+
+    if (!plain) {
+        make_rows(s, memory->rows, first, lanes);
+    }
+    for (int32_t v = 0; v < vectors; v++) {
+        const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
+        const HVX_Vector sums = pack_lanes(memory, memory->weights + v, vectors, w,
+                                           filter, inner_of(s), some);
+        set_numbers(s, terms, first + v * LANES, some, sums,
+                    memory->numbers + v * EMBER_NUMBERS_HVX);
+        w += (ptrdiff_t)LANES * filter;
+    }
+    return (ember_panel_hvx_t){memory->weights, memory->numbers, vectors};
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scaling of 32-bit sums with Hexagon's vectors: what requantize.h computes, for shifts
+// to the right, 32 sums at a time.
+#ifndef EMBER_KERNELS_CORTEX_M_SCALE_HVX_H
+#define EMBER_KERNELS_CORTEX_M_SCALE_HVX_H
+
+#include <hexagon_hvx.h>
+
+#include "kernels/cortex_m/requantize.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+// Shifts that ember_scaled_hvx() takes.
+enum { EMBER_SHIFT_MIN_HVX = -31, EMBER_SHIFT_MAX_HVX = 0 };
+
+// What scales 32 sums.
+typedef struct ember_factors_hvx {
+    HVX_Vector multipliers;
+    HVX_Vector shifts; // of requantize.h
+    HVX_Vector halves; // bits to shift before the last, which rounds
+    HVX_Vector whole;  // -1 where the shift is 0, else 0
+} ember_factors_hvx_t;
+
+INLINE ember_factors_hvx_t ember_factors_hvx(HVX_Vector multipliers,
+                                             HVX_Vector shifts) {
+    const HVX_Vector zero = Q6_V_vzero();
+    const HVX_Vector less = Q6_Vw_vsub_VwVw(Q6_V_vsplat_R(-1), shifts);
+    return (ember_factors_hvx_t){
+        .multipliers = multipliers,
+        .shifts = shifts,
+        .halves = Q6_Vw_vmax_VwVw(less, zero),
+        .whole = Q6_Vw_vasr_VwR(less, 31),
+    };
+}
+
+// The product with the multiplier is one instruction for each half of the multiplier;
+// what is negative and will be shifted takes one less: halves are rounded away from
+// zero. The average is of the number and itself where nothing is to be shifted, else of
+// it and 0.
+INLINE HVX_Vector ember_scaled_hvx(HVX_Vector sums, const ember_factors_hvx_t *by) {
+    const HVX_Vector low = Q6_Vw_vmpye_VwVuh(sums, by->multipliers);
+    const HVX_Vector high =
+        Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, sums, by->multipliers);
+    const HVX_Vector signs = Q6_V_vand_VV(high, by->shifts);
+    const HVX_Vector less = Q6_Vw_vasracc_VwVwR(high, signs, 31);
+    const HVX_Vector twice = Q6_Vw_vasr_VwVw(less, by->halves);
+    return Q6_Vw_vavg_VwVw_rnd(twice, Q6_V_vand_VV(twice, by->whole));
+}
+
+// Four vectors of words become one of bytes, cut to int8.
+INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
+                                  HVX_Vector d) {
+    const HVX_Vector low = Q6_Vh_vpack_VwVw_sat(b, a);
+    const HVX_Vector high = Q6_Vh_vpack_VwVw_sat(d, c);
+    return Q6_Vb_vpack_VhVh_sat(high, low);
+}
+
+// The first bytes of x, 128 of them unless `end` is nearer.
+INLINE void ember_store_until_hvx(int8_t *y, const int8_t *end, HVX_Vector x) {
+    if (end - y >= EMBER_HVX) {
+        ember_hvx_store_any(y, x);
+    } else {
+        ember_hvx_store_part(y, x, (int32_t)(end - y));
+    }
+}
+
+#endif // EMBER_KERNELS_CORTEX_M_SCALE_HVX_H
