@@ -29,7 +29,7 @@ bool ember_cells_hvx_plan(ember_cells_hvx_t *s, int32_t most) {
         s->rows = h->in;
         s->columns = w->in;
     }
-    s->sums_row = rounded(s->columns, LANES) + rounded(s->window - 1, LANES);
+    s->sums_row = rounded((w->out - 1) * s->step + 1, LANES);
     const int64_t cells = (int64_t)s->rows * s->columns;
     return cells < most && cells * s->cell < most &&
            cells * s->cell * s->batches < most;
@@ -55,8 +55,9 @@ int64_t ember_cells_hvx_sums_bytes(const ember_cells_hvx_t *s) {
 }
 
 int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *s) {
-    const int64_t row = (int64_t)s->sums_row * WORD;
-    const int64_t sums = BLOCK + (s->rows + 1) * row;
+    const int64_t cells = (int64_t)s->batches * s->rows * s->columns;
+    const int64_t past = s->sums_row + s->window + LANES; // may be read, for nothing
+    const int64_t sums = BLOCK + (cells + past) * WORD;
     const int64_t padded = padded_bytes(s) + 2 * EMBER_HVX;
     return sums > padded ? sums : padded;
 }
@@ -100,28 +101,47 @@ static void make_padded(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to)
     fill(to, with, all - before - inside);
 }
 
-// Rows of windows, one after the other, filled up with zeros.
-static void make_expanded(const ember_cells_hvx_t *s, const int8_t *padded,
-                          int8_t *to) {
+// Rows of windows that are a run of up to a vector each, filled up with zeros.
+static void make_short(const ember_cells_hvx_t *s, const int8_t *from, int8_t *to,
+                       int32_t run) {
+    const int32_t step = s->width.stride * s->channels;
+    const HVX_Vector ones = Q6_V_vsplat_R(-1);
+    const HVX_Vector on =
+        run < EMBER_HVX ? Q6_V_vand_QV(Q6_Q_vsetq_R(run), ones) : ones;
+
+    for (int32_t i = 0; i < s->columns; i++) {
+        ember_hvx_store_any(to, Q6_V_vand_VV(ember_hvx_load_any(from), on));
+        from += step;
+        to += s->cell;
+    }
+}
+
+// Rows of windows of any kind.
+static void make_long(const ember_cells_hvx_t *s, const int8_t *padded, int8_t *to) {
     const ember_conv_s8_axis_t *w = &s->width;
-    const HVX_Vector zero = Q6_V_vzero();
-    const int32_t run = w->dilation == 1 ? w->kernel * s->channels : s->channels;
-    const int32_t runs = w->dilation == 1 ? 1 : w->kernel;
     const int32_t gap = s->cell - w->kernel * s->channels;
 
     for (int32_t i = 0; i < s->columns; i++) {
         const int8_t *from = padded + (ptrdiff_t)i * w->stride * s->channels;
-        for (int32_t n = 0; n < runs; n++) {
-            for (int32_t at = 0; at < run; at += EMBER_HVX) {
+        for (int32_t n = 0; n < w->kernel; n++) {
+            for (int32_t at = 0; at < s->channels; at += EMBER_HVX) {
                 ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
             }
-            to += run;
+            to += s->channels;
             from += (ptrdiff_t)w->dilation * s->channels;
         }
-        if (gap > 0) {
-            ember_hvx_store_any(to, zero);
-            to += gap;
-        }
+        to = fill(to, Q6_V_vzero(), gap);
+    }
+}
+
+static void make_expanded(const ember_cells_hvx_t *s, const int8_t *padded,
+                          int8_t *to) {
+    const int32_t run = s->width.kernel * s->channels;
+
+    if (run <= EMBER_HVX && (s->width.dilation == 1 || s->width.kernel == 1)) {
+        make_short(s, padded, to, run);
+    } else {
+        make_long(s, padded, to);
     }
 }
 
@@ -151,105 +171,91 @@ const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, int8_t *image,
 
 // --- sums ----------------------------------------------------------------------------
 
-// Halves the vectors: each word becomes the sum of two neighbours.
-INLINE void add_neighbours(HVX_Vector *block, int32_t vectors) {
-    for (int32_t i = 0; i < vectors; i += 2) {
-        const HVX_VectorPair words = Q6_W_vdeal_VVR(ember_hvx_load(block + i + 1),
-                                                    ember_hvx_load(block + i), -WORD);
-        ember_hvx_store(block + i / 2,
-                        Q6_Vw_vadd_VwVw(Q6_V_lo_W(words), Q6_V_hi_W(words)));
+// The sums of four elements each of four vectors become one of sums of sixteen.
+INLINE HVX_Vector sum_four(const int8_t *x) {
+    const HVX_Vector ones = Q6_Vb_vsplat_R(1);
+    HVX_Vector sums[4];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const HVX_Vector some = ember_hvx_load_any(x + i * EMBER_HVX);
+        sums[i] = Q6_Vw_vrmpyacc_VwVbVb(Q6_V_vzero(), some, ones);
     }
+    return ember_neighbours_hvx(ember_neighbours_hvx(sums[0], sums[1]),
+                                ember_neighbours_hvx(sums[2], sums[3]));
 }
 
-// Vectors of `words` words for each of 32 cells become a vector of sums.
-static HVX_Vector reduce(HVX_Vector *block, int32_t words) {
-    for (int32_t vectors = words; vectors > 1; vectors /= 2) {
-        add_neighbours(block, vectors);
-    }
-    return ember_hvx_load(block);
-}
-
-// Sums of 32 cells, or of the `count` bytes that there are of them, whose bytes are a
-// power of two up to a vector's.
-static HVX_Vector sum_small(HVX_Vector *block, const int8_t *x, int32_t cell,
-                            int32_t count) {
+INLINE HVX_Vector sum_two(const int8_t *x) {
     const HVX_Vector ones = Q6_Vb_vsplat_R(1);
     const HVX_Vector zero = Q6_V_vzero();
-    const int32_t words = cell / WORD;
-
-    for (int32_t i = 0; i < words; i++) {
-        const int32_t left = count - i * EMBER_HVX;
-        HVX_Vector sum = zero;
-        if (left >= EMBER_HVX) {
-            sum = Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_any(x), ones);
-        } else if (left > 0) {
-            sum = Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_part(x, left), ones);
-        }
-        ember_hvx_store(block + i, sum);
-        x += EMBER_HVX;
-    }
-    return reduce(block, words);
+    return ember_neighbours_hvx(
+        Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_any(x), ones),
+        Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_any(x + EMBER_HVX), ones));
 }
 
-// The same of cells of any size.
-static HVX_Vector sum_large(HVX_Vector *block, const int8_t *x, int32_t cell,
-                            int32_t count) {
+// Sums of 32 cells whose elements are a power of two from 8 to a vector's.
+static HVX_Vector sum_whole(HVX_Vector *block, const int8_t *x, int32_t cell) {
+    const int32_t vectors = cell / (4 * WORD);
+
+    if (cell == EMBER_STEP_HVX) {
+        return sum_two(x);
+    }
+    for (int32_t i = 0; i < vectors; i++) {
+        ember_hvx_store(block + i, sum_four(x + i * 4 * EMBER_HVX));
+    }
+    return ember_reduced_hvx(block, vectors);
+}
+
+// Sums of `cells` cells of any size, up to 32.
+static HVX_Vector sum_some(HVX_Vector *block, const int8_t *x, int32_t cell,
+                           int32_t cells) {
     const HVX_Vector ones = Q6_Vb_vsplat_R(1);
     const int32_t whole = cell & -EMBER_HVX;
     const int32_t rest = cell - whole;
     const HVX_Vector last = Q6_V_vand_QV(Q6_Q_vsetq_R(rest), ones);
 
-    for (int32_t i = 0; i < LANES; i++) {
+    for (int32_t i = 0; i < cells; i++) {
         HVX_Vector sum = Q6_V_vzero();
-        if (i * cell < count) {
-            for (int32_t at = 0; at < whole; at += EMBER_HVX) {
-                sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load_any(x + at), ones);
-            }
-            if (rest > 0) {
-                const HVX_Vector part = ember_hvx_load_part(x + whole, rest);
-                sum = Q6_Vw_vrmpyacc_VwVbVb(sum, part, last);
-            }
+        for (int32_t at = 0; at < whole; at += EMBER_HVX) {
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load_any(x + at), ones);
+        }
+        if (rest > 0) {
+            const HVX_Vector part = ember_hvx_load_part(x + whole, rest);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, part, last);
         }
         ember_hvx_store(block + i, sum);
         x += cell;
     }
-    return reduce(block, LANES);
+    return ember_reduced_hvx(block, LANES); // of what is left over, nothing is used
 }
 
 static void sum_cells(int32_t *sums, const int8_t *x, int32_t cells, int32_t cell,
                       HVX_Vector *block) {
-    const bool small = cell <= EMBER_HVX && (cell & (cell - 1)) == 0;
+    const bool even = cell <= EMBER_HVX && (cell & (cell - 1)) == 0;
 
     for (int32_t i = 0; i < cells; i += LANES) {
         const int32_t some = cells - i < LANES ? cells - i : LANES;
-        const HVX_Vector made = small ? sum_small(block, x, cell, some * cell)
-                                      : sum_large(block, x, cell, some * cell);
+        const HVX_Vector made = even && some == LANES ? sum_whole(block, x, cell)
+                                                      : sum_some(block, x, cell, some);
         ember_hvx_store(sums + i, made);
         x += (ptrdiff_t)LANES * cell;
     }
 }
 
-// Adds up the rows of a window; rows are `pitch` words apart.
-static void add_rows(int32_t *to, const int32_t *from, int32_t count, int32_t rows,
-                     ptrdiff_t pitch) {
-    for (int32_t i = 0; i < count; i += LANES) {
-        HVX_Vector sum = ember_hvx_load(from + i);
-        for (int32_t n = 1; n < rows; n++) {
-            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load(from + i + n * pitch));
-        }
-        ember_hvx_store(to + i, sum);
-    }
-}
-
-// Adds up `window` neighbours and multiplies.
-static void add_columns(int32_t *to, const int32_t *from, int32_t count, int32_t window,
+// Adds up the cells of each window of a row.
+static void add_windows(const ember_cells_hvx_t *s, int32_t *to, const int32_t *from,
                         int32_t factor) {
     const int32_t pair = (int32_t)((uint32_t)factor << 16 | (uint16_t)factor);
+    const ptrdiff_t pitch = (ptrdiff_t)s->height.dilation * s->columns;
 
-    for (int32_t i = 0; i < count; i += LANES) {
-        HVX_Vector sum = ember_hvx_load(from + i);
-        for (int32_t n = 1; n < window; n++) {
-            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_any(from + i + n));
+    for (int32_t i = 0; i < s->sums_row; i += LANES) {
+        const int32_t *row = from + i;
+        HVX_Vector sum = Q6_V_vzero();
+        for (int32_t y = 0; y < s->height.kernel; y++) {
+            for (int32_t x = 0; x < s->window; x++) {
+                sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_any(row + x));
+            }
+            row += pitch;
         }
         ember_hvx_store(to + i, Q6_Vw_vmpyi_VwRh(sum, pair));
     }
@@ -258,21 +264,16 @@ static void add_columns(int32_t *to, const int32_t *from, int32_t count, int32_t
 void ember_cells_hvx_sum(const ember_cells_hvx_t *s, const int8_t *made, int32_t factor,
                          int32_t *sums, int8_t *room) {
     HVX_Vector *block = (HVX_Vector *)(void *)room;
-    int32_t *line = (int32_t *)(void *)(room + BLOCK);
-    int32_t *cells = line + s->sums_row;
-    const int32_t count = rounded(s->columns, LANES);
-    const ptrdiff_t pitch = s->sums_row;
+    int32_t *cells = (int32_t *)(void *)(room + BLOCK);
+    const int32_t all = s->rows * s->columns;
 
+    sum_cells(cells, made, s->batches * all, s->cell, block);
     for (int32_t n = 0; n < s->batches; n++) {
-        for (int32_t i = 0; i < s->rows; i++) {
-            sum_cells(cells + i * pitch, made, s->columns, s->cell, block);
-            made += row_bytes(s);
-        }
         for (int32_t y = 0; y < s->height.out; y++) {
-            const int32_t *first = cells + y * s->height.stride * pitch;
-            add_rows(line, first, count, s->height.kernel, s->height.dilation * pitch);
-            add_columns(sums, line, count, s->window, factor);
-            sums += pitch;
+            const ptrdiff_t row = (ptrdiff_t)y * s->height.stride * s->columns;
+            add_windows(s, sums, cells + row, factor);
+            sums += s->sums_row;
         }
+        cells += all;
     }
 }

@@ -24,7 +24,7 @@ typedef struct ember_cells_hvx {
     int32_t columns;  // cells of a row
     int32_t window;   // cells of a row of a window
     int32_t step;     // cells from a window to the next
-    int32_t sums_row; // words from the sums of a row to those of the next
+    int32_t sums_row; // words from the sums of a row of windows to those of the next
 } ember_cells_hvx_t;
 
 // Fills the fields from `expanded` on. False when there are more than `most` bytes.
@@ -39,8 +39,8 @@ int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *cells);
 const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *cells, int8_t *image,
                                    int8_t *room);
 
-// sums[b, y, x] = factor * the sum of the elements of the window at row y whose first
-// cell is x, for rows of windows; `made` is the image.
+// sums[b, y, x] = factor * the sum of the elements of the window whose first cell is x,
+// in row y of windows; `made` is the image.
 void ember_cells_hvx_sum(const ember_cells_hvx_t *cells, const int8_t *made,
                          int32_t factor, int32_t *sums, int8_t *room);
 

@@ -140,21 +140,24 @@ static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
 }
 
 ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
-                                         const ember_conv_s8_t *conv, bool turned) {
+                                         const ember_conv_s8_t *conv, bool turned,
+                                         int16_t w_offset) {
     if (conv->depth != conv->channels ||
         !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_HVX,
                              EMBER_SHIFT_MAX_HVX) ||
         conv->x_offset == INT8_MIN) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
     }
+    // What is added to weights would be to those that merged windows have more, too.
+    const int32_t merged = w_offset == 0 ? merged_of(conv) : 1;
     plan_cells(s, conv);
-    if (!fits(s, conv) || !plan_filters(s, conv, turned, merged_of(conv))) {
+    if (!fits(s, conv) || !plan_filters(s, conv, turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
     s->y = conv->y;
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
-    s->w_offset = 0;
+    s->w_offset = w_offset;
     const int64_t bytes = places_of(s).all;
     if (bytes > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
@@ -215,8 +218,7 @@ static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *pan
 // The last panel comes first: what it stores behind its filters belongs to the others.
 void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
     const places_t at = places_of(s);
-    const uintptr_t start = ((uintptr_t)s->scratch + EMBER_HVX - 1) & -(uintptr_t)EMBER_HVX;
-    int8_t *scratch = s->scratch + (start - (uintptr_t)s->scratch);
+    int8_t *scratch = ember_aligned_hvx(s->scratch);
     int32_t *sums = (int32_t *)(void *)(scratch + at.sums);
     const ember_panel_memory_hvx_t memory = {
         .weights = (HVX_Vector *)(void *)(scratch + at.weights),

@@ -3,7 +3,6 @@
 #include "kernels/cortex_m/panel_hvx.h"
 
 #include <stddef.h>
-#include <string.h>
 
 enum { LANES = EMBER_LANES_HVX, EIGHT = 8, WORD = 4 };
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
@@ -22,7 +21,7 @@ int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *s) {
     const int32_t all = s->filters * s->merged;
     const int32_t most = EMBER_PANEL_HVX * LANES;
     const int32_t lanes = all < most ? all : most;
-    return is_plain(s) ? 0 : lanes * inner_of(s) + EMBER_HVX;
+    return is_plain(s) ? 0 : lanes * inner_of(s) + 2 * EMBER_HVX;
 }
 
 int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
@@ -41,7 +40,9 @@ INLINE void exchange(HVX_Vector *low, HVX_Vector *high, int32_t bytes) {
 }
 
 INLINE void transpose_eight(HVX_Vector *x) {
+    EMBER_HVX_UNROLL
     for (int bit = 1; bit < EIGHT; bit *= 2) {
+        EMBER_HVX_UNROLL
         for (int i = 0; i < EIGHT; i++) {
             if ((i & bit) == 0) {
                 exchange(&x[i], &x[i + bit], bit * WORD);
@@ -57,15 +58,18 @@ static void load_eight(HVX_Vector *block, const int8_t *w, int32_t filter,
     HVX_Vector x[EIGHT];
 
     if (bytes == EMBER_HVX) {
+        EMBER_HVX_UNROLL
         for (int i = 0; i < EIGHT; i++) {
             x[i] = Q6_V_vxor_VV(ember_hvx_load_any(w + i * filter), flip);
         }
     } else {
+        EMBER_HVX_UNROLL
         for (int i = 0; i < EIGHT; i++) {
             x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
         }
     }
     transpose_eight(x);
+    EMBER_HVX_UNROLL
     for (int i = 0; i < EIGHT; i++) {
         ember_hvx_store(block + i, x[i]);
     }
@@ -77,6 +81,7 @@ static void load_some(HVX_Vector *block, const int8_t *w, int32_t filter, int32_
     const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
     HVX_Vector x[EIGHT];
 
+    EMBER_HVX_UNROLL
     for (int i = 0; i < EIGHT; i++) {
         x[i] = flip;
         if (i < rows) {
@@ -84,6 +89,7 @@ static void load_some(HVX_Vector *block, const int8_t *w, int32_t filter, int32_
         }
     }
     transpose_eight(x);
+    EMBER_HVX_UNROLL
     for (int i = 0; i < EIGHT; i++) {
         ember_hvx_store(block + i, x[i]);
     }
@@ -95,6 +101,7 @@ INLINE HVX_Vector store_words(const HVX_Vector *block, HVX_Vector *to, int32_t v
                               int32_t first, int32_t count, HVX_Vector sum) {
     HVX_Vector x[4];
 
+    EMBER_HVX_UNROLL
     for (int i = 0; i < 4; i++) {
         x[i] = ember_hvx_load(block + i * EIGHT + first);
     }
@@ -102,6 +109,7 @@ INLINE HVX_Vector store_words(const HVX_Vector *block, HVX_Vector *to, int32_t v
     exchange(&x[2], &x[3], EIGHT * WORD);
     exchange(&x[0], &x[2], 2 * EIGHT * WORD);
     exchange(&x[1], &x[3], 2 * EIGHT * WORD);
+    EMBER_HVX_UNROLL
     for (int i = 0; i < 4; i++) {
         const int32_t word = first + i * EIGHT;
         if (word < count) {
@@ -152,32 +160,40 @@ static HVX_Vector pack_lanes(const ember_panel_memory_hvx_t *memory, HVX_Vector 
 
 // --- filters that are merged, moved or filled up -------------------------------------
 
-static void copy_elements(int8_t *to, const int8_t *from, int32_t count, int32_t step) {
-    if (step == 1) {
-        memcpy(to, from, (size_t)count);
+// Copies a run of weights, and zeros behind them, up to a vector.
+static void copy_run(int8_t *to, const int8_t *from, int32_t count, int32_t step) {
+    int32_t at = 0;
+
+    if (step != 1) {
+        for (int32_t i = 0; i < count; i++) {
+            to[i] = from[i * step];
+        }
         return;
     }
-    for (int32_t i = 0; i < count; i++) {
-        to[i] = from[i * step];
+    for (; at + EMBER_HVX <= count; at += EMBER_HVX) {
+        ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
+    }
+    if (at < count) {
+        const HVX_Vector last = ember_hvx_load_part(from + at, count - at);
+        ember_hvx_store_any(to + at, Q6_V_vand_QV(Q6_Q_vsetq_R(count - at), last));
     }
 }
 
-// The weights of lanes [first, first + lanes) of merged windows as rows.
+// The weights of lanes [first, first + lanes) of merged windows as rows. What is stored
+// behind a segment belongs to the next.
 static void make_rows(const ember_filters_hvx_t *s, int8_t *rows, int32_t first,
                       int32_t lanes) {
-    const int32_t inner = inner_of(s);
-
-    memset(rows, 0, (size_t)lanes * (size_t)inner);
     for (int32_t lane = first; lane < first + lanes; lane++) {
         const int32_t output = lane / s->filters;
         const int8_t *w = s->w + (ptrdiff_t)(lane - output * s->filters) * s->filter;
-        int8_t *to = rows + output * s->shift;
         for (int32_t i = 0; i < s->segments; i++) {
-            copy_elements(to, w, s->length, s->element);
-            to += s->segment;
-            w += s->length * s->element;
+            for (int32_t at = 0; at < s->segment; at += EMBER_HVX) {
+                ember_hvx_store_any(rows + at, Q6_V_vzero());
+            }
+            copy_run(rows + output * s->shift, w, s->length, s->element);
+            rows += s->segment;
+            w += (ptrdiff_t)s->length * s->element;
         }
-        rows += inner;
     }
 }
 

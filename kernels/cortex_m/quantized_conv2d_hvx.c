@@ -26,7 +26,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, false);
+    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, false, 0);
 }
 
 EMBER_KERNEL(quantized_conv2d_hvx, state_t);

@@ -55,6 +55,35 @@ INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
     return Q6_Vb_vpack_VhVh_sat(high, low);
 }
 
+// Sums of neighbours of the words of two vectors: those of a, then those of b.
+INLINE HVX_Vector ember_neighbours_hvx(HVX_Vector a, HVX_Vector b) {
+    const HVX_VectorPair words = Q6_W_vdeal_VVR(b, a, -4);
+    return Q6_Vw_vadd_VwVw(Q6_V_lo_W(words), Q6_V_hi_W(words));
+}
+
+// `count` vectors, a power of two, become one of sums of that many words each. Clobbers
+// the block.
+INLINE HVX_Vector ember_reduced_hvx(HVX_Vector *block, int32_t count) {
+    for (; count >= 4; count /= 4) {
+        for (int32_t i = 0; i < count; i += 4) {
+            const HVX_Vector a = ember_hvx_load(block + i);
+            const HVX_Vector b = ember_hvx_load(block + i + 1);
+            const HVX_Vector c = ember_hvx_load(block + i + 2);
+            const HVX_Vector d = ember_hvx_load(block + i + 3);
+            ember_hvx_store(block + i / 4,
+                            ember_neighbours_hvx(ember_neighbours_hvx(a, b),
+                                                 ember_neighbours_hvx(c, d)));
+        }
+    }
+    const HVX_Vector first = ember_hvx_load(block);
+    return count == 1 ? first : ember_neighbours_hvx(first, ember_hvx_load(block + 1));
+}
+
+// The first aligned address from `bytes` on.
+static inline int8_t *ember_aligned_hvx(int8_t *bytes) {
+    return bytes + (-(uintptr_t)bytes & (EMBER_HVX - 1));
+}
+
 // The first bytes of x, 128 of them unless `end` is nearer.
 INLINE void ember_store_until_hvx(int8_t *y, const int8_t *end, HVX_Vector x) {
     if (end - y >= EMBER_HVX) {

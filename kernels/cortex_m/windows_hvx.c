@@ -13,13 +13,16 @@ INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
 
     for (int32_t n = s->segments; n > 0; n--) {
         const int8_t *at[TILE];
+        EMBER_HVX_UNROLL
         for (int p = 0; p < windows; p++) {
             at[p] = x + p * step;
         }
         for (int32_t left = s->segment; left > 0; left -= EMBER_STEP_HVX) {
+            EMBER_HVX_UNROLL
             for (int v = 0; v < vectors; v++) {
                 const HVX_Vector first = ember_hvx_load(weights + v);
                 const HVX_Vector second = ember_hvx_load(weights + vectors + v);
+                EMBER_HVX_UNROLL
                 for (int p = 0; p < windows; p++) {
                     const int64_t eight = ember_hvx_eight(at[p]);
                     HVX_Vector *sum = &sums[p * vectors + v];
@@ -27,6 +30,7 @@ INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
                     *sum = Q6_Vw_vrmpyacc_VwVubRb(*sum, second, (int32_t)(eight >> 32));
                 }
             }
+            EMBER_HVX_UNROLL
             for (int p = 0; p < windows; p++) {
                 at[p] += EMBER_STEP_HVX;
             }
@@ -40,11 +44,13 @@ INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector
                   int windows, int vectors) {
     const HVX_Vector zero = Q6_V_vsplat_R(zero_point);
 
+    EMBER_HVX_UNROLL
     for (int v = 0; v < vectors; v++) {
         const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
         const ember_factors_hvx_t by = {
             ember_hvx_load(numbers + MULTIPLIERS), ember_hvx_load(numbers + SHIFTS),
             ember_hvx_load(numbers + HALVES), ember_hvx_load(numbers + WHOLE)};
+        EMBER_HVX_UNROLL
         for (int p = 0; p < windows; p++) {
             HVX_Vector *sum = &sums[p * vectors + v];
             *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), zero);
@@ -63,6 +69,7 @@ INLINE void store(const ember_results_hvx_t *to, int8_t *y, HVX_Vector bytes, in
         ember_store_until_hvx(y, to->end, bytes);
         return;
     }
+    EMBER_HVX_UNROLL
     for (int p = 0; p < windows; p++) {
         ember_store_until_hvx(y, to->end, bytes);
         bytes = Q6_V_vror_VR(bytes, each);
@@ -75,9 +82,11 @@ INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector
     const HVX_Vector none = Q6_V_vzero();
     const int each = vectors > 2 ? 1 : vectors == 2 ? 2 : 4; // windows of a vector
 
+    EMBER_HVX_UNROLL
     for (int p = 0; p < windows; p += each) {
         HVX_Vector four[4];
         const int past = (p + each < windows ? p + each : windows) * vectors;
+        EMBER_HVX_UNROLL
         for (int i = 0; i < 4; i++) {
             four[i] = p * vectors + i < past ? sums[p * vectors + i] : none;
         }
@@ -91,8 +100,10 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
                  int8_t *y, int windows, int vectors) {
     HVX_Vector sums[TILE * EMBER_PANEL_HVX];
 
+    EMBER_HVX_UNROLL
     for (int p = 0; p < windows; p++) {
         const HVX_Vector first = Q6_V_vsplat_R(firsts[p * s->firsts_step]);
+        EMBER_HVX_UNROLL
         for (int v = 0; v < vectors; v++) {
             const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
             sums[p * vectors + v] =

@@ -14,6 +14,9 @@
 
 enum { EMBER_HVX = 128 }; // bytes of a vector
 
+// Before a loop over an array of vectors that are to stay in registers.
+#define EMBER_HVX_UNROLL _Pragma("clang loop unroll(full)")
+
 typedef long ember_hvx_any_t __attribute__((vector_size(128), aligned(1), may_alias));
 
 // Whole vectors, aligned or not.

@@ -12,6 +12,8 @@
 
 enum { EMBER_HVX = 128 }; // bytes of a vector
 
+#define EMBER_HVX_UNROLL
+
 typedef union ember_hvx_lanes {
     alignas(128) int8_t b[128];
     uint8_t ub[128];
