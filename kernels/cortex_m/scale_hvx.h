@@ -55,6 +55,19 @@ INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
     return Q6_Vb_vpack_VhVh_sat(high, low);
 }
 
+// A vector of int8 becomes four of words, less `zero`, which has 16 bits.
+INLINE void ember_words_hvx(HVX_Vector bytes, HVX_Vector zero, HVX_Vector *words) {
+    const HVX_VectorPair halves = Q6_Wh_vunpack_Vb(bytes);
+    const HVX_VectorPair low =
+        Q6_Ww_vunpack_Vh(Q6_Vh_vsub_VhVh(Q6_V_lo_W(halves), zero));
+    const HVX_VectorPair high =
+        Q6_Ww_vunpack_Vh(Q6_Vh_vsub_VhVh(Q6_V_hi_W(halves), zero));
+    words[0] = Q6_V_lo_W(low);
+    words[1] = Q6_V_hi_W(low);
+    words[2] = Q6_V_lo_W(high);
+    words[3] = Q6_V_hi_W(high);
+}
+
 // Sums of neighbours of the words of two vectors: those of a, then those of b.
 INLINE HVX_Vector ember_neighbours_hvx(HVX_Vector a, HVX_Vector b) {
     const HVX_VectorPair words = Q6_W_vdeal_VVR(b, a, -4);
@@ -82,6 +95,19 @@ INLINE HVX_Vector ember_reduced_hvx(HVX_Vector *block, int32_t count) {
 // The first aligned address from `bytes` on.
 static inline int8_t *ember_aligned_hvx(int8_t *bytes) {
     return bytes + (-(uintptr_t)bytes & (EMBER_HVX - 1));
+}
+
+// Up to 128 bytes, of which there are `left`.
+INLINE HVX_Vector ember_load_left_hvx(const int8_t *x, int32_t left) {
+    return left >= EMBER_HVX ? ember_hvx_load_any(x) : ember_hvx_load_part(x, left);
+}
+
+INLINE void ember_store_left_hvx(int8_t *y, HVX_Vector x, int32_t left) {
+    if (left >= EMBER_HVX) {
+        ember_hvx_store_any(y, x);
+    } else {
+        ember_hvx_store_part(y, x, left);
+    }
 }
 
 // The first bytes of x, 128 of them unless `end` is nearer.

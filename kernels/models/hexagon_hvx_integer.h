@@ -33,6 +33,9 @@ EMBER_HVX_EACH(Q6_Vub_vmax_VubVub, ub, 128, u.ub[i] > v.ub[i] ? u.ub[i] : v.ub[i
 EMBER_HVX_EACH(Q6_Vw_vavg_VwVw_rnd, w, 32, ((int64_t)u.w[i] + v.w[i] + 1) >> 1)
 EMBER_HVX_EACH(Q6_Vw_vasr_VwVw, w, 32, u.w[i] >> (v.uw[i] & 31))
 EMBER_HVX_EACH(Q6_Vw_vasl_VwVw, uw, 32, u.uw[i] << (v.uw[i] & 31))
+EMBER_HVX_EACH(Q6_Vw_vlsr_VwVw, uw, 32, u.uw[i] >> (v.uw[i] & 31))
+EMBER_HVX_EACH(Q6_Vw_vmpyie_VwVuh, uw, 32, u.uw[i] * (uint32_t)v.uh[2 * i])
+EMBER_HVX_EACH(Q6_Vw_vmpyio_VwVh, uw, 32, u.uw[i] * (uint32_t)v.h[2 * i + 1])
 EMBER_HVX_EACH(Q6_Vw_vmpye_VwVuh, w, 32, ((int64_t)u.w[i] * v.uh[2 * i]) >> 16)
 
 static inline HVX_Vector Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x,
@@ -43,6 +46,34 @@ static inline HVX_Vector Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x,
         x.w[i] = (int32_t)ember_hvx_cut(((sum >> 14) + 1) >> 1, 32);
     }
     return x;
+}
+
+// The whole product, of 64 bits, by halves: its higher words are in d.hi.
+static inline HVX_VectorPair Q6_W_vmpye_VwVuh(HVX_Vector u, HVX_Vector v) {
+    HVX_VectorPair d;
+    for (int i = 0; i < 32; i++) {
+        const int64_t product = (int64_t)u.w[i] * v.uh[2 * i];
+        d.hi.w[i] = (int32_t)(product >> 16);
+        d.lo.uw[i] = (uint32_t)product << 16;
+    }
+    return d;
+}
+
+static inline HVX_VectorPair Q6_W_vmpyoacc_WVwVh(HVX_VectorPair x, HVX_Vector u,
+                                                 HVX_Vector v) {
+    for (int i = 0; i < 32; i++) {
+        const int64_t sum = (int64_t)u.w[i] * v.h[2 * i + 1] + x.hi.w[i];
+        x.hi.w[i] = (int32_t)(sum >> 16);
+        x.lo.uw[i] = x.lo.uw[i] >> 16 | (uint32_t)sum << 16;
+    }
+    return x;
+}
+
+static inline HVX_Vector Q6_Vuw_vcl0_Vuw(HVX_Vector u) {
+    for (int i = 0; i < 32; i++) {
+        u.w[i] = u.uw[i] == 0 ? 32 : __builtin_clz(u.uw[i]);
+    }
+    return u;
 }
 
 // --- one operand is a register of the core -------------------------------------------

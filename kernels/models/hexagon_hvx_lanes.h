@@ -54,6 +54,44 @@ static inline HVX_Vector Q6_Vb_vpack_VhVh_sat(HVX_Vector u, HVX_Vector v) {
     return d;
 }
 
+static inline HVX_VectorPair Q6_Wh_vunpack_Vb(HVX_Vector u) {
+    HVX_VectorPair d;
+    for (int i = 0; i < 64; i++) {
+        d.lo.h[i] = u.b[i];
+        d.hi.h[i] = u.b[64 + i];
+    }
+    return d;
+}
+
+static inline HVX_VectorPair Q6_Ww_vunpack_Vh(HVX_Vector u) {
+    HVX_VectorPair d;
+    for (int i = 0; i < 32; i++) {
+        d.lo.w[i] = u.h[i];
+        d.hi.w[i] = u.h[32 + i];
+    }
+    return d;
+}
+
+static inline HVX_Vector Q6_Vb_vshuff_Vb(HVX_Vector u) {
+    HVX_Vector d;
+    for (int i = 0; i < 64; i++) {
+        d.b[2 * i] = u.b[i];
+        d.b[2 * i + 1] = u.b[64 + i];
+    }
+    return d;
+}
+
+// The 32 entries `r` of a table of 256, whose vectors hold 128 each, shuffled.
+static inline HVX_Vector Q6_Vb_vlut32or_VbVbVbR(HVX_Vector x, HVX_Vector u,
+                                                HVX_Vector v, int32_t r) {
+    for (int i = 0; i < 128; i++) {
+        if (u.ub[i] >> 5 == (r & 7)) {
+            x.b[i] |= v.b[2 * (u.ub[i] % 64) + (r >> 1 & 1)];
+        }
+    }
+    return x;
+}
+
 static inline HVX_Vector Q6_V_vror_VR(HVX_Vector u, int32_t r) {
     HVX_Vector d;
     for (int i = 0; i < 128; i++) {
@@ -117,6 +155,23 @@ static inline HVX_VectorPred Q6_Q_vsetq2_R(int32_t r) {
     HVX_VectorPred q;
     for (int i = 0; i < 128; i++) {
         q.b[i] = i <= ((r - 1) & 127);
+    }
+    return q;
+}
+
+// A lane of words is on, or off, with all its bytes.
+static inline HVX_VectorPred Q6_Q_vcmp_eq_VwVw(HVX_Vector u, HVX_Vector v) {
+    HVX_VectorPred q;
+    for (int i = 0; i < 128; i++) {
+        q.b[i] = u.w[i / 4] == v.w[i / 4];
+    }
+    return q;
+}
+
+static inline HVX_VectorPred Q6_Q_vcmp_gt_VuwVuw(HVX_Vector u, HVX_Vector v) {
+    HVX_VectorPred q;
+    for (int i = 0; i < 128; i++) {
+        q.b[i] = u.uw[i / 4] > v.uw[i / 4];
     }
     return q;
 }
