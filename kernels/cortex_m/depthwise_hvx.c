@@ -207,52 +207,78 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
 
 // --- the image -----------------------------------------------------------------------
 
-static void fill(int8_t *to, HVX_Vector with, int32_t count) {
+// Bytes behind the last, up to a vector, are clobbered.
+static int8_t *fill(int8_t *to, HVX_Vector with, int32_t count) {
     for (int32_t i = 0; i < count; i += EMBER_HVX) {
         ember_hvx_store_any(to + i, with);
     }
+    return to + count;
 }
 
-// Copies whole vectors of what can be read, then what is left; bytes behind are
-// clobbered.
-static void copy(int8_t *to, const int8_t *from, int32_t count) {
-    for (int32_t i = 0; i < count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i, ember_load_left_hvx(from + i, count - i));
+// `count` pixels of the image that are `step` bytes apart, side by side; the same.
+static int8_t *copy(int8_t *to, const int8_t *x, int32_t pixel, int32_t step,
+                    int32_t count, const int8_t *end) {
+    for (; pixel <= EMBER_HVX && count > 0 && end - x >= EMBER_HVX; count--) {
+        ember_hvx_store_any(to, ember_hvx_load_any(x));
+        to += pixel;
+        x += step;
     }
+    for (; count > 0; count--) {
+        for (int32_t i = 0; i < pixel; i += EMBER_HVX) {
+            const ptrdiff_t left = end - x - i;
+            const HVX_Vector some = left >= EMBER_HVX
+                                        ? ember_hvx_load_any(x + i)
+                                        : ember_hvx_load_part(x + i, (int32_t)left);
+            ember_hvx_store_any(to + i, some);
+        }
+        to += pixel;
+        x += step;
+    }
+    return to;
 }
 
-// A row of the image to the parts of a row. Of a part, padding comes first and last.
-static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
+static int32_t limited(int32_t value, int32_t most) {
+    value = value < 0 ? 0 : value;
+    return value > most ? most : value;
+}
+
+// A row of the image to the parts of a row: of each `stride`-th column, from `first` on,
+// with padding before and behind.
+static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t first,
+                        int8_t *to) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
     const int32_t channels = s->conv.channels;
-    const int32_t part = s->columns * channels;
+    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
+    const int32_t stride = w->stride;
+    const int8_t *end = x + (ptrdiff_t)w->in * channels;
+    // Columns of the part are at first - padding + i * stride in the image.
+    const int32_t before = limited((w->padding - first + stride - 1) / stride,
+                                   s->columns);
+    const int32_t past = limited((w->in + w->padding - first + stride - 1) / stride,
+                                 s->columns);
+    const int32_t count = past > before ? past - before : 0;
+    const int32_t at = before * stride + first - w->padding;
+
+    to = fill(to, with, before * channels);
+    if (stride == 1) {
+        const int32_t all = count * channels;
+        to = copy(to, x + (ptrdiff_t)at * channels, all, all, count > 0, end);
+    } else {
+        to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count,
+                  end);
+    }
+    return fill(to, with, (s->columns - before - count) * channels);
+}
+
+static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
     const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
 
-    fill(to, with, part * w->stride);
     if (x == NULL) {
+        fill(to, with, s->pitch);
         return;
     }
-    if (w->stride == 1) {
-        const int32_t room = s->columns - w->padding;
-        const int32_t inside = w->in < room ? w->in : room;
-        if (inside > 0) {
-            int8_t *past = to + (ptrdiff_t)(w->padding + inside) * channels;
-            copy(to + (ptrdiff_t)w->padding * channels, x, inside * channels);
-            fill(past, with, part - (w->padding + inside) * channels);
-        }
-        return;
-    }
-    for (int32_t i = 0; i < w->in; i++) {
-        const int32_t column = (i + w->padding) / w->stride;
-        const int32_t rest = i + w->padding - column * w->stride;
-        if (column < s->columns) {
-            int8_t *cell = to + (ptrdiff_t)(rest * s->columns + column) * channels;
-            for (int32_t c = 0; c < channels; c += EMBER_HVX) {
-                ember_store_left_hvx(
-                    cell + c, ember_load_left_hvx(x + c, channels - c), channels - c);
-            }
-        }
-        x += channels;
+    for (int32_t first = 0; first < s->conv.width.stride; first++) {
+        to = set_part(s, x, first, to);
     }
 }
 

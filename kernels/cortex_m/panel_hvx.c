@@ -17,11 +17,15 @@ static bool is_plain(const ember_filters_hvx_t *s) {
     return s->merged == 1 && s->element == 1 && s->length == s->segment;
 }
 
+static bool is_turned(const ember_filters_hvx_t *s) {
+    return s->merged == 1 && s->element != 1;
+}
+
 int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *s) {
     const int32_t all = s->filters * s->merged;
     const int32_t most = EMBER_PANEL_HVX * LANES;
     const int32_t lanes = all < most ? all : most;
-    return is_plain(s) ? 0 : lanes * inner_of(s) + 2 * EMBER_HVX;
+    return is_plain(s) || is_turned(s) ? 0 : lanes * inner_of(s) + 2 * EMBER_HVX;
 }
 
 int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
@@ -197,6 +201,49 @@ static void make_rows(const ember_filters_hvx_t *s, int8_t *rows, int32_t first,
     }
 }
 
+// --- filters whose weights of an element lie side by side ----------------------------
+
+// Four weights of up to 128 filters; 0 for elements without one.
+static void load_elements(const ember_filters_hvx_t *s, const int8_t *w, int32_t left,
+                          int32_t lanes, HVX_Vector *x) {
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EMBER_GROUP_HVX; i++) {
+        x[i] = Q6_V_vzero();
+        if (i < left) {
+            x[i] = ember_load_left_hvx(w, lanes);
+            w += s->element;
+        }
+    }
+}
+
+// Packs the filters from `first` on; `sums` become those of what is in the panel.
+static void pack_turned(const ember_filters_hvx_t *s, HVX_Vector *to, int32_t vectors,
+                        int32_t first, int32_t lanes, HVX_Vector *sums) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    const int8_t *w = s->w + first;
+
+    for (int32_t i = 0; i < s->segments; i++) {
+        for (int32_t at = 0; at < s->segment; at += EMBER_GROUP_HVX) {
+            HVX_Vector x[EMBER_GROUP_HVX];
+            load_elements(s, w + (ptrdiff_t)at * s->element, s->length - at, lanes, x);
+            const HVX_VectorPair a = Q6_W_vshuff_VVR(x[1], x[0], -1);
+            const HVX_VectorPair b = Q6_W_vshuff_VVR(x[3], x[2], -1);
+            const HVX_VectorPair low =
+                Q6_W_vshuff_VVR(Q6_V_lo_W(b), Q6_V_lo_W(a), -2);
+            const HVX_VectorPair high =
+                Q6_W_vshuff_VVR(Q6_V_hi_W(b), Q6_V_hi_W(a), -2);
+            const HVX_Vector words[] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high),
+                                        Q6_V_hi_W(high)};
+            for (int32_t v = 0; v < vectors; v++) {
+                const HVX_Vector word = Q6_V_vxor_VV(words[v], flip);
+                ember_hvx_store(to++, word);
+                sums[v] = Q6_Vw_vrmpyacc_VwVubRb(sums[v], word, ONES);
+            }
+        }
+        w += (ptrdiff_t)s->length * s->element;
+    }
+}
+
 // --- numbers -------------------------------------------------------------------------
 
 // Numbers of lanes [first, first + lanes); those of merged windows repeat.
@@ -250,17 +297,24 @@ ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
     const int32_t lanes = left < most ? left : most;
     const int32_t vectors = (lanes + LANES - 1) / LANES;
     const bool plain = is_plain(s);
+    const bool turned = is_turned(s);
     const int32_t filter = plain ? s->filter : inner_of(s);
+    HVX_Vector sums[EMBER_PANEL_HVX] = {Q6_V_vzero(), Q6_V_vzero(), Q6_V_vzero(),
+                                        Q6_V_vzero()};
     const int8_t *w = plain ? s->w + (ptrdiff_t)first * filter : memory->rows;
 
-    if (!plain) {
+    if (turned) {
+        pack_turned(s, memory->weights, vectors, first, lanes, sums);
+    } else if (!plain) {
         make_rows(s, memory->rows, first, lanes);
     }
     for (int32_t v = 0; v < vectors; v++) {
         const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
-        const HVX_Vector sums = pack_lanes(memory, memory->weights + v, vectors, w,
-                                           filter, inner_of(s), some);
-        set_numbers(s, terms, first + v * LANES, some, sums,
+        if (!turned) {
+            sums[v] = pack_lanes(memory, memory->weights + v, vectors, w, filter,
+                                 inner_of(s), some);
+        }
+        set_numbers(s, terms, first + v * LANES, some, sums[v],
                     memory->numbers + v * EMBER_NUMBERS_HVX);
         w += (ptrdiff_t)LANES * filter;
     }
