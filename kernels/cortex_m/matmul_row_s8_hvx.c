@@ -2,12 +2,13 @@
 // One row by the rows of a matrix, as they lie, with Hexagon's vectors. Contract:
 // matmul_s8_hvx.h.
 //
-// The offset of a is a second factor of b's elements: (a + offset) * b.
+// The offset of a is a second factor of b's elements, (a + offset) * b; with 128, the
+// most frequent one, a is unsigned.
 #include <stddef.h>
 
 #include "kernels/cortex_m/matmul_s8_hvx.h"
 
-enum { LANES = EMBER_LANES_HVX, FOUR = 4 };
+enum { LANES = EMBER_LANES_HVX, FOUR = 4, EIGHT = 8, TOP = 128 };
 
 // What a row of b is multiplied by.
 typedef struct row {
@@ -15,92 +16,164 @@ typedef struct row {
     HVX_Vector offset;
     HVX_Vector last_offset; // 0 behind the end
     int32_t inner;
+    int32_t repeats;  // of a in a vector
+    int8_t *c;        // the row of results
+    bool is_unsigned; // a has its offset
 } row_t;
 
-INLINE HVX_Vector dot(const row_t *row, const int8_t *b) {
-    const HVX_Vector *a = row->a;
-    HVX_Vector sum = Q6_V_vzero();
-    int32_t left = row->inner;
-
-    for (; left >= EMBER_HVX; left -= EMBER_HVX) {
-        const HVX_Vector x = ember_hvx_load_any(b);
-        sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x, ember_hvx_load(a));
-        sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x, row->offset);
-        a++;
-        b += EMBER_HVX;
+INLINE HVX_Vector add_products(HVX_Vector sum, HVX_Vector a, HVX_Vector b,
+                               HVX_Vector offset, bool is_unsigned) {
+    if (is_unsigned) {
+        return Q6_Vw_vrmpyacc_VwVubVb(sum, a, b);
     }
-    if (left > 0) {
-        const HVX_Vector x = ember_hvx_load_part(b, left);
-        sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x, ember_hvx_load(a));
-        sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x, row->last_offset);
-    }
-    return sum;
+    return Q6_Vw_vrmpyacc_VwVbVb(Q6_Vw_vrmpyacc_VwVbVb(sum, b, a), b, offset);
 }
 
-// Four rows of b at once: what a has is read once.
-INLINE HVX_Vector dot_four(const row_t *row, const int8_t *b) {
+// Four rows of b at once: what a has is read once. Of rows from `count` on, the first is
+// read again.
+INLINE HVX_Vector dot_four(const row_t *row, const int8_t *b, int32_t count,
+                           bool is_unsigned) {
     const HVX_Vector *a = row->a;
-    const int32_t whole = row->inner & -EMBER_HVX;
+    const int32_t inner = row->inner;
+    const int32_t whole = inner & -EMBER_HVX;
+    const HVX_Vector offset = row->offset;
+    const int8_t *from[FOUR];
     HVX_Vector sums[FOUR];
 
     EMBER_HVX_UNROLL
     for (int n = 0; n < FOUR; n++) {
+        from[n] = b + (n < count ? n : 0) * inner;
         sums[n] = Q6_V_vzero();
     }
-    for (int32_t at = 0; at < whole; at += EMBER_HVX) {
+    for (int32_t left = whole; left > 0; left -= EMBER_HVX) {
         const HVX_Vector by = ember_hvx_load(a++);
         EMBER_HVX_UNROLL
         for (int n = 0; n < FOUR; n++) {
-            const HVX_Vector x = ember_hvx_load_any(b + at + n * row->inner);
-            sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], x, by);
-            sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], x, row->offset);
+            const HVX_Vector x = ember_hvx_load_any(from[n]);
+            sums[n] = add_products(sums[n], by, x, offset, is_unsigned);
+            from[n] += EMBER_HVX;
         }
     }
-    if (row->inner > whole) {
+    if (inner > whole) {
         const HVX_Vector by = ember_hvx_load(a);
         EMBER_HVX_UNROLL
         for (int n = 0; n < FOUR; n++) {
-            const int8_t *from = b + whole + n * row->inner;
-            const HVX_Vector x = ember_hvx_load_part(from, row->inner - whole);
-            sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], x, by);
-            sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], x, row->last_offset);
+            const HVX_Vector x = ember_hvx_load_part(from[n], inner - whole);
+            sums[n] = add_products(sums[n], by, x, row->last_offset, is_unsigned);
         }
     }
     return ember_neighbours_hvx(ember_neighbours_hvx(sums[0], sums[1]),
                                 ember_neighbours_hvx(sums[2], sums[3]));
 }
 
-static HVX_Vector dot_some(const row_t *row, const int8_t *b, int32_t count) {
-    HVX_Vector sums[FOUR];
+// 32 rows of b that are a vector each.
+INLINE HVX_Vector sums_of_vectors(const row_t *row, const int8_t *b, bool is_unsigned) {
+    const HVX_Vector a = ember_hvx_load(row->a);
+    const HVX_Vector offset = row->offset;
+    HVX_Vector fours[LANES / FOUR];
 
-    for (int n = 0; n < FOUR; n++) {
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < LANES / FOUR; i++) {
+        HVX_Vector sums[FOUR];
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < FOUR; n++) {
+            const HVX_Vector x = ember_hvx_load_any(b + (i * FOUR + n) * EMBER_HVX);
+            sums[n] = add_products(Q6_V_vzero(), a, x, offset, is_unsigned);
+        }
+        fours[i] = ember_neighbours_hvx(ember_neighbours_hvx(sums[0], sums[1]),
+                                        ember_neighbours_hvx(sums[2], sums[3]));
+    }
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < 2; i++) {
+        fours[i] = ember_neighbours_hvx(
+            ember_neighbours_hvx(fours[4 * i], fours[4 * i + 1]),
+            ember_neighbours_hvx(fours[4 * i + 2], fours[4 * i + 3]));
+    }
+    return ember_neighbours_hvx(fours[0], fours[1]);
+}
+
+// `count` rows of b, up to 32, several of which are a vector: a is repeated in one.
+INLINE HVX_Vector sums_of_short(const row_t *row, const int8_t *b, int32_t count,
+                                HVX_Vector *block, bool is_unsigned) {
+    const HVX_Vector a = ember_hvx_load(row->a);
+    const int32_t vectors = row->inner * LANES / EMBER_HVX;
+    int32_t left = count * row->inner;
+
+    for (int32_t i = 0; i < vectors && left > 0; i++) {
+        const HVX_Vector x = ember_load_left_hvx(b, left);
+        ember_hvx_store(
+            block + i, add_products(Q6_V_vzero(), a, x, row->offset, is_unsigned));
+        b += EMBER_HVX;
+        left -= EMBER_HVX;
+    }
+    return ember_reduced_hvx(block, vectors);
+}
+
+// Eight rows of b that are whole vectors: sums of sixteen of their products each.
+INLINE HVX_Vector dot_eight(const row_t *row, const int8_t *b, bool is_unsigned) {
+    const int32_t inner = row->inner;
+    const HVX_Vector offset = row->offset;
+    HVX_Vector sums[EIGHT];
+
+    EMBER_HVX_UNROLL
+    for (int n = 0; n < EIGHT; n++) {
         sums[n] = Q6_V_vzero();
-        if (n < count) {
-            sums[n] = dot(row, b);
-            b += row->inner;
+    }
+    for (int32_t at = 0; at < inner; at += EMBER_HVX) {
+        const HVX_Vector a = ember_hvx_load((const int8_t *)row->a + at);
+        const int8_t *from = b + at;
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < EIGHT; n++) {
+            sums[n] = add_products(sums[n], a, ember_hvx_load_any(from), offset,
+                                   is_unsigned);
+            from += inner;
         }
     }
-    return ember_neighbours_hvx(ember_neighbours_hvx(sums[0], sums[1]),
-                                ember_neighbours_hvx(sums[2], sums[3]));
+    EMBER_HVX_UNROLL
+    for (int n = 0; n < EIGHT; n += FOUR) {
+        sums[n] = ember_neighbours_hvx(ember_neighbours_hvx(sums[n], sums[n + 1]),
+                                       ember_neighbours_hvx(sums[n + 2], sums[n + 3]));
+    }
+    return ember_neighbours_hvx(sums[0], sums[FOUR]);
+}
+
+// 32 rows of b that are whole vectors.
+INLINE HVX_Vector sums_of_whole(const row_t *row, const int8_t *b, HVX_Vector *block,
+                                bool is_unsigned) {
+    for (int32_t i = 0; i < LANES / EIGHT; i++) {
+        ember_hvx_store(block + i, dot_eight(row, b, is_unsigned));
+        b += (ptrdiff_t)EIGHT * row->inner;
+    }
+    return ember_reduced_hvx(block, LANES / EIGHT);
 }
 
 // Sums of `count` rows of b, up to 32.
-static HVX_Vector sums_of(const row_t *row, const int8_t *b, int32_t count,
-                          HVX_Vector *block) {
+INLINE HVX_Vector sums_of(const row_t *row, const int8_t *b, int32_t count,
+                          HVX_Vector *block, bool is_unsigned) {
     const ptrdiff_t four = (ptrdiff_t)FOUR * row->inner;
 
-    if (count >= LANES) {
-        for (int32_t i = 0; i < LANES / FOUR; i++) {
-            ember_hvx_store(block + i, dot_four(row, b));
+    if (row->repeats > 1) {
+        return sums_of_short(row, b, count, block, is_unsigned);
+    }
+    if (count == LANES && row->inner == EMBER_HVX) {
+        return sums_of_vectors(row, b, is_unsigned);
+    }
+    if (count == LANES && row->inner % EMBER_HVX == 0) {
+        return sums_of_whole(row, b, block, is_unsigned);
+    }
+    if (count == LANES) {
+        for (int32_t i = 0; i < LANES; i += FOUR) {
+            ember_hvx_store(block++, dot_four(row, b, FOUR, is_unsigned));
             b += four;
         }
     } else {
-        for (int32_t i = 0; i < LANES / FOUR; i++) {
-            ember_hvx_store(block + i, dot_some(row, b, count - i * FOUR));
-            b += count - i * FOUR > FOUR ? four : 0;
+        for (int32_t i = 0; i < count; i += FOUR) {
+            ember_hvx_store(block++, dot_four(row, b, count - i, is_unsigned));
+            b += four;
         }
+        block += (LANES - count) / FOUR;
     }
-    return ember_reduced_hvx(block, LANES / FOUR);
+    return ember_reduced_hvx(block - LANES / FOUR, LANES / FOUR);
 }
 
 // What the offset of b adds to every sum.
@@ -118,44 +191,73 @@ static row_t row_of(const ember_matmul_s8_t *s, const int8_t *a, HVX_Vector *to)
     const int32_t rest = s->inner % EMBER_HVX;
     const int32_t whole = s->inner - rest;
     const HVX_VectorPred last = Q6_Q_vsetq_R(rest);
-    row_t row = {.a = to, .offset = Q6_Vb_vsplat_R(s->a_offset), .inner = s->inner};
+    const bool is_unsigned = s->a_offset == TOP;
+    const HVX_Vector flip = Q6_Vb_vsplat_R(is_unsigned ? INT8_MIN : 0);
+    row_t row = {.a = to,
+                 .offset = Q6_Vb_vsplat_R(s->a_offset),
+                 .inner = s->inner,
+                 .repeats = 1,
+                 .is_unsigned = is_unsigned};
 
     for (int32_t at = 0; at < whole; at += EMBER_HVX) {
-        ember_hvx_store(to++, ember_hvx_load_any(a + at));
+        ember_hvx_store(to++, Q6_V_vxor_VV(ember_hvx_load_any(a + at), flip));
     }
     if (rest > 0) {
         const HVX_Vector part = ember_hvx_load_part(a + whole, rest);
-        ember_hvx_store(to, Q6_V_vand_QV(last, part));
+        ember_hvx_store(to, Q6_V_vand_QV(last, Q6_V_vxor_VV(part, flip)));
     }
     row.last_offset = Q6_V_vand_QV(last, row.offset);
+    if (whole == 0 && rest % 4 == 0 && (rest & (rest - 1)) == 0) {
+        const HVX_Vector once = ember_hvx_load(row.a);
+        row.repeats = EMBER_HVX / rest;
+        for (int32_t i = 1; i < row.repeats; i++) {
+            ember_hvx_store_any((int8_t *)to + i * rest, once);
+        }
+    }
     return row;
+}
+
+// Sums of up to 128 rows of b become as many results.
+static void run_columns(const ember_matmul_s8_t *s, const row_t *row, HVX_Vector base,
+                        const ember_factors_hvx_t *by, int32_t column, const int8_t *b,
+                        HVX_Vector *block) {
+    const HVX_Vector zero_point = Q6_V_vsplat_R(s->c_offset);
+    const HVX_Vector low = Q6_Vb_vsplat_R(s->limits.low);
+    const HVX_Vector high = Q6_Vb_vsplat_R(s->limits.high);
+    HVX_Vector words[4];
+
+    for (int v = 0; v < 4; v++) {
+        const int32_t at = column + v * LANES;
+        const int32_t left = s->columns - at;
+        const int32_t count = left < LANES ? left : LANES;
+        words[v] = base;
+        if (count > 0) {
+            HVX_Vector sum = row->is_unsigned ? sums_of(row, b, count, block, true)
+                                              : sums_of(row, b, count, block, false);
+            if (s->bias != NULL) {
+                sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + at, count * 4));
+            }
+            sum = ember_scaled_hvx(Q6_Vw_vadd_VwVw(sum, base), by);
+            words[v] = Q6_Vw_vadd_VwVw(sum, zero_point);
+            b += (ptrdiff_t)count * s->inner;
+        }
+    }
+    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
+    ember_store_left_hvx(row->c + column,
+                         Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high),
+                         s->columns - column);
 }
 
 void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t *b,
                       int8_t *c, int8_t *scratch) {
     HVX_Vector *block = (HVX_Vector *)(void *)scratch;
-    const row_t row =
-        row_of(s, a, (HVX_Vector *)(void *)(scratch + EMBER_ROW_HVX_BYTES));
+    row_t row = row_of(s, a, (HVX_Vector *)(void *)(scratch + EMBER_ROW_HVX_BYTES));
     const ember_factors_hvx_t by = ember_factors_hvx(
         Q6_V_vsplat_R(s->by.multiplier), Q6_V_vsplat_R(s->by.shift));
-    const HVX_Vector zero_point = Q6_V_vsplat_R(s->c_offset);
     const HVX_Vector base = Q6_V_vsplat_R(base_of(s, a));
-    const HVX_Vector low = Q6_Vb_vsplat_R(s->limits.low);
-    const HVX_Vector high = Q6_Vb_vsplat_R(s->limits.high);
 
-    for (int32_t j = 0; j < s->columns; j += LANES) {
-        const int32_t left = s->columns - j;
-        const int32_t count = left < LANES ? left : LANES;
-        HVX_Vector sum = Q6_Vw_vadd_VwVw(sums_of(&row, b, count, block), base);
-        if (s->bias != NULL) {
-            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + j, count * 4));
-        }
-        const HVX_Vector scaled =
-            Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &by), zero_point);
-        const HVX_Vector bytes = ember_bytes_hvx(scaled, scaled, scaled, scaled);
-        ember_store_until_hvx(
-            c + j, c + s->columns,
-            Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high));
-        b += (ptrdiff_t)count * s->inner;
+    row.c = c;
+    for (int32_t j = 0; j < s->columns; j += 4 * LANES) {
+        run_columns(s, &row, base, &by, j, b + (ptrdiff_t)j * s->inner, block);
     }
 }

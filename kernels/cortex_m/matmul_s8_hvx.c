@@ -42,9 +42,9 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
         s->inner > INNER_MAX || s->rows < 1 || s->columns < 1) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: scale");
     }
-    hvx->few = s->rows <= FEW && s->a_offset < 128;
+    hvx->few = s->rows <= FEW;
     if (hvx->few) {
-        const size_t row = (size_t)s->inner + EMBER_HVX;
+        const size_t row = (size_t)s->inner + 2 * EMBER_HVX;
         hvx->scratch = ember_node_scratch(node, row + EMBER_ROW_HVX_BYTES + EMBER_HVX);
         return ember_node_status(node);
     }

@@ -22,8 +22,8 @@ EMBER_MUST_USE ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t 
 void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx);
 
 // One row of a by all of b; `scratch` has EMBER_ROW_HVX_BYTES and a row of a, rounded
-// up to vectors. a_offset is below 128.
-enum { EMBER_ROW_HVX_BYTES = 9 * 128 };
+// up to vectors, and one more.
+enum { EMBER_ROW_HVX_BYTES = 16 * 128 };
 void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t *b,
                       int8_t *c, int8_t *scratch);
 
