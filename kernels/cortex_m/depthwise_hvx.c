@@ -66,9 +66,9 @@ static bool plan(ember_depthwise_hvx_t *s) {
     s->groups = (h->kernel + FOUR - 1) / FOUR;
     s->period = period_of(conv->channels);
     s->columns = (int32_t)columns;
-    s->rows = (int32_t)rows;
+    s->rows = w->stride == 1 ? 1 : (int32_t)rows;
     s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
-    return rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
+    return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
 
 ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
@@ -89,27 +89,36 @@ ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
 
 // Words of elements i of a, b, c and d, in order.
 INLINE void interleave(HVX_Vector a, HVX_Vector b, HVX_Vector c, HVX_Vector d,
-                       HVX_Vector *words) {
+                       int8_t *words) {
     const HVX_VectorPair first = Q6_W_vshuff_VVR(b, a, -1);
     const HVX_VectorPair second = Q6_W_vshuff_VVR(d, c, -1);
     const HVX_VectorPair low =
         Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
     const HVX_VectorPair high =
         Q6_W_vshuff_VVR(Q6_V_hi_W(second), Q6_V_hi_W(first), -2);
-    ember_hvx_store(words, Q6_V_lo_W(low));
-    ember_hvx_store(words + 1, Q6_V_hi_W(low));
-    ember_hvx_store(words + 2, Q6_V_lo_W(high));
-    ember_hvx_store(words + 3, Q6_V_hi_W(high));
+    ember_hvx_store_any(words, Q6_V_lo_W(low));
+    ember_hvx_store_any(words + EMBER_HVX, Q6_V_hi_W(low));
+    ember_hvx_store_any(words + 2 * EMBER_HVX, Q6_V_lo_W(high));
+    ember_hvx_store_any(words + 3 * EMBER_HVX, Q6_V_hi_W(high));
 }
 
-static void interleave_rows(const int8_t *const *rows, int32_t count,
-                            HVX_Vector *words) {
+// Up to a vector of words behind the last is clobbered.
+static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *words) {
     const int8_t *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    const int32_t rest = count % EMBER_HVX;
 
-    for (int32_t i = 0; i < count; i += EMBER_HVX) {
-        interleave(ember_hvx_load(a + i), ember_hvx_load(b + i), ember_hvx_load(c + i),
-                   ember_hvx_load(d + i), words);
-        words += FOUR;
+    for (int32_t i = count / EMBER_HVX; i > 0; i--) {
+        interleave(ember_hvx_load_any(a), ember_hvx_load_any(b), ember_hvx_load_any(c),
+                   ember_hvx_load_any(d), words);
+        a += EMBER_HVX;
+        b += EMBER_HVX;
+        c += EMBER_HVX;
+        d += EMBER_HVX;
+        words += WORDS;
+    }
+    if (rest > 0) {
+        interleave(ember_hvx_load_part(a, rest), ember_hvx_load_part(b, rest),
+                   ember_hvx_load_part(c, rest), ember_hvx_load_part(d, rest), words);
     }
 }
 
@@ -144,7 +153,7 @@ static void set_weights(const ember_depthwise_hvx_t *s, int32_t group, int32_t x
             }
         }
     }
-    interleave_rows(rows, s->period, to);
+    interleave_rows(rows, s->period, (int8_t *)to);
 }
 
 // Numbers of a kind, one for each weight of a tap, to every NUMBERS-th vector.
@@ -260,13 +269,7 @@ static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t
     const int32_t at = before * stride + first - w->padding;
 
     to = fill(to, with, before * channels);
-    if (stride == 1) {
-        const int32_t all = count * channels;
-        to = copy(to, x + (ptrdiff_t)at * channels, all, all, count > 0, end);
-    } else {
-        to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count,
-                  end);
-    }
+    to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
     return fill(to, with, (s->columns - before - count) * channels);
 }
 
@@ -282,10 +285,16 @@ static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to)
     }
 }
 
+// The rows of an image; with a stride of 1, which reads them where they are, only one of
+// what stands around it.
 static void set_image(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
     const ptrdiff_t pitch = (ptrdiff_t)s->conv.width.in * s->conv.channels;
 
+    if (s->conv.width.stride == 1) {
+        set_row(s, NULL, to);
+        return;
+    }
     for (int32_t i = 0; i < s->rows; i++) {
         const int32_t y = i - h->padding;
         set_row(s, y < 0 || y >= h->in ? NULL : x + y * pitch, to);
@@ -306,6 +315,64 @@ typedef struct row {
     HVX_Vector high;
     const int8_t *end; // of y
 } row_t;
+
+// Stores the sums of `blocks` times 128 outputs, scaled.
+INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
+                         int32_t step, int blocks) {
+    HVX_Vector bytes[4];
+
+    EMBER_HVX_UNROLL
+    for (int n = 0; n < blocks; n++) {
+        const HVX_Vector *own = words + n * FOUR;
+        const HVX_Vector all = ember_bytes_hvx(own[0], own[1], own[2], own[3]);
+        bytes[n] = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(all, row->low), row->high);
+    }
+    if (row->end - (y + (blocks - 1) * step) >= EMBER_HVX) {
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            ember_hvx_store_any(y + n * step, bytes[n]);
+        }
+        return;
+    }
+    for (int n = 0; n < blocks; n++) {
+        ember_store_until_hvx(y + n * step, row->end, bytes[n]);
+    }
+}
+
+// Four neighbouring outputs of 128 channels with three neighbouring taps of one group
+// of rows: what an output has from its second tap on is what the next has before.
+static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
+                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+    HVX_Vector sums[4 * FOUR];
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector *own = numbers + v * NUMBERS;
+        const int8_t *from = words + v * EMBER_HVX;
+        const int8_t *by = weights + v * EMBER_HVX;
+        const HVX_Vector bias = ember_hvx_load(own + BIAS);
+        const HVX_Vector first = ember_hvx_load(by);
+        const HVX_Vector second = ember_hvx_load(by + row->next);
+        const HVX_Vector third = ember_hvx_load(by + 2 * row->next);
+        const ember_factors_hvx_t factors = {
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
+            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        HVX_Vector x[6];
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < 6; n++) {
+            x[n] = ember_hvx_load(from + n * step * WORD);
+        }
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < 4; n++) {
+            HVX_Vector sum = Q6_Vw_vrmpyacc_VwVbVb(bias, x[n], first);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
+            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors),
+                                                 row->zero_point);
+        }
+    }
+    store_blocks(row, sums, y, step, 4);
+}
 
 // `blocks` times 128 outputs, which are `step` apart, with the weights from `weights`
 // on.
@@ -348,22 +415,23 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
                 ember_scaled_hvx(sums[n * FOUR + v], &by), row->zero_point);
         }
     }
-    EMBER_HVX_UNROLL
-    for (int n = 0; n < blocks; n++) {
-        const HVX_Vector *own = sums + n * FOUR;
-        const HVX_Vector bytes = ember_bytes_hvx(own[0], own[1], own[2], own[3]);
-        ember_store_until_hvx(
-            y + n * step, row->end,
-            Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, row->low), row->high));
-    }
+    store_blocks(row, sums, y, step, blocks);
 }
 
 // `count` blocks of 128 outputs.
 static void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
                      const HVX_Vector *numbers, int8_t *y, int32_t step,
                      int32_t count) {
+    const int32_t near = step * WORD;
+    const bool three = row->taps == 3 && row->offsets[0] == 0 &&
+                       row->offsets[1] == near && row->offsets[2] == 2 * near;
+
     for (; count >= 4; count -= 4) {
-        run_blocks(row, words, weights, numbers, y, step, 4);
+        if (three) {
+            run_three(row, words, weights, numbers, y, step);
+        } else {
+            run_blocks(row, words, weights, numbers, y, step, 4);
+        }
         words += 4 * step * WORD;
         y += 4 * step;
     }
@@ -437,19 +505,44 @@ static void set_offsets(const ember_depthwise_hvx_t *s, int32_t *offsets) {
     }
 }
 
-static void set_words(const ember_depthwise_hvx_t *s, const int8_t *image, int32_t y,
-                      HVX_Vector *words) {
+// The row of the image that tap `tap` of row `y` of outputs sees.
+static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
+                            const int8_t *image, int32_t y, int32_t tap) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
+    const int32_t last = tap < h->kernel ? tap : h->kernel - 1;
+    const int32_t row = y * h->stride + last * h->dilation;
+    const int32_t inside = row - h->padding;
+
+    if (s->conv.width.stride != 1) {
+        return image + (ptrdiff_t)row * s->pitch;
+    }
+    if (inside < 0 || inside >= h->in) {
+        return image;
+    }
+    return x + (ptrdiff_t)inside * s->conv.width.in * s->conv.channels;
+}
+
+// Words of the rows that row `y` of outputs sees, with padding before and behind.
+static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
+                      const int8_t *image, int32_t y, int8_t *words) {
+    const ember_conv_s8_axis_t *w = &s->conv.width;
+    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
+    const bool is_direct = w->stride == 1;
+    const int32_t start = is_direct ? limited(w->padding, s->columns) : 0;
+    const int32_t room = s->columns - start;
+    const int32_t columns = w->in < room ? w->in : room;
+    const int32_t before = start * s->conv.channels;
+    const int32_t count = is_direct ? columns * s->conv.channels : s->pitch;
 
     for (int32_t group = 0; group < s->groups; group++) {
         const int8_t *rows[FOUR];
         for (int32_t i = 0; i < FOUR; i++) {
-            const int32_t tap = group * FOUR + i;
-            const int32_t last = tap < h->kernel ? tap : h->kernel - 1;
-            rows[i] = image + (ptrdiff_t)(y * h->stride + last * h->dilation) * s->pitch;
+            rows[i] = row_at(s, x, image, y, group * FOUR + i);
         }
-        interleave_rows(rows, s->pitch, words);
-        words += s->pitch / 32;
+        int8_t *to = fill(words, with, before * WORD);
+        interleave_rows(rows, count, to);
+        fill(to + count * WORD, with, (s->pitch - before - count) * WORD);
+        words += s->pitch * WORD;
     }
 }
 
@@ -459,13 +552,13 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
     int8_t *scratch = ember_aligned_hvx(s->scratch);
     int8_t *image = scratch + at.image;
     int32_t *offsets = (int32_t *)(void *)(scratch + at.offsets);
-    HVX_Vector *words = (HVX_Vector *)(void *)(scratch + at.words);
+    int8_t *words = scratch + at.words;
     const HVX_Vector *numbers = (const HVX_Vector *)(void *)(scratch + at.numbers);
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.out * conv->channels;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
     const row_t row = {
-        .words = (const int8_t *)words,
+        .words = words,
         .offsets = offsets,
         .taps = s->groups * conv->width.kernel,
         .next = s->period * WORD,
@@ -480,7 +573,7 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
     for (int32_t n = 0; n < conv->batches; n++) {
         set_image(s, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
-            set_words(s, image, i, words);
+            set_words(s, x, image, i, words);
             run_row(s, &row, scratch + at.weights, numbers, y);
             y += pitch;
         }
