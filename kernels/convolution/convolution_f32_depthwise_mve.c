@@ -43,7 +43,7 @@ INLINE void sum_row(const ember_conv_bands_t *s, const float *from, const float 
     }
 }
 
-static void run_row(const ember_conv_bands_t *s, const float *from, const float *filter,
+INLINE void run_row(const ember_conv_bands_t *s, const float *from, const float *filter,
                     float bias, float *y) {
     const int32_t stride = s->width.stride;
     const bool three = s->width.kernel == 3 && s->width.dilation == 1;
@@ -62,8 +62,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 }
 
 static int32_t run(void *state) {
-    static const ember_bands_parts_t parts = {run_row, ember_line_copy,
-                                              ember_line_zeros};
+    const ember_bands_parts_t parts = {run_row, ember_line_copy, ember_line_zeros};
     ember_conv_bands_run(state, &parts);
     return EMBER_OK;
 }
