@@ -173,6 +173,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
         " unused ones are left out"
     )
+    plan_report.show_work(console, facts["work"])
     costs.show(console, facts.get("traffic", {}))
     _show_what_if(console, facts)
     copies.show(console, facts.get("copies", ()))
