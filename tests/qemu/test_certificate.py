@@ -18,7 +18,7 @@ from ember.build.stack.bound import CallGraph
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
-from ember.toolchain import elf
+from ember.toolchain import elf, emulator
 
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
@@ -134,6 +134,18 @@ def test_rows_add_up_to_the_memories() -> None:
             )
             rows = [r for r in written["rows"] if r["memory"] == memory.name]
             assert sum(row["linked"] for row in rows) == linked
+
+
+@pytest.mark.parametrize("board", [M4, "linux-aarch64", "host"])
+def test_memory_of_a_model_that_an_application_leaves_out_has_no_row(
+    board: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "app.c"
+    source.write_text("int main(void) { return 0; }\n")
+    built = build.build(MLP, board, options=build.Options(app=source))
+    purposes = {row["purpose"] for row in built.certificate["rows"]}
+    assert purposes.isdisjoint({"activations", "method arena", "scratch"})
+    assert emulator.run(built.board, built.firmware).exit_code == 0
 
 
 def test_a_traced_twin_has_the_stack_it_needs() -> None:
