@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ class Certificate:
     rows: tuple[CertificateRow, ...]
     stack: int  # bytes reserved
     bound: Bound | None  # None: the port has none
+    work: Mapping[str, Any] = field(default_factory=dict)  # work.py
 
     def to_json(self) -> dict[str, Any]:
         bound = self.bound.to_json() if self.bound else {"bound": None}
@@ -70,6 +71,7 @@ class Certificate:
             "board": self.board.name,
             "rows": [asdict(row) for row in self.rows],
             "stack": {"reserved": self.stack, **bound},
+            "work": self.work,
         }
 
     def write(self, folder: Path) -> None:

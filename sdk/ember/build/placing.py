@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ember.build.jobs import Job
 from ember.plan import copies, lending, memories, regions
 from ember.plan.improved import Chosen
 from ember.plan.memories import Spread
+from ember.select import work
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,16 @@ def _facts(
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
+    facts |= {"work": work.to_json(_works(selected.pairs))}
     facts |= {"copies": copies.to_json(selected.copies)}
     apart = list(regions.exclusive.kept_apart(selected.pairs, selected.homes))
     return regions.to_json(plans) | facts | {"kept_apart": apart}
+
+
+def _works(chosen: Sequence[Chosen]) -> Iterator[work.Work]:
+    for model, selection in chosen:
+        for method, needs in zip(selection.methods, selection.needs, strict=True):
+            yield work.of(model.name, method, needs)
 
 
 def _delegates(chosen: Sequence[Chosen]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ember.hil.line import EmulatedLine, Line, Port
 from ember.hil.ssh import Ssh
 from ember.output import counted, plain
 from ember.run import testing
+from ember.run.once import BudgetOption
 from ember.run.testing import Outcome
 from ember.toolchain import emulator
 
@@ -117,6 +118,7 @@ def command(
         float | None,
         typer.Option(metavar="SECONDS", min=0.1, help="Time limit of one case."),
     ] = None,
+    budget: BudgetOption = None,
     optimize: OptimizeOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
@@ -173,6 +175,7 @@ def command(
         jobs=jobs,
         settings=testing.Settings(
             timeout_s=timeout,
+            budget=budget,
             optimize=optimize or plans.optimize,
             rules=plans.rules,
             poison=poison,

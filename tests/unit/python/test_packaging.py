@@ -277,6 +277,7 @@ def test_a_package_moves_no_kernels(
     assert not Path("x").exists()
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_fit(tmp_path: Path) -> None:
     text = (ROOT / "boards" / "mps2-an386.yaml").read_text()
     board = tmp_path / "small.yaml"

@@ -41,6 +41,16 @@ def _moment(peak: Mapping[str, Any]) -> str:
     return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
 
 
+def show_work(console: Console, work: Mapping[str, Any]) -> None:
+    """The bound of the steps of an execution, of each method."""
+    for row in work["methods"]:
+        whose = f"{plain(row['method'])}: " if len(work["methods"]) > 1 else ""
+        steps = f"at most {counted(row['steps'], 'step')} an execution"
+        if row["steps"] is None:
+            steps = f"no bound, {row['why']}: set a budget (--budget)"
+        console.print(f"work {whose}{steps}")
+
+
 def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
     """What delegates take of the scratch, one at a time, and how well it is used."""
     for delegate in facts.get("delegates", ()):
