@@ -12,7 +12,7 @@ static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
     if (table == NULL) {
         return 0;
     }
-    const uint32_t at = vtable_of(flat, table);
+    const uint32_t at = flat_vtable(flat, table);
     if ((at & 1) != 0 || at > most) {
         (void)ember_flat_malformed(flat);
         return 0;
