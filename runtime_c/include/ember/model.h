@@ -85,10 +85,10 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
                                                   ember_error_t *err);
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
-// lends it the memory for inputs and outputs that the program left to the caller. States
-// without an initial value are cleared; other planned memory, inputs among it, is not.
-// Errors as ember_method_load(); NOT_FOUND if the firmware was built without it;
-// BAD_ARGUMENT if an earlier load has given its payloads to scratch.
+// lends it the memory for inputs and outputs that the program left to the caller.
+// States without an initial value are cleared; other planned memory, inputs among it,
+// is not. Errors as ember_method_load(); NOT_FOUND if the firmware was built without
+// it; BAD_ARGUMENT if an earlier load has given its payloads to scratch.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,
