@@ -184,6 +184,10 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     conv->w = w.data;
     const ember_status_t status = ember_scales_s8_args(&conv->scales, node, BIAS,
                                                        at + MULTIPLIERS, conv->filters);
+    // Each filter meets the pixels of the output; transposed, those of the image.
+    const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
+                                              : conv->height.out * conv->width.out;
+    ember_node_work(node, (uint32_t)(conv->batches * pixels), w.numel);
     return status != EMBER_OK ? status : set_output(conv, node, places->out);
 }
 

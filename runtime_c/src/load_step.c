@@ -37,6 +37,7 @@ ember_status_t ember_method_load_fixed(ember_node_t *node,
         return fail(node->method, EMBER_BAD_PROGRAM, "call: a tensor has no memory");
     }
     step->run = node->kernel->run;
+    ember_work_add(&node->method->work, node->work);
     return status;
 }
 

@@ -153,7 +153,10 @@ ember_status_t ember_method_load_values(ember_method_t *method) {
                           sizeof(struct ember_delegate), sizeof(void *));
     method->changing =
         ember_arena_array(arena, (count + 31) / 32, sizeof(uint32_t), sizeof(uint32_t));
-    if (method->delegates == NULL || method->changing == NULL) {
+    method->work_before = ember_arena_array(arena, method->meta.instruction_count,
+                                            sizeof(uint64_t), sizeof(uint64_t));
+    if (method->delegates == NULL || method->changing == NULL ||
+        method->work_before == NULL) {
         return ember_method_no_memory(method);
     }
     mark_values(method);

@@ -299,6 +299,7 @@ def test_names_that_are_no_text(tmp_path: Path, data: Path) -> None:
                 assert (tmp_path / word).exists(), words
 
 
+@pytest.mark.slow
 def test_too_few_files_may_be_open(tmp_path: Path, data: Path) -> None:
     done = ember(
         ["plan", str(data / "add.pte"), "--board", "mps2-an386"],

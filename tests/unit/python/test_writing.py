@@ -148,6 +148,7 @@ def test_what_a_killed_command_left_is_removed(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_builds_of_two_things_into_one_folder(tmp_path: Path) -> None:
     """The second waits; then the first one's is there, which it would overwrite."""
     script = (
