@@ -100,9 +100,22 @@ static ember_status_t load(const options_t *options, uint32_t *stage) {
     return status;
 }
 
+static ember_status_t clear_inputs(void) {
+    ember_value_t value;
+    ember_status_t status = EMBER_OK;
+    for (uint32_t i = 0; status == EMBER_OK && i < method.meta.input_count; i++) {
+        status = ember_method_input(&method, i, &value);
+        if (status == EMBER_OK && value.kind == EMBER_TENSOR &&
+            value.as_tensor.data != NULL && !value.as_tensor.constant) {
+            memset(value.as_tensor.data, 0, ember_tensor_bytes(&value.as_tensor));
+        }
+    }
+    return status;
+}
+
 static ember_status_t read_inputs(const char *path) {
     if (path == NULL) {
-        return EMBER_OK; // memory was zeroed when the method was loaded
+        return clear_inputs();
     }
     const int32_t file = ember_port_open(path, EMBER_PORT_READ);
     if (file < 0) {

@@ -64,7 +64,10 @@ static void look_at(ember_method_t *method, ember_vector_t values) {
 static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
                                const ember_changing_t *parts, uint32_t *instruction) {
     ember_status_t status;
-    ember_flat_begin(&method->flat, &method->meta.program->flat, &method->error);
+    const ember_program_t *program = method->meta.program;
+    ember_flat_begin(&method->flat, &program->flat, &method->error);
+    ember_plan_offsets(&method->flat, program,
+                       program->root[PROGRAM_CONSTANT_SEGMENT].at, &method->constants);
     method->credit = method->list_items;
     method->temp_used = 0;
     method->work = 0;

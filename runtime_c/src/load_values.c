@@ -18,13 +18,15 @@ static void set_state(ember_method_t *method, const ember_plan_tensor_t *plan) {
     ember_flat_t *flat = &method->flat;
     const ember_program_t *program = method->meta.program;
     const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
-    const uint8_t *offsets = NULL;
+    const uint8_t *table = NULL;
+    ember_offsets_t offsets;
     const size_t list =
         plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
     if (list < vector_count(lists)) {
-        offsets = ember_flat_item(flat, lists, (uint32_t)list);
+        table = ember_flat_item(flat, lists, (uint32_t)list);
     }
-    const ember_bytes_t data = ember_plan_data(flat, program, plan, offsets);
+    ember_plan_offsets(flat, program, table, &offsets);
+    const ember_bytes_t data = ember_plan_data(flat, program, plan, &offsets);
     if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
         memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
     }

@@ -54,6 +54,7 @@ typedef struct ember_method {
     const ember_registry_t *registry;
     const ember_changing_t *parts;      // NULL: loaded as if nothing could change
     const ember_operator_t **operators; // the plan's operators, resolved
+    ember_offsets_t constants;          // of the program
     struct ember_recent *recent;        // only while the method is loaded
     ember_slot_t *slots;                // (slot_count,), by value index
     uint32_t slot_count;
