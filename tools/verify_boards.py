@@ -33,6 +33,7 @@ BOARDS = (
     "host",
     "host-dsp",
     "host-mve",
+    "host-neon",
     "qemu-a64-sme",
     "hexagon-v68",
 )

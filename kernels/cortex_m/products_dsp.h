@@ -82,13 +82,18 @@ INLINE ember_filter_dsp_t ember_filter_dsp(int32_t bias, int32_t multiplier,
 static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
                                       int64_t inner) {
     const int64_t room = EMBER_SUM_DSP - 1 - inner * 32768;
+    const uint32_t most = (uint32_t)room; // room is below 2^30
 
-    for (int32_t f = 0; bias != NULL && f < filters; f++) {
-        if (bias[f] > room || bias[f] < -room) {
+    if (room < 0) {
+        return false;
+    }
+    for (const int32_t *end = bias != NULL ? bias + filters : bias; bias < end;
+         bias++) {
+        if ((uint32_t)*bias + most > 2 * most) { // modulo 2^32 on either side
             return false;
         }
     }
-    return room >= 0;
+    return true;
 }
 
 // The same of all that ember_filter_dsp() takes: multipliers of 2^30 and more, or 0.
