@@ -65,4 +65,20 @@
     }                                                                                  \
     EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
 
+// With Hexagon's vectors, 128 at a time: VECTORS(a, b) of vectors.
+#define EMBER_EXTREMUM_S8_HVX(VECTORS)                                                 \
+    static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
+                    uint32_t count) {                                                  \
+        (void)state;                                                                   \
+        for (int32_t left = (int32_t)count; left > 0; left -= EMBER_HVX) {             \
+            const HVX_Vector first = ember_load_left_hvx(pa, left);                    \
+            const HVX_Vector second = ember_load_left_hvx(pb, left);                   \
+            ember_store_left_hvx(y, VECTORS(first, second), left);                     \
+            pa += EMBER_HVX;                                                           \
+            pb += EMBER_HVX;                                                           \
+            y += EMBER_HVX;                                                            \
+        }                                                                              \
+    }                                                                                  \
+    EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
+
 #endif // EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H

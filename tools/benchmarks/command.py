@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import core, cycles, int8, models, report, sizes, sme
+from benchmarks import core, cycles, hvx, int8, models, report, sizes, sme
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -52,6 +52,8 @@ def _parser() -> argparse.ArgumentParser:
         help="the four int8 models of MLPerf Tiny instead, one on M7 too",
     )
     _with_baseline(timed).set_defaults(command=_cycles)
+    packets = commands.add_parser("hvx", help="int8 layers and models on Hexagon")
+    _with_baseline(packets).set_defaults(command=_hvx)
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
@@ -109,6 +111,18 @@ def _cycles(options: argparse.Namespace, folder: Path) -> int:
     if options.update:
         cycles.write_baseline(costs)
     return _told(cycles.worse(costs, cycles.baseline()) if options.check else [])
+
+
+def _hvx(options: argparse.Namespace, folder: Path) -> int:
+    costs = hvx.measure(folder)
+    table = output.table("layer or model", ">MACs", ">packets", ">MAC/packet")
+    for one in costs:
+        table.add_row(one.name, f"{one.macs:,}", f"{one.packets:,}", f"{one.each:.1f}")
+    output.console(options.json).print(table)
+    output.write_json([asdict(one) for one in costs], options.json)
+    if options.update:
+        hvx.write_baseline(costs)
+    return _told(hvx.worse(costs, hvx.baseline()) if options.check else [])
 
 
 def _sme(options: argparse.Namespace, folder: Path) -> int:

@@ -11,7 +11,7 @@ from ember.errors import SdkError
 from ember.files import documents
 
 # Toolchains that compile variants with models in C of the instructions.
-MODELLED = ("host", "arm-user-llvm")
+MODELLED = ("host", "arm-user-gnu")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class Isa:
     def needs_target_options(self) -> bool:
         """Whether the options of the core do not allow its instructions."""
         words = " ".join(self.options.values()).split()
-        return any(word.startswith(("{core}", "-mcpu", "-march")) for word in words)
+        return any(
+            word.startswith(("{core}", "-mcpu", "-march", "-mhvx")) for word in words
+        )
 
     def is_for_any_core(self, toolchain: str) -> bool:
         """Whether the toolchain's options allow the instructions on whatever core."""

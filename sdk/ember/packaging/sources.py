@@ -38,6 +38,7 @@ def write(
     files: Sequence[Path], board: Board, folder: Path, options: Options
 ) -> list[str]:
     """Fill an empty folder and return the names of its C sources, relative to src/."""
+    check_code(options)
     read = tuple(models.read(path) for path in files)
     job = jobs.make(read, library_board(board), options, None)
     chosen = choosing.choose(job)
@@ -78,6 +79,17 @@ def write_headers(folder: Path) -> list[str]:
     paths.writable_folder(folder)
     _write_all(folder / "src", texts)
     return []
+
+
+def check_code(options: Options) -> None:
+    """SdkError when the project moves kernels, which only a link of Ember's does."""
+    if options.steering.code:
+        raise SdkError(
+            "`memory: code:` of ember.yaml moves no kernels of a package, because it is"
+            " linked with another project's linker script",
+            hint="leave `code:` out, and place the sections .text.ember_run_KERNEL by"
+            " that script; `ember build`, and `ember pack` with CMake, move kernels",
+        )
 
 
 def library_board(board: Board) -> Board:

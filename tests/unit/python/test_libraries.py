@@ -116,6 +116,7 @@ def test_a_compiler_that_moved(
     assert libraries.build(host).archives
 
 
+@pytest.mark.slow
 def test_compile_error_is_readable(root: Path) -> None:
     (root / "kernels" / "toy" / "nothing.c").write_text(
         "int broken(void) { return x; }"

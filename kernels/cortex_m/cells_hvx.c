@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image becomes cells, and their sums. Contract: cells_hvx.h.
+#include "kernels/cortex_m/cells_hvx.h"
+
+#include <stddef.h>
+
+enum { LANES = EMBER_LANES_HVX, WORD = 4 };
+enum { ONES = 0x01010101 };
+enum { BLOCK = 32 * EMBER_HVX }; // room of the vectors that become 32 sums
+
+static int32_t rounded(int32_t count, int32_t to) {
+    return (count + to - 1) / to * to;
+}
+
+bool ember_cells_hvx_plan(ember_cells_hvx_t *s, int32_t most) {
+    const ember_conv_s8_axis_t *h = &s->height, *w = &s->width;
+    const int32_t run = w->kernel * s->channels;
+
+    s->expanded = s->channels % EMBER_STEP_HVX != 0 ||
+                  (w->dilation != 1 && w->kernel != 1);
+    s->cell = s->expanded ? rounded(run, EMBER_STEP_HVX) : s->channels;
+    s->window = s->expanded ? 1 : w->kernel;
+    s->step = s->expanded ? 1 : w->stride;
+    s->columns = (w->out - 1) * s->step + s->window;
+    s->rows = (h->out - 1) * h->stride + (h->kernel - 1) * h->dilation + 1;
+    s->direct = !s->expanded && w->padding == 0 && h->padding == 0 &&
+                s->columns <= w->in && s->rows <= h->in;
+    if (s->direct) { // rows lie as those of the image
+        s->rows = h->in;
+        s->columns = w->in;
+    }
+    s->sums_row = rounded((w->out - 1) * s->step + 1, LANES);
+    const int64_t cells = (int64_t)s->rows * s->columns;
+    return cells < most && cells * s->cell < most &&
+           cells * s->cell * s->batches < most;
+}
+
+static int64_t row_bytes(const ember_cells_hvx_t *s) {
+    return (int64_t)s->columns * s->cell;
+}
+
+// Elements of a row of the image with its padding, as windows need it.
+static int64_t padded_bytes(const ember_cells_hvx_t *s) {
+    const ember_conv_s8_axis_t *w = &s->width;
+    const int64_t reach = (int64_t)(w->kernel - 1) * w->dilation + 1;
+    return ((int64_t)(w->out - 1) * w->stride + reach) * s->channels;
+}
+
+int64_t ember_cells_hvx_image_bytes(const ember_cells_hvx_t *s) {
+    return s->direct ? 0 : s->batches * s->rows * row_bytes(s) + 2 * EMBER_HVX;
+}
+
+int64_t ember_cells_hvx_sums_bytes(const ember_cells_hvx_t *s) {
+    return (int64_t)s->batches * s->height.out * s->sums_row * WORD;
+}
+
+int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *s) {
+    const int64_t cells = (int64_t)s->batches * s->rows * s->columns;
+    const int64_t past = s->sums_row + s->window + LANES; // may be read, for nothing
+    const int64_t sums = BLOCK + (cells + past) * WORD;
+    const int64_t padded = padded_bytes(s) + 2 * EMBER_HVX;
+    return sums > padded ? sums : padded;
+}
+
+// --- the image -----------------------------------------------------------------------
+
+// Bytes behind the last, up to a vector, are clobbered.
+static int8_t *fill(int8_t *to, HVX_Vector with, int64_t count) {
+    for (int64_t i = 0; i < count; i += EMBER_HVX) {
+        ember_hvx_store_any(to + i, with);
+    }
+    return to + count;
+}
+
+// The same; from is read to `count`.
+static int8_t *copy(int8_t *to, const int8_t *from, int64_t count) {
+    int64_t i = 0;
+    for (; i + EMBER_HVX <= count; i += EMBER_HVX) {
+        ember_hvx_store_any(to + i, ember_hvx_load_any(from + i));
+    }
+    if (i < count) {
+        ember_hvx_store_any(to + i, ember_hvx_load_part(from + i, (int32_t)(count - i)));
+    }
+    return to + count;
+}
+
+// A row of the image between its padding.
+static void make_padded(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to) {
+    const ember_conv_s8_axis_t *w = &s->width;
+    const HVX_Vector with = Q6_Vb_vsplat_R(s->padding);
+    const int64_t all = padded_bytes(s);
+    const int64_t before = (int64_t)w->padding * s->channels;
+    const int64_t in = (int64_t)w->in * s->channels;
+
+    if (x == NULL || before >= all) {
+        fill(to, with, all);
+        return;
+    }
+    const int64_t inside = in < all - before ? in : all - before;
+    to = copy(fill(to, with, before), x, inside);
+    fill(to, with, all - before - inside);
+}
+
+// Rows of windows that are a run of up to a vector each, filled up with zeros.
+static void make_short(const ember_cells_hvx_t *s, const int8_t *from, int8_t *to,
+                       int32_t run) {
+    const int32_t step = s->width.stride * s->channels;
+    const HVX_Vector ones = Q6_V_vsplat_R(-1);
+    const HVX_Vector on =
+        run < EMBER_HVX ? Q6_V_vand_QV(Q6_Q_vsetq_R(run), ones) : ones;
+
+    for (int32_t i = 0; i < s->columns; i++) {
+        ember_hvx_store_any(to, Q6_V_vand_VV(ember_hvx_load_any(from), on));
+        from += step;
+        to += s->cell;
+    }
+}
+
+// Rows of windows of any kind.
+static void make_long(const ember_cells_hvx_t *s, const int8_t *padded, int8_t *to) {
+    const ember_conv_s8_axis_t *w = &s->width;
+    const int32_t gap = s->cell - w->kernel * s->channels;
+
+    for (int32_t i = 0; i < s->columns; i++) {
+        const int8_t *from = padded + (ptrdiff_t)i * w->stride * s->channels;
+        for (int32_t n = 0; n < w->kernel; n++) {
+            for (int32_t at = 0; at < s->channels; at += EMBER_HVX) {
+                ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
+            }
+            to += s->channels;
+            from += (ptrdiff_t)w->dilation * s->channels;
+        }
+        to = fill(to, Q6_V_vzero(), gap);
+    }
+}
+
+static void make_expanded(const ember_cells_hvx_t *s, const int8_t *padded,
+                          int8_t *to) {
+    const int32_t run = s->width.kernel * s->channels;
+
+    if (run <= EMBER_HVX && (s->width.dilation == 1 || s->width.kernel == 1)) {
+        make_short(s, padded, to, run);
+    } else {
+        make_long(s, padded, to);
+    }
+}
+
+const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, int8_t *image,
+                                   int8_t *room) {
+    const ptrdiff_t pitch = (ptrdiff_t)s->width.in * s->channels;
+    const int8_t *x = s->x;
+    int8_t *to = image;
+
+    if (s->direct) {
+        return s->x;
+    }
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t i = 0; i < s->rows; i++) {
+            const int32_t y = i - s->height.padding;
+            const int8_t *from = y < 0 || y >= s->height.in ? NULL : x + y * pitch;
+            make_padded(s, from, s->expanded ? room : to);
+            if (s->expanded) {
+                make_expanded(s, room, to);
+            }
+            to += row_bytes(s);
+        }
+        x += s->height.in * pitch;
+    }
+    return image;
+}
+
+// --- sums ----------------------------------------------------------------------------
+
+// The sums of four elements each of four vectors become one of sums of sixteen.
+INLINE HVX_Vector sum_four(const int8_t *x) {
+    const HVX_Vector ones = Q6_Vb_vsplat_R(1);
+    HVX_Vector sums[4];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const HVX_Vector some = ember_hvx_load_any(x + i * EMBER_HVX);
+        sums[i] = Q6_Vw_vrmpyacc_VwVbVb(Q6_V_vzero(), some, ones);
+    }
+    return ember_neighbours_hvx(ember_neighbours_hvx(sums[0], sums[1]),
+                                ember_neighbours_hvx(sums[2], sums[3]));
+}
+
+INLINE HVX_Vector sum_two(const int8_t *x) {
+    const HVX_Vector ones = Q6_Vb_vsplat_R(1);
+    const HVX_Vector zero = Q6_V_vzero();
+    return ember_neighbours_hvx(
+        Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_any(x), ones),
+        Q6_Vw_vrmpyacc_VwVbVb(zero, ember_hvx_load_any(x + EMBER_HVX), ones));
+}
+
+// Sums of 32 cells whose elements are a power of two from 8 to a vector's.
+static HVX_Vector sum_whole(HVX_Vector *block, const int8_t *x, int32_t cell) {
+    const int32_t vectors = cell / (4 * WORD);
+
+    if (cell == EMBER_STEP_HVX) {
+        return sum_two(x);
+    }
+    for (int32_t i = 0; i < vectors; i++) {
+        ember_hvx_store(block + i, sum_four(x + i * 4 * EMBER_HVX));
+    }
+    return ember_reduced_hvx(block, vectors);
+}
+
+// Sums of `cells` cells of any size, up to 32.
+static HVX_Vector sum_some(HVX_Vector *block, const int8_t *x, int32_t cell,
+                           int32_t cells) {
+    const HVX_Vector ones = Q6_Vb_vsplat_R(1);
+    const int32_t whole = cell & -EMBER_HVX;
+    const int32_t rest = cell - whole;
+    const HVX_Vector last = Q6_V_vand_QV(Q6_Q_vsetq_R(rest), ones);
+
+    for (int32_t i = 0; i < cells; i++) {
+        HVX_Vector sum = Q6_V_vzero();
+        for (int32_t at = 0; at < whole; at += EMBER_HVX) {
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load_any(x + at), ones);
+        }
+        if (rest > 0) {
+            const HVX_Vector part = ember_hvx_load_part(x + whole, rest);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, part, last);
+        }
+        ember_hvx_store(block + i, sum);
+        x += cell;
+    }
+    return ember_reduced_hvx(block, LANES); // of what is left over, nothing is used
+}
+
+static void sum_cells(int32_t *sums, const int8_t *x, int32_t cells, int32_t cell,
+                      HVX_Vector *block) {
+    const bool even = cell <= EMBER_HVX && (cell & (cell - 1)) == 0;
+
+    for (int32_t i = 0; i < cells; i += LANES) {
+        const int32_t some = cells - i < LANES ? cells - i : LANES;
+        const HVX_Vector made = even && some == LANES ? sum_whole(block, x, cell)
+                                                      : sum_some(block, x, cell, some);
+        ember_hvx_store(sums + i, made);
+        x += (ptrdiff_t)LANES * cell;
+    }
+}
+
+// Adds up the cells of each window of a row.
+static void add_windows(const ember_cells_hvx_t *s, int32_t *to, const int32_t *from,
+                        int32_t factor) {
+    const int32_t pair = (int32_t)((uint32_t)factor << 16 | (uint16_t)factor);
+    const ptrdiff_t pitch = (ptrdiff_t)s->height.dilation * s->columns;
+
+    for (int32_t i = 0; i < s->sums_row; i += LANES) {
+        const int32_t *row = from + i;
+        HVX_Vector sum = Q6_V_vzero();
+        for (int32_t y = 0; y < s->height.kernel; y++) {
+            for (int32_t x = 0; x < s->window; x++) {
+                sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_any(row + x));
+            }
+            row += pitch;
+        }
+        ember_hvx_store(to + i, Q6_Vw_vmpyi_VwRh(sum, pair));
+    }
+}
+
+void ember_cells_hvx_sum(const ember_cells_hvx_t *s, const int8_t *made, int32_t factor,
+                         int32_t *sums, int8_t *room) {
+    HVX_Vector *block = (HVX_Vector *)(void *)room;
+    int32_t *cells = (int32_t *)(void *)(room + BLOCK);
+    const int32_t all = s->rows * s->columns;
+
+    sum_cells(cells, made, s->batches * all, s->cell, block);
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t y = 0; y < s->height.out; y++) {
+            const ptrdiff_t row = (ptrdiff_t)y * s->height.stride * s->columns;
+            add_windows(s, sums, cells + row, factor);
+            sums += s->sums_row;
+        }
+        cells += all;
+    }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and products of matrices as windows. Contract: columns_hvx.h.
+#include "kernels/cortex_m/columns_hvx.h"
+
+#include <stddef.h>
+
+enum { LANES = EMBER_LANES_HVX };
+enum { BYTES_MAX = 1 << 28 };          // of scratch
+enum { TILE_PACKETS = 12, MOST_MERGED = 8 }; // for choosing only
+
+// --- the plan ------------------------------------------------------------------------
+
+// Packets that a window of `merged` outputs costs, roughly.
+static int64_t cost_of(const ember_conv_s8_t *conv, int32_t merged) {
+    const ember_conv_s8_axis_t *w = &conv->width;
+    const int64_t run = (int64_t)(w->kernel + (merged - 1) * w->stride) * conv->depth;
+    return conv->height.kernel * ((run + 7) / 8 + 1) + TILE_PACKETS;
+}
+
+// How many outputs side by side share a window, so that their filters fill vectors.
+static int32_t merged_of(const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *w = &conv->width;
+    int32_t best = 1;
+
+    if (w->dilation != 1 && w->kernel != 1) {
+        return 1;
+    }
+    for (int32_t n = 2; n <= MOST_MERGED; n++) {
+        if (n * conv->filters > LANES || n > w->out) {
+            break;
+        }
+        if (cost_of(conv, n) * best < cost_of(conv, best) * n) {
+            best = n;
+        }
+    }
+    return best;
+}
+
+// Pixels of images without rows or columns of taps are one row.
+static void flatten(ember_cells_hvx_t *s) {
+    ember_conv_s8_axis_t *h = &s->height, *w = &s->width;
+    const int64_t all = (int64_t)s->batches * h->in * w->in;
+
+    if (h->kernel == 1 && w->kernel == 1 && h->padding == 0 && w->padding == 0 &&
+        h->stride == 1 && w->stride == 1 && all < BYTES_MAX) {
+        w->in = (int32_t)all;
+        w->out = (int32_t)all;
+        h->in = 1;
+        h->out = 1;
+        s->batches = 1;
+    }
+}
+
+static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
+    s->cells = (ember_cells_hvx_t){
+        .x = conv->x,
+        .channels = conv->channels,
+        .batches = conv->batches,
+        .height = conv->height,
+        .width = conv->width,
+        .padding = (int8_t)-conv->x_offset,
+    };
+    flatten(&s->cells);
+    s->columns = s->cells.width.out;
+}
+
+static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
+                         bool turned, int32_t merged) {
+    ember_conv_s8_axis_t *w = &s->cells.width;
+    const int32_t length = w->kernel * conv->depth;
+    const int32_t taps = conv->height.kernel * w->kernel;
+
+    w->kernel += (merged - 1) * w->stride;
+    w->out = (w->out + merged - 1) / merged;
+    const int32_t shift = w->stride * conv->depth;
+    w->stride *= merged;
+    if (!ember_cells_hvx_plan(&s->cells, BYTES_MAX)) {
+        return false;
+    }
+    s->filters = (ember_filters_hvx_t){
+        .w = conv->w,
+        .filters = conv->filters,
+        .filter = turned ? 1 : taps * conv->depth,
+        .element = turned ? conv->filters : 1,
+        .segments = conv->height.kernel,
+        .segment = s->cells.window * s->cells.cell,
+        .length = length,
+        .merged = merged,
+        .shift = shift,
+    };
+    s->terms = (ember_terms_hvx_t){
+        .bias = conv->scales.bias,
+        .multipliers = conv->scales.multipliers,
+        .shifts = conv->scales.shifts,
+        .x_offset = conv->x_offset,
+    };
+    return true;
+}
+
+// --- memory --------------------------------------------------------------------------
+
+// Bytes from the first aligned one of scratch to its parts.
+typedef struct places {
+    int64_t sums;
+    int64_t numbers;
+    int64_t block;
+    int64_t weights;
+    int64_t rows; // of filters; before, of cells
+    int64_t all;
+} places_t;
+
+static int64_t vectors(int64_t bytes) {
+    return (bytes + EMBER_HVX - 1) / EMBER_HVX * EMBER_HVX;
+}
+
+static places_t places_of(const ember_columns_hvx_t *s) {
+    const int64_t room = ember_cells_hvx_room_bytes(&s->cells);
+    const int64_t rows = ember_panel_hvx_rows_bytes(&s->filters);
+    places_t at;
+
+    at.sums = vectors(ember_cells_hvx_image_bytes(&s->cells));
+    at.numbers = at.sums + ember_cells_hvx_sums_bytes(&s->cells);
+    at.block = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
+    at.weights = at.block + EMBER_PANEL_BLOCK_BYTES;
+    at.rows = at.weights + vectors(ember_panel_hvx_bytes(&s->filters));
+    const int64_t packing = at.rows + rows;
+    const int64_t making = at.block + room; // before anything is packed
+    at.all = (packing > making ? packing : making) + EMBER_HVX;
+    return at;
+}
+
+static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
+    const int64_t x = (int64_t)conv->batches * conv->height.in * conv->width.in;
+    const int64_t w = ember_conv_s8_taps(conv) * conv->depth;
+    const int64_t y = (int64_t)conv->batches * conv->height.out * conv->width.out;
+
+    return x * conv->channels < BYTES_MAX && y * conv->filters < BYTES_MAX &&
+           w < BYTES_MAX / 512 && conv->height.kernel < 1 << 12 &&
+           conv->width.kernel < 1 << 12 && s->columns > 0 && y > 0;
+}
+
+ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
+                                         const ember_conv_s8_t *conv, bool turned,
+                                         int16_t w_offset) {
+    if (conv->depth != conv->channels ||
+        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_HVX,
+                             EMBER_SHIFT_MAX_HVX) ||
+        conv->x_offset == INT8_MIN) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
+    }
+    // What is added to weights would be to those that merged windows have more, too.
+    const int32_t merged = w_offset == 0 ? merged_of(conv) : 1;
+    plan_cells(s, conv);
+    if (!fits(s, conv) || !plan_filters(s, conv, turned, merged)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
+    }
+    s->y = conv->y;
+    s->zero_point = conv->scales.zero_point;
+    s->limits = conv->scales.limits;
+    s->w_offset = w_offset;
+    const int64_t bytes = places_of(s).all;
+    if (bytes > BYTES_MAX) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
+    }
+    s->scratch = ember_node_scratch(node, (size_t)bytes);
+    return ember_node_status(node);
+}
+
+bool ember_columns_hvx_aligned(const ember_columns_hvx_t *s) {
+    return !s->cells.direct || (uintptr_t)s->cells.x % EMBER_STEP_HVX == 0;
+}
+
+// --- run -----------------------------------------------------------------------------
+
+static ember_windows_hvx_t windows_of(const ember_columns_hvx_t *s, const int8_t *x,
+                                      const int32_t *sums) {
+    const ember_cells_hvx_t *cells = &s->cells;
+    const int32_t row = cells->columns * cells->cell;
+
+    return (ember_windows_hvx_t){
+        .x = x,
+        .rows = cells->height.out,
+        .columns = cells->width.out,
+        .row = cells->height.stride * row,
+        .step = cells->step * cells->cell,
+        .segments = s->filters.segments,
+        .segment = s->filters.segment,
+        .pitch = cells->height.dilation * row,
+        .firsts = sums,
+        .firsts_row = cells->sums_row,
+        .firsts_step = cells->step,
+    };
+}
+
+static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *panel,
+                      const int8_t *x, const int32_t *sums, int32_t first) {
+    const ember_cells_hvx_t *cells = &s->cells;
+    const int32_t rows = cells->height.out;
+    const ptrdiff_t batch = (ptrdiff_t)rows * s->columns * s->filters.filters;
+    ember_windows_hvx_t windows = windows_of(s, x, sums);
+    ember_results_hvx_t results = {
+        .y = s->y + first,
+        .end = s->y + cells->batches * batch,
+        .row = s->columns * s->filters.filters,
+        .step = s->filters.merged * s->filters.filters,
+        .zero_point = s->zero_point,
+        .limits = s->limits,
+    };
+
+    for (int32_t n = 0; n < cells->batches; n++) {
+        ember_windows_hvx_run(&windows, panel, &results);
+        windows.x += (ptrdiff_t)cells->rows * cells->columns * cells->cell;
+        windows.firsts += (ptrdiff_t)rows * cells->sums_row;
+        results.y += batch;
+    }
+}
+
+// The last panel comes first: what it stores behind its filters belongs to the others.
+void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
+    const places_t at = places_of(s);
+    int8_t *scratch = ember_aligned_hvx(s->scratch);
+    int32_t *sums = (int32_t *)(void *)(scratch + at.sums);
+    const ember_panel_memory_hvx_t memory = {
+        .weights = (HVX_Vector *)(void *)(scratch + at.weights),
+        .numbers = (HVX_Vector *)(void *)(scratch + at.numbers),
+        .block = (HVX_Vector *)(void *)(scratch + at.block),
+        .rows = scratch + at.rows,
+    };
+    const int32_t lanes = s->filters.filters * s->filters.merged;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int8_t *x = ember_cells_hvx_make(&s->cells, scratch, scratch + at.block);
+
+    ember_cells_hvx_sum(&s->cells, x, s->w_offset - 128, sums, scratch + at.block);
+    for (int32_t first = (lanes - 1) / most * most; first >= 0; first -= most) {
+        const ember_panel_hvx_t panel =
+            ember_panel_hvx_pack(&s->filters, &s->terms, first, &memory);
+        run_panel(s, &panel, x, sums, first);
+    }
+}

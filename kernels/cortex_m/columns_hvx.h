@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's convolutions of one group and its products of matrices with Hexagon's
+// vectors: the image becomes cells, 128 filters at a time a panel, and all windows are
+// multiplied by that.
+#ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H
+#define EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H
+
+#include "kernels/cortex_m/cells_hvx.h"
+#include "kernels/cortex_m/panel_hvx.h"
+
+typedef struct ember_columns_hvx {
+    ember_cells_hvx_t cells;
+    ember_filters_hvx_t filters;
+    ember_terms_hvx_t terms;
+    int8_t *y;
+    int16_t zero_point;
+    ember_limits_s8_t limits;
+    int16_t w_offset; // added to weights
+    int32_t columns;  // of y, before merging
+    int8_t *scratch;
+} ember_columns_hvx_t;
+
+// Takes a convolution of one group, whose weights are (filters, taps, depth) or
+// `turned`, (taps, filters); `w_offset` is added to them. UNSUPPORTED when its scales or its sizes are not for this.
+EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *columns,
+                                                        ember_node_t *node,
+                                                        const ember_conv_s8_t *conv,
+                                                        bool turned, int16_t w_offset);
+
+// Whether the image lies where it can be read; always when it is copied.
+bool ember_columns_hvx_aligned(const ember_columns_hvx_t *columns);
+void ember_columns_hvx_run(const ember_columns_hvx_t *columns);
+
+#endif // EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H

@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions with Hexagon's vectors. Contract: depthwise_hvx.h.
+#include "kernels/cortex_m/depthwise_hvx.h"
+
+#include <stddef.h>
+
+enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
+enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE, NUMBERS };
+enum { BYTES_MAX = 1 << 28, MOST = 1 << 20 };
+enum { ONES = 0x01010101 };
+
+static int64_t vectors(int64_t bytes) {
+    return (bytes + EMBER_HVX - 1) / EMBER_HVX * EMBER_HVX;
+}
+
+// --- the plan ------------------------------------------------------------------------
+
+// Bytes from the first aligned one of scratch to its parts.
+typedef struct places {
+    int64_t offsets; // of taps in `words`
+    int64_t weights; // (groups, columns of taps, period) words
+    int64_t numbers; // (period / 128, FOUR, NUMBERS) vectors
+    int64_t line;    // numbers of one kind, or weights of a row of taps
+    int64_t words;   // (groups, row) words
+    int64_t image;
+    int64_t all;
+} places_t;
+
+static places_t places_of(const ember_depthwise_hvx_t *s) {
+    const int64_t taps = (int64_t)s->groups * s->conv.width.kernel;
+    const int64_t line = s->period * (int64_t)WORD;
+    places_t at = {.offsets = 0};
+
+    at.weights = vectors(taps * WORD);
+    at.numbers = at.weights + taps * line;
+    at.line = at.numbers + line * NUMBERS;
+    at.words = at.line + FOUR * line + EMBER_HVX;
+    at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
+    at.all = at.image + (int64_t)s->rows * s->pitch + 3 * EMBER_HVX;
+    return at;
+}
+
+// How many weights of a tap are there, such that 128 side by side start with any
+// channel that an array of outputs has at a multiple of 128.
+static int32_t period_of(int32_t channels) {
+    if (EMBER_HVX % channels == 0) {
+        return EMBER_HVX;
+    }
+    const int32_t some = channels % EMBER_HVX == 0 ? channels : channels + EMBER_HVX;
+    return (int32_t)vectors(some);
+}
+
+static bool plan(ember_depthwise_hvx_t *s) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
+    const int64_t rows =
+        (int64_t)(h->out - 1) * h->stride + (int64_t)(h->kernel - 1) * h->dilation + 1;
+    const int64_t reach = (int64_t)(w->kernel - 1) * w->dilation;
+    const int64_t columns = w->out + reach / w->stride;
+
+    if (conv->channels > MOST || ember_conv_s8_taps(conv) > MOST || rows > MOST ||
+        columns > MOST || w->stride > MOST || h->out < 1 || w->out < 1 ||
+        columns * w->stride * conv->channels > BYTES_MAX) {
+        return false;
+    }
+    s->groups = (h->kernel + FOUR - 1) / FOUR;
+    s->period = period_of(conv->channels);
+    s->columns = (int32_t)columns;
+    s->rows = w->stride == 1 ? 1 : (int32_t)rows;
+    s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
+    return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
+}
+
+ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
+                                           ember_node_t *node) {
+    const ember_conv_s8_t *conv = &s->conv;
+
+    if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
+        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_HVX,
+                             EMBER_SHIFT_MAX_HVX) ||
+        !plan(s)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
+    }
+    s->scratch = ember_node_scratch(node, (size_t)(places_of(s).all + EMBER_HVX));
+    return ember_node_status(node);
+}
+
+// --- four rows side by side ----------------------------------------------------------
+
+// Words of elements i of a, b, c and d, in order.
+INLINE void interleave(HVX_Vector a, HVX_Vector b, HVX_Vector c, HVX_Vector d,
+                       int8_t *words) {
+    const HVX_VectorPair first = Q6_W_vshuff_VVR(b, a, -1);
+    const HVX_VectorPair second = Q6_W_vshuff_VVR(d, c, -1);
+    const HVX_VectorPair low =
+        Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
+    const HVX_VectorPair high =
+        Q6_W_vshuff_VVR(Q6_V_hi_W(second), Q6_V_hi_W(first), -2);
+    ember_hvx_store_any(words, Q6_V_lo_W(low));
+    ember_hvx_store_any(words + EMBER_HVX, Q6_V_hi_W(low));
+    ember_hvx_store_any(words + 2 * EMBER_HVX, Q6_V_lo_W(high));
+    ember_hvx_store_any(words + 3 * EMBER_HVX, Q6_V_hi_W(high));
+}
+
+// Up to a vector of words behind the last is clobbered.
+static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *words) {
+    const int8_t *a = rows[0], *b = rows[1], *c = rows[2], *d = rows[3];
+    const int32_t rest = count % EMBER_HVX;
+
+    for (int32_t i = count / EMBER_HVX; i > 0; i--) {
+        interleave(ember_hvx_load_any(a), ember_hvx_load_any(b), ember_hvx_load_any(c),
+                   ember_hvx_load_any(d), words);
+        a += EMBER_HVX;
+        b += EMBER_HVX;
+        c += EMBER_HVX;
+        d += EMBER_HVX;
+        words += WORDS;
+    }
+    if (rest > 0) {
+        interleave(ember_hvx_load_part(a, rest), ember_hvx_load_part(b, rest),
+                   ember_hvx_load_part(c, rest), ember_hvx_load_part(d, rest), words);
+    }
+}
+
+// --- weights and numbers -------------------------------------------------------------
+
+// Copies `count` bytes to the start of a line of `most`, which they then fill.
+static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) {
+    for (int32_t at = 0; at < most; at += count) {
+        for (int32_t i = 0; i < count && at + i < most; i += EMBER_HVX) {
+            const HVX_Vector some = ember_load_left_hvx(from + i, count - i);
+            ember_store_left_hvx(to + at + i, some, most - at - i);
+        }
+    }
+}
+
+// Weights of column `x` of a group of rows of taps; 0 below the last row.
+static void set_weights(const ember_depthwise_hvx_t *s, int32_t group, int32_t x,
+                        int8_t *line, HVX_Vector *to) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const int8_t *rows[FOUR];
+
+    for (int32_t i = 0; i < FOUR; i++) {
+        const int32_t y = group * FOUR + i;
+        int8_t *row = line + i * s->period;
+        rows[i] = row;
+        if (y < conv->height.kernel) {
+            const ptrdiff_t tap = (ptrdiff_t)y * conv->width.kernel + x;
+            repeat(row, conv->w + tap * conv->channels, conv->channels, s->period);
+        } else {
+            for (int32_t at = 0; at < s->period; at += EMBER_HVX) {
+                ember_hvx_store(row + at, Q6_V_vzero());
+            }
+        }
+    }
+    interleave_rows(rows, s->period, (int8_t *)to);
+}
+
+// Numbers of a kind, one for each weight of a tap, to every NUMBERS-th vector.
+static void set_numbers(const ember_depthwise_hvx_t *s, const int32_t *from,
+                        int8_t *line, HVX_Vector *to) {
+    repeat(line, (const int8_t *)from, s->conv.channels * WORD, s->period * WORD);
+    for (int32_t at = 0; at < s->period * WORD; at += EMBER_HVX) {
+        ember_hvx_store(to, ember_hvx_load(line + at));
+        to += NUMBERS;
+    }
+}
+
+// The bias, and the offset of the image times the sum of the weights.
+static void finish_numbers(const ember_depthwise_hvx_t *s, const HVX_Vector *weights,
+                           HVX_Vector *numbers) {
+    const int32_t taps = s->groups * s->conv.width.kernel;
+    const int32_t count = s->period / 32;
+    const uint32_t offset = (uint16_t)s->conv.x_offset;
+    const HVX_Vector ones = Q6_V_vsplat_R(ONES);
+
+    for (int32_t i = 0; i < count; i++) {
+        HVX_Vector *own = numbers + i * NUMBERS;
+        HVX_Vector sum = Q6_V_vzero();
+        for (int32_t tap = 0; tap < taps; tap++) {
+            sum = Q6_Vw_vrmpyacc_VwVbVb(
+                sum, ember_hvx_load(weights + tap * count + i), ones);
+        }
+        sum = Q6_Vw_vmpyi_VwRh(sum, (int32_t)(offset << 16 | offset));
+        if (s->conv.scales.bias != NULL) {
+            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load(own + BIAS));
+        }
+        const ember_factors_hvx_t by = ember_factors_hvx(
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS));
+        ember_hvx_store(own + BIAS, sum);
+        ember_hvx_store(own + HALVES, by.halves);
+        ember_hvx_store(own + WHOLE, by.whole);
+    }
+}
+
+static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_t at) {
+    const ember_scales_s8_t *scales = &s->conv.scales;
+    HVX_Vector *weights = (HVX_Vector *)(void *)(scratch + at.weights);
+    HVX_Vector *numbers = (HVX_Vector *)(void *)(scratch + at.numbers);
+    HVX_Vector *to = weights;
+    int8_t *line = scratch + at.line;
+
+    for (int32_t group = 0; group < s->groups; group++) {
+        for (int32_t x = 0; x < s->conv.width.kernel; x++) {
+            set_weights(s, group, x, line, to);
+            to += s->period / 32;
+        }
+    }
+    if (scales->bias != NULL) {
+        set_numbers(s, scales->bias, line, numbers + BIAS);
+    }
+    set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
+    set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+    finish_numbers(s, weights, numbers);
+}
+
+// --- the image -----------------------------------------------------------------------
+
+// Bytes behind the last, up to a vector, are clobbered.
+static int8_t *fill(int8_t *to, HVX_Vector with, int32_t count) {
+    for (int32_t i = 0; i < count; i += EMBER_HVX) {
+        ember_hvx_store_any(to + i, with);
+    }
+    return to + count;
+}
+
+// `count` pixels of the image that are `step` bytes apart, side by side; the same.
+static int8_t *copy(int8_t *to, const int8_t *x, int32_t pixel, int32_t step,
+                    int32_t count, const int8_t *end) {
+    for (; pixel <= EMBER_HVX && count > 0 && end - x >= EMBER_HVX; count--) {
+        ember_hvx_store_any(to, ember_hvx_load_any(x));
+        to += pixel;
+        x += step;
+    }
+    for (; count > 0; count--) {
+        for (int32_t i = 0; i < pixel; i += EMBER_HVX) {
+            const ptrdiff_t left = end - x - i;
+            const HVX_Vector some = left >= EMBER_HVX
+                                        ? ember_hvx_load_any(x + i)
+                                        : ember_hvx_load_part(x + i, (int32_t)left);
+            ember_hvx_store_any(to + i, some);
+        }
+        to += pixel;
+        x += step;
+    }
+    return to;
+}
+
+static int32_t limited(int32_t value, int32_t most) {
+    value = value < 0 ? 0 : value;
+    return value > most ? most : value;
+}
+
+// A row of the image to the parts of a row: of each `stride`-th column, from `first` on,
+// with padding before and behind.
+static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t first,
+                        int8_t *to) {
+    const ember_conv_s8_axis_t *w = &s->conv.width;
+    const int32_t channels = s->conv.channels;
+    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
+    const int32_t stride = w->stride;
+    const int8_t *end = x + (ptrdiff_t)w->in * channels;
+    // Columns of the part are at first - padding + i * stride in the image.
+    const int32_t before = limited((w->padding - first + stride - 1) / stride,
+                                   s->columns);
+    const int32_t past = limited((w->in + w->padding - first + stride - 1) / stride,
+                                 s->columns);
+    const int32_t count = past > before ? past - before : 0;
+    const int32_t at = before * stride + first - w->padding;
+
+    to = fill(to, with, before * channels);
+    to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
+    return fill(to, with, (s->columns - before - count) * channels);
+}
+
+static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
+    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
+
+    if (x == NULL) {
+        fill(to, with, s->pitch);
+        return;
+    }
+    for (int32_t first = 0; first < s->conv.width.stride; first++) {
+        to = set_part(s, x, first, to);
+    }
+}
+
+// The rows of an image; with a stride of 1, which reads them where they are, only one of
+// what stands around it.
+static void set_image(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
+    const ember_conv_s8_axis_t *h = &s->conv.height;
+    const ptrdiff_t pitch = (ptrdiff_t)s->conv.width.in * s->conv.channels;
+
+    if (s->conv.width.stride == 1) {
+        set_row(s, NULL, to);
+        return;
+    }
+    for (int32_t i = 0; i < s->rows; i++) {
+        const int32_t y = i - h->padding;
+        set_row(s, y < 0 || y >= h->in ? NULL : x + y * pitch, to);
+        to += s->pitch;
+    }
+}
+
+// --- products ------------------------------------------------------------------------
+
+// What the outputs of a row have in common.
+typedef struct row {
+    const int8_t *words;
+    const int32_t *offsets; // bytes, of each tap
+    int32_t taps;
+    int32_t next;       // bytes from the weights of a tap to the next's
+    HVX_Vector zero_point;
+    HVX_Vector low;
+    HVX_Vector high;
+    const int8_t *end; // of y
+} row_t;
+
+// Stores the sums of `blocks` times 128 outputs, scaled.
+INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
+                         int32_t step, int blocks) {
+    HVX_Vector bytes[4];
+
+    EMBER_HVX_UNROLL
+    for (int n = 0; n < blocks; n++) {
+        const HVX_Vector *own = words + n * FOUR;
+        const HVX_Vector all = ember_bytes_hvx(own[0], own[1], own[2], own[3]);
+        bytes[n] = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(all, row->low), row->high);
+    }
+    if (row->end - (y + (blocks - 1) * step) >= EMBER_HVX) {
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            ember_hvx_store_any(y + n * step, bytes[n]);
+        }
+        return;
+    }
+    for (int n = 0; n < blocks; n++) {
+        ember_store_until_hvx(y + n * step, row->end, bytes[n]);
+    }
+}
+
+// Four neighbouring outputs of 128 channels with three neighbouring taps of one group
+// of rows: what an output has from its second tap on is what the next has before.
+static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
+                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+    HVX_Vector sums[4 * FOUR];
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector *own = numbers + v * NUMBERS;
+        const int8_t *from = words + v * EMBER_HVX;
+        const int8_t *by = weights + v * EMBER_HVX;
+        const HVX_Vector bias = ember_hvx_load(own + BIAS);
+        const HVX_Vector first = ember_hvx_load(by);
+        const HVX_Vector second = ember_hvx_load(by + row->next);
+        const HVX_Vector third = ember_hvx_load(by + 2 * row->next);
+        const ember_factors_hvx_t factors = {
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
+            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        HVX_Vector x[6];
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < 6; n++) {
+            x[n] = ember_hvx_load(from + n * step * WORD);
+        }
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < 4; n++) {
+            HVX_Vector sum = Q6_Vw_vrmpyacc_VwVbVb(bias, x[n], first);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
+            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors),
+                                                 row->zero_point);
+        }
+    }
+    store_blocks(row, sums, y, step, 4);
+}
+
+// `blocks` times 128 outputs, which are `step` apart, with the weights from `weights`
+// on.
+INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weights,
+                       const HVX_Vector *numbers, int8_t *y, int32_t step, int blocks) {
+    const int32_t *offsets = row->offsets;
+    HVX_Vector sums[4 * FOUR];
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector bias = ember_hvx_load(numbers + v * NUMBERS + BIAS);
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            sums[n * FOUR + v] = bias;
+        }
+    }
+    for (int32_t tap = row->taps; tap > 0; tap--) {
+        const int8_t *from = words + *offsets++;
+        EMBER_HVX_UNROLL
+        for (int v = 0; v < FOUR; v++) {
+            const HVX_Vector w = ember_hvx_load_any(weights + v * EMBER_HVX);
+            EMBER_HVX_UNROLL
+            for (int n = 0; n < blocks; n++) {
+                const int8_t *at = from + n * step * WORD + v * EMBER_HVX;
+                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(
+                    sums[n * FOUR + v], ember_hvx_load_any(at), w);
+            }
+        }
+        weights += row->next;
+    }
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector *own = numbers + v * NUMBERS;
+        const ember_factors_hvx_t by = {
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
+            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(
+                ember_scaled_hvx(sums[n * FOUR + v], &by), row->zero_point);
+        }
+    }
+    store_blocks(row, sums, y, step, blocks);
+}
+
+// `count` blocks of 128 outputs.
+static void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
+                     const HVX_Vector *numbers, int8_t *y, int32_t step,
+                     int32_t count) {
+    const int32_t near = step * WORD;
+    const bool three = row->taps == 3 && row->offsets[0] == 0 &&
+                       row->offsets[1] == near && row->offsets[2] == 2 * near;
+
+    for (; count >= 4; count -= 4) {
+        if (three) {
+            run_three(row, words, weights, numbers, y, step);
+        } else {
+            run_blocks(row, words, weights, numbers, y, step, 4);
+        }
+        words += 4 * step * WORD;
+        y += 4 * step;
+    }
+    for (; count >= 2; count -= 2) {
+        run_blocks(row, words, weights, numbers, y, step, 2);
+        words += 2 * step * WORD;
+        y += 2 * step;
+    }
+    if (count > 0) {
+        run_blocks(row, words, weights, numbers, y, step, 1);
+    }
+}
+
+// Outputs of channels that do not fit vectors: numbers start at any channel.
+static void run_uneven(const ember_depthwise_hvx_t *s, const row_t *row,
+                       const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
+    const int32_t channels = s->conv.channels;
+    const int32_t count = s->conv.width.out * channels;
+    HVX_Vector own[FOUR * NUMBERS];
+    int32_t channel = 0;
+
+    for (int32_t i = 0; i < count; i += EMBER_HVX) {
+        const int8_t *from = (const int8_t *)numbers;
+        for (int32_t v = 0; v < FOUR; v++) {
+            const int32_t at = channel + v * 32;
+            const int32_t vector = at / 32 * NUMBERS, lane = at % 32;
+            for (int32_t n = 0; n < NUMBERS; n++) {
+                const int8_t *first = from + (vector + n) * EMBER_HVX;
+                const HVX_Vector low = ember_hvx_load(first);
+                const HVX_Vector high =
+                    lane == 0 ? low : ember_hvx_load(first + NUMBERS * EMBER_HVX);
+                ember_hvx_store(&own[v * NUMBERS + n],
+                                Q6_V_valign_VVR(high, low, lane * WORD));
+            }
+        }
+        run_blocks(row, row->words + (ptrdiff_t)i * WORD, weights + channel * WORD, own,
+                   y + i, EMBER_HVX, 1);
+        channel = (channel + EMBER_HVX) % channels;
+    }
+}
+
+static void run_row(const ember_depthwise_hvx_t *s, const row_t *row,
+                    const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
+    const int32_t channels = s->conv.channels;
+    const int32_t out = s->conv.width.out;
+
+    if (channels % EMBER_HVX == 0) {
+        for (int32_t c = 0; c < channels; c += EMBER_HVX) {
+            run_line(row, row->words + c * WORD, weights + c * WORD,
+                     numbers + c / 32 * NUMBERS, y + c, channels, out);
+        }
+    } else if (EMBER_HVX % channels == 0) {
+        const int32_t blocks = (out * channels + EMBER_HVX - 1) / EMBER_HVX;
+        run_line(row, row->words, weights, numbers, y, EMBER_HVX, blocks);
+    } else {
+        run_uneven(s, row, weights, numbers, y);
+    }
+}
+
+// Where a tap's words are from those of an output on.
+static void set_offsets(const ember_depthwise_hvx_t *s, int32_t *offsets) {
+    const ember_conv_s8_axis_t *w = &s->conv.width;
+
+    for (int32_t group = 0; group < s->groups; group++) {
+        for (int32_t x = 0; x < w->kernel; x++) {
+            const int32_t column = x * w->dilation / w->stride;
+            const int32_t part = x * w->dilation - column * w->stride;
+            const int32_t at = (part * s->columns + column) * s->conv.channels;
+            *offsets++ = (group * s->pitch + at) * WORD;
+        }
+    }
+}
+
+// The row of the image that tap `tap` of row `y` of outputs sees.
+static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
+                            const int8_t *image, int32_t y, int32_t tap) {
+    const ember_conv_s8_axis_t *h = &s->conv.height;
+    const int32_t last = tap < h->kernel ? tap : h->kernel - 1;
+    const int32_t row = y * h->stride + last * h->dilation;
+    const int32_t inside = row - h->padding;
+
+    if (s->conv.width.stride != 1) {
+        return image + (ptrdiff_t)row * s->pitch;
+    }
+    if (inside < 0 || inside >= h->in) {
+        return image;
+    }
+    return x + (ptrdiff_t)inside * s->conv.width.in * s->conv.channels;
+}
+
+// Words of the rows that row `y` of outputs sees, with padding before and behind.
+static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
+                      const int8_t *image, int32_t y, int8_t *words) {
+    const ember_conv_s8_axis_t *w = &s->conv.width;
+    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
+    const bool is_direct = w->stride == 1;
+    const int32_t start = is_direct ? limited(w->padding, s->columns) : 0;
+    const int32_t room = s->columns - start;
+    const int32_t columns = w->in < room ? w->in : room;
+    const int32_t before = start * s->conv.channels;
+    const int32_t count = is_direct ? columns * s->conv.channels : s->pitch;
+
+    for (int32_t group = 0; group < s->groups; group++) {
+        const int8_t *rows[FOUR];
+        for (int32_t i = 0; i < FOUR; i++) {
+            rows[i] = row_at(s, x, image, y, group * FOUR + i);
+        }
+        int8_t *to = fill(words, with, before * WORD);
+        interleave_rows(rows, count, to);
+        fill(to + count * WORD, with, (s->pitch - before - count) * WORD);
+        words += s->pitch * WORD;
+    }
+}
+
+void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const places_t at = places_of(s);
+    int8_t *scratch = ember_aligned_hvx(s->scratch);
+    int8_t *image = scratch + at.image;
+    int32_t *offsets = (int32_t *)(void *)(scratch + at.offsets);
+    int8_t *words = scratch + at.words;
+    const HVX_Vector *numbers = (const HVX_Vector *)(void *)(scratch + at.numbers);
+    const ptrdiff_t pitch = (ptrdiff_t)conv->width.out * conv->channels;
+    const int8_t *x = conv->x;
+    int8_t *y = conv->y;
+    const row_t row = {
+        .words = words,
+        .offsets = offsets,
+        .taps = s->groups * conv->width.kernel,
+        .next = s->period * WORD,
+        .zero_point = Q6_V_vsplat_R(conv->scales.zero_point),
+        .low = Q6_Vb_vsplat_R(conv->scales.limits.low),
+        .high = Q6_Vb_vsplat_R(conv->scales.limits.high),
+        .end = y + conv->batches * conv->height.out * pitch,
+    };
+
+    set_offsets(s, offsets);
+    set_filters(s, scratch, at);
+    for (int32_t n = 0; n < conv->batches; n++) {
+        set_image(s, x, image);
+        for (int32_t i = 0; i < conv->height.out; i++) {
+            set_words(s, x, image, i, words);
+            run_row(s, &row, scratch + at.weights, numbers, y);
+            y += pitch;
+        }
+        x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;
+    }
+}

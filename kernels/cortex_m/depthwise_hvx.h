@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dialect's depthwise convolution, one filter per channel, with Hexagon's vectors.
+//
+// The outputs of a row are one array of (columns, channels), 128 at a time, whatever
+// the channels. Four rows of the image become words of their elements side by side, and
+// an instruction multiplies these by the weights of four taps one below the other.
+// Columns of the image stand in as many parts of a row as the stride has, so that
+// neighbouring outputs see neighbours.
+#ifndef EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H
+#define EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H
+
+#include "kernels/cortex_m/conv_s8.h"
+#include "kernels/cortex_m/scale_hvx.h"
+
+typedef struct ember_depthwise_hvx {
+    ember_conv_s8_t conv;
+    int32_t groups;  // of four rows of taps
+    int32_t period;  // weights of a tap: those of all channels, maybe repeated
+    int32_t columns; // of a part of a row
+    int32_t rows;    // of an image with its padding
+    int32_t pitch;   // bytes from a row to the next
+    int8_t *scratch;
+} ember_depthwise_hvx_t;
+
+// Takes `depthwise->conv`, which is read already. UNSUPPORTED when its scales or its
+// sizes are not for this.
+EMBER_MUST_USE ember_status_t
+ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *depthwise, ember_node_t *node);
+void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise);
+
+#endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H

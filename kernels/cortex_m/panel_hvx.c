@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights become a panel. Contract: panel_hvx.h.
+#include "kernels/cortex_m/panel_hvx.h"
+
+#include <stddef.h>
+
+enum { LANES = EMBER_LANES_HVX, EIGHT = 8, WORD = 4 };
+enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
+enum { ONES = 0x01010101 };
+
+static int32_t inner_of(const ember_filters_hvx_t *s) {
+    return s->segments * s->segment;
+}
+
+// Whether each lane's weights lie side by side as a panel wants them.
+static bool is_plain(const ember_filters_hvx_t *s) {
+    return s->merged == 1 && s->element == 1 && s->length == s->segment;
+}
+
+static bool is_turned(const ember_filters_hvx_t *s) {
+    return s->merged == 1 && s->element != 1;
+}
+
+int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *s) {
+    const int32_t all = s->filters * s->merged;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int32_t lanes = all < most ? all : most;
+    return is_plain(s) || is_turned(s) ? 0 : lanes * inner_of(s) + 2 * EMBER_HVX;
+}
+
+int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
+    const int32_t all = (s->filters * s->merged + LANES - 1) / LANES;
+    const int32_t vectors = all < EMBER_PANEL_HVX ? all : EMBER_PANEL_HVX;
+    return vectors * LANES * inner_of(s);
+}
+
+// --- 32 filters by 32 words ----------------------------------------------------------
+
+// Exchanges words of two vectors whose numbers differ in one bit.
+INLINE void exchange(HVX_Vector *low, HVX_Vector *high, int32_t bytes) {
+    const HVX_VectorPair both = Q6_W_vshuff_VVR(*high, *low, bytes);
+    *low = Q6_V_lo_W(both);
+    *high = Q6_V_hi_W(both);
+}
+
+INLINE void transpose_eight(HVX_Vector *x) {
+    EMBER_HVX_UNROLL
+    for (int bit = 1; bit < EIGHT; bit *= 2) {
+        EMBER_HVX_UNROLL
+        for (int i = 0; i < EIGHT; i++) {
+            if ((i & bit) == 0) {
+                exchange(&x[i], &x[i + bit], bit * WORD);
+            }
+        }
+    }
+}
+
+// Eight rows, of `bytes` each, to the block.
+static void load_eight(HVX_Vector *block, const int8_t *w, int32_t filter,
+                       int32_t bytes) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    HVX_Vector x[EIGHT];
+
+    if (bytes == EMBER_HVX) {
+        EMBER_HVX_UNROLL
+        for (int i = 0; i < EIGHT; i++) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_any(w + i * filter), flip);
+        }
+    } else {
+        EMBER_HVX_UNROLL
+        for (int i = 0; i < EIGHT; i++) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
+        }
+    }
+    transpose_eight(x);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EIGHT; i++) {
+        ember_hvx_store(block + i, x[i]);
+    }
+}
+
+// The same of fewer rows: the others are 0.
+static void load_some(HVX_Vector *block, const int8_t *w, int32_t filter, int32_t bytes,
+                      int32_t rows) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    HVX_Vector x[EIGHT];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EIGHT; i++) {
+        x[i] = flip;
+        if (i < rows) {
+            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
+        }
+    }
+    transpose_eight(x);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EIGHT; i++) {
+        ember_hvx_store(block + i, x[i]);
+    }
+}
+
+// Words `first`, + 8, + 16 and + 24 of 32 lanes, of which there are `count`, to the
+// panel, whose vectors are `vectors` apart; adds them up.
+INLINE HVX_Vector store_words(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
+                              int32_t first, int32_t count, HVX_Vector sum) {
+    HVX_Vector x[4];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < 4; i++) {
+        x[i] = ember_hvx_load(block + i * EIGHT + first);
+    }
+    exchange(&x[0], &x[1], EIGHT * WORD);
+    exchange(&x[2], &x[3], EIGHT * WORD);
+    exchange(&x[0], &x[2], 2 * EIGHT * WORD);
+    exchange(&x[1], &x[3], 2 * EIGHT * WORD);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < 4; i++) {
+        const int32_t word = first + i * EIGHT;
+        if (word < count) {
+            ember_hvx_store(to + word * vectors, x[i]);
+            sum = Q6_Vw_vrmpyacc_VwVubRb(sum, x[i], ONES);
+        }
+    }
+    return sum;
+}
+
+static HVX_Vector store_block(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
+                              int32_t count, HVX_Vector sum) {
+    if (count == LANES) {
+        for (int32_t word = 0; word < EIGHT; word++) {
+            sum = store_words(block, to, vectors, word, LANES, sum);
+        }
+        return sum;
+    }
+    for (int32_t word = 0; word < EIGHT && word < count; word++) {
+        sum = store_words(block, to, vectors, word, count, sum);
+    }
+    return sum;
+}
+
+// Packs up to 32 lanes, whose rows of `inner` elements are `filter` apart. Returns the
+// sums of what is in the panel.
+static HVX_Vector pack_lanes(const ember_panel_memory_hvx_t *memory, HVX_Vector *to,
+                             int32_t vectors, const int8_t *w, int32_t filter,
+                             int32_t inner, int32_t lanes) {
+    HVX_Vector sum = Q6_V_vzero();
+
+    for (int32_t at = 0; at < inner; at += EMBER_HVX) {
+        const int32_t bytes = inner - at < EMBER_HVX ? inner - at : EMBER_HVX;
+        for (int32_t lane = 0; lane < LANES; lane += EIGHT) {
+            const int32_t left = lanes - lane;
+            const int8_t *from = w + (ptrdiff_t)(left > 0 ? lane : 0) * filter + at;
+            if (left >= EIGHT) {
+                load_eight(memory->block + lane, from, filter, bytes);
+            } else {
+                load_some(memory->block + lane, from, filter, bytes, left);
+            }
+        }
+        sum = store_block(memory->block, to, vectors, bytes / WORD, sum);
+        to += bytes / WORD * vectors;
+    }
+    return sum;
+}
+
+// --- filters that are merged, moved or filled up -------------------------------------
+
+// Copies a run of weights, and zeros behind them, up to a vector.
+static void copy_run(int8_t *to, const int8_t *from, int32_t count, int32_t step) {
+    int32_t at = 0;
+
+    if (step != 1) {
+        for (int32_t i = 0; i < count; i++) {
+            to[i] = from[i * step];
+        }
+        return;
+    }
+    for (; at + EMBER_HVX <= count; at += EMBER_HVX) {
+        ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
+    }
+    if (at < count) {
+        const HVX_Vector last = ember_hvx_load_part(from + at, count - at);
+        ember_hvx_store_any(to + at, Q6_V_vand_QV(Q6_Q_vsetq_R(count - at), last));
+    }
+}
+
+// The weights of lanes [first, first + lanes) of merged windows as rows. What is stored
+// behind a segment belongs to the next.
+static void make_rows(const ember_filters_hvx_t *s, int8_t *rows, int32_t first,
+                      int32_t lanes) {
+    for (int32_t lane = first; lane < first + lanes; lane++) {
+        const int32_t output = lane / s->filters;
+        const int8_t *w = s->w + (ptrdiff_t)(lane - output * s->filters) * s->filter;
+        for (int32_t i = 0; i < s->segments; i++) {
+            for (int32_t at = 0; at < s->segment; at += EMBER_HVX) {
+                ember_hvx_store_any(rows + at, Q6_V_vzero());
+            }
+            copy_run(rows + output * s->shift, w, s->length, s->element);
+            rows += s->segment;
+            w += (ptrdiff_t)s->length * s->element;
+        }
+    }
+}
+
+// --- filters whose weights of an element lie side by side ----------------------------
+
+// Four weights of up to 128 filters; 0 for elements without one.
+static void load_elements(const ember_filters_hvx_t *s, const int8_t *w, int32_t left,
+                          int32_t lanes, HVX_Vector *x) {
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EMBER_GROUP_HVX; i++) {
+        x[i] = Q6_V_vzero();
+        if (i < left) {
+            x[i] = ember_load_left_hvx(w, lanes);
+            w += s->element;
+        }
+    }
+}
+
+// Packs the filters from `first` on; `sums` become those of what is in the panel.
+static void pack_turned(const ember_filters_hvx_t *s, HVX_Vector *to, int32_t vectors,
+                        int32_t first, int32_t lanes, HVX_Vector *sums) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    const int8_t *w = s->w + first;
+
+    for (int32_t i = 0; i < s->segments; i++) {
+        for (int32_t at = 0; at < s->segment; at += EMBER_GROUP_HVX) {
+            HVX_Vector x[EMBER_GROUP_HVX];
+            load_elements(s, w + (ptrdiff_t)at * s->element, s->length - at, lanes, x);
+            const HVX_VectorPair a = Q6_W_vshuff_VVR(x[1], x[0], -1);
+            const HVX_VectorPair b = Q6_W_vshuff_VVR(x[3], x[2], -1);
+            const HVX_VectorPair low =
+                Q6_W_vshuff_VVR(Q6_V_lo_W(b), Q6_V_lo_W(a), -2);
+            const HVX_VectorPair high =
+                Q6_W_vshuff_VVR(Q6_V_hi_W(b), Q6_V_hi_W(a), -2);
+            const HVX_Vector words[] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high),
+                                        Q6_V_hi_W(high)};
+            for (int32_t v = 0; v < vectors; v++) {
+                const HVX_Vector word = Q6_V_vxor_VV(words[v], flip);
+                ember_hvx_store(to++, word);
+                sums[v] = Q6_Vw_vrmpyacc_VwVubRb(sums[v], word, ONES);
+            }
+        }
+        w += (ptrdiff_t)s->length * s->element;
+    }
+}
+
+// --- numbers -------------------------------------------------------------------------
+
+// Numbers of lanes [first, first + lanes); those of merged windows repeat.
+static HVX_Vector numbers_of(const int32_t *all, int32_t filters, int32_t first,
+                             int32_t lanes, HVX_Vector *room) {
+    int32_t *to = (int32_t *)(void *)room;
+
+    if (first + lanes <= filters) {
+        return ember_hvx_load_part(all + first, lanes * WORD);
+    }
+    int32_t at = first % filters;
+    for (int32_t i = 0; i < lanes; i++) {
+        to[i] = all[at];
+        at = at + 1 < filters ? at + 1 : 0;
+    }
+    return ember_hvx_load(room);
+}
+
+// `sums` are of weights to which 128 was added.
+static void set_numbers(const ember_filters_hvx_t *s, const ember_terms_hvx_t *terms,
+                        int32_t first, int32_t lanes, HVX_Vector sums,
+                        HVX_Vector *numbers) {
+    const int32_t added = 128 * inner_of(s);
+    const uint32_t offset = (uint16_t)terms->x_offset;
+    HVX_Vector bias = Q6_Vw_vsub_VwVw(sums, Q6_V_vsplat_R(added));
+
+    bias = Q6_Vw_vmpyi_VwRh(bias, (int32_t)(offset << 16 | offset));
+    bias = Q6_Vw_vadd_VwVw(bias, Q6_V_vsplat_R(terms->constant));
+    if (terms->bias != NULL) {
+        bias = Q6_Vw_vadd_VwVw(
+            bias, numbers_of(terms->bias, s->filters, first, lanes, numbers));
+    }
+    const int32_t filters = terms->one ? 1 : s->filters;
+    const int32_t at = terms->one ? filters : first;
+    const HVX_Vector multipliers =
+        numbers_of(terms->multipliers, filters, at, lanes, numbers);
+    const HVX_Vector shifts = numbers_of(terms->shifts, filters, at, lanes, numbers);
+    const ember_factors_hvx_t by = ember_factors_hvx(multipliers, shifts);
+    ember_hvx_store(numbers + BIAS, bias);
+    ember_hvx_store(numbers + MULTIPLIERS, by.multipliers);
+    ember_hvx_store(numbers + SHIFTS, by.shifts);
+    ember_hvx_store(numbers + HALVES, by.halves);
+    ember_hvx_store(numbers + WHOLE, by.whole);
+}
+
+ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
+                                       const ember_terms_hvx_t *terms, int32_t first,
+                                       const ember_panel_memory_hvx_t *memory) {
+    const int32_t left = s->filters * s->merged - first;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int32_t lanes = left < most ? left : most;
+    const int32_t vectors = (lanes + LANES - 1) / LANES;
+    const bool plain = is_plain(s);
+    const bool turned = is_turned(s);
+    const int32_t filter = plain ? s->filter : inner_of(s);
+    HVX_Vector sums[EMBER_PANEL_HVX] = {Q6_V_vzero(), Q6_V_vzero(), Q6_V_vzero(),
+                                        Q6_V_vzero()};
+    const int8_t *w = plain ? s->w + (ptrdiff_t)first * filter : memory->rows;
+
+    if (turned) {
+        pack_turned(s, memory->weights, vectors, first, lanes, sums);
+    } else if (!plain) {
+        make_rows(s, memory->rows, first, lanes);
+    }
+    for (int32_t v = 0; v < vectors; v++) {
+        const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
+        if (!turned) {
+            sums[v] = pack_lanes(memory, memory->weights + v, vectors, w, filter,
+                                 inner_of(s), some);
+        }
+        set_numbers(s, terms, first + v * LANES, some, sums[v],
+                    memory->numbers + v * EMBER_NUMBERS_HVX);
+        w += (ptrdiff_t)LANES * filter;
+    }
+    return (ember_panel_hvx_t){memory->weights, memory->numbers, vectors};
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of windows by a panel of filters. Contract: windows_hvx.h.
+#include "kernels/cortex_m/windows_hvx.h"
+
+enum { TILE = 4 }; // windows at a time
+enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
+
+// sums[p, v] += window p . filters of vector v.
+INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
+                     const HVX_Vector *weights, HVX_Vector *sums, int windows,
+                     int vectors) {
+    const int32_t step = s->step;
+
+    for (int32_t n = s->segments; n > 0; n--) {
+        const int8_t *at[TILE];
+        EMBER_HVX_UNROLL
+        for (int p = 0; p < windows; p++) {
+            at[p] = x + p * step;
+        }
+        for (int32_t left = s->segment; left > 0; left -= EMBER_STEP_HVX) {
+            EMBER_HVX_UNROLL
+            for (int v = 0; v < vectors; v++) {
+                const HVX_Vector first = ember_hvx_load(weights + v);
+                const HVX_Vector second = ember_hvx_load(weights + vectors + v);
+                EMBER_HVX_UNROLL
+                for (int p = 0; p < windows; p++) {
+                    const int64_t eight = ember_hvx_eight(at[p]);
+                    HVX_Vector *sum = &sums[p * vectors + v];
+                    *sum = Q6_Vw_vrmpyacc_VwVubRb(*sum, first, (int32_t)eight);
+                    *sum = Q6_Vw_vrmpyacc_VwVubRb(*sum, second, (int32_t)(eight >> 32));
+                }
+            }
+            EMBER_HVX_UNROLL
+            for (int p = 0; p < windows; p++) {
+                at[p] += EMBER_STEP_HVX;
+            }
+            weights += 2 * vectors;
+        }
+        x += s->pitch;
+    }
+}
+
+INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector *sums,
+                  int windows, int vectors) {
+    const HVX_Vector zero = Q6_V_vsplat_R(zero_point);
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
+        const ember_factors_hvx_t by = {
+            ember_hvx_load(numbers + MULTIPLIERS), ember_hvx_load(numbers + SHIFTS),
+            ember_hvx_load(numbers + HALVES), ember_hvx_load(numbers + WHOLE)};
+        EMBER_HVX_UNROLL
+        for (int p = 0; p < windows; p++) {
+            HVX_Vector *sum = &sums[p * vectors + v];
+            *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), zero);
+        }
+    }
+}
+
+// Stores bytes of `each` bytes a window, which are `step` apart in y.
+INLINE void store(const ember_results_hvx_t *to, int8_t *y, HVX_Vector bytes, int each,
+                  int windows) {
+    const HVX_Vector low = Q6_Vb_vsplat_R(to->limits.low);
+    const HVX_Vector high = Q6_Vb_vsplat_R(to->limits.high);
+
+    bytes = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high);
+    if (windows == 1 || to->step == each) {
+        ember_store_until_hvx(y, to->end, bytes);
+        return;
+    }
+    EMBER_HVX_UNROLL
+    for (int p = 0; p < windows; p++) {
+        ember_store_until_hvx(y, to->end, bytes);
+        bytes = Q6_V_vror_VR(bytes, each);
+        y += to->step;
+    }
+}
+
+INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
+                      int windows, int vectors) {
+    const HVX_Vector none = Q6_V_vzero();
+    const int each = vectors > 2 ? 1 : vectors == 2 ? 2 : 4; // windows of a vector
+
+    EMBER_HVX_UNROLL
+    for (int p = 0; p < windows; p += each) {
+        HVX_Vector four[4];
+        const int past = (p + each < windows ? p + each : windows) * vectors;
+        EMBER_HVX_UNROLL
+        for (int i = 0; i < 4; i++) {
+            four[i] = p * vectors + i < past ? sums[p * vectors + i] : none;
+        }
+        const HVX_Vector bytes = ember_bytes_hvx(four[0], four[1], four[2], four[3]);
+        store(to, y + p * to->step, bytes, 128 / each, windows < each ? windows : each);
+    }
+}
+
+INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
+                 const ember_results_hvx_t *to, const int8_t *x, const int32_t *firsts,
+                 int8_t *y, int windows, int vectors) {
+    HVX_Vector sums[TILE * EMBER_PANEL_HVX];
+
+    EMBER_HVX_UNROLL
+    for (int p = 0; p < windows; p++) {
+        const HVX_Vector first = Q6_V_vsplat_R(firsts[p * s->firsts_step]);
+        EMBER_HVX_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
+            sums[p * vectors + v] =
+                Q6_Vw_vadd_VwVw(ember_hvx_load(numbers + BIAS), first);
+        }
+    }
+    multiply(s, x, panel->weights, sums, windows, vectors);
+    scale(panel, to->zero_point, sums, windows, vectors);
+    store_all(to, y, sums, windows, vectors);
+}
+
+// A row of windows. What is left of it is done with the three windows before, unless it
+// is one.
+INLINE void row(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
+                const ember_results_hvx_t *to, const int8_t *x, const int32_t *firsts,
+                int8_t *y, int vectors) {
+    int32_t at = 0;
+
+    while (s->columns - at >= 2 && s->columns >= TILE) {
+        at = at < s->columns - TILE ? at : s->columns - TILE;
+        tile(s, panel, to, x + at * s->step, firsts + at * s->firsts_step,
+             y + at * to->step, TILE, vectors);
+        at += TILE;
+    }
+    for (; at < s->columns; at++) {
+        tile(s, panel, to, x + at * s->step, firsts + at * s->firsts_step,
+             y + at * to->step, 1, vectors);
+    }
+}
+
+#define ROWS(VECTORS)                                                                  \
+    static void rows_##VECTORS(const ember_windows_hvx_t *s,                           \
+                               const ember_panel_hvx_t *panel,                         \
+                               const ember_results_hvx_t *to) {                        \
+        for (int32_t i = 0; i < s->rows; i++) {                                        \
+            row(s, panel, to, s->x + i * s->row, s->firsts + i * s->firsts_row,        \
+                to->y + i * to->row, VECTORS);                                         \
+        }                                                                              \
+    }
+
+ROWS(1)
+ROWS(2)
+ROWS(3)
+ROWS(4)
+
+void ember_windows_hvx_run(const ember_windows_hvx_t *windows,
+                           const ember_panel_hvx_t *panel,
+                           const ember_results_hvx_t *results) {
+    switch (panel->vectors) {
+    case 1:
+        rows_1(windows, panel, results);
+        break;
+    case 2:
+        rows_2(windows, panel, results);
+        break;
+    case 3:
+        rows_3(windows, panel, results);
+        break;
+    default:
+        rows_4(windows, panel, results);
+        break;
+    }
+}

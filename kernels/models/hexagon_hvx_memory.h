@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model of Hexagon's vectors: from and to memory. Included by hexagon_hvx.h.
+#ifndef EMBER_MODELS_HEXAGON_HVX_MEMORY_H
+#define EMBER_MODELS_HEXAGON_HVX_MEMORY_H
+
+static inline HVX_Vector ember_hvx_load_any(const void *from) {
+    HVX_Vector x;
+    memcpy(&x, from, sizeof(x));
+    return x;
+}
+
+static inline void ember_hvx_store_any(void *to, HVX_Vector x) {
+    memcpy(to, &x, sizeof(x));
+}
+
+// The core ignores the lower bits of these addresses.
+static inline HVX_Vector ember_hvx_load(const void *from) {
+    return *(const HVX_Vector *)from;
+}
+
+static inline void ember_hvx_store(void *to, HVX_Vector x) {
+    *(HVX_Vector *)to = x;
+}
+
+static inline HVX_Vector ember_hvx_load_part(const void *from, int32_t count) {
+    HVX_Vector x;
+    memset(&x, 0x5a, sizeof(x));
+    memcpy(&x, from, (size_t)count);
+    return x;
+}
+
+static inline void ember_hvx_store_part(void *to, HVX_Vector x, int32_t count) {
+    memcpy(to, &x, (size_t)count);
+}
+
+static inline int64_t ember_hvx_eight(const int8_t *from) {
+    int64_t x;
+    memcpy(&x, __builtin_assume_aligned(from, 8), sizeof(x));
+    return x;
+}
+
+#endif // EMBER_MODELS_HEXAGON_HVX_MEMORY_H

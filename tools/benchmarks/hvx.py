@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What int8 takes on Hexagon in packets: single layers, and the committed small models.
+
+The results of layers are compared with those of the portable kernels, on this computer,
+bit by bit. What got worse names the layer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import hvx_layers, int8
+from ember import build, paths
+from ember.cases import inputs
+from ember.errors import SdkError
+from ember.run import profile, run
+
+BOARD = "hexagon-v68"
+LIMIT = 1.02
+_BASELINE = Path(__file__).with_name("hvx.json")
+_SEED = 11
+
+
+@dataclass(frozen=True)
+class Cost:
+    name: str
+    macs: int
+    packets: int
+
+    @property
+    def each(self) -> float:
+        """Multiplications per packet."""
+        return self.macs / self.packets
+
+
+def measure(folder: Path) -> list[Cost]:
+    """Every layer, then the small models."""
+    layers = [_layer(layer, folder) for layer in hvx_layers.LAYERS]
+    return [*layers, *(_model(name, folder) for name in int8.SMALL)]
+
+
+def _layer(layer: hvx_layers.Layer, folder: Path) -> Cost:
+    path = folder / f"{layer.title.replace(' ', '_').replace('>', '')}.pte"
+    path.write_bytes(hvx_layers.written(layer))
+    logs = [_run(path, board, folder) for board in (BOARD, "host")]
+    if logs[0].outputs != logs[1].outputs:
+        raise SdkError(f"{layer.title}: {BOARD} gives other bits than host")
+    return Cost(layer.title, layer.macs, logs[0].execute or 0)
+
+
+def _run(path: Path, board: str, folder: Path) -> run.RunLog:
+    built = build.build(path, board, out=folder / f"{path.stem}_{board}")
+    method = built.methods[0]
+    random = np.random.default_rng(_SEED)
+    given = [
+        random.integers(-128, 128, value.sizes, np.int8)
+        for value in method.input_values
+    ]
+    return run.run(built, inputs.lay_out(method, given))
+
+
+def _model(name: str, folder: Path) -> Cost:
+    """A model exported for Cortex-M4, whose padding of channels is its own."""
+    case = paths.root() / "tests" / "cases" / f"int8_{name}_small_m4"
+    built = build.build(case, BOARD, out=folder / name)
+    given = inputs.of_case(case, None)
+    method = built.methods[0]
+    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
+    found = profile.of_run(run.run(built, laid_out))
+    macs = sum(row.macs for row in found.operators)
+    return Cost(f"{name}_small", macs, found.execute)
+
+
+def write_baseline(costs: Iterable[Cost]) -> None:
+    rows = [asdict(cost) for cost in costs]
+    _BASELINE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+def baseline() -> list[Cost]:
+    rows = json.loads(_BASELINE.read_text(encoding="utf-8"))
+    return [Cost(**row) for row in rows]
+
+
+def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
+    """A sentence for each figure that is more than 2 % above the baseline."""
+    old = {cost.name: cost.packets for cost in before}
+    return [
+        f"{cost.name} on Hexagon takes {cost.packets:,} packets, was {old[cost.name]:,}"
+        for cost in costs
+        if cost.packets > old.get(cost.name, cost.packets) * LIMIT
+    ]
