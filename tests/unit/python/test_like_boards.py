@@ -258,7 +258,12 @@ def test_a_core_in_the_boards_file(tmp_path):
 def test_flags_of_a_known_core(tmp_path):
     flags = "-mcpu=cortex-m33+nofp -mfloat-abi=soft"
     given = {"cpu": "cortex-m33", "core": {"flags": flags}}
-    assert boards.read(mine(tmp_path, **given, **WHOLE)).core.flags == flags
+    board = boards.read(mine(tmp_path, **given, **WHOLE))
+    assert (board.core.flags, board.isa) == (
+        flags,
+        ("dsp",),
+    )  # no FPU, no variants for it
+    assert boards.load("mps2-an505").isa == ("fpu", "dsp")
 
 
 def test_a_core_in_the_chips_file(tmp_path):
