@@ -90,8 +90,7 @@ def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
     """A sentence for each figure that is more than 2 % above the baseline."""
     old = {cost.name: cost.packets for cost in before}
     return [
-        f"{cost.name} on Hexagon takes {cost.packets:,} packets, was "
-        f"{old[cost.name]:,}"
+        f"{cost.name} on Hexagon takes {cost.packets:,} packets, was {old[cost.name]:,}"
         for cost in costs
         if cost.packets > old.get(cost.name, cost.packets) * LIMIT
     ]

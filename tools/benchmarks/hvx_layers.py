@@ -160,8 +160,10 @@ def _shift(products: int) -> int:
 
 def _linear(writer: _Writer, layer: Linear) -> tuple[list[int], int]:
     x = writer.planned(DType.INT8, (layer.rows, layer.inner))
-    by = [writer.add(types.IntList(tuple(writer.numbers(item))))
-          for item in (1_500_000_000, _shift(layer.inner))]
+    by = [
+        writer.add(types.IntList(tuple(writer.numbers(item))))
+        for item in (1_500_000_000, _shift(layer.inner))
+    ]
     args = [
         x,
         writer.int8(layer.columns, layer.inner),

@@ -26,7 +26,9 @@ class Isa:
     def needs_target_options(self) -> bool:
         """Whether the options of the core do not allow its instructions."""
         words = " ".join(self.options.values()).split()
-        return any(word.startswith(("{core}", "-mcpu", "-march", "-mhvx")) for word in words)
+        return any(
+            word.startswith(("{core}", "-mcpu", "-march", "-mhvx")) for word in words
+        )
 
     def is_for_any_core(self, toolchain: str) -> bool:
         """Whether the toolchain's options allow the instructions on whatever core."""

@@ -170,7 +170,11 @@ def test_a_fault_ends_in_one_sentence(probe, target, job):
     bare, sanitized = FAULTS[job]
     if boards.load(target[0]).cpu == "cortex-m0" and job != "overflow":
         bare = f"HardFault (this core does not report its cause) in {job}"
-    said = sanitized if target[0] in ("host-asan", "host-dsp", "host-mve") else bare
+    said = (
+        sanitized
+        if target[0] in ("host-asan", "host-dsp", "host-hvx", "host-mve")
+        else bare
+    )
     assert result.fault is not None
     assert result.fault.startswith(f"fault on {target[0]}: ")
     assert said in result.fault

@@ -178,7 +178,7 @@ def test_cores_with_other_flags_do_not_share() -> None:
 
 def test_boards_with_models_of_instructions_share() -> None:
     """They compile all variants; which of them run is chosen by the board."""
-    names = ("host-asan", "host-dsp", "host-mve")
+    names = ("host-asan", "host-dsp", "host-hvx", "host-mve")
     made = {build_tree.Config(boards.load(name), "host", True).folder for name in names}
     assert len(made) == 1
 
