@@ -92,8 +92,7 @@ INLINE void interleave(HVX_Vector a, HVX_Vector b, HVX_Vector c, HVX_Vector d,
                        int8_t *words) {
     const HVX_VectorPair first = Q6_W_vshuff_VVR(b, a, -1);
     const HVX_VectorPair second = Q6_W_vshuff_VVR(d, c, -1);
-    const HVX_VectorPair low =
-        Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
+    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
     const HVX_VectorPair high =
         Q6_W_vshuff_VVR(Q6_V_hi_W(second), Q6_V_hi_W(first), -2);
     ember_hvx_store_any(words, Q6_V_lo_W(low));
@@ -178,8 +177,8 @@ static void finish_numbers(const ember_depthwise_hvx_t *s, const HVX_Vector *wei
         HVX_Vector *own = numbers + i * NUMBERS;
         HVX_Vector sum = Q6_V_vzero();
         for (int32_t tap = 0; tap < taps; tap++) {
-            sum = Q6_Vw_vrmpyacc_VwVbVb(
-                sum, ember_hvx_load(weights + tap * count + i), ones);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load(weights + tap * count + i),
+                                        ones);
         }
         sum = Q6_Vw_vmpyi_VwRh(sum, (int32_t)(offset << 16 | offset));
         if (s->conv.scales.bias != NULL) {
@@ -251,8 +250,8 @@ static int32_t limited(int32_t value, int32_t most) {
     return value > most ? most : value;
 }
 
-// A row of the image to the parts of a row: of each `stride`-th column, from `first` on,
-// with padding before and behind.
+// A row of the image to the parts of a row: of each `stride`-th column, from `first`
+// on, with padding before and behind.
 static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t first,
                         int8_t *to) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
@@ -261,15 +260,16 @@ static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t
     const int32_t stride = w->stride;
     const int8_t *end = x + (ptrdiff_t)w->in * channels;
     // Columns of the part are at first - padding + i * stride in the image.
-    const int32_t before = limited((w->padding - first + stride - 1) / stride,
-                                   s->columns);
-    const int32_t past = limited((w->in + w->padding - first + stride - 1) / stride,
-                                 s->columns);
+    const int32_t before =
+        limited((w->padding - first + stride - 1) / stride, s->columns);
+    const int32_t past =
+        limited((w->in + w->padding - first + stride - 1) / stride, s->columns);
     const int32_t count = past > before ? past - before : 0;
     const int32_t at = before * stride + first - w->padding;
 
     to = fill(to, with, before * channels);
-    to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
+    to =
+        copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
     return fill(to, with, (s->columns - before - count) * channels);
 }
 
@@ -285,8 +285,8 @@ static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to)
     }
 }
 
-// The rows of an image; with a stride of 1, which reads them where they are, only one of
-// what stands around it.
+// The rows of an image; with a stride of 1, which reads them where they are, only one
+// of what stands around it.
 static void set_image(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
     const ptrdiff_t pitch = (ptrdiff_t)s->conv.width.in * s->conv.channels;
@@ -309,7 +309,7 @@ typedef struct row {
     const int8_t *words;
     const int32_t *offsets; // bytes, of each tap
     int32_t taps;
-    int32_t next;       // bytes from the weights of a tap to the next's
+    int32_t next; // bytes from the weights of a tap to the next's
     HVX_Vector zero_point;
     HVX_Vector low;
     HVX_Vector high;
@@ -367,8 +367,8 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
             HVX_Vector sum = Q6_Vw_vrmpyacc_VwVbVb(bias, x[n], first);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
-            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors),
-                                                 row->zero_point);
+            sums[n * FOUR + v] =
+                Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors), row->zero_point);
         }
     }
     store_blocks(row, sums, y, step, 4);
@@ -397,8 +397,8 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
             EMBER_HVX_UNROLL
             for (int n = 0; n < blocks; n++) {
                 const int8_t *at = from + n * step * WORD + v * EMBER_HVX;
-                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(
-                    sums[n * FOUR + v], ember_hvx_load_any(at), w);
+                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v],
+                                                           ember_hvx_load_any(at), w);
             }
         }
         weights += row->next;
