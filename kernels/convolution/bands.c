@@ -23,7 +23,8 @@ static bool set_band(ember_conv_bands_t *s) {
     return true;
 }
 
-ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *s, ember_node_t *node) {
+ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *s, ember_node_t *node,
+                                        ember_bands_turn_fn turn) {
     ember_conv_t conv;
     const ember_status_t status = ember_conv_args(&conv, node);
 
@@ -43,6 +44,10 @@ ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *s, ember_node_t *nod
     s->filters = conv.filters;
     s->height = ember_axis_of(&conv, 1);
     s->width = ember_axis_of(&conv, 2);
+    if (turn != NULL && turn(&s->height, &s->width)) {
+        s->height = ember_axis_of(&conv, 2);
+        s->width = ember_axis_of(&conv, 1);
+    }
     if (!set_band(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: scratch");
     }

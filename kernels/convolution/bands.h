@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A convolution of float32 with one input channel per group, contiguous planes.
 //
-// A band of rows of one channel is copied to scratch with zeros around it; then outputs
-// of a row are summed, whatever the edges. Sums begin with the bias; infinite weights
-// that fall on padding make NaN.
+// A band of rows of one channel, or of columns where a variant prefers so, is copied to
+// scratch with zeros around it; then outputs of a row are summed, whatever the edges.
+// Sums begin with the bias; infinite weights that fall on padding make NaN.
 #ifndef EMBER_KERNELS_CONVOLUTION_BANDS_H
 #define EMBER_KERNELS_CONVOLUTION_BANDS_H
 
@@ -25,13 +25,18 @@ typedef struct ember_conv_bands {
     int32_t batches, groups, filters;
     int32_t rows; // of outputs that one band is for, at most
     int32_t pitch;
-    ember_axis_t height;
+    ember_axis_t height; // the other way round where the image is turned
     ember_axis_t width;
 } ember_conv_bands_t;
 
-// UNSUPPORTED when the convolution is not of that kind.
+// Whether rows should run along the height of the image.
+typedef bool (*ember_bands_turn_fn)(const ember_axis_t *height,
+                                    const ember_axis_t *width);
+
+// UNSUPPORTED when the convolution is not of that kind. `turn` may be NULL.
 EMBER_MUST_USE ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *bands,
-                                                       ember_node_t *node);
+                                                       ember_node_t *node,
+                                                       ember_bands_turn_fn turn);
 
 // Computes one row of outputs at `y`; `from` is its first element in the band.
 typedef void (*ember_bands_row_fn)(const ember_conv_bands_t *bands, const float *from,
@@ -61,7 +66,7 @@ EMBER_BANDS_INLINE void ember_bands_run_band(const ember_conv_bands_t *s,
     for (; rows > 0; rows--) {
         row(s, from, w, bias, y);
         from += (ptrdiff_t)s->height.stride * s->pitch;
-        y += s->width.out;
+        y += s->height.y_step;
     }
 }
 
@@ -76,7 +81,8 @@ EMBER_BANDS_INLINE void ember_bands_fill(const ember_conv_bands_t *s,
 
     for (int32_t left = ember_bands_rows_under(&s->height, rows); left > 0; left--) {
         if (at >= 0 && at < s->height.in) {
-            parts->copy(line, to + s->width.padding, x + (ptrdiff_t)at * s->width.in);
+            parts->copy(line, to + s->width.padding,
+                        x + (ptrdiff_t)at * s->height.x_step);
         } else {
             parts->zeros(to, s->pitch);
         }
@@ -100,7 +106,8 @@ EMBER_BANDS_INLINE void ember_bands_run_plane(const ember_conv_bands_t *s,
         for (int32_t f = 0; f < s->filters; f++) {
             const float bias = s->bias == NULL ? 0.0f : s->bias[filter + f];
             ember_bands_run_band(s, parts->row, s->w + (filter + f) * taps, bias,
-                                 y + f * plane + (ptrdiff_t)first * s->width.out, rows);
+                                 y + f * plane + (ptrdiff_t)first * s->height.y_step,
+                                 rows);
         }
     }
 }
@@ -113,7 +120,7 @@ EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
     // What a row of the band has of the image; columns beside it are cleared once.
     const int32_t room = s->pitch - s->width.padding;
     const int32_t count = room < s->width.in ? room : s->width.in;
-    const ember_line_t line = {.count = count, .stride = 1};
+    const ember_line_t line = {.count = count, .stride = s->width.x_step};
 
     parts->zeros(s->band, ember_bands_rows_under(&s->height, s->rows) * s->pitch);
     for (int32_t n = 0; n < s->batches; n++) {

@@ -89,7 +89,7 @@ INLINE void run_row(const ember_conv_bands_t *s, const float *from, const float 
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_conv_bands_prepare(state, node);
+    return ember_conv_bands_prepare(state, node, NULL);
 }
 
 static int32_t run(void *state) {

@@ -14,10 +14,12 @@ FUZZ = Path(__file__).parent
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "count", [25_000, pytest.param(100_000, marks=pytest.mark.long)]
+    ("count", "variants"),
+    [(25_000, 3), pytest.param(100_000, 12, marks=pytest.mark.long)],
 )
-def test_mutants_make_no_report(count: int) -> None:
+def test_mutants_make_no_report(count: int, variants: int) -> None:
     command = [sys.executable, str(FUZZ / "run.py"), "--mutations", str(count)]
+    command += ["--variants", str(variants)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -94,7 +94,7 @@ def check_code(options: Options) -> None:
 
 def library_board(board: Board) -> Board:
     """The board as a project with its own linker script sees it: one memory for
-    constants, one for data, and the instruction sets that all its files may use."""
+    constants, one for data, and the instruction sets that all its files may use, also without FPU."""
     if board.pointer_bytes != 4 or (not board.has_script and board.port != "library"):
         raise SdkError(
             f"sources are for 32-bit cores, which {board.name} does not have",
@@ -109,7 +109,11 @@ def library_board(board: Board) -> Board:
         holds = (*memories[name].holds, *roles)
         memories[name] = memories[name].model_copy(update={"holds": holds})
     known = isa.load()
-    sets = tuple(name for name in board.isa if not known[name].needs_target_options)
+    sets = tuple(
+        name
+        for name in board.isa
+        if not (known[name].needs_target_options or known[name].needs_fpu)
+    )
     update = {"port": "library", "isa": sets, "memories": tuple(memories.values())}
     return board.model_copy(update=update)
 

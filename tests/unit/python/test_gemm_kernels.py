@@ -13,7 +13,8 @@ import pytest
 
 from ember import paths
 
-VARIANTS = ("", "_mve", "_neon")
+VARIANTS = ("", "_fpu", "_mve", "_neon")
+EXACT = ("fpu",)  # the bits of the portable one
 GUARD = 77.0
 
 
@@ -41,8 +42,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(made))
 
 
-def address(array: np.ndarray | None, skipped: int = 0) -> int | None:
-    return None if array is None else array.ctypes.data + 4 * skipped
+def address(array: np.ndarray | None) -> int | None:
+    return None if array is None else int(array.ctypes.data)
 
 
 def check(library: ctypes.CDLL, name: str, sizes: tuple[int, int, int]) -> None:
@@ -69,6 +70,12 @@ def check(library: ctypes.CDLL, name: str, sizes: tuple[int, int, int]) -> None:
         beta,
     )
     library[f"ember_gemm_f32_{name}"](ctypes.byref(gemm))
+    form, *variant = name.split("_")
+    if variant and variant[0] in EXACT:
+        portable = np.full_like(c, GUARD)
+        gemm.c = address(portable)
+        library[f"ember_gemm_f32_{form}"](ctypes.byref(gemm))
+        assert np.array_equal(c.view(np.uint32), portable.view(np.uint32)), sizes
     left, right = a[:, :inner].astype(np.float64), b[:, :length].astype(np.float64)
     right = right if by_rows else right.T
     more = 0.0 if bias is None else beta * bias.astype(np.float64)
