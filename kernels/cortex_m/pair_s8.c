@@ -6,6 +6,8 @@
 
 enum { OPERANDS = 3, COLUMNS = OPERANDS + 1 }; // of a walk's table: size, y, a, b
 
+_Static_assert(EMBER_WALK_ITEMS(OPERANDS) >= EMBER_MAX_RANK, "it holds a shape, too");
+
 static bool all_s8(const ember_tensor_t *const *tensors) {
     return tensors[0]->dtype == EMBER_S8 && tensors[1]->dtype == EMBER_S8 &&
            tensors[2]->dtype == EMBER_S8;
@@ -28,7 +30,7 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
     ember_tensor_t tensors[OPERANDS];
     const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
     int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
-    int32_t sizes[EMBER_MAX_RANK];
+    int32_t *sizes = table; // until the walk is made
     uint32_t rank = 0;
     const uint32_t count = ember_node_arg_count(node);
 

@@ -19,6 +19,10 @@ static bool cut(const ember_bytes_t *whole, size_t at, size_t size,
     return true;
 }
 
+static size_t flat_size(const uint8_t *table, uint32_t offset) {
+    return offset != 0 ? ember_flat_size(table + offset) : 0;
+}
+
 // True when the header, `length` bytes from HEADER_AT, has the u64 at `at`.
 static bool has_field(uint32_t length, uint32_t at) {
     return length >= at + 8 - HEADER_AT;
@@ -51,14 +55,16 @@ static bool cut_parts(const ember_container_t *kind, const ember_bytes_t *file,
 
 bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes_t *all,
                       uint32_t index, ember_bytes_t *segment) {
-    ember_field_t fields[2];
     *segment = (ember_bytes_t){NULL, 0};
-    if (index >= vector_count(list)) {
+    const uint8_t *table =
+        index < vector_count(list) ? ember_flat_item(flat, list, index) : NULL;
+    if (table == NULL) {
         return false;
     }
-    ember_flat_read(flat, ember_flat_item(flat, list, index), SEGMENT_FIELDS, fields);
-    return cut(all, ember_flat_size(fields[SEGMENT_OFFSET].at),
-               ember_flat_size(fields[SEGMENT_SIZE].at), segment);
+    const uint16_t *at =
+        flat_layout(flat, table, SEGMENT_FIELDS, flat->layouts[LAYOUT_SEGMENT]);
+    return cut(all, flat_size(table, at[SEGMENT_OFFSET]),
+               flat_size(table, at[SEGMENT_SIZE]), segment);
 }
 
 static bool check_segments(ember_flat_t *flat, ember_vector_t list,
@@ -75,20 +81,25 @@ static bool check_segments(ember_flat_t *flat, ember_vector_t list,
 // Whether all named data lies in a segment; and whether its keys rise.
 static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segments,
                         bool *sorted) {
-    ember_field_t last = {0};
-    ember_field_t entry[2];
+    ember_layout_t layouts[2] = {{0}, {0}};
+    ember_vector_t last = NULL;
     *sorted = true;
     for (uint32_t i = 0; i < vector_count(named); i++) {
-        ember_flat_read(flat, ember_flat_item(flat, named, i), NAMED_FIELDS, entry);
-        if (entry[NAMED_SEGMENT].number >= segments) {
+        const uint8_t *entry = ember_flat_item(flat, named, i);
+        if (entry == NULL) {
             return false;
         }
-        const ember_vector_t key = entry[NAMED_KEY].at;
-        if (i > 0 &&
-            ember_flat_compare(last.at, vector_items(key), vector_count(key)) >= 0) {
+        const uint16_t *at = flat_layout(flat, entry, NAMED_FIELDS, layouts);
+        const ember_vector_t key =
+            ember_flat_vector(flat, entry, at[NAMED_KEY], FLAT_VEC1);
+        if (flat_u32(entry, at[NAMED_SEGMENT]) >= segments) {
+            return false;
+        }
+        if (last != NULL &&
+            ember_flat_compare(last, vector_items(key), vector_count(key)) >= 0) {
             *sorted = false;
         }
-        last = entry[NAMED_KEY];
+        last = key;
     }
     return flat->status == EMBER_OK;
 }

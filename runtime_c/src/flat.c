@@ -26,7 +26,11 @@ const uint8_t *ember_flat_malformed(ember_flat_t *flat) {
 
 void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
                       ember_error_t *err) {
-    memset(flat, 0, sizeof(*flat));
+    for (uint32_t i = 0; i < EMBER_LAYOUTS; i++) { // of none, that has no fields
+        flat->layouts[i][0].vtable = flat->layouts[i][1].vtable = 0;
+        flat->layouts[i][0].size = flat->layouts[i][1].size = 0;
+    }
+    flat->status = EMBER_OK;
     flat->begin = bytes->data;
     flat->last = bytes->data;
     flat->err = err;

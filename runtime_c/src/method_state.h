@@ -105,7 +105,7 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
-enum { RECENT_TENSORS = 8 };
+enum { RECENT_TENSORS = 4 };
 
 typedef struct ember_recent {
     uint32_t index; // of the value; its last bits are the place in an array

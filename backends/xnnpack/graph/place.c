@@ -6,8 +6,8 @@
 enum { MOST_TRIES = 64 }; // places that are looked at for a value
 #define NONE UINT32_MAX
 
-// The values that need a place are a chain: `argument`, which they lack, is the index
-// of the next.
+// The values that need a place, by decreasing size: a chain in which `argument`, which
+// they lack, is the index of the next.
 typedef struct chain {
     ember_xnn_value_t *values;
     uint32_t first;
@@ -27,40 +27,35 @@ static bool precedes(const ember_xnn_value_t *value, const ember_xnn_value_t *ot
            (value->bytes == other->bytes && value < other);
 }
 
+static void insert(chain_t *chain, uint32_t index) {
+    uint32_t *next = &chain->first;
+    while (*next != NONE && precedes(&chain->values[*next], &chain->values[index])) {
+        next = &chain->values[*next].argument;
+    }
+    chain->values[index].argument = *next;
+    *next = index;
+}
+
 static chain_t chain_of(const ember_xnn_graph_t *graph) {
     chain_t chain = {graph->values, NONE};
-    for (uint32_t i = graph->value_count; i-- > 0;) {
+    for (uint32_t i = 0; i < graph->value_count; i++) {
         if (needs_place(&graph->values[i])) {
-            graph->values[i].argument = chain.first;
-            chain.first = i;
+            insert(&chain, i);
         }
     }
     return chain;
 }
 
-// The placed value that keeps `value` from lying at `offset`, and ends last.
+// The last of the placed values that keep `value` from lying at `offset`.
 static const ember_xnn_value_t *
 obstacle(const chain_t *chain, const ember_xnn_value_t *value, uint32_t offset) {
     const ember_xnn_value_t *found = NULL;
-    for (uint32_t i = chain->first; i != NONE; i = chain->values[i].argument) {
-        const ember_xnn_value_t *other = &chain->values[i];
-        if (precedes(other, value) && other->first <= value->last &&
+    const ember_xnn_value_t *other = &chain->values[chain->first];
+    for (; other != value; other = &chain->values[other->argument]) {
+        if ((found == NULL || other > found) && other->first <= value->last &&
             value->first <= other->last && offset < other->offset + other->capacity &&
             other->offset < offset + value->capacity) {
             found = other;
-        }
-    }
-    return found;
-}
-
-static ember_xnn_value_t *next_largest(const chain_t *chain,
-                                       const ember_xnn_value_t *after) {
-    ember_xnn_value_t *found = NULL;
-    for (uint32_t i = chain->first; i != NONE; i = chain->values[i].argument) {
-        ember_xnn_value_t *value = &chain->values[i];
-        if ((after == NULL || precedes(after, value)) &&
-            (found == NULL || precedes(value, found))) {
-            found = value;
         }
     }
     return found;
@@ -82,9 +77,9 @@ static uint32_t find_offset(const ember_xnn_graph_t *graph, const chain_t *chain
 
 bool ember_xnn_place(ember_xnn_graph_t *graph) {
     const chain_t chain = chain_of(graph);
-    ember_xnn_value_t *value = NULL;
     uint32_t work = 0;
-    while ((value = next_largest(&chain, value)) != NULL) {
+    for (uint32_t i = chain.first; i != NONE; i = chain.values[i].argument) {
+        ember_xnn_value_t *value = &chain.values[i];
         value->capacity = align_up(value->bytes);
         value->offset = find_offset(graph, &chain, value);
         const uint32_t end = value->offset + value->capacity;

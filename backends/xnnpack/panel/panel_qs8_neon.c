@@ -3,6 +3,8 @@
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel.h"
 
+#include <string.h>
+
 // Whether all scales are positive and finite. They rise with those of the weights, so
 // it is enough to look at the least and the largest of these, by their bits: those of
 // negative numbers and NaN are larger than all others.
@@ -13,7 +15,8 @@ static bool has_plain_scales(const ember_xnn_node_t *node, uint32_t columns) {
     uint32_t least = 0, most = 0;
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t i = 0; count > 1 && i < count; i++, bits += sizeof(float)) {
-        const uint32_t own = load_u32(bits);
+        uint32_t own;
+        memcpy(&own, bits, sizeof(own));
         if (own < low) {
             low = own;
             least = i;

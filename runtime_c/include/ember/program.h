@@ -37,7 +37,7 @@ typedef struct ember_layout {
     uint16_t offsets[9]; // of fields in the table; 0: absent
 } ember_layout_t;
 
-enum { EMBER_LAYOUTS = 6 };
+enum { EMBER_LAYOUTS = 7 };
 
 typedef struct ember_flat {
     const uint8_t *begin;
