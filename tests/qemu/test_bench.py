@@ -154,6 +154,7 @@ def test_more_cycles_with_as_many_instructions_are_worse():
 # ---- Hexagon -------------------------------------------------------------------------
 
 
+@pytest.mark.long  # builds 21 programs, most of them for two boards
 def test_hexagon_is_no_worse_than_its_baseline():
     done = bench("hvx", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
