@@ -1,8 +1,9 @@
 # For developers of Ember. Users install the package and run `ember`.
 PYTHON := .venv/bin/python
 # Tests of one file share what they compile, so a file stays in one process; the order
-# is that of tests/conftest.py.
-PYTEST := $(PYTHON) -m pytest -n auto --dist loadfile --no-loadscope-reorder
+# is that of tests/conftest.py. One process more than processors: some wait.
+PYTEST := $(PYTHON) -m pytest -n $(shell expr $$(nproc) + 1) --dist loadfile \
+	--no-loadscope-reorder
 
 # Tests start hundreds of Pythons: none shall compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE

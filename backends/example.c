@@ -82,6 +82,7 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     if (!read_blob(info, example)) {
         return bad(info);
     }
+    ember_delegate_work(info, example->n);
     *handle = example;
     return EMBER_OK;
 }

@@ -25,14 +25,26 @@ TOOLS = (
 
 pytest_plugins = ["cpu_times"]
 
+# What takes longest, by --cpu-times. The first three need few libraries in common, so
+# that processes do not wait for each other's compilers.
+LONGEST = ("cases_on_boards", "platformio", "emulator", "linux", "transport")
+LONGEST += ("certificate", "estimate", "selective_build", "cmake", "applications")
+LONGEST += ("prepared", "flashing", "fuzz", "writing", "hostile_inputs")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with most slow tests first, and those on boards before, so that what ends
-    last is short."""
+    """The longest files first, then those with most slow tests, those on boards before,
+    so that what ends last is short."""
     slow = [one for one in items if one.get_closest_marker("slow")]
     every = Counter(one.path for one in slow)
     on_boards = Counter(one.path for one in slow if one.get_closest_marker("qemu"))
-    items.sort(key=lambda one: (-on_boards[one.path], -every[one.path]))
+    places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
+
+    def key(one: pytest.Item) -> tuple[int, int, int]:
+        place = places.get(one.path.stem, len(places))
+        return place, -on_boards[one.path], -every[one.path]
+
+    items.sort(key=key)
 
 
 Environment = Callable[[str, Sequence[str]], Path]

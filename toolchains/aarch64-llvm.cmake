@@ -6,6 +6,7 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(EMBER_PORTS a64 linux_user)
 
 ember_find_tool(CMAKE_C_COMPILER clang-19 clang-19)
 set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})

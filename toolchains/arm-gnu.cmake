@@ -4,6 +4,7 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(EMBER_PORTS cortexm)
 
 ember_find_tool(CMAKE_C_COMPILER arm-none-eabi-gcc gcc-arm-none-eabi)
 set(CMAKE_ASM_COMPILER ${CMAKE_C_COMPILER})

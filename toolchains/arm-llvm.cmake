@@ -6,6 +6,7 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR arm)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(EMBER_PORTS cortexm)
 include(${CMAKE_CURRENT_LIST_DIR}/newlib.cmake)
 
 ember_find_tool(CMAKE_C_COMPILER clang-19 clang-19)

@@ -5,6 +5,7 @@
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_SYSTEM_PROCESSOR hexagon)
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(EMBER_PORTS linux_user)
 
 ember_find_tool(CMAKE_C_COMPILER clang-19 clang-19)
 ember_find_tool(EMBER_LLD ld.lld-19 lld-19)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The computer that runs the SDK. EMBER_SANITIZE is a list for -fsanitize=.
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
+set(EMBER_PORTS host)
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_SANITIZE)
 set(EMBER_MODELS ON)
 

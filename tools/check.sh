@@ -25,7 +25,7 @@ types() {
 }
 
 pytest() {
-    python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder "$@"
+    python -m pytest -q -n $(($(nproc) + 1)) --dist loadfile --no-loadscope-reorder "$@"
 }
 
 tests() {

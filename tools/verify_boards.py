@@ -34,6 +34,7 @@ BOARDS = (
     "host-dsp",
     "host-hvx",
     "host-mve",
+    "host-neon",
     "qemu-a64-sme",
     "hexagon-v68",
 )

@@ -185,6 +185,7 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
                    ember_tensor_is_contiguous(&y);
     conv->channels_last =
         is_channels_last(x) && is_channels_last(w) && is_channels_last(&y);
+    ember_conv_work(conv, node, y.numel);
     if (y.numel == 0) { // nothing to do, whichever size is 0
         conv->batches = 0;
     }
@@ -242,7 +243,18 @@ ember_status_t ember_conv_geometry(ember_conv_t *conv, ember_node_t *node,
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "convolution: sizes or parameters do not fit");
     }
+    if (w->numel == 0) {
+        memset(conv->kernel, 0, sizeof(conv->kernel));
+    }
     return EMBER_OK;
+}
+
+void ember_conv_work(const ember_conv_t *conv, ember_node_t *node, uint32_t outputs) {
+    uint32_t taps = (uint32_t)conv->channels;
+    for (uint32_t d = 0; d < EMBER_CONV_DIMS; d++) {
+        taps *= (uint32_t)conv->kernel[d]; // elements of the weight, at most
+    }
+    ember_node_work(node, outputs, taps);
 }
 
 ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {

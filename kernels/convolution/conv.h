@@ -32,7 +32,7 @@ typedef struct ember_conv {
     int32_t w_group;  // bytes from one group's weights to the next's
     int32_t in[EMBER_CONV_DIMS];
     int32_t out[EMBER_CONV_DIMS];
-    int32_t kernel[EMBER_CONV_DIMS];
+    int32_t kernel[EMBER_CONV_DIMS]; // no taps where the weight has no elements
     int32_t stride[EMBER_CONV_DIMS];
     int32_t padding[EMBER_CONV_DIMS];
     int32_t dilation[EMBER_CONV_DIMS];
@@ -45,6 +45,9 @@ typedef struct ember_conv {
 
 // Reads and checks the call's arguments and sets the shape of its output.
 EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
+
+// Adds the products of `outputs` elements of the output to the work of the node.
+void ember_conv_work(const ember_conv_t *conv, ember_node_t *node, uint32_t outputs);
 
 // Whether it is of float32, not transposed, of one or two dimensions, and has channels.
 bool ember_conv_is_2d_f32(const ember_conv_t *conv);

@@ -6,21 +6,7 @@
 #include <arm_mve.h>
 #include <stddef.h>
 
-#include "kernels/convolution/axis.h"
-
-// What lies under one tap of neighbouring outputs: zeros, elements `stride` apart from
-// `first` on, zeros.
-typedef struct ember_line {
-    int32_t before; // elements, as all here
-    int32_t count;
-    int32_t after;
-    int32_t first;
-    int32_t stride;
-} ember_line_t;
-
-// Tap `tap` of the outputs [at, at + outputs) along `axis`.
-ember_line_t ember_line(const ember_axis_t *axis, int32_t at, int32_t tap,
-                        int32_t outputs);
+#include "kernels/convolution/lines.h"
 
 enum { EMBER_LINE_LANES = 4 };
 

@@ -8,193 +8,224 @@
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, MOST = 1 << 15 }; // elements
 
-// Runs of elements that become words of a column, their offset added.
+// The column of output (y, x).
 typedef struct {
-    const int8_t *from;
-    ptrdiff_t pitch; // to the next run
-    uint32_t *to;
-    ptrdiff_t step; // in words
-    int32_t fours;
-    int32_t count;
-    uint32_t offset;
+    const int8_t *from; // what is under tap (0, 0), maybe beside the image
+    int32_t y, x;
+} column_t;
+
+// The elements under the taps, in runs that lie side by side.
+typedef struct {
+    int32_t length; // elements of a run
+    int32_t across; // runs of a row
+    int32_t step;   // to the next one
+    int32_t rows;
+    ptrdiff_t pitch; // to the next row
 } runs_t;
 
-INLINE uint32_t *widen_four(uint32_t *to, uint32_t offset, uint32_t word) {
-    to[0] = ember_sxtab16(offset, word);
-    to[COLUMNS] = ember_sxtab16_odd(offset, word);
-    return to + 2 * COLUMNS;
+static runs_t runs_of(const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const bool in_one = width->dilation == 1;
+
+    return (runs_t){
+        .length = in_one ? width->kernel * conv->depth : conv->depth,
+        .across = in_one ? 1 : width->kernel,
+        .step = width->dilation * conv->depth,
+        .rows = height->kernel,
+        .pitch = (ptrdiff_t)width->in * conv->depth * height->dilation,
+    };
 }
 
-FAST void widen(runs_t runs) {
-    for (; runs.count > 0; runs.count--) {
-        const int8_t *from = runs.from;
-        uint32_t *to = runs.to;
-        int32_t left = runs.fours;
-        for (; left >= 4; left -= 4) {
-            const uint32_t a = ember_ldr_next(&from), b = ember_ldr_next(&from);
-            const uint32_t c = ember_ldr_next(&from), d = ember_ldr_next(&from);
-            to = widen_four(to, runs.offset, a);
-            to = widen_four(to, runs.offset, b);
-            to = widen_four(to, runs.offset, c);
-            to = widen_four(to, runs.offset, d);
-        }
-        for (; left > 0; left--) {
-            to = widen_four(to, runs.offset, ember_ldr_next(&from));
-        }
-        runs.from += runs.pitch;
-        runs.to += runs.step;
-    }
-}
+// --- columns in the image ------------------------------------------------------------
 
-FAST void clear(uint32_t *to, int32_t fours) {
-    for (; fours > 1; fours -= 2) {
-        to[0] = to[COLUMNS] = to[2 * COLUMNS] = to[3 * COLUMNS] = 0;
-        to += 4 * COLUMNS;
-    }
-    if (fours > 0) {
-        to[0] = to[COLUMNS] = 0;
-    }
-}
-
-// A column that lies at `from` becomes words; what lacks to a four is 0.
-static void widen_all(const ember_columns_dsp_t *s, uint32_t *to, const int8_t *from) {
+// Three columns whose runs are fours become words straight from the image.
+FAST void widen_runs(const ember_columns_dsp_t *s, const runs_t *runs,
+                     const column_t *columns) {
     const uint32_t offset = ember_both_dsp(s->conv.x_offset);
-    const int32_t fours = s->inner / FOUR, rest = s->inner % FOUR;
+    const int8_t *a = columns[0].from, *b = columns[1].from, *c = columns[2].from;
+    const int32_t fours = runs->length / FOUR;
+    uint32_t *to = s->words;
 
-    widen((runs_t){from, 0, to, 0, fours, 1, offset});
-    if (rest > 0) {
-        const uint32_t none = (uint8_t)-s->conv.x_offset * 0x01010101u;
-        widen_four(to + fours * 2 * COLUMNS, offset,
-                   ember_part_dsp(from + fours * FOUR, rest) | none << 8 * rest);
-    }
-}
-
-FAST void copy_bytes(int8_t *to, const int8_t *from, int32_t count) {
-    for (; count >= FOUR; count -= FOUR) {
-        const uint32_t word = ember_word_dsp(from);
-        memcpy(to, &word, sizeof(word));
-        from += FOUR;
-        to += FOUR;
-    }
-    for (; count > 0; count--) {
-        *to++ = *from++;
-    }
-}
-
-// What the outputs of a row have in common.
-typedef struct {
-    const int8_t *x; // the row of the image under the first of the taps inside
-    ember_taps_s8_t down;
-} row_t;
-
-// Copies the column of output `ox`, with the zero point where taps lie beside the
-// image.
-static void copy_column(const ember_columns_dsp_t *s, const row_t *row, int32_t ox) {
-    const ember_conv_s8_t *conv = &s->conv;
-    const ember_conv_s8_axis_t *width = &conv->width;
-    const ember_taps_s8_t across = ember_taps_s8(width, ox);
-    const int32_t taps = across.past - across.first;
-    const int32_t rows = row->down.past - row->down.first;
-    const int32_t line = width->kernel * conv->depth;
-    const int32_t step = width->dilation * conv->depth;
-    const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth * conv->height.dilation;
-    const int32_t at = ox * width->stride - width->padding;
-    const int8_t *from = row->x + (ptrdiff_t)at * conv->depth + across.first * step;
-    int8_t *to = s->copy + row->down.first * line + across.first * conv->depth;
-
-    if (taps < width->kernel || rows < conv->height.kernel) {
-        memset(s->copy, -conv->x_offset, (size_t)s->inner);
-    }
-    for (int32_t ky = 0; ky < rows; ky++) {
-        if (width->dilation == 1) {
-            copy_bytes(to, from, taps * conv->depth);
-        } else {
-            for (int32_t kx = 0; kx < taps; kx++) {
-                copy_bytes(to + kx * conv->depth, from + kx * step, conv->depth);
-            }
+    for (int32_t ky = runs->rows; ky > 0; ky--) {
+        ptrdiff_t at = 0;
+        for (int32_t run = runs->across; run > 0; run--) {
+            to = ember_widen_three(to, a + at, b + at, c + at, fours, offset);
+            at += runs->step;
         }
-        from += pitch;
+        a += runs->pitch;
+        b += runs->pitch;
+        c += runs->pitch;
+    }
+}
+
+FAST void copy_small(int8_t *to, const int8_t *from, int32_t length, int32_t count,
+                     int32_t step) {
+    for (; count > 0; count--) {
+        for (int32_t i = 0; i < length; i++) {
+            *to++ = from[i];
+        }
+        from += step;
+    }
+}
+
+// Runs of rows that follow each other, `line` elements apart there.
+static void copy_runs(int8_t *to, const int8_t *from, const runs_t *runs,
+                      int32_t line) {
+    if (runs->across == 1 && runs->length == line && line >= FOUR && runs->rows > 0) {
+        ember_copy_runs_dsp(to, from, line, (int32_t)runs->pitch, runs->rows);
+        return;
+    }
+    for (int32_t rows = runs->rows; rows > 0; rows--) {
+        if (runs->length < FOUR) {
+            copy_small(to, from, runs->length, runs->across, runs->step);
+        } else if (runs->across > 0) {
+            ember_copy_runs_dsp(to, from, runs->length, runs->step, runs->across);
+        }
+        from += runs->pitch;
         to += line;
     }
 }
 
-// The column of output `ox` becomes words straight from the image, whose depth is a
-// multiple of four. What lies beside it is 0.
-static void widen_taps(const ember_columns_dsp_t *s, const row_t *row, int32_t ox,
-                       uint32_t *to) {
-    const ember_conv_s8_t *conv = &s->conv;
-    const ember_conv_s8_axis_t *width = &conv->width;
-    const ember_taps_s8_t across = ember_taps_s8(width, ox);
-    const int32_t taps = across.past - across.first;
-    const int32_t rows = row->down.past - row->down.first;
-    const int32_t tap = conv->depth / FOUR, step = width->dilation * conv->depth;
-    const int32_t line = width->kernel * tap;
-    const int32_t at = ox * width->stride - width->padding;
-    const bool in_one = width->dilation == 1;
-    runs_t runs = {
-        .from = row->x + (ptrdiff_t)at * conv->depth + across.first * step,
-        .pitch = (ptrdiff_t)width->in * conv->depth * conv->height.dilation,
-        .to = to + (row->down.first * line + across.first * tap) * 2 * COLUMNS,
-        .step = line * 2 * COLUMNS,
-        .fours = in_one ? taps * tap : tap,
-        .count = rows,
-        .offset = ember_both_dsp(conv->x_offset),
-    };
+// --- columns at the border -----------------------------------------------------------
 
-    if (taps < width->kernel || rows < conv->height.kernel) {
-        clear(to, s->inner / FOUR);
-    }
-    for (int32_t run = in_one ? taps > 0 : taps; run > 0; run--) {
-        widen(runs);
-        runs.from += step;
-        runs.to += tap * 2 * COLUMNS;
+FAST void fill(uint32_t *to, int32_t step, int32_t count, uint32_t word) {
+    for (; count > 0; count--) {
+        *to = word;
+        to += step;
     }
 }
 
-// Makes column `n` of the words, that of output `ox`.
-static void make_column(const ember_columns_dsp_t *s, const row_t *row, int32_t ox,
-                        int32_t n) {
-    uint32_t *to = s->words + n;
-
-    if (s->direct) {
-        widen_all(s, to, row->x + (ptrdiff_t)ox * s->conv.width.stride * s->conv.depth);
-    } else if (s->copy == NULL) {
-        widen_taps(s, row, ox, to);
-    } else {
-        copy_column(s, row, ox);
-        widen_all(s, to, s->copy);
+// A line of fours becomes words of one column.
+FAST void widen(uint32_t *to, const int8_t *from, int32_t fours, uint32_t offset) {
+    for (; fours > 0; fours--) {
+        const uint32_t word = ember_ldr_next(&from);
+        to[0] = ember_sxtab16(offset, word);
+        to[COLUMNS] = ember_sxtab16_odd(offset, word);
+        to += 2 * COLUMNS;
     }
+}
+
+// Column `n`: what lies inside the image, at the taps that are; the rest is 0.
+static __attribute__((noinline)) void make_clipped(const ember_columns_dsp_t *s,
+                                                   const runs_t *whole,
+                                                   const column_t *column, int32_t n) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const uint32_t offset = ember_both_dsp(conv->x_offset);
+    const ember_taps_s8_t down = ember_taps_s8(&conv->height, column->y);
+    const ember_taps_s8_t across = ember_taps_s8(&conv->width, column->x);
+    const int32_t taps = across.past - across.first;
+    const int32_t line = conv->width.kernel * conv->depth;
+    const int32_t to = down.first * line + across.first * conv->depth;
+    const int8_t *from = column->from + down.first * whole->pitch +
+                         (ptrdiff_t)across.first * whole->step;
+    runs_t runs = *whole;
+
+    runs.rows = down.past - down.first;
+    if (conv->width.dilation == 1) {
+        runs.length = taps * conv->depth;
+    } else {
+        runs.across = taps;
+    }
+    if (s->copies != NULL) {
+        int8_t *copy = s->copies + n * s->fours * FOUR;
+        fill((uint32_t *)(void *)copy, 1, s->fours,
+             (uint8_t)-conv->x_offset * 0x01010101u);
+        copy_runs(copy + to, from, &runs, line);
+        return;
+    }
+    fill(s->words + n, COLUMNS, 2 * s->fours, 0);
+    for (int32_t ky = 0; ky < runs.rows; ky++) {
+        for (int32_t run = 0; run < runs.across; run++) {
+            const int32_t at = (to + ky * line + run * conv->depth) / FOUR;
+            widen(s->words + at * 2 * COLUMNS + n, from + run * runs.step,
+                  runs.length / FOUR, offset);
+        }
+        from += runs.pitch;
+    }
+}
+
+// --- images --------------------------------------------------------------------------
+
+// Copies three columns that lie inside the image.
+FAST void copy_columns(const ember_columns_dsp_t *s, const runs_t *runs,
+                       const column_t *columns) {
+    const int32_t pitch = s->fours * FOUR;
+    const int32_t line = s->conv.width.kernel * s->conv.depth;
+
+    for (int32_t n = 0; n < COLUMNS; n++) {
+        copy_runs(s->copies + n * pitch, columns[n].from, runs, line);
+    }
+}
+
+static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
+                         const column_t *columns, bool whole) {
+    const int32_t pitch = s->fours * FOUR;
+    const int8_t *copies = s->copies;
+
+    if (!whole) {
+        for (int32_t n = 0; n < COLUMNS; n++) {
+            make_clipped(s, runs, &columns[n], n);
+        }
+    } else if (copies == NULL) {
+        widen_runs(s, runs, columns);
+    } else {
+        copy_columns(s, runs, columns);
+    }
+    if (copies != NULL) {
+        ember_widen_three(s->words, copies, copies + pitch, copies + 2 * pitch,
+                          s->fours, ember_both_dsp(s->conv.x_offset));
+    }
+}
+
+// Three columns become outputs.
+static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                        const runs_t *runs, const column_t *columns, bool whole,
+                        int8_t *const y[COLUMNS]) {
+    make_columns(s, runs, columns, whole);
+    ember_columns_dsp_filters(s, tiles, y);
 }
 
 // The columns of one image become outputs, three at a time.
-static void run_image(const ember_columns_dsp_t *s, const int8_t *x, int8_t *y,
-                      ember_steps_s8_t steps) {
+FAST void run_image(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                    const int8_t *x, int8_t *y, const ember_steps_s8_t *steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const runs_t runs = runs_of(conv);
     const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth;
+    const int32_t past = width->in - (width->kernel - 1) * width->dilation;
+    const int32_t next = width->stride * conv->depth;
+    column_t columns[COLUMNS];
     int8_t *to[COLUMNS];
     int32_t count = 0;
+    bool whole = true;
 
     for (int32_t oy = 0; oy < height->out; oy++) {
-        row_t row = {NULL, ember_taps_s8(height, oy)};
-        int8_t *next = y + oy * steps.row;
-        row.x = x + (oy * height->stride - height->padding +
-                     row.down.first * height->dilation) *
-                        pitch;
+        const ember_taps_s8_t down = ember_taps_s8(height, oy);
+        const bool inside = s->inner > 0 && down.past - down.first == height->kernel;
+        const int8_t *from = x + (oy * height->stride - height->padding) * pitch -
+                             width->padding * conv->depth;
+        int8_t *out = y + oy * steps->row;
+        int32_t at = -width->padding;
         for (int32_t ox = 0; ox < width->out; ox++) {
-            to[count] = next;
-            next += steps.column;
-            make_column(s, &row, ox, count++);
+            whole = whole && inside && at >= 0 && at < past;
+            columns[count] = (column_t){from, oy, ox};
+            to[count++] = out;
+            out += steps->column;
+            from += next;
+            at += width->stride;
             if (count == COLUMNS) {
-                ember_columns_dsp_filters(s, to);
+                run_columns(s, tiles, &runs, columns, whole, to);
                 count = 0;
+                whole = true;
             }
         }
     }
-    if (count > 0) { // the outputs of columns that lack are written over
-        to[1] = count > 1 ? to[1] : to[0];
-        to[2] = to[0];
-        ember_columns_dsp_filters(s, to);
+    if (count > 0) { // columns that lack are the first one again
+        for (; count < COLUMNS; count++) {
+            columns[count] = columns[0];
+            to[count] = to[0];
+        }
+        run_columns(s, tiles, &runs, columns, whole, to);
     }
 }
 
@@ -215,39 +246,54 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
+    ember_columns_tiles_t tiles;
 
     if (s->turned != NULL) {
         turn(s);
     }
+    if (s->copies != NULL) {
+        fill((uint32_t *)(void *)s->copies, 1, COLUMNS * s->fours,
+             (uint8_t)-conv->x_offset * 0x01010101u);
+    }
+    ember_columns_dsp_set_filters(s, &tiles);
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, x, y, steps);
+        run_image(s, &tiles, x, y, &steps);
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->depth;
         y += steps.image;
     }
 }
 
-// Scratch: words, sums, turned weights, a column.
+// --- preparing -----------------------------------------------------------------------
+
+SMALL void ember_columns_dsp_measure(ember_columns_dsp_t *s) {
+    s->inner = (int32_t)ember_conv_s8_taps(&s->conv) * s->conv.depth;
+    s->fours = s->inner == 0 ? 1 : (s->inner + FOUR - 1) / FOUR;
+}
+
+// Scratch: words, what scales the filters, copies, the last filters, turned weights.
 static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
                         ember_weights_s8_t from) {
     const ember_conv_s8_t *conv = &s->conv;
-    const bool turned = from != EMBER_WEIGHTS_PLAIN;
-    const int32_t fours = (s->inner + FOUR - 1) / FOUR;
-    const int32_t paired = (conv->filters + 1) & -2;
-    const int32_t tile = paired < EMBER_TILE_DSP ? paired : EMBER_TILE_DSP;
-    const int32_t words = fours * 2 * COLUMNS * (int32_t)sizeof(uint32_t);
-    const int32_t sums = tile * COLUMNS * (int32_t)sizeof(int32_t);
-    const int32_t weights = turned ? conv->filters * s->inner : 0;
-    const bool direct = from != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
-    const bool copied = !direct && conv->depth % FOUR != 0;
-    const int32_t copy = copied ? s->inner : 0;
-    int8_t *scratch = ember_node_scratch(node, (size_t)(words + sums + weights + copy));
+    const int32_t rows = conv->filters > 1 ? conv->filters : 2;
+    const int32_t padded = s->fours * FOUR;
+    const int32_t words = padded * COLUMNS * (int32_t)sizeof(int16_t);
+    const int32_t by = rows * (int32_t)sizeof(*s->by);
+    const int32_t copies = conv->depth % FOUR == 0 ? 0 : COLUMNS * padded;
+    const int32_t last = conv->depth % FOUR == 0 ? 0 : 2 * padded;
+    const int32_t weights = from == EMBER_WEIGHTS_PLAIN ? 0 : conv->filters * s->inner;
+    const int32_t size = words + by + copies + last + weights;
+    int8_t *scratch = ember_node_scratch(node, (size_t)size);
 
-    s->direct = direct;
+    if (scratch == NULL) {
+        return;
+    }
     s->words = (uint32_t *)(void *)scratch;
-    s->sums = scratch == NULL ? NULL : (int32_t *)(void *)(scratch + words);
-    s->turned = turned && scratch != NULL ? scratch + words + sums : NULL;
-    s->copy = !copied || scratch == NULL ? NULL : scratch + words + sums + weights;
-    s->w = turned ? s->turned : conv->w;
+    s->by = (ember_filter_dsp_t *)(void *)(scratch + words);
+    scratch += words + by;
+    s->copies = copies > 0 ? scratch : NULL;
+    s->last = last > 0 ? scratch + copies : NULL;
+    s->turned = weights > 0 ? scratch + copies + last : NULL;
+    s->w = weights > 0 ? s->turned : conv->w;
 }
 
 SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
@@ -258,13 +304,12 @@ SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
         conv->x_offset < -INT8_MAX ||
-        !ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner) ||
-        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_DSP,
-                             EMBER_SHIFT_MAX_DSP)) {
+        !ember_scales_fit_dsp(&conv->scales, conv->filters, inner)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");
     }
     s->inner = (int32_t)inner;
+    s->fours = (s->inner + FOUR - 1) / FOUR;
     set_scratch(s, node, weights);
     return ember_node_status(node);
 }

@@ -5,39 +5,50 @@
 #ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 
+#include <arm_dsp.h>
+
 #include "kernels/cortex_m/conv_s8.h"
 
-enum { EMBER_COLUMNS_DSP = 3, EMBER_TILE_DSP = 32 }; // columns, filters
+enum { EMBER_COLUMNS_DSP = 3 };
 
 typedef struct ember_columns_dsp {
     ember_conv_s8_t conv;
-    const int8_t *w; // (filters, inner)
-    int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
-    int8_t *copy;    // (inner,) one column; NULL: taken from the image
-    uint32_t *words; // (fours of a column, even or odd, column) pairs of int16
-    int32_t *sums;   // (filters of a tile, column)
-    int32_t inner;   // elements of a column
-    bool direct;     // columns lie in the image
+    const int8_t *w;        // (filters, inner)
+    int8_t *turned;         // (filters, inner): scratch; NULL: weights are not turned
+    int8_t *last;           // (2, fours): the last filters; NULL: as they are
+    int8_t *copies;         // (column, fours); NULL: columns are taken from the image
+    uint32_t *words;        // (fours, even or odd, column) pairs of int16
+    ember_filter_dsp_t *by; // (filters,), or two
+    int32_t inner;          // elements of a column
+    int32_t fours;          // of a column; > 0
 } ember_columns_dsp_t;
 
 // Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
-// when it is not for these kernels. A column has at most `taps` taps; those whose
-// weights are made are never taken from the image.
+// when it is not for these kernels. A column has at most `taps` taps.
 EMBER_MUST_USE ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
                                                         ember_node_t *node,
                                                         int64_t taps,
                                                         ember_weights_s8_t weights);
 
 // What follows from `s->conv`.
-static inline void ember_columns_dsp_measure(ember_columns_dsp_t *s) {
-    s->inner = (int32_t)ember_conv_s8_taps(&s->conv) * s->conv.depth;
-}
+void ember_columns_dsp_measure(ember_columns_dsp_t *s);
 
 // Outputs lie at s->conv.y, `steps` apart.
 void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps);
 
+// All pairs of filters, and the last one, where it stands for itself.
+typedef struct ember_columns_tiles {
+    ember_tiles_dsp_t pairs; // maybe none
+    ember_tiles_dsp_t last;  // maybe none
+} ember_columns_tiles_t;
+
+// Sets what scales the sums of all filters, and `tiles` but their outputs.
+void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
+                                   ember_columns_tiles_t *tiles);
+
 // Multiplies the words with all filters; the outputs of the columns lie at `y`.
 void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles,
                                int8_t *const y[EMBER_COLUMNS_DSP]);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

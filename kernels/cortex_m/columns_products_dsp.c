@@ -7,83 +7,76 @@
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, PAIR = 2 };
 
-// Adds the products of the last weights of a column, `rest` < 4 of them.
-FAST void add_rest(int32_t *sums, int32_t filters, const int8_t *w, int32_t pitch,
-                   const uint32_t *x, int32_t rest) {
-    const uint32_t a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5];
+// Filters that others lie behind in memory are read beyond their end; what lies there
+// is multiplied by 0. The last two are copied for it.
+SMALL static void copy_last(const ember_columns_dsp_t *s) {
+    const int32_t filters = s->conv.filters, inner = s->inner;
 
-    for (; filters > 0; filters--) {
-        const uint32_t word = ember_part_dsp(w, rest);
-        sums[0] = ember_add_four(sums[0], word, a, d);
-        sums[1] = ember_add_four(sums[1], word, b, e);
-        sums[2] = ember_add_four(sums[2], word, c, f);
-        sums += COLUMNS;
-        w += pitch;
+    for (int32_t i = 0; i < PAIR; i++) {
+        const int32_t f = filters - PAIR + i;
+        memcpy(s->last + i * s->fours * FOUR, s->w + (f > 0 ? f : 0) * inner,
+               (size_t)inner);
     }
 }
 
-// Sums of `pairs` pairs of filters from `f` of a tile on, whose weights are at `w`.
-static __attribute__((noinline)) void multiply_pairs(const ember_columns_dsp_t *s,
-                                                     int32_t f, int32_t pairs,
-                                                     const int8_t *w, int32_t pitch,
-                                                     int32_t blocks) {
-    if (pairs > 0 && blocks > 0) {
-        ember_tiles_2x3(s->sums + f * COLUMNS, pairs, w + f * pitch, pitch, s->words,
-                        blocks);
-    }
+// The tiles of all pairs of filters, and of the last two: those that are copied, or
+// those with the odd one at the end, the first of which has its outputs already. A
+// single filter is both of them.
+SMALL static void set_tiles(const ember_columns_dsp_t *s,
+                            ember_columns_tiles_t *tiles) {
+    const int32_t filters = s->conv.filters;
+    const int32_t first = filters > 1 ? filters - PAIR : 0;
+    const ember_tiles_dsp_t pairs = {
+        .w = s->w,
+        .x = s->words,
+        .pitch = s->inner,
+        .blocks = s->fours,
+        .by = s->by,
+        .pairs = (s->last == NULL ? filters : filters - 1) / PAIR,
+        .offset = 2 * s->conv.scales.zero_point + 1,
+    };
+    tiles->pairs = pairs;
+    tiles->last = pairs;
+    tiles->last.w = s->last == NULL ? s->w + first * s->inner : s->last;
+    tiles->last.pitch = s->last == NULL ? s->inner : s->fours * FOUR;
+    tiles->last.pitch = filters > 1 ? tiles->last.pitch : 0;
+    tiles->last.by = s->by + first;
+    tiles->last.pairs = pairs.pairs * PAIR < filters;
 }
 
-// The sums of a tile. Filters that others lie behind in memory take the last weights,
-// less than four, with some of those, which are multiplied by 0. An odd filter at the
-// end is multiplied with the one before it again, or is both of a pair.
-SMALL static void multiply(const ember_columns_dsp_t *s, int32_t first, int32_t count) {
-    const int32_t pitch = s->inner, blocks = pitch / FOUR, rest = pitch % FOUR;
-    const int8_t *w = s->w + first * pitch;
-    const bool last = first + count == s->conv.filters;
-    const int32_t before = last && rest > 0 ? count - 1 : count;
-    const int32_t padded = blocks > 0 ? before / PAIR : 0; // pairs
-    const int32_t left = count - padded * PAIR;
-    const int32_t from =
-        left == 1 && count > 1 && blocks > 0 ? count - PAIR : padded * PAIR;
-
-    if (blocks == 0) { // or no taps at all
-        memset(s->sums, 0, (size_t)(count * COLUMNS) * sizeof(*s->sums));
-    }
-    multiply_pairs(s, 0, padded, w, pitch, blocks + (rest > 0));
-    if (left == 0) {
-        return;
-    }
-    multiply_pairs(s, from, 1, w, count > 1 ? pitch : 0, blocks);
-    if (rest > 0) {
-        add_rest(s->sums + from * COLUMNS, count - from,
-                 w + from * pitch + blocks * FOUR, pitch,
-                 s->words + blocks * 2 * COLUMNS, rest);
-    }
-}
-
-// The sums of filters from `first` on become outputs; `b` and `c` are from those of the
-// first column to those of the others, 0 for a column that lacks: the first one's come
-// last.
-FAST void scale(const ember_columns_dsp_t *s, int32_t first, int32_t count, int8_t *y,
-                ptrdiff_t b, ptrdiff_t c) {
-    static const int32_t none = 0;
+SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
+                                         ember_columns_tiles_t *tiles) {
     const ember_scales_s8_t *scales = &s->conv.scales;
-    const bool biased = scales->bias != NULL;
-    const int32_t *bias = biased ? scales->bias + first : &none;
-    const int32_t *multipliers = scales->multipliers + first;
-    const int32_t *shifts = scales->shifts + first;
-    const int32_t zero_point = scales->zero_point;
-    const int32_t *sums = s->sums;
+    const int32_t *bias = scales->bias;
+    const int32_t filters = s->conv.filters;
 
-    for (const int8_t *end = y + count; y != end; y++) {
-        const ember_scale_dsp_t by =
-            ember_scale_dsp(*multipliers++, *shifts++, zero_point);
-        const int32_t twice = 2 * *bias;
-        y[c] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[2]), by);
-        y[b] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[1]), by);
-        y[0] = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, sums[0]), by);
-        bias += biased;
-        sums += COLUMNS;
+    for (int32_t f = 0; f < filters; f++) {
+        s->by[f] = ember_filter_dsp(bias == NULL ? 0 : bias[f], scales->multipliers[f],
+                                    scales->shifts[f]);
+    }
+    if (filters == 1) {
+        s->by[1] = s->by[0];
+    }
+    if (s->last != NULL) {
+        copy_last(s);
+    }
+    set_tiles(s, tiles);
+}
+
+// One piece of code for all callers.
+static __attribute__((noinline)) void multiply(const ember_tiles_dsp_t *tiles) {
+    ember_tiles_dsp(tiles);
+}
+
+SMALL static void multiply_single(ember_tiles_dsp_t *tiles, int8_t *const y[COLUMNS]) {
+    int8_t both[COLUMNS][PAIR];
+
+    for (int32_t n = 0; n < COLUMNS; n++) {
+        tiles->y[n] = both[n];
+    }
+    multiply(tiles);
+    for (int32_t n = 0; n < COLUMNS; n++) {
+        *y[n] = both[n][0];
     }
 }
 
@@ -93,16 +86,24 @@ SMALL static void limit(int8_t *y, int32_t count, ember_limits_s8_t limits) {
     }
 }
 
-SMALL void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
-                                     int8_t *const y[EMBER_COLUMNS_DSP]) {
+void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles, int8_t *const y[COLUMNS]) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t filters = s->conv.filters;
 
-    for (int32_t f = 0; f < filters; f += EMBER_TILE_DSP) {
-        const int32_t left = filters - f;
-        const int32_t count = left < EMBER_TILE_DSP ? left : EMBER_TILE_DSP;
-        multiply(s, f, count);
-        scale(s, f, count, y[0] + f, y[1] - y[0], y[2] - y[0]);
+    if (tiles->pairs.pairs > 0) {
+        tiles->pairs.y[0] = y[0];
+        tiles->pairs.y[1] = y[1];
+        tiles->pairs.y[2] = y[2];
+        multiply(&tiles->pairs);
+    }
+    if (filters == 1) {
+        multiply_single(&tiles->last, y);
+    } else if (tiles->last.pairs > 0) {
+        tiles->last.y[0] = y[0] + filters - PAIR;
+        tiles->last.y[1] = y[1] + filters - PAIR;
+        tiles->last.y[2] = y[2] + filters - PAIR;
+        multiply(&tiles->last);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         for (int32_t n = 0; n < COLUMNS; n++) {

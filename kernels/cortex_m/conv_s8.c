@@ -60,8 +60,10 @@ static bool is_constants(const ember_tensor_t *tensor, int32_t count) {
 }
 
 static bool all_within(const int32_t *items, int32_t count, int32_t low, int32_t high) {
-    for (int32_t i = 0; items != NULL && i < count; i++) {
-        if (items[i] < low || items[i] > high) {
+    const uint32_t span = (uint32_t)high - (uint32_t)low;
+    for (int32_t left = items != NULL ? count : 0; left > 0; left--) {
+        const uint32_t above = (uint32_t)*items++ - (uint32_t)low;
+        if (above > span) { // modulo 2^32 on either side
             return false;
         }
     }
@@ -182,6 +184,10 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     conv->w = w.data;
     const ember_status_t status = ember_scales_s8_args(&conv->scales, node, BIAS,
                                                        at + MULTIPLIERS, conv->filters);
+    // Each filter meets the pixels of the output; transposed, those of the image.
+    const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
+                                              : conv->height.out * conv->width.out;
+    ember_node_work(node, (uint32_t)(conv->batches * pixels), w.numel);
     return status != EMBER_OK ? status : set_output(conv, node, places->out);
 }
 

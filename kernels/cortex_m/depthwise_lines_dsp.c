@@ -6,7 +6,7 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, TAPS = 3, WEIGHTS = 6 }; // words of a channel's weights
+enum { FOUR = 4, TAPS = 3, WEIGHTS = EMBER_LINES_WEIGHTS };
 
 // An image as lines, and the outputs.
 typedef struct {
@@ -17,12 +17,12 @@ typedef struct {
     int32_t tap, line_of_taps; // from weight to weight, in both directions
 } view_t;
 
-// One of four channels.
+// What four channels are multiplied with.
 typedef struct {
-    uint32_t weights[WEIGHTS]; // of each line of taps: 0 and 1, 1 and 2
-    ember_scale_dsp_t by;
-    int32_t bias;
-} channel_t;
+    uint32_t weights[FOUR * WEIGHTS]; // of each line of taps: 0 and 1, 1 and 2; those
+                                      // of lines 0 and 1 a second time behind the third
+    ember_filter_dsp_t by[FOUR];
+} channels_t;
 
 static view_t view_of(const ember_conv_s8_t *conv, bool down) {
     const int32_t width = conv->width.in * conv->channels;
@@ -44,57 +44,45 @@ static int32_t steps_of(const ember_conv_s8_axis_t *along) {
 
 // --- lines ---------------------------------------------------------------------------
 
-// What elements beside the image are: 0 with the offset.
-static uint32_t outside(const ember_conv_s8_t *conv) {
-    return (uint8_t)-conv->x_offset * 0x01010101u;
+// A word of the four channels one half of which lies in the image: the upper one, or
+// the lower one. What lies beside the image is 0.
+FAST void widen_half(uint32_t *to, int32_t pitch, uint32_t offset, uint32_t word,
+                     bool upper) {
+    const uint32_t even = ember_sxtab16(offset, word);
+    const uint32_t odd = ember_sxtab16_odd(offset, word);
+
+    to[0] = upper ? even << 16 : even & 0xffff;
+    to[pitch] = upper ? odd << 16 : odd & 0xffff;
+    to[2 * pitch] = upper ? even & 0xffff0000 : even >> 16;
+    to[3 * pitch] = upper ? odd & 0xffff0000 : odd >> 16;
 }
 
-// Words `at` of the four channels, from elements of theirs that follow each other.
-INLINE void put(uint32_t *at, int32_t each, uint32_t offset, uint32_t a, uint32_t b) {
-    const uint32_t a02 = ember_sxtab16(offset, a), a13 = ember_sxtab16_odd(offset, a);
-    const uint32_t b02 = ember_sxtab16(offset, b), b13 = ember_sxtab16_odd(offset, b);
-    at[0] = (a02 & 0xffff) | b02 << 16;
-    at[each] = (a13 & 0xffff) | b13 << 16;
-    at[2 * each] = a02 >> 16 | (b02 & 0xffff0000);
-    at[3 * each] = a13 >> 16 | (b13 & 0xffff0000);
-}
+// Makes a line of words from the elements that start at `x`. Words beside the image are
+// 0 already.
+static void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offset,
+                  const int8_t *x, uint32_t *to) {
+    const int32_t pitch = s->words_each * TAPS;
+    const int32_t in = view->along->in, padding = view->along->padding;
+    const int8_t *from = x + (2 * s->inside - padding) * view->step;
 
-// Makes a line of words from the elements that start at `x`.
-FAST void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offset,
-                uint32_t beside, const int8_t *x, uint32_t *to) {
-    const int32_t step = view->step, each = s->words_each, in = view->along->in;
-    const uint32_t *const end = to + each;
-    int32_t at = -view->along->padding;
-
-    for (; to != end; to++) {
-        uint32_t a = beside, b = beside;
-        if (at >= 0 && at < in) {
-            a = ember_word_dsp(x + at * step);
-        }
-        at++;
-        if (at >= 0 && at < in) {
-            b = ember_word_dsp(x + at * step);
-        }
-        at++;
-        put(to, each, offset, a, b);
+    if (s->past > s->inside) {
+        ember_lines_widen_dsp(to + s->inside * TAPS, pitch * (int32_t)sizeof(*to), from,
+                              view->step, s->past - s->inside, offset);
+    }
+    if (padding % 2 != 0 && s->inside <= s->words_each) {
+        widen_half(to + (s->inside - 1) * TAPS, pitch, offset, ember_word_dsp(x), true);
+    }
+    if ((in + padding) % 2 != 0 && s->past < s->words_each) {
+        const int8_t *last = x + (in - 1) * view->step;
+        widen_half(to + s->past * TAPS, pitch, offset, ember_word_dsp(last), false);
     }
 }
 
-FAST void scale(const int32_t *sums, int32_t count, const channel_t *channel, int8_t *y,
-                ptrdiff_t step) {
-    const ember_scale_dsp_t by = channel->by;
-    const int32_t twice = 2 * channel->bias;
-
-    for (; count > 1; count -= 2) {
-        const int32_t first = ember_add_twice(twice, sums[0]);
-        const int32_t second = ember_add_twice(twice, sums[1]);
-        y[0] = (int8_t)ember_scaled_half_dsp(first, by);
-        y[step] = (int8_t)ember_scaled_half_dsp(second, by);
-        sums += 2;
-        y += 2 * step;
-    }
-    if (count > 0) {
-        *y = (int8_t)ember_scaled_half_dsp(ember_add_twice(twice, *sums), by);
+// Makes a line of zeros, or all three.
+FAST void clear(uint32_t *to, int32_t fours, int32_t step) {
+    for (; fours > 0; fours--) {
+        to[0] = to[step] = to[2 * step] = to[3 * step] = 0;
+        to += FOUR * step;
     }
 }
 
@@ -111,63 +99,70 @@ SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
 // --- images --------------------------------------------------------------------------
 
 static void set_channel(const ember_conv_s8_t *conv, const view_t *view, int32_t at,
-                        channel_t *channel) {
+                        uint32_t *weights, ember_filter_dsp_t *by) {
     const ember_scales_s8_t *scales = &conv->scales;
     const int8_t *w = conv->w + at;
 
     for (int32_t i = 0; i < TAPS; i++) {
-        const int8_t *line = w + i * view->line_of_taps;
-        const uint32_t second = (uint32_t)(uint16_t)line[view->tap];
-        channel->weights[2 * i] = (uint32_t)(uint16_t)line[0] | second << 16;
-        channel->weights[2 * i + 1] = second | (uint32_t)line[2 * view->tap] << 16;
+        const uint32_t second = (uint32_t)(uint16_t)w[view->tap];
+        weights[2 * i] = (uint32_t)(uint16_t)w[0] | second << 16;
+        weights[2 * i + 1] = second | (uint32_t)w[2 * view->tap] << 16;
+        w += view->line_of_taps;
     }
-    channel->by = ember_scale_dsp(scales->multipliers[at], scales->shifts[at],
-                                  scales->zero_point);
-    channel->bias = scales->bias == NULL ? 0 : scales->bias[at];
+    memcpy(weights + 2 * TAPS, weights, (WEIGHTS - 2 * TAPS) * sizeof(*weights));
+    *by = ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
+                           scales->multipliers[at], scales->shifts[at]);
+}
+
+static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
+                                    const ember_conv_s8_t *conv, const view_t *view,
+                                    const channels_t *channels) {
+    const int32_t out = view->along->out, steps = steps_of(view->along);
+    const bool odd = view->along->stride == 1 && out % 2 != 0;
+
+    return (ember_lines_run_dsp_t){
+        .x = s->words,
+        .by = channels->by,
+        .step = view->y_step,
+        .rounds = (steps - 1 - odd) * 256,
+        .spare = odd ? 0 : view->y_step,
+        .offset = 2 * conv->scales.zero_point + 1,
+        .skip = (s->words_each - steps) * TAPS * (int32_t)sizeof(uint32_t),
+    };
 }
 
 static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
-                      const view_t *view, const channel_t *channels, const int8_t *x,
+                      const view_t *view, const channels_t *channels, const int8_t *x,
                       int8_t *y) {
-    const ember_scales_s8_t *scales = &conv->scales;
-    const bool limited =
-        scales->limits.low > INT8_MIN || scales->limits.high < INT8_MAX;
+    const ember_limits_s8_t limits = conv->scales.limits;
     const ember_conv_s8_axis_t *across = view->across;
-    const uint32_t offset = ember_both_dsp(conv->x_offset), beside = outside(conv);
-    const int32_t each = s->words_each, steps = steps_of(view->along);
-    uint32_t *lines[TAPS] = {s->words, s->words + FOUR * each,
-                             s->words + 2 * FOUR * each};
-    int32_t *const sums = (int32_t *)(s->words + TAPS * FOUR * each);
+    const uint32_t offset = ember_both_dsp(conv->x_offset);
+    ember_lines_run_dsp_t run = run_of(s, conv, view, channels);
     int32_t made = -across->padding; // lines before this one are words already
+    int32_t slot = 0;                // where the next one goes, in place of the oldest
 
     for (int32_t out = 0; out < across->out; out++) {
         const int32_t first = out * across->stride - across->padding;
         made = made < first ? first : made;
         for (; made < first + TAPS; made++) {
-            uint32_t *const oldest = lines[0];
-            const bool inside = made >= 0 && made < across->in;
-            lines[0] = lines[1];
-            lines[1] = lines[2];
-            lines[2] = oldest;
-            if (inside) {
-                widen(s, view, offset, beside, x + made * view->pitch, oldest);
+            if (made >= 0 && made < across->in) {
+                widen(s, view, offset, x + made * view->pitch, s->words + slot);
             } else {
-                memset(oldest, 0, (size_t)each * FOUR * sizeof(*oldest));
+                clear(s->words + slot, s->words_each, TAPS);
             }
+            slot = slot == TAPS - 1 ? 0 : slot + 1;
         }
-        for (int32_t c = 0; c < FOUR; c++) {
-            const int32_t from = c * each;
-            if (view->along->stride == 1) {
-                ember_line_1_dsp(sums, lines[0] + from, lines[1] + from,
-                                 lines[2] + from, channels[c].weights, steps);
-            } else {
-                ember_line_2_dsp(sums, lines[0] + from, lines[1] + from,
-                                 lines[2] + from, channels[c].weights, steps);
-            }
-            scale(sums, view->along->out, &channels[c], y + c, view->y_step);
+        // The oldest line, that of the first taps, lies in this slot.
+        run.weights = channels->weights + (slot == 0 ? 0 : TAPS - slot) * 2;
+        run.y = y;
+        run.end = y + FOUR;
+        if (view->along->stride == 1) {
+            ember_lines_1_dsp(&run);
+        } else {
+            ember_lines_2_dsp(&run);
         }
-        if (limited) {
-            limit(y, view->along->out, view->y_step, scales->limits);
+        if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+            limit(y, view->along->out, view->y_step, limits);
         }
         y += view->y_pitch;
     }
@@ -180,13 +175,15 @@ SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t
         (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;
     const ptrdiff_t y_image =
         (ptrdiff_t)conv->height.out * conv->width.out * conv->channels;
-    channel_t channels[FOUR];
+    channels_t channels;
 
     for (int32_t c = 0; c < FOUR; c++) {
-        set_channel(conv, &view, first + c, &channels[c]);
+        set_channel(conv, &view, first + c, channels.weights + c * WEIGHTS,
+                    &channels.by[c]);
     }
+    clear(s->words, TAPS * s->words_each, 1);
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, conv, &view, channels, conv->x + first + n * x_image,
+        run_image(s, conv, &view, &channels, conv->x + first + n * x_image,
                   conv->y + first + n * y_image);
     }
 }
@@ -197,17 +194,24 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
     return axis->kernel == TAPS && axis->dilation == 1;
 }
 
+static bool runs_along(const ember_conv_s8_axis_t *axis) {
+    return axis->stride <= 2 && axis->out > 1;
+}
+
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
     return is_three(&conv->height) && is_three(&conv->width) &&
-           (conv->height.stride <= 2 || conv->width.stride <= 2);
+           (runs_along(&conv->height) || runs_along(&conv->width));
 }
 
 SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
                                       const ember_conv_s8_t *conv) {
     const bool taller = conv->height.out > conv->width.out;
 
-    s->down = conv->height.stride <= 2 && (taller || conv->width.stride > 2);
-    const int32_t steps = steps_of(s->down ? &conv->height : &conv->width);
-    s->words_each = steps + 1;
-    return (s->words_each * TAPS * FOUR + 2 * steps) * (int32_t)sizeof(uint32_t);
+    s->down = runs_along(&conv->height) && (taller || !runs_along(&conv->width));
+    const ember_conv_s8_axis_t *along = s->down ? &conv->height : &conv->width;
+    const int32_t past = (along->in + along->padding) / 2;
+    s->words_each = steps_of(along) + 1;
+    s->past = past < s->words_each ? past : s->words_each;
+    s->inside = (along->padding + 1) / 2;
+    return s->words_each * TAPS * FOUR * (int32_t)sizeof(uint32_t);
 }

@@ -8,9 +8,11 @@
 #include "kernels/cortex_m/conv_s8.h"
 
 typedef struct ember_lines_dsp {
-    uint32_t *words; // (line, channel, words_each) pairs of int16; sums of outputs
-    int32_t words_each;
-    bool down; // lines are columns of the image
+    uint32_t *words;    // (channel, words_each, line) pairs of int16
+    int32_t words_each; // of a line
+    int32_t inside;     // the first word that does not begin before the image,
+    int32_t past;       // and the first one that does not end in it
+    bool down;          // lines are columns of the image
 } ember_lines_dsp_t;
 
 // Whether a convolution with one filter per channel, four channels or more, is for

@@ -5,6 +5,8 @@
 // -128.
 #include "kernels/cortex_m/depthwise_mve.h"
 
+#include <arm_mve_tiles.h>
+
 #include "kernels/cortex_m/products_mve.h"
 
 enum { LANES = EMBER_DEPTHWISE_LANES_MVE };
@@ -58,18 +60,6 @@ INLINE const int8_t *row_of(const line_t *line, int32_t slot) {
     return line->ring + slot * line->pitch;
 }
 
-INLINE sums_t sum_nine(const block_t *block, sums_t sums, const int8_t *x,
-                       const int8_t *y, const int8_t *z, int32_t step) {
-    const int8_t *w = block->weights;
-
-    add_two_taps(&sums, x, x + step, w);
-    add_two_taps(&sums, x + 2 * step, y, w + 2 * LANES);
-    add_two_taps(&sums, y + step, y + 2 * step, w + 4 * LANES);
-    add_two_taps(&sums, z, z + step, w + 6 * LANES);
-    add_tap(&sums, z + 2 * step, w + 8 * LANES);
-    return sums;
-}
-
 // `at` is the distance of the first tap from the begin of its row.
 INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
                       int32_t at) {
@@ -95,12 +85,9 @@ INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
     return sums;
 }
 
-INLINE int32x4_t scaled(const block_t *block, const sums_t *sums, int32_t n,
-                        bool shifted) {
+INLINE int32x4_t scaled(const block_t *block, const sums_t *sums, int32_t n) {
     const int32x4_t by = vldrwq_s32(block->multipliers[n]);
-    const int32x4_t shifts = vldrwq_s32(block->shifts[n]);
-    return shifted ? ember_shifted_mve(sums->v[n], by, shifts)
-                   : ember_scaled_mve(sums->v[n], by, shifts);
+    return ember_scaled_mve(sums->v[n], by, vldrwq_s32(block->shifts[n]));
 }
 
 // What outputs have in common beside the block.
@@ -110,24 +97,27 @@ typedef struct {
     mve_pred16_t lanes;
 } ending_t;
 
-// Scales and stores the outputs; channels fall into place as they are narrowed. No
-// shift is 0 when `shifted`, a constant, is set.
-INLINE void finish(const block_t *block, const sums_t *sums, ending_t ending, int8_t *y,
-                   bool shifted) {
+INLINE int8x16_t limited(const block_t *block, int8x16_t all) {
+    all = vmaxq_s8(all, vdupq_n_s8(block->limits.low));
+    return vminq_s8(all, vdupq_n_s8(block->limits.high));
+}
+
+// Scales and stores the outputs; channels fall into place as they are narrowed.
+INLINE void finish(const block_t *block, const sums_t *sums, ending_t ending,
+                   int8_t *y) {
     int16x8_t even = vdupq_n_s16(0), odd = even;
     int8x16_t all = vdupq_n_s8(0);
 
-    even = vqmovnbq_s32(even, scaled(block, sums, 0, shifted));
-    even = vqmovntq_s32(even, scaled(block, sums, 2, shifted));
+    even = vqmovnbq_s32(even, scaled(block, sums, 0));
+    even = vqmovntq_s32(even, scaled(block, sums, 2));
     even = vqaddq_n_s16(even, ending.zero_point);
     all = vqmovnbq_s16(all, even);
-    odd = vqmovnbq_s32(odd, scaled(block, sums, 1, shifted));
-    odd = vqmovntq_s32(odd, scaled(block, sums, 3, shifted));
+    odd = vqmovnbq_s32(odd, scaled(block, sums, 1));
+    odd = vqmovntq_s32(odd, scaled(block, sums, 3));
     odd = vqaddq_n_s16(odd, ending.zero_point);
     all = vqmovntq_s16(all, odd);
     if (ending.limited) {
-        all = vmaxq_s8(all, vdupq_n_s8(block->limits.low));
-        all = vminq_s8(all, vdupq_n_s8(block->limits.high));
+        all = limited(block, all);
     }
     vstrbq_p_s8(y, all, ending.lanes);
 }
@@ -148,24 +138,31 @@ INLINE sums_t starting(const block_t *block) {
     return sums;
 }
 
-// `count` groups of outputs, the first of which is group `from` of its row.
+// `count` > 0 groups of outputs, the first of which is group `from` of its row.
 static __attribute__((noinline)) void run_nine(const block_t *block, const line_t *line,
                                                int32_t from, int32_t count) {
     const ending_t ending = ending_of(block, line);
     const int32_t at = from * line->x_step;
-    const int8_t *x = row_of(line, line->slot) + at;
-    const int8_t *y = row_of(line, line->slot + 1) + at;
-    const int8_t *z = row_of(line, line->slot + 2) + at;
-    const int32_t x_step = line->x_step, y_step = line->y_step;
-    int8_t *to = line->y + from * y_step;
+    int8_t *y = line->y + from * line->y_step;
+    const ember_mve_nine_t nine = {
+        .rows = {row_of(line, line->slot) + at, row_of(line, line->slot + 1) + at,
+                 row_of(line, line->slot + 2) + at},
+        .step = line->step,
+        .rest = line->x_step - 2 * line->step,
+        .y = y,
+        .y_step = line->y_step,
+        .zero_point = block->zero_point,
+        .count = count,
+        .lanes = line->lanes,
+        .weights = block->weights,
+        .scales = block->first[0],
+    };
 
-    for (; count > 0; count--) {
-        const sums_t sums = sum_nine(block, starting(block), x, y, z, line->step);
-        finish(block, &sums, ending, to, true);
-        x += x_step;
-        y += x_step;
-        z += x_step;
-        to += y_step;
+    ember_mve_run_nine(&nine);
+    for (; ending.limited && count > 0; count--) {
+        const int8x16_t all = vldrbq_z_s8(y, ending.lanes);
+        vstrbq_p_s8(y, limited(block, all), ending.lanes);
+        y += line->y_step;
     }
 }
 
@@ -175,15 +172,15 @@ static __attribute__((noinline)) void run_any(const block_t *block, const line_t
 
     for (; count > 0; count--) {
         const sums_t sums = sum_any(block, starting(block), line, from * line->x_step);
-        finish(block, &sums, ending, line->y + from * line->y_step, false);
+        finish(block, &sums, ending, line->y + from * line->y_step);
         from++;
     }
 }
 
 void ember_depthwise_mve(const block_t *block, const line_t *line, int32_t from,
                          int32_t count) {
-    if (block->rows == 3 && block->columns == 3 && line->down == 1 && block->paired &&
-        block->shifted) {
+    if (count > 0 && block->rows == 3 && block->columns == 3 && line->down == 1 &&
+        block->paired && block->shifted) {
         run_nine(block, line, from, count);
     } else {
         run_any(block, line, from, count);

@@ -29,6 +29,7 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
                                "cortex_m: wrong layout of the output");
     }
     matmul->c = c.data;
+    ember_node_work(node, c.numel, (uint32_t)matmul->inner);
     return EMBER_OK;
 }
 

@@ -2,27 +2,26 @@
 // The dialect's linear and batch_matmul with Helium. Contract: matmul_s8_mve.h.
 #include "kernels/cortex_m/matmul_s8_mve.h"
 
+#include <arm_mve_tiles.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_mve.h"
 
-enum { TILE = 128, CHUNK = 128, HELD = 6 };
+enum { TILE = 128, CHUNK = 128 };
 enum { MOST = 1 << 20 }; // elements of a row, columns
 
 // tile[j] = first[j] + a . row j of b, for `count` rows, a multiple of four and not 0.
-// Here for CHUNK elements of a, most of which stay in registers; rows of b are `step`
-// apart.
-static __attribute__((noinline)) void multiply_chunk(int32_t *tile,
-                                                     const int32_t *first,
-                                                     int32_t count, const int8_t *a,
-                                                     const int8_t *b, int32_t step) {
-    ember_rows_mve(tile, first, count, a, b, step, CHUNK / EMBER_LANES_S8, HELD);
-}
+static __attribute__((noinline)) void multiply_chunks(int32_t *tile,
+                                                      const int32_t *first,
+                                                      int32_t count, const int8_t *a,
+                                                      const int8_t *b, int32_t inner) {
+    ember_mve_rows_t rows = {tile, first, b, a, inner, count / 4};
 
-static void multiply_chunks(int32_t *tile, const int32_t *first, int32_t count,
-                            const int8_t *a, const int8_t *b, int32_t inner) {
-    for (int32_t at = 0; at < inner; at += CHUNK) {
-        multiply_chunk(tile, at == 0 ? first : tile, count, a + at, b + at, inner);
+    for (int32_t left = inner; left > 0; left -= CHUNK) {
+        ember_mve_multiply_rows(&rows);
+        rows.first = tile;
+        rows.a += CHUNK;
+        rows.b += CHUNK;
     }
 }
 

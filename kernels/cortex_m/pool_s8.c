@@ -40,6 +40,16 @@ static void image_of(ember_image_s8_t *image, const ember_tensor_t *tensor) {
     image->column = strides[3];
 }
 
+// Of a window, at most; what lies outside of the image is not looked at.
+static uint32_t taps_of(const ember_pool_s8_t *pool, const ember_tensor_t *x) {
+    uint32_t taps = 1;
+    for (uint32_t d = 0; d < 2; d++) {
+        const int32_t size = x->sizes[2 + d];
+        taps *= (uint32_t)(pool->kernel[d] < size ? pool->kernel[d] : size);
+    }
+    return taps;
+}
+
 ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
                                      uint32_t out) {
     ember_tensor_t x;
@@ -72,6 +82,7 @@ ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
     if (x.dtype != EMBER_S8 || y.dtype != EMBER_S8) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: not int8");
     }
+    ember_node_work(node, y.numel, taps_of(pool, &x));
     pool->x = x.data;
     pool->y = y.data;
     pool->batches = y.numel > 0 ? sizes[0] : 0;

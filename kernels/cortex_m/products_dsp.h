@@ -15,8 +15,14 @@
 #define SMALL __attribute__((cold))
 #define FAST  static __attribute__((hot, noinline))
 
-// Shifts that ember_scaled_dsp() takes, and the least sum that it does not.
-enum { EMBER_SHIFT_MIN_DSP = -31, EMBER_SHIFT_MAX_DSP = -1, EMBER_SUM_DSP = 1 << 30 };
+// Shifts that ember_scaled_dsp() takes, the least sum that it does not, and the least
+// multiplier that is normalized.
+enum {
+    EMBER_SHIFT_MIN_DSP = -31,
+    EMBER_SHIFT_MAX_DSP = -1,
+    EMBER_SUM_DSP = 1 << 30,
+    EMBER_NORMAL_DSP = 1 << 30
+};
 
 // Four elements, anywhere in memory.
 INLINE uint32_t ember_word_dsp(const int8_t *at) {
@@ -63,18 +69,46 @@ INLINE int32_t ember_scaled_dsp(int32_t sum, ember_scale_dsp_t by) {
     return ember_scaled_half_dsp((int32_t)((uint32_t)sum << 1), by);
 }
 
+// The row of a filter with which ember_tiles_dsp() gives the same; of a multiplier of
+// 0, any sum is 0 behind the shift.
+INLINE ember_filter_dsp_t ember_filter_dsp(int32_t bias, int32_t multiplier,
+                                           int32_t shift) {
+    const int32_t twice = (int32_t)((uint32_t)multiplier << 1);
+    return (ember_filter_dsp_t){bias, twice, multiplier == 0 ? 31 : -1 - shift};
+}
+
 // Whether sums of `inner` products and a bias are small enough, as far as the biases
 // are there to be read.
 static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
                                       int64_t inner) {
     const int64_t room = EMBER_SUM_DSP - 1 - inner * 32768;
+    const uint32_t most = (uint32_t)room; // room is below 2^30
 
-    for (int32_t f = 0; bias != NULL && f < filters; f++) {
-        if (bias[f] > room || bias[f] < -room) {
+    if (room < 0) {
+        return false;
+    }
+    for (const int32_t *end = bias != NULL ? bias + filters : bias; bias < end;
+         bias++) {
+        if ((uint32_t)*bias + most > 2 * most) { // modulo 2^32 on either side
             return false;
         }
     }
-    return room >= 0;
+    return true;
+}
+
+// The same of all that ember_filter_dsp() takes: multipliers of 2^30 and more, or 0.
+static inline bool ember_scales_fit_dsp(const ember_scales_s8_t *scales,
+                                        int32_t filters, int64_t inner) {
+    const int32_t *multipliers = scales->multipliers, *shifts = scales->shifts;
+
+    for (int32_t f = 0; multipliers != NULL && shifts != NULL && f < filters; f++) {
+        const int32_t shift = shifts[f];
+        if ((multipliers[f] != 0 && multipliers[f] < EMBER_NORMAL_DSP) ||
+            shift < EMBER_SHIFT_MIN_DSP || shift > EMBER_SHIFT_MAX_DSP) {
+            return false;
+        }
+    }
+    return ember_sums_fit_dsp(scales->bias, filters, inner);
 }
 
 #endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H

@@ -95,34 +95,4 @@ INLINE int32_t ember_dot_mve(int32_t sum, const int8_t *a, const int8_t *b,
     return sum;
 }
 
-// tile[j] = first[j] + a . row j of b, for `count` rows of `step` elements, a multiple
-// of two. Of a, `vectors` vectors are read, the first `held` of which stay in
-// registers; both are constants.
-INLINE void ember_rows_mve(int32_t *tile, const int32_t *first, int32_t count,
-                           const int8_t *a, const int8_t *b, int32_t step,
-                           int32_t vectors, int32_t held) {
-    int8x16_t x[8];
-
-#pragma GCC unroll 8
-    for (int32_t i = 0; i < held; i++) {
-        x[i] = vldrbq_s8(a + i * EMBER_LANES_S8);
-    }
-    for (; count > 0; count -= 2) {
-        const int8_t *next = b + step;
-        int32_t s = first[0], t = first[1];
-#pragma GCC unroll 8
-        for (int32_t i = 0; i < vectors; i++) {
-            const int32_t at = i * EMBER_LANES_S8;
-            const int8x16_t u = i < held ? x[i] : vldrbq_s8(a + at);
-            s = vmladavaq_s8(s, u, vldrbq_s8(b + at));
-            t = vmladavaq_s8(t, u, vldrbq_s8(next + at));
-        }
-        tile[0] = s;
-        tile[1] = t;
-        tile += 2;
-        first += 2;
-        b = next + step;
-    }
-}
-
 #endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H

@@ -44,4 +44,13 @@ void ember_gemm_f32_columns(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_rows_mve(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_columns_mve(const ember_gemm_f32_t *gemm);
 
+// In the scalar unit of Cortex-M: the bits of the portable forms.
+void ember_gemm_f32_rows_fpu(const ember_gemm_f32_t *gemm);
+void ember_gemm_f32_columns_fpu(const ember_gemm_f32_t *gemm);
+
+// With Advanced SIMD: products are fused with the sums, and a sum of _columns has the
+// last elements in the lanes where vectors end. The same tolerance; denormals stay.
+void ember_gemm_f32_rows_neon(const ember_gemm_f32_t *gemm);
+void ember_gemm_f32_columns_neon(const ember_gemm_f32_t *gemm);
+
 #endif // EMBER_KERNELS_ENGINE_GEMM_F32_H

@@ -160,6 +160,8 @@ ember_status_t ember_pick_prepare(ember_pick_t *pick, ember_node_t *node,
     if (whole->dtype != picked->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "index: dtypes differ");
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(picked),
+                    1); // which may be broadcast
     const ember_status_t status = set_block(pick, node, args, whole, picked, rank);
     if (status != EMBER_OK || ember_view_numel(picked) == 0) {
         return status;

@@ -76,6 +76,7 @@ ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node, uint32_t
     if (values.dtype != self.dtype || indices.dtype != EMBER_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: dtypes");
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(&self), EMBER_SORT_STEPS);
     ember_view_tensor(&to, &values);
     ember_view_tensor(&at, &indices);
     as_vector(&to);

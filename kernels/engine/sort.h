@@ -11,7 +11,10 @@
 #include "kernels/engine/strided.h"
 #include "kernels/engine/view.h"
 
-enum { EMBER_SORT_FEW = 16 };
+enum {
+    EMBER_SORT_FEW = 16,
+    EMBER_SORT_STEPS = 32, // of an element, at most: inserted, in a heap, or merged
+};
 
 typedef struct ember_sort {
     char *values;  // (..., count, ...)

@@ -35,55 +35,78 @@ static bool continues(const int32_t *outer, const int32_t *inner, uint32_t opera
     return true;
 }
 
-uint32_t ember_walk_join(int32_t *table, uint32_t dims, uint32_t operands) {
+// Adds a dimension to the `rows` of a walk, or to the last of them, which it then
+// continues. Returns how many there are.
+static uint32_t add_row(int32_t *table, uint32_t rows, const int32_t *row,
+                        uint32_t operands) {
     const uint32_t width = operands + 1;
-    int32_t *row = table;
-    int32_t *end = table; // of the rows that are kept
-    for (uint32_t d = 0; d < dims; d++, row += width) {
-        if (row[0] == 1) {
-            continue;
-        }
-        if (end != table && continues(end - width, row, operands)) {
-            end -= width;
-            row[0] *= end[0];
-        }
+    int32_t *end = table + rows * width;
+    if (row[0] == 1) {
+        return rows;
+    }
+    if (rows == 0 || !continues(end - width, row, operands)) {
         memmove(end, row, width * sizeof(*row));
-        end += width;
+        return rows + 1;
     }
-    if (end == table) { // one of a single step
-        memset(table, 0, width * sizeof(*table));
-        table[0] = 1;
-        return 1;
-    }
-    return (uint32_t)(end - table) / width;
+    int32_t *last = end - width;
+    const int32_t outer = last[0];
+    memmove(last, row, width * sizeof(*row));
+    last[0] *= outer;
+    return rows;
 }
 
+// A walk without rows becomes one of a single step.
+static uint32_t at_least_one(int32_t *table, uint32_t rows, uint32_t operands) {
+    if (rows > 0) {
+        return rows;
+    }
+    memset(table, 0, (operands + 1) * sizeof(*table));
+    table[0] = 1;
+    return 1;
+}
+
+uint32_t ember_walk_join(int32_t *table, uint32_t dims, uint32_t operands) {
+    const uint32_t width = operands + 1;
+    uint32_t rows = 0;
+    for (uint32_t d = 0; d < dims; d++) {
+        rows = add_row(table, rows, table + d * width, operands);
+    }
+    return at_least_one(table, rows, operands);
+}
+
+// Elements from one index of a dimension to the next.
+static int32_t stride_of(const ember_tensor_t *tensor, uint32_t dim) {
+    int32_t stride = 1;
+    for (uint32_t i = tensor->rank; i-- > 0 && tensor->dim_order[i] != dim;) {
+        const int32_t size = tensor->sizes[tensor->dim_order[i]];
+        stride *= size > 0 ? size : 1;
+    }
+    return stride;
+}
+
+// Dimension by dimension, for all of them at once would take much of a small stack.
 uint32_t ember_walk_fill(const ember_tensor_t *const *operands, uint32_t count,
                          int32_t *table) {
-    int32_t rows[EMBER_MAX_RANK * (EMBER_WALK_OPERANDS + 1)];
-    int32_t strides[EMBER_MAX_RANK];
+    int32_t row[EMBER_WALK_OPERANDS + 1];
     const ember_tensor_t *whole = operands[0];
-    const uint32_t width = count + 1;
-
-    for (uint32_t k = 0; k < count; k++) {
-        const ember_tensor_t *tensor = operands[k];
-        int32_t *row = rows;
-        ember_tensor_strides(tensor, strides);
-        for (uint32_t i = 0; i < whole->rank; i++, row += width) {
-            const uint32_t dim = whole->dim_order[i];
+    uint32_t rows = 0;
+    for (uint32_t i = 0; i < whole->rank; i++) {
+        const uint32_t dim = whole->dim_order[i];
+        row[0] = whole->sizes[dim];
+        for (uint32_t k = 0; k < count; k++) {
+            const ember_tensor_t *tensor = operands[k];
             const int32_t own = (int32_t)dim - whole->rank + tensor->rank;
-            row[0] = whole->sizes[dim];
             row[1 + k] = own < 0 || tensor->sizes[own] == 1
                              ? 0
-                             : strides[own] * tensor->element_size;
+                             : stride_of(tensor, (uint32_t)own) * tensor->element_size;
         }
+        const int32_t *last = rows > 0 ? table + (rows - 1) * (count + 1) : NULL;
+        if (rows == EMBER_WALK_DIMS && row[0] != 1 && !continues(last, row, count)) {
+            return 0;
+        }
+        rows = add_row(table, rows, row, count);
     }
-    const uint32_t dims = ember_walk_join(rows, whole->rank, count);
-    if (dims > EMBER_WALK_DIMS) {
-        return 0;
-    }
-    memcpy(table, rows, dims * width * sizeof(*rows));
-    return dims;
+    return at_least_one(table, rows, count);
 }
 
 void ember_walk_start(ember_walk_t *walk, const int32_t *table, uint32_t dims,

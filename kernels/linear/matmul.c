@@ -38,6 +38,9 @@ static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
     if (matmul->inner == 0) { // nothing of a and b is read; NULL may not be stepped
         matmul->a = matmul->b = matmul->c;
     }
+    const uint32_t outputs = (uint32_t)ember_view_numel(c);
+    ember_node_work(node, outputs, (uint32_t)matmul->inner);
+    matmul->batches = outputs > 0 ? matmul->batches : 0; // rows of nothing
     return EMBER_OK;
 }
 

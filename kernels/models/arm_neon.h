@@ -5,6 +5,7 @@
 #define EMBER_MODELS_ARM_NEON_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -60,6 +61,15 @@ typedef struct int32x4x3_t {
     int32x4_t val[3];
 } int32x4x3_t;
 
+typedef struct float32x4x2_t {
+    float32x4_t val[2];
+} float32x4x2_t;
+
+static inline float32x4x2_t vld2q_f32(const float *from) {
+    return (float32x4x2_t){
+        {{from[0], from[2], from[4], from[6]}, {from[1], from[3], from[5], from[7]}}};
+}
+
 static inline void vst3q_s8(int8_t *to, int8x16x3_t x) {
     for (int i = 0; i < 48; i++) {
         to[i] = x.val[i % 3][i / 3];
@@ -79,6 +89,8 @@ static inline void vst3q_s32(int32_t *to, int32x4x3_t x) {
 }
 
 // --- parts ---------------------------------------------------------------------------
+
+#define vgetq_lane_f32(x, lane) ((x)[lane])
 
 #define vreinterpretq_s64_s8(x)  ((int64x2_t)(x))
 #define vreinterpretq_s8_s64(x)  ((int8x16_t)(x))

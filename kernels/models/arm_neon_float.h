@@ -109,6 +109,14 @@ static inline float32x4_t vdivq_f32(float32x4_t x, float32x4_t y) {
     return x / y;
 }
 
+static inline float32x4_t vpaddq_f32(float32x4_t x, float32x4_t y) {
+    return (float32x4_t){x[0] + x[1], x[2] + x[3], y[0] + y[1], y[2] + y[3]};
+}
+
+static inline float vaddvq_f32(float32x4_t x) {
+    return (x[0] + x[1]) + (x[2] + x[3]);
+}
+
 // A number rather than NaN.
 static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
     for (int i = 0; i < 4; i++) {
@@ -117,10 +125,11 @@ static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
     return x;
 }
 
-// NaN rather than a number.
+// NaN rather than a number, 0 rather than -0.
 static inline float32x4_t vmaxq_f32(float32x4_t x, float32x4_t y) {
     for (int i = 0; i < 4; i++) {
-        x[i] = y[i] != y[i] || x[i] < y[i] ? y[i] : x[i];
+        const bool zeros = x[i] == 0 && y[i] == 0 && signbit(x[i]);
+        x[i] = y[i] != y[i] || x[i] < y[i] || zeros ? y[i] : x[i];
     }
     return x;
 }

@@ -216,6 +216,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     set_integers(node, &s->indices, &indices);
     set_integers(node, &s->offsets, &offsets);
     s->bags = s->offsets.count - last;
+    ember_node_work(node, indices.numel, (uint32_t)weight.sizes[1]);
     s->weight = weight.data;
     s->rows = weight.sizes[0];
     s->columns = weight.sizes[1];

@@ -21,6 +21,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK || s->dims == 0) {
         return status;
     }
+    if (!ember_topk_is_few(s)) { // medians of three may part off one or two
+        ember_node_work(node, self.numel, (uint32_t)s->size);
+    }
     return ember_sort_scratch(s, node, ember_topk_is_few(s) ? s->count : s->size);
 }
 

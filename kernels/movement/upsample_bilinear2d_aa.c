@@ -138,13 +138,17 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     memcpy(s->in_size, up.in.sizes + 2, sizeof(s->in_size));
     memcpy(s->to, up.out.strides, sizeof(s->to));
     memcpy(s->from, up.in.strides, sizeof(s->from));
+    uint32_t taps = 1;
     for (uint32_t d = 0; d < 2; d++) {
         s->step[d] =
             (float)ember_upsample_wide_step(&up, d, ember_node_bool(node, ALIGN));
         if (!(s->step[d] <= 1e9f)) {
             return ember_node_fail(node, EMBER_BAD_PROGRAM, "upsample: scale");
         }
+        const float most = 2.0f * s->step[d] + 4.0f;
+        taps *= (uint32_t)(most < (float)s->in_size[d] ? (int32_t)most : s->in_size[d]);
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(&up.out), taps);
     return ember_node_status(node);
 }
 

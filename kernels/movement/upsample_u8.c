@@ -170,6 +170,8 @@ ember_status_t ember_upsample_u8_prepare(ember_upsample_u8_t *s, ember_node_t *n
     if (words[0] > INT32_MAX / 16 || words[1] > INT32_MAX / 16) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: size");
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(&up->out),
+                    (uint32_t)s->taps[0] * (uint32_t)s->taps[1]);
     s->spans[0] = ember_node_scratch(node, (words[0] + words[1]) * sizeof(int32_t));
     s->spans[1] = s->spans[0] == NULL ? NULL : s->spans[0] + words[0];
     return ember_node_status(node);

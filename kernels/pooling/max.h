@@ -31,8 +31,9 @@ static inline ember_max_taps_t ember_max_taps(const ember_pool_t *pool, uint32_t
     const int32_t end = taps.first + (pool->kernel[d] - 1) * pool->dilation[d] + 1;
 
     taps.past = end < pool->in[d] ? end : pool->in[d];
-    while (taps.first < 0) {
-        taps.first += pool->dilation[d];
+    if (taps.first < 0) { // the first tap that lies inside
+        const int32_t past = taps.first % pool->dilation[d];
+        taps.first = past < 0 ? past + pool->dilation[d] : 0;
     }
     return taps;
 }

@@ -112,6 +112,20 @@ static void as_volumes(ember_view_t *view, uint32_t dims) {
     }
 }
 
+// Elements of a window, at most; what lies outside of the input is not looked at.
+static uint32_t taps_of(const ember_pool_t *pool, bool adaptive) {
+    uint32_t taps = 1;
+
+    for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
+        const int32_t in = pool->in[d];
+        const int32_t most = !adaptive           ? pool->kernel[d]
+                             : pool->out[d] == 0 ? 0
+                                                 : in / pool->out[d] + 2;
+        taps *= (uint32_t)(most < in ? most : in);
+    }
+    return taps;
+}
+
 // Reads the side that has the windows' results: the output, or the gradient that is
 // given.
 static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
@@ -142,6 +156,7 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     as_volumes(&view, args->dims);
     pool->y = y.data;
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
+    ember_node_work(node, y.numel, taps_of(pool, args->size != 0));
     if (y.numel == 0 && !args->gradient) { // nothing to do, whichever size is 0
         pool->batches = 0;
     }

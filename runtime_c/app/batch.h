@@ -32,7 +32,7 @@
 
 #include <stdint.h>
 
-enum { EMBER_BATCH_VERSION = 2, EMBER_BATCH_ALIGN = 16 };
+enum { EMBER_BATCH_VERSION = 3, EMBER_BATCH_ALIGN = 16 };
 
 enum {
     EMBER_BATCH_HELLO = 1,
@@ -86,7 +86,7 @@ typedef struct ember_batch_case {
     uint32_t run_count;
     uint32_t names_size; // bytes, zeros up to a multiple of 4 included
     uint32_t reserved;
-    uint64_t budget; // instructions of one execution; 0: no limit
+    uint64_t budget; // steps of one execution; 0: no limit; UNKNOWN: a plenty
 } ember_batch_case_t;
 
 typedef struct ember_batch_run {
@@ -142,6 +142,7 @@ typedef struct ember_batch_result {
     uint64_t planned;        // bytes of all planned memories
     uint64_t scratch;        // bytes of the largest node
     uint64_t used;           // bytes of memory in all, programs and inputs included
+    uint64_t work;           // bound of the steps of all runs
 } ember_batch_result_t;
 
 typedef struct ember_batch_end {

@@ -22,10 +22,8 @@ ember_status_t ember_model_load_of(const ember_model_t *model, ember_method_t *m
         return ember_fail(err, EMBER_NOT_FOUND,
                           "model: it was built without the method");
     }
-    for (uint32_t i = 0; i < placed->planned_count; i++) {
-        if (placed->planned[i].size > 0) {
-            memset(placed->planned[i].data, 0, placed->planned[i].size);
-        }
+    for (uint32_t i = 0; i < placed->cleared_count; i++) {
+        memset(placed->cleared[i].data, 0, placed->cleared[i].size);
     }
     return ember_model_start(model, placed, method, program, err);
 }

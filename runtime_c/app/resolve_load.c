@@ -124,6 +124,8 @@ void resolve_measure_method(uint32_t index, const ember_operators_t *operators) 
         resolve_put_number(", \"arena\": ", (int64_t)method.arena.peak);
         resolve_put_number(", \"temp\": ", (int64_t)method.temp_used);
         resolve_put_number(", \"slots\": ", method.slot_count);
+        resolve_put_number(", \"work\": ", (int64_t)method.work);
+        resolve_put_number(", \"volatile_work\": ", (int64_t)method.volatile_work);
         resolve_put_number(", \"changing\": ", method.parts != NULL);
         resolve_put_delegates(&method);
         ember_method_unload(&method);
@@ -148,6 +150,7 @@ void resolve_prepare_method(uint32_t index, const ember_operators_t *operators) 
     resolve_put_number("  {\"index\": ", index);
     resolve_put_failure(status, &error);
     if (status == EMBER_OK) {
+        resolve_put_number(", \"work\": ", (int64_t)method.work);
         resolve_put_prepared(&method, operators,
                              (ember_span_t){method.arena.data, exact.arena});
     }

@@ -105,6 +105,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     resolve_put_number(", \"status\": ", status);
     resolve_put_number(", \"known\": ", real != NULL);
     resolve_put_number(", \"scratch\": ", (int64_t)method->temp_used);
+    resolve_put_number(", \"work\": ", (int64_t)node->work);
     if (chosen != NULL) {
         note_choice(real, chosen);
         resolve_put_number(", \"state\": ", chosen->state_size);

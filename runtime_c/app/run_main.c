@@ -6,6 +6,7 @@
 //     method=NAME   the method; without it the first
 //     in=FILE       inputs (values.h); without it zeros
 //     out=FILE      where the report goes; without it a line on the console
+//     budget=N      ends the execution when it may take more steps
 //     trace=1       executes once more, with a mark around each instruction
 //
 // The report, little endian; sdk/ember/run/run.py is the other side:
@@ -32,6 +33,7 @@ typedef struct options {
     const char *method;
     const char *in;
     const char *out;
+    const char *budget;
     bool trace;
 } options_t;
 
@@ -56,13 +58,15 @@ static void set_option(options_t *options, const char *word) {
         options->in = value;
     } else if ((value = value_of(word, "out=")) != NULL) {
         options->out = value;
+    } else if ((value = value_of(word, "budget=")) != NULL) {
+        options->budget = value;
     } else if (value_of(word, "trace=1") != NULL) {
         options->trace = true;
     }
 }
 
 static options_t read_options(void) {
-    options_t options = {NULL, NULL, NULL, NULL, false};
+    options_t options = {NULL, NULL, NULL, NULL, NULL, false};
     const size_t length = ember_port_arguments(line, sizeof(line));
     size_t start = 0;
     for (size_t i = 0; i <= length && length > 0; i++) {
@@ -96,9 +100,22 @@ static ember_status_t load(const options_t *options, uint32_t *stage) {
     return status;
 }
 
+static ember_status_t clear_inputs(void) {
+    ember_value_t value;
+    ember_status_t status = EMBER_OK;
+    for (uint32_t i = 0; status == EMBER_OK && i < method.meta.input_count; i++) {
+        status = ember_method_input(&method, i, &value);
+        if (status == EMBER_OK && value.kind == EMBER_TENSOR &&
+            value.as_tensor.data != NULL && !value.as_tensor.constant) {
+            memset(value.as_tensor.data, 0, ember_tensor_bytes(&value.as_tensor));
+        }
+    }
+    return status;
+}
+
 static ember_status_t read_inputs(const char *path) {
     if (path == NULL) {
-        return EMBER_OK; // memory was zeroed when the method was loaded
+        return clear_inputs();
     }
     const int32_t file = ember_port_open(path, EMBER_PORT_READ);
     if (file < 0) {
@@ -109,7 +126,16 @@ static ember_status_t read_inputs(const char *path) {
     return status;
 }
 
-static ember_status_t execute(void) {
+static void set_budget(const char *digits) {
+    uint64_t steps = 0;
+    for (; digits != NULL && *digits != '\0'; digits++) {
+        steps = steps * 10 + (uint64_t)(*digits - '0');
+    }
+    ember_method_set_budget(&method, steps);
+}
+
+static ember_status_t execute(const char *budget) {
+    set_budget(budget);
     ember_port_mark_begin(EMBER_MARK_EXECUTE);
     const ember_status_t status = ember_method_execute(&method, &error);
     ember_port_mark_end(EMBER_MARK_EXECUTE);
@@ -124,7 +150,7 @@ static ember_status_t run(const options_t *options, uint32_t *stage) {
     }
     if (status == EMBER_OK) {
         *stage = STAGE_EXECUTE;
-        status = execute();
+        status = execute(options->budget);
     }
     *stage = status == EMBER_OK ? STAGE_DONE : *stage;
     return status;

@@ -110,6 +110,20 @@ static ember_status_t lend(test_case_t *test, ember_method_t *method) {
     return status;
 }
 
+// --- budget --------------------------------------------------------------------------
+
+// Steps of one execution; for UNKNOWN enough for any program that ends, as far as tests
+// have them: loops of a million rounds.
+static uint64_t budget_of(const test_case_t *test, const ember_method_t *method) {
+    enum { ROUNDS = 1000000 };
+    const uint64_t most = EMBER_BATCH_UNKNOWN / ROUNDS;
+    const uint64_t work = method->work + method->volatile_work;
+    if (test->head.budget != EMBER_BATCH_UNKNOWN) {
+        return test->head.budget;
+    }
+    return (work < most ? work : most) * ROUNDS;
+}
+
 // --- loading -----------------------------------------------------------------------
 
 static ember_status_t load_method(test_case_t *test, uint32_t index,
@@ -136,7 +150,7 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
         return status;
     }
     (void)test_case_take(test, loaded->method.arena.peak);
-    ember_method_set_budget(&loaded->method, (uint32_t)test->head.budget);
+    ember_method_set_budget(&loaded->method, budget_of(test, &loaded->method));
     test->result.method += loaded->method.arena.peak;
     if (loaded->method.temp_used > test->result.scratch) {
         test->result.scratch = loaded->method.temp_used;

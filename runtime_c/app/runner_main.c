@@ -127,7 +127,9 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
     ember_status_t status = set_inputs(runner, test, &run, &expected);
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_EXECUTE;
+        ember_method_t *method = &test->methods[run.method].method;
         status = execute(test, &test->methods[run.method]);
+        test->result.work += method->budget - method->left;
     }
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_CHECK;

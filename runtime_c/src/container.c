@@ -62,19 +62,33 @@ bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes
 }
 
 static bool check_segments(ember_flat_t *flat, ember_vector_t list,
-                           ember_vector_t named, const ember_bytes_t *all) {
+                           const ember_bytes_t *all) {
     ember_bytes_t segment;
-    ember_field_t entry[2];
     for (uint32_t i = 0; i < vector_count(list); i++) {
         if (!ember_segment_at(flat, list, all, i, &segment)) {
             return false;
         }
     }
+    return true;
+}
+
+// Whether all named data lies in a segment; and whether its keys rise.
+static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segments,
+                        bool *sorted) {
+    ember_field_t last = {0};
+    ember_field_t entry[2];
+    *sorted = true;
     for (uint32_t i = 0; i < vector_count(named); i++) {
         ember_flat_read(flat, ember_flat_item(flat, named, i), NAMED_FIELDS, entry);
-        if (entry[NAMED_SEGMENT].number >= vector_count(list)) {
+        if (entry[NAMED_SEGMENT].number >= segments) {
             return false;
         }
+        const ember_vector_t key = entry[NAMED_KEY].at;
+        if (i > 0 &&
+            ember_flat_compare(last.at, vector_items(key), vector_count(key)) >= 0) {
+            *sorted = false;
+        }
+        last = entry[NAMED_KEY];
     }
     return flat->status == EMBER_OK;
 }
@@ -82,7 +96,7 @@ static bool check_segments(ember_flat_t *flat, ember_vector_t list,
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
                                     ember_bytes_t *segments, ember_field_t *root,
-                                    ember_error_t *err) {
+                                    bool *sorted, ember_error_t *err) {
     if (file->data == NULL || ((uintptr_t)file->data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "file: must be aligned to 16 bytes");
     }
@@ -101,8 +115,9 @@ ember_status_t ember_container_open(const ember_container_t *kind,
     ember_flat_t reader;
     ember_flat_begin(&reader, flat, err);
     ember_flat_read(&reader, ember_flat_root(&reader), kind->fields, root);
-    if (!check_segments(&reader, root[kind->segment_list].at, root[kind->named_list].at,
-                        segments)) {
+    const ember_vector_t list = root[kind->segment_list].at;
+    if (!check_segments(&reader, list, segments) ||
+        !check_named(&reader, root[kind->named_list].at, vector_count(list), sorted)) {
         flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
     }
     return reader.status;

@@ -27,7 +27,7 @@ typedef struct ember_container {
 // that all segments lie in the file. A file without header is all FlatBuffer.
 EMBER_LOCAL ember_status_t ember_container_open(
     const ember_container_t *kind, const ember_bytes_t *file, ember_bytes_t *flat,
-    ember_bytes_t *segments, ember_field_t *root, ember_error_t *err);
+    ember_bytes_t *segments, ember_field_t *root, bool *sorted, ember_error_t *err);
 
 // Segment `index` of the vector `list`, inside `all`. False, and an empty segment, when
 // there is none.

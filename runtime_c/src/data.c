@@ -18,7 +18,7 @@ ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size
     ember_data_map_t opened;
     const ember_bytes_t file = {data, size};
     const ember_status_t status = ember_container_open(
-        &ptd, &file, &opened.flat, &opened.segments, opened.root, err);
+        &ptd, &file, &opened.flat, &opened.segments, opened.root, &opened.sorted, err);
     if (status == EMBER_OK) {
         *map = opened;
     }
@@ -48,8 +48,8 @@ static ember_status_t find_data(const ember_program_t *program, const char *key,
         ember_flat_t flat;
         ember_field_t entry[2];
         ember_flat_begin(&flat, &map->flat, NULL);
-        const uint8_t *table =
-            ember_flat_find(&flat, map->root[DATA_NAMED].at, key, key_length);
+        const uint8_t *table = ember_flat_find(&flat, map->root[DATA_NAMED].at,
+                                               map->sorted, key, key_length);
         if (table == NULL) {
             continue;
         }

@@ -52,6 +52,7 @@ static ember_status_t start(ember_method_t *method, const uint8_t *table,
         .method = method,
         .error = &method->error,
         .released = &delegate->released,
+        .work = &delegate->work,
     };
     if (backend == NULL) {
         return fail(method, EMBER_UNSUPPORTED,
@@ -103,6 +104,7 @@ ember_status_t ember_method_load_delegate(ember_method_t *method,
     }
     *state = (delegate_state_t){method, delegate, call[CALL_ARGS].at};
     *step = (ember_step_t){run_delegate, state};
+    ember_work_add(&method->work, delegate->work);
     return EMBER_OK;
 }
 
@@ -137,6 +139,10 @@ void ember_method_unload(ember_method_t *method) {
         }
     }
     method->delegates = NULL;
+}
+
+void ember_delegate_work(const ember_delegate_info_t *info, uint64_t steps) {
+    ember_work_add(info->work, steps);
 }
 
 void ember_delegate_release(const ember_delegate_info_t *info) {

@@ -15,11 +15,10 @@ static int32_t run_traced(const ember_tracer_t *tracer, const ember_step_t *step
 ember_status_t ember_method_execute_traced(ember_method_t *method,
                                            const ember_tracer_t *tracer,
                                            ember_error_t *err) {
-    uint32_t from = 0;
     uint32_t index = 0;
-    uint32_t left = method->budget;
-
-    ember_method_begin(method);
+    if (!ember_method_begin(method)) {
+        return ember_method_fail(method, EMBER_NO_INSTRUCTION, EMBER_BUDGET, err);
+    }
     while (index != method->meta.instruction_count) {
         const ember_step_t *step = &method->steps[index];
         const int32_t next = run_traced(tracer, step, index);
@@ -28,10 +27,7 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
             return ember_method_fail(method, index - 1, next, err);
         }
         if (next > 0) {
-            if (!ember_method_charge(method, index - from, &left)) {
-                return ember_method_fail(method, index - 1, EMBER_BUDGET, err);
-            }
-            index = from = (uint32_t)next - 1;
+            index = (uint32_t)next - 1;
         }
     }
     return EMBER_OK;

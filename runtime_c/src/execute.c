@@ -2,8 +2,12 @@
 // Executing a method: a walk over its steps.
 #include "method_state.h"
 
-void ember_method_begin(ember_method_t *method) {
+// What is prepared for good is charged as a whole, before it runs; jumps charge or give
+// back the difference (flow.c), volatile nodes are charged one by one (volatile.c).
+bool ember_method_begin(ember_method_t *method) {
     method->error.status = EMBER_OK;
+    method->left = method->budget - method->work;
+    return method->budget >= method->work;
 }
 
 ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,
@@ -15,22 +19,12 @@ ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,
     return (ember_status_t)status;
 }
 
-// Straight runs are finite, so only jumps are charged: with all steps since the last.
-bool ember_method_charge(const ember_method_t *method, uint32_t steps, uint32_t *left) {
-    if (method->budget != 0 && steps > *left) {
-        return false;
-    }
-    *left -= steps;
-    return true;
-}
-
 ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) {
     const ember_step_t *const end = method->steps + method->meta.instruction_count;
-    const ember_step_t *from = method->steps;
-    const ember_step_t *step = from;
-    uint32_t left = method->budget;
-
-    ember_method_begin(method);
+    const ember_step_t *step = method->steps;
+    if (!ember_method_begin(method)) {
+        return ember_method_fail(method, EMBER_NO_INSTRUCTION, EMBER_BUDGET, err);
+    }
     while (step != end) {
         const int32_t next = step->run(step->state);
         step++;
@@ -41,15 +35,11 @@ ember_status_t ember_method_execute(ember_method_t *method, ember_error_t *err) 
             return ember_method_fail(method, (uint32_t)(step - 1 - method->steps), next,
                                      err);
         }
-        if (!ember_method_charge(method, (uint32_t)(step - from), &left)) {
-            return ember_method_fail(method, (uint32_t)(step - 1 - method->steps),
-                                     EMBER_BUDGET, err);
-        }
-        step = from = method->steps + (next - 1);
+        step = method->steps + (next - 1);
     }
     return EMBER_OK;
 }
 
-void ember_method_set_budget(ember_method_t *method, uint32_t instructions) {
-    method->budget = instructions;
+void ember_method_set_budget(ember_method_t *method, uint64_t steps) {
+    method->budget = steps > 0 ? steps : EMBER_NO_BUDGET;
 }

@@ -93,56 +93,30 @@ static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
     layout->size = (uint16_t)size;
 }
 
-static const uint16_t absent[9];
-
-// The offsets of a layout of the table's vtable, when its fields are in the buffer.
-EMBER_INLINE const uint16_t *offsets_in(ember_flat_t *flat, const uint8_t *table,
-                                        const ember_layout_t *layout) {
-    if (layout->size - 4u > flat_room(flat, table)) {
+const uint16_t *ember_flat_absent(ember_flat_t *flat, const uint8_t *table) {
+    static const uint16_t absent[9];
+    if (table != NULL) {
         (void)ember_flat_malformed(flat);
-        return absent;
     }
-    return layout->offsets;
+    return absent;
 }
 
-// Where the vtable of a table lies.
-EMBER_INLINE uint32_t vtable_of(const ember_flat_t *flat, const uint8_t *table) {
-    return (uint32_t)(table - flat->begin) - load_u32(table);
-}
-
-// Reads a layout that is neither the last nor the one before.
-static __attribute__((noinline)) const ember_layout_t *
-next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds, ember_layout_t *layouts) {
+const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
+                                             uint32_t kinds, ember_layout_t *layouts) {
     layouts[1] = layouts[0];
     read_layout(flat, at, kinds, layouts);
     return layouts;
 }
 
-EMBER_INLINE const uint16_t *find_layout(ember_flat_t *flat, const uint8_t *table,
-                                         uint32_t kinds, ember_layout_t *layouts) {
-    if (table == NULL) {
-        return absent;
-    }
-    const uint32_t at = vtable_of(flat, table);
-    const ember_layout_t *layout = layouts;
-    if (at != layout->vtable && at != (++layout)->vtable) {
-        layout = next_layout(flat, at, kinds, layouts);
-    }
-    return offsets_in(flat, table, layout);
-}
-
-const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
-                                  uint32_t kinds, ember_layout_t *layouts) {
-    return find_layout(flat, table, kinds, layouts);
-}
-
 void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
                      ember_field_t *fields) {
     ember_layout_t layout;
-    const uint16_t *offset = absent;
+    const uint16_t *offset;
     if (table != NULL) {
-        read_layout(flat, vtable_of(flat, table), kinds, &layout);
-        offset = offsets_in(flat, table, &layout);
+        read_layout(flat, flat_vtable(flat, table), kinds, &layout);
+        offset = flat_offsets(flat, table, &layout);
+    } else {
+        offset = ember_flat_absent(flat, table);
     }
     for (; kinds != 0; kinds >>= 3) {
         const uint32_t kind = kinds & 7;
@@ -176,30 +150,14 @@ const uint8_t *ember_flat_root(ember_flat_t *flat) {
     return follow(flat, flat->begin);
 }
 
-EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
-                                 uint32_t index) {
-    return index < vector_count(tables)
-               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
-               : ember_flat_malformed(flat);
-}
-
 const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                uint32_t index) {
-    return item(flat, tables, index);
+    return flat_item(flat, tables, index);
 }
 
 const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                 uint32_t index, uint32_t *tag) {
-    const uint8_t *table = item(flat, tables, index);
-    const uint16_t *at =
-        find_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-    const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
-    *tag = flat_u8(table, at[UNION_TAG]);
-    if (body == NULL || *tag - 1 >= UNION_MOST) {
-        *tag = 1;
-        return ember_flat_malformed(flat);
-    }
-    return body;
+    return flat_union(flat, tables, index, tag);
 }
 
 size_t ember_flat_size(const uint8_t *at) {
@@ -212,13 +170,34 @@ bool ember_flat_equals(ember_vector_t string, const void *text, uint32_t length)
            (length == 0 || memcmp(vector_items(string), text, length) == 0);
 }
 
-const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
+int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length) {
+    const uint32_t count = vector_count(string);
+    const uint32_t least = count < length ? count : length;
+    const int order = least > 0 ? memcmp(vector_items(string), text, least) : 0;
+    return order != 0 ? order : (count > length) - (count < length);
+}
+
+const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool sorted,
                                const char *key, uint32_t key_length) {
-    for (uint32_t i = 0; i < vector_count(tables); i++) {
-        const uint8_t *table = ember_flat_item(flat, tables, i);
-        const ember_field_t name = ember_flat_field(flat, table, FLAT(0, FLAT_VEC1));
-        if (ember_flat_equals(name.at, key, key_length)) {
+    ember_layout_t layouts[2] = {{0}, {0}};
+    uint32_t low = 0;
+    uint32_t high = vector_count(tables);
+    while (low < high) {
+        const uint32_t middle = sorted ? (low + high) / 2 : low;
+        const uint8_t *table = ember_flat_item(flat, tables, middle);
+        if (table == NULL) {
+            return NULL;
+        }
+        const uint16_t *at = flat_layout(flat, table, FLAT(0, FLAT_VEC1), layouts);
+        const ember_vector_t name = ember_flat_vector(flat, table, at[0], FLAT_VEC1);
+        const int order = ember_flat_compare(name, key, key_length);
+        if (order == 0) {
             return table;
+        }
+        if (sorted && order > 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
         }
     }
     return NULL;

@@ -99,14 +99,10 @@ enum {
     LAYOUT_UNION,
     LAYOUT_CALL,
     LAYOUT_NUMBER,
+    LAYOUT_LIST,
     LAYOUT_TENSOR,
     LAYOUT_ALLOCATION,
 };
-// Offsets of the fields that `kinds` names, in order; 0 for those that are absent. All
-// calls with the same `layouts` name the same kinds.
-EMBER_LOCAL const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
-                                              uint32_t kinds, ember_layout_t *layouts);
-
 static inline uint32_t flat_u8(const uint8_t *table, uint32_t offset) {
     return offset != 0 ? table[offset] : 0;
 }
@@ -128,7 +124,9 @@ ember_flat_malformed(ember_flat_t *flat);
 // has at least 4 bytes; NULL otherwise.
 EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
     const uint32_t offset = load_u32(at);
-    if (offset == 0 || (offset & 3) != 0 || offset > flat_room(flat, at)) {
+    // In words, of which there is at least one: an odd byte makes very many of them.
+    const uint32_t words = offset >> 2 | offset << 30;
+    if (words - 1 >= flat_room(flat, at) >> 2) {
         return ember_flat_malformed(flat);
     }
     return at + offset;
@@ -139,6 +137,39 @@ EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
     return offset != 0 ? flat_follow(flat, table + offset) : NULL;
 }
 
+// Reads the layout of the vtable at `at`, for it is not among `layouts`.
+EMBER_LOCAL __attribute__((noinline)) const ember_layout_t *
+ember_flat_next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds,
+                       ember_layout_t *layouts);
+
+// The offsets of a table that is malformed, which is noted, or NULL: all are absent.
+EMBER_LOCAL __attribute__((noinline)) const uint16_t *
+ember_flat_absent(ember_flat_t *flat, const uint8_t *table);
+
+// Where the vtable of a table lies.
+EMBER_INLINE uint32_t flat_vtable(const ember_flat_t *flat, const uint8_t *table) {
+    return (uint32_t)(table - flat->begin) - load_u32(table);
+}
+
+// The offsets of a layout of the table's vtable, when its fields are in the buffer.
+EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *table,
+                                          const ember_layout_t *layout) {
+    return layout->size - 4u <= flat_room(flat, table) ? layout->offsets
+                                                       : ember_flat_absent(flat, table);
+}
+
+// Offsets of the fields of a table, not NULL, that `kinds` names, in order; 0 for those
+// that are absent. All calls with the same `layouts` name the same kinds.
+EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *table,
+                                         uint32_t kinds, ember_layout_t *layouts) {
+    const uint32_t at = flat_vtable(flat, table);
+    const ember_layout_t *layout = layouts;
+    if (at != layout->vtable && at != (++layout)->vtable) {
+        layout = ember_flat_next_layout(flat, at, kinds, layouts);
+    }
+    return flat_offsets(flat, table, layout);
+}
+
 EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                              uint32_t offset, uint32_t kind);
 
@@ -146,6 +177,13 @@ EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *
 EMBER_LOCAL const uint8_t *ember_flat_root(ember_flat_t *flat);
 
 // Item `index` of a vector of tables; a failure when there is none.
+EMBER_INLINE const uint8_t *flat_item(ember_flat_t *flat, ember_vector_t tables,
+                                      uint32_t index) {
+    return index < vector_count(tables)
+               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
+               : ember_flat_malformed(flat);
+}
+
 EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                            uint32_t index);
 
@@ -153,6 +191,22 @@ EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t ta
 // UNION_MOST. NULL and 1 when it is malformed.
 #define UNION_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_TABLE))
 enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
+EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables,
+                                       uint32_t index, uint32_t *tag) {
+    const uint8_t *table = flat_item(flat, tables, index);
+    if (table != NULL) {
+        const uint16_t *at =
+            flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+        const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
+        *tag = flat_u8(table, at[UNION_TAG]);
+        if (body != NULL && *tag - 1 < UNION_MOST) {
+            return body;
+        }
+    }
+    *tag = 1;
+    return ember_flat_malformed(flat);
+}
+
 EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                             uint32_t index, uint32_t *tag);
 
@@ -160,9 +214,15 @@ EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t t
 EMBER_LOCAL bool ember_flat_equals(ember_vector_t string, const void *text,
                                    uint32_t length);
 
-// The table of `tables` whose field 0 is the string `key`, or NULL.
+// Compares `string` with the `length` bytes at `text`; what is shorter comes first.
+EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,
+                                   uint32_t length);
+
+// The table of `tables` whose field 0 is the string `key`, or NULL. `sorted`: they
+// rise by that field.
 EMBER_LOCAL const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
-                                           const char *key, uint32_t key_length);
+                                           bool sorted, const char *key,
+                                           uint32_t key_length);
 
 // Is `string` the NUL-terminated `text`?
 EMBER_LOCAL bool ember_flat_is(ember_vector_t string, const char *text);

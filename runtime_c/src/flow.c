@@ -62,8 +62,37 @@ static int32_t run_move(void *state) {
 typedef struct jump_state {
     ember_method_t *method;
     uint32_t condition;
+    uint32_t instruction;
     int32_t target; // instruction + 1
 } jump_state_t;
+
+// Steps of what stands before an instruction; the end is one, too.
+static uint64_t work_before(const ember_method_t *method, uint32_t instruction) {
+    return instruction < method->meta.instruction_count
+               ? method->work_before[instruction]
+               : method->work;
+}
+
+bool ember_method_charge(ember_method_t *method, uint64_t steps) {
+    if (steps > method->left) {
+        return false;
+    }
+    method->left -= steps;
+    return true;
+}
+
+// All up to the end was charged. A jump forwards gives back what it leaves out, one
+// backwards pays for what comes again.
+static int32_t jump_to(const jump_state_t *jump) {
+    ember_method_t *method = jump->method;
+    const uint64_t here = work_before(method, jump->instruction + 1);
+    const uint64_t there = work_before(method, (uint32_t)jump->target - 1);
+    if (there > here) {
+        method->left += there - here;
+        return jump->target;
+    }
+    return ember_method_charge(method, here - there) ? jump->target : EMBER_BUDGET;
+}
 
 static bool all_true(const ember_tensor_t *tensor) {
     const uint8_t *data = tensor->data;
@@ -89,7 +118,7 @@ static int32_t run_jump(void *state) {
         return fail(jump->method, EMBER_BAD_PROGRAM,
                     "jump: its condition is not a bool");
     }
-    return condition ? EMBER_OK : jump->target;
+    return condition ? EMBER_OK : jump_to(jump);
 }
 
 static int32_t run_nothing(void *state) {
@@ -115,7 +144,7 @@ static ember_status_t load_move(ember_method_t *method, const ember_field_t *fie
 }
 
 static ember_status_t load_jump(ember_method_t *method, const ember_field_t *fields,
-                                ember_step_t *step) {
+                                uint32_t index) {
     const uint32_t condition = fields[JUMP_CONDITION].number;
     const uint32_t target = fields[JUMP_TARGET].number;
     ember_value_t value;
@@ -128,8 +157,8 @@ static ember_status_t load_jump(ember_method_t *method, const ember_field_t *fie
     }
     ember_method_value(method, condition, &value);
     ember_method_read(method, condition);
-    *state = (jump_state_t){method, condition, (int32_t)target + 1};
-    *step = (ember_step_t){run_jump, state};
+    *state = (jump_state_t){method, condition, index, (int32_t)target + 1};
+    method->steps[index] = (ember_step_t){run_jump, state};
     return EMBER_OK;
 }
 
@@ -142,7 +171,7 @@ static ember_status_t load_other(ember_method_t *method, uint32_t index) {
     case CALL_MOVE:
         return load_move(method, fields, step);
     case CALL_JUMP_FALSE:
-        return load_jump(method, fields, step);
+        return load_jump(method, fields, index);
     case CALL_FREE: // planned memory is not given back
         *step = (ember_step_t){run_nothing, NULL};
         return fields[FREE_VALUE].number < method->meta.value_count

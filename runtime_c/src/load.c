@@ -64,9 +64,14 @@ static void look_at(ember_method_t *method, ember_vector_t values) {
 static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
                                const ember_changing_t *parts, uint32_t *instruction) {
     ember_status_t status;
-    ember_flat_begin(&method->flat, &method->meta.program->flat, &method->error);
+    const ember_program_t *program = method->meta.program;
+    ember_flat_begin(&method->flat, &program->flat, &method->error);
+    ember_plan_offsets(&method->flat, program,
+                       program->root[PROGRAM_CONSTANT_SEGMENT].at, &method->constants);
     method->credit = method->list_items;
     method->temp_used = 0;
+    method->work = 0;
+    method->volatile_work = 0;
     method->arena = memory->method;
     method->parts = parts;
     for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
@@ -84,6 +89,10 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
     *instruction = EMBER_NO_INSTRUCTION;
     for (uint32_t i = 0; status == EMBER_OK && i < method->meta.instruction_count;
          i++) {
+        if (parts != NULL) {
+            method->work_before[i] = method->work;
+        }
+        method->work++; // each instruction is a step beside those of its kernel
         method->error.status = EMBER_OK; // a volatile node may have failed for now
         status = ember_method_load_step(method, i);
         if (method->flat.status != EMBER_OK) {
@@ -132,6 +141,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     uint32_t instruction = EMBER_NO_INSTRUCTION;
     memset(method, 0, sizeof(*method));
     method->clock = 1;
+    method->budget = EMBER_NO_BUDGET;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
     method->registry = registry;
     method->temp = memory->temp;

@@ -22,7 +22,8 @@ void ember_method_call(ember_method_t *method, const uint8_t *body,
                        ember_field_t *fields) {
     ember_flat_t *flat = &method->flat;
     const uint16_t *at =
-        ember_flat_layout(flat, body, CALL_FIELDS, flat->layouts[LAYOUT_CALL]);
+        body != NULL ? flat_layout(flat, body, CALL_FIELDS, flat->layouts[LAYOUT_CALL])
+                     : ember_flat_absent(flat, body);
     fields[CALL_INDEX].number = flat_u32(body, at[CALL_INDEX]);
     fields[CALL_ARGS].at = ember_flat_vector(flat, body, at[CALL_ARGS], FLAT_VEC4);
 }
@@ -36,6 +37,7 @@ ember_status_t ember_method_load_fixed(ember_node_t *node,
         return fail(node->method, EMBER_BAD_PROGRAM, "call: a tensor has no memory");
     }
     step->run = node->kernel->run;
+    ember_work_add(&node->method->work, node->work);
     return status;
 }
 

@@ -18,13 +18,15 @@ static void set_state(ember_method_t *method, const ember_plan_tensor_t *plan) {
     ember_flat_t *flat = &method->flat;
     const ember_program_t *program = method->meta.program;
     const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
-    const uint8_t *offsets = NULL;
+    const uint8_t *table = NULL;
+    ember_offsets_t offsets;
     const size_t list =
         plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
     if (list < vector_count(lists)) {
-        offsets = ember_flat_item(flat, lists, (uint32_t)list);
+        table = ember_flat_item(flat, lists, (uint32_t)list);
     }
-    const ember_bytes_t data = ember_plan_data(flat, program, plan, offsets);
+    ember_plan_offsets(flat, program, table, &offsets);
+    const ember_bytes_t data = ember_plan_data(flat, program, plan, &offsets);
     if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
         memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
     }
@@ -151,7 +153,10 @@ ember_status_t ember_method_load_values(ember_method_t *method) {
                           sizeof(struct ember_delegate), sizeof(void *));
     method->changing =
         ember_arena_array(arena, (count + 31) / 32, sizeof(uint32_t), sizeof(uint32_t));
-    if (method->delegates == NULL || method->changing == NULL) {
+    method->work_before = ember_arena_array(arena, method->meta.instruction_count,
+                                            sizeof(uint64_t), sizeof(uint64_t));
+    if (method->delegates == NULL || method->changing == NULL ||
+        method->work_before == NULL) {
         return ember_method_no_memory(method);
     }
     mark_values(method);

@@ -43,6 +43,7 @@ struct ember_delegate {
     const ember_backend_t *backend; // NULL: not started
     void *handle;
     bool released; // nothing reads its blob
+    uint64_t work; // steps of one execute
 };
 
 // The bytes that a DelegateReference leads to; none where there is none. False when it
@@ -59,6 +60,7 @@ struct ember_node {
     bool unbound;                 // a tensor that is needed has no memory yet
     bool strict;                  // and that is an error: a delegate is about to use it
     ember_status_t status;
+    uint64_t work; // steps of run: ember_node_work()
 };
 
 // State of a node whose arguments can change.
@@ -68,6 +70,7 @@ typedef struct ember_volatile {
     ember_run_fn run;     // of the candidate prepared last
     void *state;          // large enough for every candidate
     uint64_t prepared_at; // clock; 0: not yet
+    uint64_t work;        // steps of run, as prepared last
     uint32_t instruction;
     uint32_t slot_count;
     ember_slot_t *slots[]; // (slot_count,): what its arguments depend on
@@ -102,7 +105,7 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
-enum { RECENT_TENSORS = 16 };
+enum { RECENT_TENSORS = 8 };
 
 typedef struct ember_recent {
     uint32_t index; // of the value; its last bits are the place in an array
@@ -177,18 +180,25 @@ EMBER_LOCAL const ember_operator_t *
 ember_operators_find(const ember_operators_t *operators, const ember_field_t *names);
 
 // Parts of execute that its traced twin shares.
-EMBER_LOCAL void ember_method_begin(ember_method_t *method);
+EMBER_LOCAL bool ember_method_begin(ember_method_t *method); // false: over budget
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
                                              uint32_t instruction, int32_t status,
                                              ember_error_t *err);
-EMBER_LOCAL bool ember_method_charge(const ember_method_t *method, uint32_t steps,
-                                     uint32_t *left);
 
 // Prepares the first candidate that takes the node, with `*state`, or, when that is
 // NULL, memory of the method's arena that `*state` receives.
 EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
                                               const ember_operator_t *operation,
                                               void **state);
+
+// The most steps that are counted.
+#define EMBER_MOST_WORK (UINT64_C(1) << 62)
+
+// Adds at most 2^63 + 2^62 steps to `*work`, up to EMBER_MOST_WORK.
+EMBER_LOCAL void ember_work_add(uint64_t *work, uint64_t steps);
+
+// Takes steps from what is left of the budget. False when they are more.
+EMBER_LOCAL bool ember_method_charge(ember_method_t *method, uint64_t steps);
 
 // --- parts of ember_changing -------------------------------------------------------
 

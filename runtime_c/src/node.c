@@ -138,6 +138,26 @@ const char *ember_node_string(ember_node_t *node, uint32_t arg, uint32_t *length
     return value.as_string.text;
 }
 
+__attribute__((noinline)) void ember_work_add(uint64_t *work, uint64_t steps) {
+    *work += steps;
+    if (*work > EMBER_MOST_WORK) {
+        *work = EMBER_MOST_WORK;
+    }
+}
+
+void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps) {
+    ember_work_add(&node->work, (uint64_t)times * steps);
+}
+
+uint32_t ember_node_places(const ember_tensor_t *tensor) {
+    uint64_t places = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        const uint32_t size = (uint32_t)tensor->sizes[i];
+        places *= size > 0 && places <= UINT32_MAX ? size : 1;
+    }
+    return places <= UINT32_MAX ? (uint32_t)places : UINT32_MAX;
+}
+
 void *ember_node_scratch(ember_node_t *node, size_t bytes) {
     ember_method_t *method = node->method;
     if (bytes > method->temp_used) {
@@ -156,6 +176,7 @@ void *ember_node_scratch(ember_node_t *node, size_t bytes) {
 static ember_status_t try_kernel(ember_node_t *node, void *state) {
     node->status = EMBER_OK;
     node->unbound = false;
+    node->work = 0;
     const ember_status_t status = node->kernel->prepare(node, state);
     if (node->method->flat.status != EMBER_OK) {
         return node->method->flat.status;

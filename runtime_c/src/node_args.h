@@ -30,13 +30,19 @@ EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
     }
 }
 
+// Steps for an empty tensor: the places that a walk over its dimensions may come to.
+EMBER_LOCAL uint32_t ember_node_places(const ember_tensor_t *tensor);
+
 // Hands out a tensor; one without memory makes the node unbound.
 EMBER_INLINE void ember_node_take(ember_node_t *node, uint32_t index,
                                   ember_tensor_t *tensor) {
     if (index == NO_VALUE || !ember_method_tensor(node->method, index, tensor)) {
         memset(tensor, 0, sizeof(*tensor));
         ember_node_wrong_kind(node);
-    } else if (tensor->data == NULL && tensor->numel != 0) {
+        return;
+    }
+    node->work += tensor->numel != 0 ? tensor->numel : ember_node_places(tensor);
+    if (tensor->data == NULL && tensor->numel != 0) {
         node->unbound = true;
         if (node->strict) {
             (void)ember_node_fail(node, EMBER_BAD_ARGUMENT,

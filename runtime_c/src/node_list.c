@@ -20,34 +20,43 @@ static const uint8_t *item_at(const ember_value_t *list, uint32_t stride,
 
 // Calls may share lists, so their items are paid for, that a load takes time linear in
 // the program's size.
-uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
-    ember_value_t value;
-    ember_node_get(node, arg, &value);
-    if (value.kind < EMBER_INT_LIST) {
-        if (value.kind != EMBER_NONE) {
+static uint32_t count_of(ember_node_t *node, const ember_value_t *list) {
+    if (list->kind < EMBER_INT_LIST) {
+        if (list->kind != EMBER_NONE) {
             ember_node_wrong_kind(node);
         }
         return 0;
     }
-    if (value.as_list.count > node->method->credit) {
+    if (list->as_list.count > node->method->credit) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "call: its lists are too long");
         return 0;
     }
-    node->method->credit -= value.as_list.count;
-    return value.as_list.count;
+    node->method->credit -= list->as_list.count;
+    return list->as_list.count;
 }
 
-int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {
-    const ember_value_t list = list_of(node, arg, item);
-    if (list.kind != EMBER_INT_LIST) {
+uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
+    ember_value_t list;
+    ember_node_get(node, arg, &list);
+    return count_of(node, &list);
+}
+
+// An item of a list that has it.
+static int64_t int_of(ember_node_t *node, const ember_value_t *list, uint32_t item) {
+    if (list->kind != EMBER_INT_LIST) {
         ember_node_wrong_kind(node);
         return 0;
     }
-    const uint64_t index = load_u64(item_at(&list, 8, item));
+    const uint64_t index = load_u64(item_at(list, 8, item));
     ember_value_t value;
     ember_method_value(node->method, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
                        &value);
     return ember_node_to_int(node, &value);
+}
+
+int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {
+    const ember_value_t list = list_of(node, arg, item);
+    return int_of(node, &list, item);
 }
 
 double ember_node_list_double(ember_node_t *node, uint32_t arg, uint32_t item) {
@@ -93,13 +102,15 @@ bool ember_node_list_tensor(ember_node_t *node, uint32_t arg, uint32_t item,
 
 uint32_t ember_node_ints(ember_node_t *node, uint32_t arg, int32_t *items,
                          uint32_t most) {
-    const uint32_t count = ember_node_list_count(node, arg);
+    ember_value_t list;
+    ember_node_get(node, arg, &list);
+    const uint32_t count = count_of(node, &list);
     if (count > most) {
         (void)ember_node_fail(node, EMBER_UNSUPPORTED, "call: a list is too long");
         return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t value = ember_node_list_int(node, arg, i);
+        const int64_t value = int_of(node, &list, i);
         if (value != (int32_t)value) {
             (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                                   "call: a list item is out of range");

@@ -39,20 +39,26 @@ void ember_plan_read(ember_flat_t *flat, const ember_program_t *program,
     meta->planned_count = sizes > 0 ? sizes - 1 : 0;
 }
 
-bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
+EMBER_INLINE bool sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     uint32_t product = 1;
-    bool empty = false;
-    for (uint32_t i = 0; i < rank; i++) {
-        const uint32_t size = (uint32_t)sizes[i];
-        empty |= size == 0;
-        const uint64_t wide = (uint64_t)product * (size != 0 ? size : 1);
-        if (wide > INT32_MAX) { // a negative size is at least 2^31, too
-            return false;
+    uint32_t least = 1;
+    for (const int32_t *end = sizes + rank; sizes < end; sizes++) {
+        const uint32_t size = (uint32_t)*sizes;
+        least = size < least ? size : least;
+        if (size != 0) {
+            const uint64_t wide = (uint64_t)product * size;
+            if (wide > INT32_MAX) { // a negative size is at least 2^31, too
+                return false;
+            }
+            product = (uint32_t)wide;
         }
-        product = (uint32_t)wide;
     }
-    *numel = empty ? 0 : product;
+    *numel = product * least; // 0 if a size is
     return true;
+}
+
+bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
+    return sizes_numel(sizes, rank, numel);
 }
 
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
@@ -68,7 +74,7 @@ static void read_extra(ember_flat_t *flat, const uint8_t *table,
 bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
     const uint16_t *at =
-        ember_flat_layout(flat, table, TENSOR_FIELDS, flat->layouts[LAYOUT_TENSOR]);
+        flat_layout(flat, table, TENSOR_FIELDS, flat->layouts[LAYOUT_TENSOR]);
     const ember_vector_t sizes =
         ember_flat_vector(flat, table, at[TENSOR_SIZES], FLAT_VEC4);
     const ember_vector_t order =
@@ -93,7 +99,7 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
         flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank or dim_order");
     } else if (tensor->element_size == 0) {
         flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown dtype");
-    } else if (!ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
+    } else if (!sizes_numel(tensor->sizes, rank, &tensor->numel) ||
                (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
         flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad sizes");
     } else if (dynamism > SHAPE_DYNAMIC_BOUND ||
@@ -107,50 +113,39 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
 }
 
 static const uint8_t item_kinds[] = {
-    [EMBER_BOOL] = FLAT_U8,
-    [EMBER_STRING] = FLAT_VEC1,
-    [EMBER_INT_LIST] = FLAT_VEC8,
-    [EMBER_DOUBLE_LIST] = FLAT_VEC8,
-    [EMBER_BOOL_LIST] = FLAT_VEC1,
-    [EMBER_TENSOR_LIST] = FLAT_VEC4,
-    [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
+    [EMBER_STRING] = FLAT_VEC1,      [EMBER_INT_LIST] = FLAT_VEC8,
+    [EMBER_DOUBLE_LIST] = FLAT_VEC8, [EMBER_BOOL_LIST] = FLAT_VEC1,
+    [EMBER_TENSOR_LIST] = FLAT_VEC4, [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
 };
 
 void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *value) {
     if (value->kind == EMBER_NONE) {
         return;
     }
-    if (value->kind == EMBER_INT || value->kind == EMBER_DOUBLE) { // the bits of either
-        const uint16_t *at =
-            ember_flat_layout(flat, body, FLAT_U64, flat->layouts[LAYOUT_NUMBER]);
-        value->as_int = at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
+    if (value->kind == EMBER_INT || value->kind == EMBER_DOUBLE) {
+        value->as_int = ember_plan_number(flat, body);
         return;
     }
-    const ember_field_t item = ember_flat_field(flat, body, item_kinds[value->kind]);
     if (value->kind == EMBER_BOOL) {
-        value->as_int = item.number != 0;
-    } else { // a string is laid out as a list is
-        value->as_list.items = vector_items(item.at);
-        value->as_list.count = vector_count(item.at);
+        value->as_int = ember_flat_field(flat, body, FLAT(0, FLAT_U8)).number != 0;
+        return;
     }
+    // A string is laid out as a list is; items of any size as those of 4 bytes.
+    const uint16_t *at =
+        flat_layout(flat, body, FLAT(0, FLAT_VEC4), flat->layouts[LAYOUT_LIST]);
+    const ember_vector_t list =
+        ember_flat_vector(flat, body, at[0], item_kinds[value->kind]);
+    value->as_list.items = vector_items(list);
+    value->as_list.count = vector_count(list);
 }
 
-// Data from item `index` of the offsets that `fields` holds, to the end of its segment.
-static void segment_data(ember_flat_t *flat, const ember_program_t *program,
-                         const ember_field_t *fields, uint32_t index,
-                         ember_bytes_t *data) {
-    const ember_vector_t items = fields[OFFSETS_ITEMS].at;
-    if (index >= vector_count(items) ||
-        !ember_program_segment(flat, program, fields[OFFSETS_SEGMENT].number, data)) {
-        return;
-    }
-    const size_t at = vector_size(items, index);
-    if (at > data->size) {
-        *data = (ember_bytes_t){NULL, 0};
-        return;
-    }
-    data->data += at;
-    data->size -= at;
+void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *program,
+                        const uint8_t *table, ember_offsets_t *offsets) {
+    ember_field_t fields[2];
+    ember_flat_read(flat, table, OFFSETS_FIELDS, fields);
+    offsets->items = fields[OFFSETS_ITEMS].at;
+    (void)ember_program_segment(flat, program, fields[OFFSETS_SEGMENT].number,
+                                &offsets->segment);
 }
 
 static void external_data(const ember_program_t *program,
@@ -165,20 +160,24 @@ static void external_data(const ember_program_t *program,
 
 // A constant segment with one offset, of the unused index 0, holds no constants.
 static void internal_data(ember_flat_t *flat, const ember_program_t *program,
-                          const ember_plan_tensor_t *plan, const uint8_t *offsets,
-                          ember_bytes_t *data) {
-    ember_field_t fields[2];
-    ember_flat_read(flat, offsets, OFFSETS_FIELDS, fields);
-    if (plan->allocation == NULL && vector_count(fields[OFFSETS_ITEMS].at) <= 1) {
+                          const ember_plan_tensor_t *plan,
+                          const ember_offsets_t *offsets, ember_bytes_t *data) {
+    const uint32_t count = vector_count(offsets->items);
+    if (plan->allocation == NULL && count <= 1) {
         ember_program_blob(flat, program->root[PROGRAM_CONSTANT_BUFFERS].at,
                            plan->buffer, data);
-    } else {
-        segment_data(flat, program, fields, plan->buffer, data);
+    } else if (plan->buffer < count && offsets->segment.data != NULL) {
+        const size_t at = vector_size(offsets->items, plan->buffer);
+        const ember_bytes_t *segment = &offsets->segment;
+        if (at <= segment->size) { // its data goes on to the segment's end
+            *data = (ember_bytes_t){segment->data + at, segment->size - at};
+        }
     }
 }
 
 ember_bytes_t ember_plan_data(ember_flat_t *flat, const ember_program_t *program,
-                              const ember_plan_tensor_t *plan, const uint8_t *offsets) {
+                              const ember_plan_tensor_t *plan,
+                              const ember_offsets_t *offsets) {
     const uint32_t align = plan->allocation == NULL ? plan->tensor.element_size : 1;
     ember_bytes_t data = {NULL, 0};
     if (plan->external) {

@@ -35,6 +35,13 @@ EMBER_LOCAL void ember_plan_read(ember_flat_t *flat, const ember_program_t *prog
 EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
+// The bits of an integer or a double.
+EMBER_INLINE int64_t ember_plan_number(ember_flat_t *flat, const uint8_t *body) {
+    const uint16_t *at =
+        flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
+    return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
+}
+
 // Everything but tensors: value->kind says which; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
@@ -44,13 +51,17 @@ static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {
     return plan->external || plan->buffer != 0;
 }
 
-// Where its data lies, by the table `offsets` of the program unless that is elsewhere.
+// Reads a SubsegmentOffsets table of the program, which may be NULL.
+EMBER_LOCAL void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *program,
+                                    const uint8_t *table, ember_offsets_t *offsets);
+
+// Where its data lies, by `offsets` unless that is elsewhere.
 // Data that is missing, truncated, of another shape in its file, or misaligned as a
 // constant is noted in `flat`.
 EMBER_LOCAL ember_bytes_t ember_plan_data(ember_flat_t *flat,
                                           const ember_program_t *program,
                                           const ember_plan_tensor_t *plan,
-                                          const uint8_t *offsets);
+                                          const ember_offsets_t *offsets);
 
 // Product of sizes in `numel`; false when a size is negative or the product
 // exceeds INT32_MAX.

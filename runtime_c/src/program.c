@@ -43,8 +43,8 @@ ember_status_t ember_program_open(ember_program_t *program, const void *data,
                                   size_t size, ember_error_t *err) {
     ember_program_t opened = {.maps = NULL};
     const ember_bytes_t file = {data, size};
-    ember_status_t status = ember_container_open(&pte, &file, &opened.flat,
-                                                 &opened.segments, opened.root, err);
+    ember_status_t status = ember_container_open(
+        &pte, &file, &opened.flat, &opened.segments, opened.root, &opened.sorted, err);
     if (status == EMBER_OK) {
         ember_flat_t flat;
         ember_flat_begin(&flat, &opened.flat, err);
@@ -80,8 +80,8 @@ ember_status_t ember_program_named_data(const ember_program_t *program, const ch
     ember_flat_t flat;
     ember_field_t entry[2];
     ember_flat_begin(&flat, &program->flat, NULL);
-    const uint8_t *table =
-        ember_flat_find(&flat, program->root[PROGRAM_NAMED_DATA].at, key, key_length);
+    const uint8_t *table = ember_flat_find(&flat, program->root[PROGRAM_NAMED_DATA].at,
+                                           program->sorted, key, key_length);
     if (table != NULL) {
         ember_flat_read(&flat, table, NAMED_FIELDS, entry);
         return ember_program_segment(&flat, program, entry[NAMED_SEGMENT].number, data)

@@ -4,9 +4,8 @@
 
 static void place_planned(ember_method_t *method, const uint8_t *table,
                           ember_tensor_t *tensor) {
-    const uint16_t *offsets =
-        ember_flat_layout(&method->flat, table, ALLOCATION_FIELDS,
-                          method->flat.layouts[LAYOUT_ALLOCATION]);
+    const uint16_t *offsets = flat_layout(&method->flat, table, ALLOCATION_FIELDS,
+                                          method->flat.layouts[LAYOUT_ALLOCATION]);
     const uint32_t at = flat_u32(table, offsets[ALLOCATION_LOW]);
     const size_t bytes = ember_tensor_bytes(tensor);
     tensor->data = ember_span_at(method->planned, method->planned_count,
@@ -25,14 +24,12 @@ bool ember_method_place(ember_method_t *method, const uint8_t *table,
     if (!ember_plan_tensor(flat, table, plan)) {
         return false;
     }
-    const ember_program_t *program = method->meta.program;
     if (plan->allocation != NULL) {
         place_planned(method, plan->allocation, &plan->tensor);
     } else if (ember_plan_has_data(plan)) {
-        plan->tensor.data =
-            (void *)(uintptr_t)ember_plan_data(
-                flat, program, plan, program->root[PROGRAM_CONSTANT_SEGMENT].at)
-                .data;
+        plan->tensor.data = (void *)(uintptr_t)ember_plan_data(
+                                flat, method->meta.program, plan, &method->constants)
+                                .data;
         plan->tensor.constant = true;
     }
     return flat->status == EMBER_OK;
@@ -46,8 +43,9 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
         return false;
     }
     *tensor = plan.tensor;
-    method->changes |=
-        plan.dynamic || (plan.allocation != NULL) == ember_plan_has_data(&plan);
+    if (plan.dynamic || (plan.allocation != NULL) == ember_plan_has_data(&plan)) {
+        method->changes = true;
+    }
     if (method->recent != NULL) {
         ember_recent_t *recent = &method->recent[index % RECENT_TENSORS];
         recent->index = index;
@@ -112,10 +110,14 @@ void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *v
         value->as_int = slot->as_int; // the bits of a bool or double, too
         return;
     }
-    const uint8_t *body = ember_method_body(method, source, &kind);
+    ember_flat_t *flat = &method->flat;
+    const uint8_t *body =
+        flat_union(flat, method->meta.plan[PLAN_VALUES].at, source, &kind);
     value->kind = (ember_kind_t)kind;
-    if (kind != EMBER_TENSOR) {
-        ember_plan_scalar(&method->flat, body, value);
+    if (kind == EMBER_INT || kind == EMBER_DOUBLE) { // as most are
+        value->as_int = ember_plan_number(flat, body);
+    } else if (kind != EMBER_TENSOR) {
+        ember_plan_scalar(flat, body, value);
     } else if (!ember_method_tensor(method, index, &value->as_tensor)) {
         value->kind = EMBER_NONE;
     }

@@ -113,6 +113,7 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
     state->slot_count = slot_count;
     method->steps[node->instruction] = (ember_step_t){ember_volatile_run, state};
     const ember_status_t status = ember_node_prepare(node, operation, &inner);
+    ember_work_add(&method->volatile_work, node->work);
     return status == EMBER_UNSUPPORTED || status == EMBER_NO_MEMORY ? status : EMBER_OK;
 }
 
@@ -174,6 +175,7 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
     }
     node->run = handle.kernel->run;
     node->prepared_at = method->clock;
+    node->work = handle.work;
     return EMBER_OK;
 }
 
@@ -185,5 +187,6 @@ int32_t ember_volatile_run(void *state) {
             return status;
         }
     }
-    return node->run(node->state);
+    return ember_method_charge(node->method, node->work) ? node->run(node->state)
+                                                         : EMBER_BUDGET;
 }

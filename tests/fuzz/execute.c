@@ -19,7 +19,7 @@ enum {
     MOST_LENT = 1 << 20, // bytes of one input or output
     ARENA = 1 << 18,
     PLANNED_BYTES = 1 << 16, // more is refused as NO_MEMORY
-    BUDGET = 2000,           // instructions of one execution
+    BUDGET = 1000000,        // steps of one execution
 };
 
 fuzz_counts_t fuzz_counts;

@@ -13,8 +13,13 @@ FUZZ = Path(__file__).parent
 
 
 @pytest.mark.slow
-def test_mutants_make_no_report() -> None:
-    command = [sys.executable, str(FUZZ / "run.py"), "--mutations", "100000"]
+@pytest.mark.parametrize(
+    ("count", "variants"),
+    [(25_000, 3), pytest.param(100_000, 12, marks=pytest.mark.long)],
+)
+def test_mutants_make_no_report(count: int, variants: int) -> None:
+    command = [sys.executable, str(FUZZ / "run.py"), "--mutations", str(count)]
+    command += ["--variants", str(variants)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

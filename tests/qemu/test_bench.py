@@ -102,6 +102,7 @@ def test_without_arguments_it_helps():
 # ---- int8 models ---------------------------------------------------------------------
 
 
+@pytest.mark.long  # builds seven models on two cores, twice
 def test_int8_models_are_no_worse_than_their_baseline():
     done = bench("int8", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -124,6 +125,7 @@ def test_what_got_worse_names_the_kernel():
     assert int8.worse(before, before) == []
 
 
+@pytest.mark.long
 def test_cycles_are_no_worse_than_their_baseline():
     done = bench("cycles", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ember.build.stack.bound import CallGraph
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
-from ember.toolchain import elf
+from ember.toolchain import elf, emulator
 
 CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
@@ -58,18 +58,29 @@ def error_of(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 
 # One with each way of calling, of saving registers and of aligning: Armv6-M, M4 with an
-# FPU, M55. The cores between these are tried by `make check`.
-FEW = ("mps2-an385-v6m", "mps2-an386", "mps3-an547")
+# FPU, M55. `make check` tries the cores between these, and each model on each.
+FEW = ("mps2-an385-v6m", "mps3-an547")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", FEW)
+def test_models_stay_below_their_bounds(board: str) -> None:
+    stay_below(MODELS[FEW.index(board) :: 4], board)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "board",
-    [pytest.param(one, marks=() if one in FEW else pytest.mark.long) for one in BOARDS],
+    [pytest.param(one, marks=() if one == M4 else pytest.mark.long) for one in BOARDS],
 )
 def test_every_model_stays_below_its_bound(board: str) -> None:
     assert len(MODELS) > 15
-    for path in MODELS:
+    stay_below(MODELS, board)
+
+
+def stay_below(models: Sequence[Path], board: str) -> None:
+    assert len(models) > 4
+    for path in models:
         case = inputs.of_case(path)
         options = build.Options(methods=(case.method,) if case and case.method else ())
         built = build.build(path, board, options=options)
@@ -123,6 +134,18 @@ def test_rows_add_up_to_the_memories() -> None:
             )
             rows = [r for r in written["rows"] if r["memory"] == memory.name]
             assert sum(row["linked"] for row in rows) == linked
+
+
+@pytest.mark.parametrize("board", [M4, "linux-aarch64", "host"])
+def test_memory_of_a_model_that_an_application_leaves_out_has_no_row(
+    board: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "app.c"
+    source.write_text("int main(void) { return 0; }\n")
+    built = build.build(MLP, board, options=build.Options(app=source))
+    purposes = {row["purpose"] for row in built.certificate["rows"]}
+    assert purposes.isdisjoint({"activations", "method arena", "scratch"})
+    assert emulator.run(built.board, built.firmware).exit_code == 0
 
 
 def test_a_traced_twin_has_the_stack_it_needs() -> None:

@@ -152,6 +152,50 @@ def test_the_library_of_a_package_needs_a_c_library_alone(
         assert said(package, *root, "-cpu", cpu, program=program) == "passed\n", cpu
 
 
+# A project that uses the package, and one that is the package.
+PROJECT = """\
+cmake_minimum_required(VERSION 3.16)
+project(mine LANGUAGES C)
+add_subdirectory(${PACKAGE} package)
+add_executable(xnnpack_mlp_qd8 ${PACKAGE}/main.c)
+target_link_libraries(xnnpack_mlp_qd8 PRIVATE ember::model)
+"""
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_cmake_builds_with_a_package(package: Path, tmp_path: Path, own: bool) -> None:
+    if not HEADERS.is_dir() or shutil.which("clang-19") is None:
+        pytest.skip("libc6-dev-arm64-cross is not installed")
+    source = package
+    if own:
+        source = tmp_path / "project"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(PROJECT)
+    build_folder = tmp_path / "build"
+    facts = {
+        "CMAKE_SYSTEM_NAME": "Linux",
+        "CMAKE_SYSTEM_PROCESSOR": "aarch64",
+        "CMAKE_C_COMPILER": "clang-19",
+        "CMAKE_C_COMPILER_TARGET": "aarch64-linux-gnu",
+        "CMAKE_C_FLAGS": f"-Wall -Wextra -Werror -isystem {HEADERS}",
+        "CMAKE_EXE_LINKER_FLAGS": "-fuse-ld=lld-19 -static",
+        "PACKAGE": str(package),
+    }
+    words = [f"-D{name}={value}" for name, value in facts.items()]
+    cmake("-S", source, "-B", build_folder, "-G", "Ninja", *words)
+    cmake("--build", build_folder)
+    program = build_folder / "xnnpack_mlp_qd8"
+    for cpu in ("max", LEAST):
+        assert said(package, "-cpu", cpu, program=program) == "passed\n", cpu
+
+
+def cmake(*words: str | Path) -> None:
+    done = subprocess.run(
+        ["cmake", *words], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # ---- faults --------------------------------------------------------------------------
 
 FAULTS = {

@@ -17,6 +17,16 @@ CASES = paths.root() / "tests" / "cases"
 M55 = CASES / "int8_ds_cnn_small_m55"
 M4 = CASES / "int8_ds_cnn_small_m4"
 K = 1024
+KERNELS = {  # that M55 calls
+    "dequantize_per_tensor_f32_mve",
+    "pad_s8",
+    "quantize_per_tensor_f32_mve",
+    "quantized_avg_pool2d_mve",
+    "quantized_conv2d_mve",
+    "quantized_depthwise_conv2d_mve",
+    "quantized_depthwise_conv2d_one_mve",
+    "quantized_linear_mve",
+}
 pytestmark = pytest.mark.qemu
 
 # The first 64 K of the tightly coupled memory are the flash's here, the rest is code's.
@@ -149,6 +159,18 @@ def test_a_memory_that_runs_no_code_is_told(
     assert told in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.parametrize(("board", "memory"), [("qemu-a64", "ram"), ("host", "ram")])
+def test_a_board_that_runs_code_from_one_memory_is_told(
+    board: str, memory: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved(memory, "*")
+    model = CASES / "model_mlp_small"
+    assert cli.main(["build", str(model), "--board", board]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"all code of {board} runs from one memory" in said
+    assert "leave `code` out of ember.yaml" in said
+
+
 def test_too_little_room_is_told_in_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     moved("itcm", "*conv2d*")
     assert cli.main(["build", str(M55), "--board", m55_board(2 * K)]) == 1
@@ -157,3 +179,100 @@ def test_too_little_room_is_told_in_bytes(capsys: pytest.CaptureFixture[str]) ->
         r"memory itcm needs [\d,]+ bytes, [\d,]+ more than the 2,048", said
     )
     assert "code of kernels" in said
+
+
+def test_the_kernels_to_leave_out_are_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board = m55_board(6 * K)
+    moved("itcm", "*")
+    assert cli.main(["build", str(M55), "--board", board]) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    told = re.search(r"hint: with ([^:]*) left out of itcm under `code:`", said)
+    assert told is not None, said
+    assert re.search(r"bytes less of itcm, [^:]* it fits", said)
+    left_out = told[1].split(", ")
+    moved("itcm", *(name for name in KERNELS if name not in left_out))
+    assert 0 < len(left_out) < len(KERNELS)
+    assert cli.main(["build", str(M55), "--board", board]) == 0
+
+
+# ---- ember plan ----------------------------------------------------------------------
+
+
+def planned(*words: str | Path) -> dict[str, Any]:
+    wanted = [str(one) for one in ("plan", *words, "--json", "plan.json")]
+    assert cli.main(wanted) == 0
+    facts: dict[str, Any] = json.loads(Path("plan.json").read_text())
+    return facts
+
+
+def row_of_code(facts: dict[str, Any]) -> dict[str, Any]:
+    rows = facts["traffic"]["placements"]
+    (row,) = (one for one in rows if one["name"] == "code of kernels")
+    assert isinstance(row, dict)
+    return row
+
+
+def test_a_plan_says_what_code_costs_and_what_moving_it_saves(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    board = m55_board()
+    facts = planned(M55, "--board", board)
+    row = row_of_code(facts)
+    assert (row["memory"], row["elsewhere"]) == ("bram", {"itcm": 0})
+    kernels = facts["code"]["kernels"]
+    assert {one["kernel"] for one in kernels} == KERNELS
+    assert facts["code"]["cycles"] == pytest.approx(row["cycles"], abs=len(KERNELS))
+    (gain,) = (one for one in facts["gains"] if one["name"] == row["name"])
+    assert (gain["memory"], gain["to"], gain["lacking"]) == ("bram", "itcm", 0)
+    assert gain["saved"] == gain["cycles"] == row["cycles"] > 0
+    assert gain["rule"] in capsys.readouterr().out
+
+    Path("ember.yaml").write_text(yaml.safe_dump(yaml.safe_load(gain["rule"])))
+    after = planned(M55, "--board", board)
+    assert row_of_code(after)["memory"] == "itcm"
+    assert after["code"]["cycles"] == 0
+    used = {one["name"]: one["used"] for one in after["memories"]}
+    assert used["itcm"] == gain["bytes"] == row_of_code(after)["bytes"]
+
+
+def test_more_of_a_memory_has_room_for_more_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    facts = planned(M55, "--board", m55_board(4 * K), "--what-if", "itcm=+16K")
+    (gain,) = (one for one in facts["gains"] if one["name"] == "code of kernels")
+    assert 0 < gain["saved"] < gain["cycles"]
+    assert gain["lacking"] == gain["bytes"] - 4 * K
+    tried = facts["what_if"]
+    assert tried["code_now"] == gain["cycles"] - gain["saved"]
+    assert tried["code"] == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"0 cycles of waiting for code instead of {tried['code_now']:,}" in said
+    assert "--what-if itcm=+" in said
+
+
+@pytest.mark.parametrize("model", [M4, CASES / "model_ds_cnn_small"])
+def test_the_estimate_is_near_the_cycles_of_the_emulated_run(model: Path) -> None:
+    """docs/memory.md: half to twice of what `ember profile --cycles` says."""
+    base = boards.load("mps2-an386")
+    memories = [one.model_dump(exclude_none=True) for one in base.memories]
+    for one in memories:
+        one["holds"] = list(one["holds"])
+    code, data = (
+        next(one for one in memories if one["name"] == name)
+        for name in ("code", "data")
+    )
+    code["fetch_cycles"] = {8: 6}
+    data["access"] = "rwx"
+    data["holds"].append("kernels")
+    own = {"name": "slow", "like": "mps2-an386", "chip": "mps2-an386"}
+    own["memories"] = memories
+    Path("slow.yaml").write_text(yaml.safe_dump(own))
+    board = str(Path("slow.yaml").absolute())
+    facts = planned(model, "--board", board)
+    words = ["profile", str(model), "--board", board, "--cycles", "--json", "p.json"]
+    assert cli.main(words) == 0
+    nodes = json.loads(Path("p.json").read_text())["nodes"]
+    waited = sum(node["board_cycles"] - node["cycles"] for node in nodes)
+    assert waited / 2 < facts["code"]["cycles"] < 2 * waited

@@ -17,11 +17,14 @@ ROOT = Path(__file__).parents[2]
 CASES = ROOT / "tests" / "cases"
 PAIR = ROOT / "examples" / "models" / "pair"
 CUSTOM = ROOT / "examples" / "custom_op"
+# The same for another board: of `make check`.
+M55 = pytest.param("mps3-an547", marks=pytest.mark.long)
+HOST = pytest.param("host", marks=pytest.mark.long)
 
 
 @pytest.mark.qemu
 @pytest.mark.slow
-@pytest.mark.parametrize("board", ["host", "mps2-an386"])
+@pytest.mark.parametrize("board", [HOST, "mps2-an386"])
 def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
     built = build_pair(board, tmp_path, Steering())
     assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
@@ -79,7 +82,7 @@ def check_pair(board: str, built: build.Built) -> None:
 
 @pytest.mark.qemu
 @pytest.mark.slow
-@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+@pytest.mark.parametrize("board", ["mps2-an386", M55])
 def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
     own = ["--board", board, "--kernels", str(CUSTOM / "kernels")]
     assert cli.main(["test", str(CUSTOM), *own]) == 0
@@ -175,7 +178,7 @@ def test_parts_of_the_runtime_that_are_linked(
 
 @pytest.mark.qemu
 @pytest.mark.slow
-@pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
+@pytest.mark.parametrize("board", ["mps2-an386", M55])
 def test_dtypes_that_are_not_used_are_not_linked(board: str, tmp_path: Path) -> None:
     """add of float32 alone is far smaller than the kernel for every dtype."""
     sizes = {}

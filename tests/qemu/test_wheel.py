@@ -16,7 +16,7 @@ from ember import __version__, paths
 
 ROOT = paths.root()
 SCORES = ["-1.673", "-0.401", "-1.371", "0.178", "-1.871"]  # the first five, of zeros
-pytestmark = [pytest.mark.qemu, pytest.mark.slow]
+pytestmark = [pytest.mark.qemu, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,6 @@ class Shell:
         return done.stdout
 
 
-@pytest.mark.long  # compiles libraries of its own
 def test_from_new_to_run(programs: Path, tmp_path: Path) -> None:
     shell = Shell(tmp_path, programs)
     assert shell("ember --version") == f"ember {__version__}\n"

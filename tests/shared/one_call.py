@@ -7,10 +7,14 @@ of anything, numbers, `true`, `false`, `none` and "strings".
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ember import boards, program
 from ember.files.tensors import DType
@@ -163,9 +167,38 @@ def refusals(lines: Sequence[str]) -> list[str | None]:
     return [why for at in starts for why in _refusals(lines[at : at + _MOST])]
 
 
-def _refusals(lines: Sequence[str]) -> list[str | None]:
+def steps(line: str) -> int:
+    """The bound of the work of one execution of the call."""
+    content = program.write(_program([line]))
+    (needs,) = resolve.resolve(content, (), boards.load("host"), [0]).methods
+    assert not needs.gaps, needs.gaps
+    return needs.steps
+
+
+def write_case(folder: Path, line: str) -> None:
+    """A test case of the call whose inputs and outputs are zeros."""
+    (method,) = (model := _program([line])).methods
+    folder.mkdir(parents=True)
+    (folder / "model.pte").write_bytes(program.write(model))
+    names: dict[str, list[str]] = {"inputs": [], "outputs": []}
+    for side, values in (("inputs", method.inputs), ("outputs", method.outputs)):
+        for number, index in enumerate(values):
+            tensor = method.values[index]
+            assert isinstance(tensor, types.Tensor)
+            names[side].append(f"{side}_{number}.npy")
+            zeros = np.zeros(tensor.sizes, tensor.dtype.numpy)
+            np.save(folder / names[side][-1], zeros)
+    run = {"method": method.name, **names}
+    (folder / "case.json").write_text(json.dumps({"runs": [run]}), encoding="utf-8")
+
+
+def _program(lines: Sequence[str]) -> types.Program:
     methods = tuple(_method(f"m{i}", line) for i, line in enumerate(lines))
-    content = program.write(types.Program(methods=methods, constants=(b"",)))
+    return types.Program(methods=methods, constants=(b"",))
+
+
+def _refusals(lines: Sequence[str]) -> list[str | None]:
+    content = program.write(_program(lines))
     found = resolve.resolve(content, (), boards.load("host"), range(len(lines)))
     calls = [method.calls[0] for method in found.methods]
     return [None if call.kernel else call.message for call in calls]

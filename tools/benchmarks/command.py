@@ -9,7 +9,18 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks import core, cycles, hvx, int8, models, report, sizes, sme
+from benchmarks import (
+    core,
+    cycles,
+    hvx,
+    int8,
+    markdown,
+    models,
+    report,
+    report_cycles,
+    sizes,
+    sme,
+)
 from ember import output, paths
 from ember.errors import SdkError
 
@@ -58,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
+    page.add_argument(
+        "--cycles", action="store_true", help="only its section of estimated cycles"
+    )
     page.set_defaults(command=_report)
     return parser
 
@@ -150,8 +164,19 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
     output.console(json_to).print(table)
 
 
-def _report(_: argparse.Namespace, folder: Path) -> int:
-    text = report.page(
+def _report(options: argparse.Namespace, folder: Path) -> int:
+    text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
+    if not options.cycles:
+        text = _all_but_cycles(folder) + text
+    path = paths.root() / _PAGE
+    page = markdown.merged(path.read_text(encoding="utf-8"), text)
+    path.write_text(page, encoding="utf-8")
+    print(f"{_PAGE} is written")
+    return 0
+
+
+def _all_but_cycles(folder: Path) -> str:
+    return report.page(
         core.measure(folder),
         core.with_accessors(folder),
         sizes.measure(folder / "sizes"),
@@ -160,6 +185,3 @@ def _report(_: argparse.Namespace, folder: Path) -> int:
         int8.measure_whole(folder / "int8"),
         sme.measure(folder / "sme"),
     )
-    (paths.root() / _PAGE).write_text(text, encoding="utf-8")
-    print(f"{_PAGE} is written")
-    return 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks import int8, models
@@ -26,6 +26,14 @@ _BASELINE = Path(__file__).with_name("cycles.json")
 
 
 @dataclass(frozen=True)
+class Layer:
+    node: int
+    operator: str
+    macs: int
+    cycles: int
+
+
+@dataclass(frozen=True)
 class Cost:
     name: str
     core: str
@@ -34,6 +42,7 @@ class Cost:
     here: int  # with those of the emulated board
     load: int
     kernels: Mapping[str, int]  # cycles by operator and its kernels
+    layers: tuple[Layer, ...] = ()  # in order; not part of the baseline
 
 
 def measure_whole(folder: Path) -> list[Cost]:
@@ -63,6 +72,10 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
         here=found.execute_board_cycles or 0,
         load=found.load_cycles or 0,
         kernels={int8.title(row): row.cycles or 0 for row in found.operators},
+        layers=tuple(
+            Layer(row.nodes[0], row.name, row.macs, row.cycles or 0)
+            for row in sorted(found.nodes, key=lambda row: row.nodes)
+        ),
     )
 
 
@@ -72,7 +85,10 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
 def write_baseline(costs: Iterable[Cost]) -> None:
     """Replaces the rows of what was measured; others stay."""
     rows = {(one.name, one.core): one for one in [*baseline(), *costs]}
-    text = json.dumps([asdict(rows[key]) for key in sorted(rows)], indent=1)
+    kept = [asdict(replace(rows[key], layers=())) for key in sorted(rows)]
+    for row in kept:
+        del row["layers"]
+    text = json.dumps(kept, indent=1)
     _BASELINE.write_text(text + "\n", encoding="utf-8")
 
 

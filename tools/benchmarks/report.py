@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
 from benchmarks.core import BOARDS, FIGURES, Figures
 from benchmarks.int8 import Cost
+from benchmarks.markdown import number, table
 from benchmarks.models import ModelCost
 from benchmarks.sizes import FIGURES as SIZES
 from benchmarks.sizes import Sizes
@@ -209,14 +208,14 @@ def page(
         + _WHOLE_NOTES
         + int8_section(int8)
         + _SME
-        + _table(SME_COLUMNS, sme_rows(products), left=3)
+        + table(SME_COLUMNS, sme_rows(products), left=3)
         + _SME_NOTES
     )
 
 
 def int8_section(costs: list[Cost]) -> str:
-    table = _INT8 + _int8_models(costs) + _INT8_NOTES
-    return table + _FLASH + _flash(costs)
+    models = _INT8 + _int8_models(costs) + _INT8_NOTES
+    return models + _FLASH + _flash(costs)
 
 
 def sme_rows(products: list[Product]) -> list[list[str]]:
@@ -227,10 +226,10 @@ def sme_rows(products: list[Product]) -> list[list[str]]:
             "x".join(map(str, one.shape)),
             one.kind.way,
             str(one.bits),
-            _number(one.instructions),
+            number(one.instructions),
             f"{one.each:.1f}",
             f"{one.of_limit:.3f}",
-            _number(one.peer),
+            number(one.peer),
         ]
         for one in products
     ]
@@ -241,10 +240,10 @@ def _sizes(found: Sizes) -> str:
     head = ["bytes", *names, *(f"ExecuTorch, {name}" for name in names)]
     rows = []
     for name, title in SIZES.items():
-        ours = [_number(found[core][name]) for core in BOARDS]
+        ours = [number(found[core][name]) for core in BOARDS]
         peer = PEER_SIZES.get(name, {})
-        rows.append([title, *ours, *(_number(peer.get(core)) for core in BOARDS)])
-    return _table(head, rows, left=1)
+        rows.append([title, *ours, *(number(peer.get(core)) for core in BOARDS)])
+    return table(head, rows, left=1)
 
 
 def _runtime(figures: Figures, accessors: dict[str, int]) -> str:
@@ -252,12 +251,12 @@ def _runtime(figures: Figures, accessors: dict[str, int]) -> str:
     head = ["", *names, *(f"ExecuTorch, {name}" for name in names)]
     rows: list[list[str]] = []
     for name, title in FIGURES.items():
-        ours = [_number(figures[core][name]) for core in BOARDS]
-        rows.append([title, *ours, *(_number(PEER[name][core]) for core in BOARDS)])
+        ours = [number(figures[core][name]) for core in BOARDS]
+        rows.append([title, *ours, *(number(PEER[name][core]) for core in BOARDS)])
         if name == "core":
-            extra = [_number(accessors[core]) for core in BOARDS]
+            extra = [number(accessors[core]) for core in BOARDS]
             rows.append(["core and accessors, bytes", *extra, "", ""])
-    return _table(head, rows, left=1)
+    return table(head, rows, left=1)
 
 
 def _models(costs: list[ModelCost]) -> str:
@@ -267,8 +266,8 @@ def _models(costs: list[ModelCost]) -> str:
     for one in costs:
         sizes = (one.program, one.code, one.arena, one.planned, one.stack)
         numbers = (one.calls, *sizes, one.load, one.execute)
-        rows.append([one.name, one.core.upper(), *map(_number, numbers)])
-    return _table(head, rows, left=2)
+        rows.append([one.name, one.core.upper(), *map(number, numbers)])
+    return table(head, rows, left=2)
 
 
 def _whole_models(costs: list[ModelCost]) -> str:
@@ -277,12 +276,12 @@ def _whole_models(costs: list[ModelCost]) -> str:
     rows = []
     for one in costs:
         peer = PEER_MODELS.get((one.name, one.core))
-        numbers = [_number(one.macs), _number(one.execute)]
-        numbers += [f"{one.macs / one.execute:.2f}", _number(one.code)]
-        numbers += [_number(one.planned)]
-        theirs = [_number(peer[0]), _number(peer[1]), peer[2]] if peer else ["-"] * 3
+        numbers = [number(one.macs), number(one.execute)]
+        numbers += [f"{one.macs / one.execute:.2f}", number(one.code)]
+        numbers += [number(one.planned)]
+        theirs = [number(peer[0]), number(peer[1]), peer[2]] if peer else ["-"] * 3
         rows.append([one.name, one.core.upper(), *numbers, *theirs])
-    return _table(head, rows, left=2)
+    return table(head, rows, left=2)
 
 
 def _int8_models(costs: list[Cost]) -> str:
@@ -291,12 +290,12 @@ def _int8_models(costs: list[Cost]) -> str:
     rows = []
     for one in costs:
         peer = PEER_INT8.get((one.name, one.core))
-        numbers = [_number(one.macs), _number(one.execute)]
+        numbers = [number(one.macs), number(one.execute)]
         numbers += [f"{one.macs / one.execute:.2f}"]
-        numbers += map(_number, (one.code, one.program, one.ram, one.load))
-        theirs = " / ".join(map(_number, peer)) if peer else "-"
+        numbers += map(number, (one.code, one.program, one.ram, one.load))
+        theirs = " / ".join(map(number, peer)) if peer else "-"
         rows.append([one.name, one.core.upper(), *numbers, theirs])
-    return _table(head, rows, left=2)
+    return table(head, rows, left=2)
 
 
 def _flash(costs: list[Cost]) -> str:
@@ -311,17 +310,5 @@ def _flash(costs: list[Cost]) -> str:
         whole = theirs + PEER_PROGRAMS[key]
         numbers = (one.code, one.code + one.program, one.prepared, flash, theirs, whole)
         share = f"{100 * flash / whole:.0f} %"
-        rows.append([one.name, one.core.upper(), *map(_number, numbers), share])
-    return _table(head, rows, left=2)
-
-
-def _number(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> str:
-    """A table of Markdown; columns from `left` on are right-aligned."""
-    lines = [head, ["---" if i < left else "---:" for i in range(len(head))], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        rows.append([one.name, one.core.upper(), *map(number, numbers), share])
+    return table(head, rows, left=2)

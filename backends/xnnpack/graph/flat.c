@@ -12,7 +12,7 @@ static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
     if (table == NULL) {
         return 0;
     }
-    const uint32_t at = vtable_of(flat, table);
+    const uint32_t at = flat_vtable(flat, table);
     if ((at & 1) != 0 || at > most) {
         (void)ember_flat_malformed(flat);
         return 0;
@@ -24,8 +24,7 @@ static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
         return 0;
     }
     const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
-    const uint32_t align = size < 4 ? size : 4;
-    if (found % align != 0 ||
+    if ((found & (size - 1) & 3) != 0 || // 8 bytes lie at multiples of 4
         (found != 0 && found + size > flat_room(flat, table) + 4)) {
         (void)ember_flat_malformed(flat);
         return 0;

@@ -155,6 +155,7 @@ ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph) {
         if (status != EMBER_OK) {
             return status;
         }
+        ember_delegate_work(graph->info, ember_xnn_work(&graph->nodes[i]));
     }
     return EMBER_OK;
 }

@@ -194,6 +194,9 @@ EMBER_MUST_USE ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph);
 // Gives internal values their places in scratch. False when they would be too large.
 EMBER_MUST_USE bool ember_xnn_place(ember_xnn_graph_t *graph);
 
+// A bound of the elementary steps of a node with a kernel, for its shapes as they are.
+uint64_t ember_xnn_work(const ember_xnn_node_t *node);
+
 // Infers all shapes from those of the inputs.
 EMBER_MUST_USE ember_status_t ember_xnn_infer(ember_xnn_graph_t *graph);
 

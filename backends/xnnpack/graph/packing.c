@@ -60,7 +60,7 @@ uint32_t ember_xnn_packing_name(const ember_xnn_graph_t *graph,
 static const void *find(const ember_xnn_graph_t *graph,
                         const ember_xnn_value_t *weights,
                         const ember_xnn_packing_t *packing) {
-    char name[XNN_PACKING_NAME];
+    _Alignas(4) char name[XNN_PACKING_NAME]; // as keys are: they are compared in words
     ember_bytes_t bytes;
     const uint32_t length = ember_xnn_packing_name(graph, weights, packing, name);
     if (length == 0 || ember_program_named_data(graph->info->program, name, length,

@@ -4,6 +4,14 @@
 #include "graph.h"
 
 enum { MOST_TRIES = 64 }; // places that are looked at for a value
+#define NONE UINT32_MAX
+
+// The values that need a place are a chain: `argument`, which they lack, is the index
+// of the next.
+typedef struct chain {
+    ember_xnn_value_t *values;
+    uint32_t first;
+} chain_t;
 
 static uint32_t align_up(uint32_t size) {
     return (size + EMBER_ALIGN - 1) & ~(uint32_t)(EMBER_ALIGN - 1);
@@ -19,16 +27,25 @@ static bool precedes(const ember_xnn_value_t *value, const ember_xnn_value_t *ot
            (value->bytes == other->bytes && value < other);
 }
 
+static chain_t chain_of(const ember_xnn_graph_t *graph) {
+    chain_t chain = {graph->values, NONE};
+    for (uint32_t i = graph->value_count; i-- > 0;) {
+        if (needs_place(&graph->values[i])) {
+            graph->values[i].argument = chain.first;
+            chain.first = i;
+        }
+    }
+    return chain;
+}
+
 // The placed value that keeps `value` from lying at `offset`, and ends last.
-static const ember_xnn_value_t *obstacle(const ember_xnn_graph_t *graph,
-                                         const ember_xnn_value_t *value,
-                                         uint32_t offset) {
+static const ember_xnn_value_t *
+obstacle(const chain_t *chain, const ember_xnn_value_t *value, uint32_t offset) {
     const ember_xnn_value_t *found = NULL;
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        const ember_xnn_value_t *other = &graph->values[i];
-        if (needs_place(other) && precedes(other, value) &&
-            other->first <= value->last && value->first <= other->last &&
-            offset < other->offset + other->capacity &&
+    for (uint32_t i = chain->first; i != NONE; i = chain->values[i].argument) {
+        const ember_xnn_value_t *other = &chain->values[i];
+        if (precedes(other, value) && other->first <= value->last &&
+            value->first <= other->last && offset < other->offset + other->capacity &&
             other->offset < offset + value->capacity) {
             found = other;
         }
@@ -36,12 +53,12 @@ static const ember_xnn_value_t *obstacle(const ember_xnn_graph_t *graph,
     return found;
 }
 
-static ember_xnn_value_t *next_largest(const ember_xnn_graph_t *graph,
+static ember_xnn_value_t *next_largest(const chain_t *chain,
                                        const ember_xnn_value_t *after) {
     ember_xnn_value_t *found = NULL;
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        ember_xnn_value_t *value = &graph->values[i];
-        if (needs_place(value) && (after == NULL || precedes(after, value)) &&
+    for (uint32_t i = chain->first; i != NONE; i = chain->values[i].argument) {
+        ember_xnn_value_t *value = &chain->values[i];
+        if ((after == NULL || precedes(after, value)) &&
             (found == NULL || precedes(value, found))) {
             found = value;
         }
@@ -50,11 +67,11 @@ static ember_xnn_value_t *next_largest(const ember_xnn_graph_t *graph,
 }
 
 // The lowest offset where `value` can lie, or behind all when none is found soon.
-static uint32_t find_offset(const ember_xnn_graph_t *graph,
+static uint32_t find_offset(const ember_xnn_graph_t *graph, const chain_t *chain,
                             const ember_xnn_value_t *value) {
     uint32_t offset = 0;
     for (uint32_t tries = 0; tries < MOST_TRIES; tries++) {
-        const ember_xnn_value_t *other = obstacle(graph, value, offset);
+        const ember_xnn_value_t *other = obstacle(chain, value, offset);
         if (other == NULL) {
             return offset;
         }
@@ -64,11 +81,12 @@ static uint32_t find_offset(const ember_xnn_graph_t *graph,
 }
 
 bool ember_xnn_place(ember_xnn_graph_t *graph) {
+    const chain_t chain = chain_of(graph);
     ember_xnn_value_t *value = NULL;
     uint32_t work = 0;
-    while ((value = next_largest(graph, value)) != NULL) {
+    while ((value = next_largest(&chain, value)) != NULL) {
         value->capacity = align_up(value->bytes);
-        value->offset = find_offset(graph, value);
+        value->offset = find_offset(graph, &chain, value);
         const uint32_t end = value->offset + value->capacity;
         if (end > INT32_MAX) {
             return false;

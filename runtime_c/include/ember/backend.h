@@ -24,6 +24,7 @@ typedef struct ember_delegate_info {
     struct ember_method *method;    // for ember_delegate_scratch()
     ember_error_t *error;
     bool *released; // for ember_delegate_release()
+    uint64_t *work; // for ember_delegate_work()
 } ember_delegate_info_t;
 
 // Compile spec `index` of a delegate; false past the end.
@@ -35,6 +36,10 @@ bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
 // sizeof(void *).
 EMBER_MUST_USE ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info,
                                                      size_t bytes);
+
+// Adds to the bound of what one execute does, in elementary steps (ember_node_work()).
+// One step for each element of its largest arguments is NOT in it already.
+void ember_delegate_work(const ember_delegate_info_t *info, uint64_t steps);
 
 // Declares, while a delegate starts, that neither execute nor destroy reads the blob
 // after init has returned. Its memory may be reused (ember_method_spare()).

@@ -44,7 +44,9 @@ typedef struct ember_step {
     void *state;
 } ember_step_t;
 
-// Fields are the runtime's own; `arena`, `temp_used` may be read.
+#define EMBER_NO_BUDGET UINT64_MAX
+
+// Fields are the runtime's own; `arena`, `temp_used` and `work` may be read.
 typedef struct ember_method {
     ember_method_meta_t meta;
     ember_step_t *steps;                   // (instruction_count,)
@@ -52,6 +54,7 @@ typedef struct ember_method {
     const ember_registry_t *registry;
     const ember_changing_t *parts;      // NULL: loaded as if nothing could change
     const ember_operator_t **operators; // the plan's operators, resolved
+    ember_offsets_t constants;          // of the program
     struct ember_recent *recent;        // only while the method is loaded
     ember_slot_t *slots;                // (slot_count,), by value index
     uint32_t slot_count;
@@ -62,14 +65,18 @@ typedef struct ember_method {
     const ember_span_t *planned;
     uint32_t planned_count;
     ember_span_t temp;
-    size_t temp_used;    // bytes of scratch that the largest node needs
-    uint32_t list_items; // items of lists that one load, or one node prepared again,
-    uint32_t credit;     //   may visit, and those left
-    uint32_t budget;     // instructions one execute may take; 0: no limit
-    bool changes;        // found while it is loaded as if nothing could
-    uint64_t clock;      // rises whenever a slot changes
-    ember_error_t error; // of the node being prepared
-    ember_flat_t flat;   // reads the program
+    size_t temp_used;       // bytes of scratch that the largest node needs
+    uint32_t list_items;    // items of lists that one load, or one node prepared again,
+    uint32_t credit;        //   may visit, and those left
+    bool changes;           // found while it is loaded as if nothing could
+    uint64_t clock;         // rises whenever a slot changes
+    uint64_t work;          // steps of one pass over all that is prepared for good
+    uint64_t volatile_work; // of all others, by the largest shapes
+    uint64_t *work_before;  // (instruction_count,), of them; only with `parts`
+    uint64_t budget;        // steps one execute may take
+    uint64_t left;          // of the budget, while it executes
+    ember_error_t error;    // of the node being prepared
+    ember_flat_t flat;      // reads the program
 } ember_method_t;
 
 // Loads the method called `name` and prepares every one of its nodes.
@@ -101,9 +108,12 @@ void ember_method_unload(ember_method_t *method);
 bool ember_method_spare(const ember_method_t *method, uint32_t index,
                         ember_bytes_t *bytes);
 
-// Stops an execute after about `instructions` instructions with EMBER_BUDGET, so that a
-// program cannot loop forever; 0: no limit. Counted at jumps.
-void ember_method_set_budget(ember_method_t *method, uint32_t instructions);
+// Ends every execute with EMBER_BUDGET that may take more than `steps` elementary
+// steps, so that a program cannot run for ever; 0: no limit. A step is about an element
+// that a kernel reads, writes or multiplies: a bound of them is known before a kernel
+// runs, and is charged before. Without jumps and dynamic shapes nothing has run when it
+// ends.
+void ember_method_set_budget(ember_method_t *method, uint64_t steps);
 
 // Input or output `index` as it is now. BAD_ARGUMENT past the end.
 EMBER_MUST_USE ember_status_t ember_method_input(ember_method_t *method, uint32_t index,

@@ -32,7 +32,9 @@ typedef struct ember_model_method {
     const char *name;
     ember_span_t arena;          // values and node states
     const ember_span_t *planned; // (planned_count,), by memory id - 1
+    const ember_span_t *cleared; // (cleared_count,): states that start at zero
     uint32_t planned_count;
+    uint32_t cleared_count;
     uint32_t input_count;
     uint32_t output_count;
     // (input_count,), (output_count,): memory for tensors that the program leaves to
@@ -84,8 +86,9 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
-// Errors as ember_method_load(); NOT_FOUND if the firmware was built without it;
-// BAD_ARGUMENT if an earlier load has given its payloads to scratch.
+// States without an initial value are cleared; other planned memory, inputs among it,
+// is not. Errors as ember_method_load(); NOT_FOUND if the firmware was built without
+// it; BAD_ARGUMENT if an earlier load has given its payloads to scratch.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,

@@ -157,6 +157,12 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 // next node. One block per prepare. Needs may not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
+// Adds times x steps to the bound of what run does, in elementary steps: as many as the
+// instructions of its innermost loops, within a constant factor. One step for each
+// element of every tensor that prepare asked for is in it already; a kernel whose run
+// takes more (products, windows, sorting) says so in prepare, whatever the values are.
+void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps);
+
 // A number that no other call of the method has, nor this one when it was prepared
 // before: what random operators start from. The same in every run of a program.
 uint64_t ember_node_seed(const ember_node_t *node);

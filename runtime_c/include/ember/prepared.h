@@ -18,6 +18,7 @@ typedef struct ember_prepared {
     uint32_t step_count;
     uint32_t input_count;
     uint32_t output_count;
+    uint64_t work; // as in ember_method_t
 } ember_prepared_t;
 
 #endif // EMBER_PREPARED_H

@@ -37,7 +37,7 @@ typedef struct ember_layout {
     uint16_t offsets[9]; // of fields in the table; 0: absent
 } ember_layout_t;
 
-enum { EMBER_LAYOUTS = 5 };
+enum { EMBER_LAYOUTS = 6 };
 
 typedef struct ember_flat {
     const uint8_t *begin;
@@ -47,11 +47,18 @@ typedef struct ember_flat {
     ember_layout_t layouts[EMBER_LAYOUTS][2]; // LAYOUT_* of src/flat.h
 } ember_flat_t;
 
+// Internal: where the data of a program's buffers lies; see src/plan.h.
+typedef struct ember_offsets {
+    const uint8_t *items;  // a vector of u64: the data of each, in the segment
+    ember_bytes_t segment; // NULL: there is none
+} ember_offsets_t;
+
 // Read-only to the application.
 struct ember_program {
     ember_bytes_t flat;     // the FlatBuffer, extended header included
     ember_bytes_t segments; // all segment data; empty without extended header
     ember_field_t root[7];  // of the Program table: PROGRAM_* of src/schema.h
+    bool sorted;            // the keys of its named data rise
     const ember_data_map_t *maps;
     uint32_t map_count;
     ember_find_data_fn find_data; // NULL: no external data

@@ -23,7 +23,7 @@ EMBER_C_BEGIN
     X(BAD_ARGUMENT, -4, "the caller broke a documented precondition")                  \
     X(DATA_RANGE, -5, "a value read from tensor data is out of range")                 \
     X(NOT_FOUND, -6, "no method, key or file of that name")                            \
-    X(BUDGET, -7, "the instruction budget is used up; the program may loop")           \
+    X(BUDGET, -7, "the program would take more steps than its budget")                 \
     X(IO, -8, "a file or device could not be read")                                    \
     X(BACKEND, -9, "a delegate's backend failed")                                      \
     X(MISMATCH, -10, "an output differs from the expected one")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ember.boards import files as board_files
+from ember.boards import isa
 from ember.boards.files import Core, CoreFile, Layer, Table, WithCore
 from ember.errors import SdkError
 
@@ -46,6 +47,7 @@ def layer(
     else:
         board_files.check(Layer(core.path, {"core": core.table}), WithCore)
     table = {key: core.table[key] for key in _BY_CORE}
+    table["isa"] = isa.allowed(table["isa"], core.table.get("flags", ""))
     facts = {key: core.table[key] for key in Core.model_fields if key in core.table}
     return Layer(core.path, {**table, "core": facts})
 

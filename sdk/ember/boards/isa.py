@@ -11,7 +11,7 @@ from ember.errors import SdkError
 from ember.files import documents
 
 # Toolchains that compile variants with models in C of the instructions.
-MODELLED = ("host", "arm-user-llvm")
+MODELLED = ("host", "arm-user-gnu")
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Isa:
     title: str
     width: int = 1  # bytes that one access of a variant moves
     options: Mapping[str, str] = field(default_factory=dict)  # by toolchain
+    needs_fpu: bool = False  # so a core whose `flags` have none goes without
 
     @property
     def needs_target_options(self) -> bool:
@@ -50,6 +51,17 @@ def of(kernel: str) -> str | None:
     """The instruction set that `kernel` is a variant for; None: it is portable."""
     last = kernel.rpartition("_")[2]
     return last if last in load() else None
+
+
+def allowed(names: Iterable[str], flags: str) -> list[str]:
+    """Those of `names` whose instructions a core with these `flags` has."""
+    has_fpu = {"-mfloat-abi=hard", "-mfloat-abi=softfp"}.intersection(flags.split())
+    known = load()
+    return [
+        name
+        for name in names
+        if has_fpu or not (name in known and known[name].needs_fpu)
+    ]
 
 
 def width(kernel: str) -> int:

@@ -70,7 +70,7 @@ class Memory(Strict):
         board says otherwise."""
         table = (self.write_cycles if write else None) or self.read_cycles
         table = table or {4: _CYCLES_OF[self.kind]}
-        fitting = [one for one in table if one >= width]
+        fitting = [widest for widest in table if widest >= width]
         if fitting:
             return table[min(fitting)]
         widest = max(table)

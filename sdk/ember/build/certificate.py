@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -21,13 +21,12 @@ from ember.build import occupied, pack
 from ember.build.moved import Moved
 from ember.build.stack import image, ports, veneers
 from ember.build.stack.bound import Bound, CallGraph, StackError
-from ember.build.stack.members import Members
+from ember.build.stack.members import Members, size_of
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import Plan
 from ember.toolchain import elf, linker
 from ember.toolchain.elf import Elf
 from ember.toolchain.libraries import Libraries
-from ember.toolchain.objects import Object
 
 _PURPOSES: Mapping[Role, str] = {
     "planned": "activations",
@@ -64,6 +63,7 @@ class Certificate:
     rows: tuple[CertificateRow, ...]
     stack: int  # bytes reserved
     bound: Bound | None  # None: the port has none
+    work: Mapping[str, Any] = field(default_factory=dict)  # work.py
 
     def to_json(self) -> dict[str, Any]:
         bound = self.bound.to_json() if self.bound else {"bound": None}
@@ -71,6 +71,7 @@ class Certificate:
             "board": self.board.name,
             "rows": [asdict(row) for row in self.rows],
             "stack": {"reserved": self.stack, **bound},
+            "work": self.work,
         }
 
     def write(self, folder: Path) -> None:
@@ -123,6 +124,7 @@ def planned(
     board, stack = plans[0].board, plans[0].stack
     rows = [*_regions(plans)]
     if members is not None:
+        rows = [row for row in rows if _is_used(row, members)]
         where = linker.place(board, {"stack": stack})
         size = linker.stack_bytes(stack)
         rows += _arena_gaps(board, members, rows)
@@ -133,10 +135,21 @@ def planned(
             total = _placed(members, patterns, end)
             rows.append(CertificateRow(where["data"], purpose, place, total))
         for code in moved:
-            total = _size(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
+            total = size_of(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
             place = linker.code_section(code.memory)
             rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
     return Certificate(board, tuple(rows), stack, bound)
+
+
+def _is_used(row: CertificateRow, members: Members) -> bool:
+    """Whether an application gets to the region, so that the linker keeps it."""
+    sections = (source.section(index).name for source, index in members.kept)
+    if row.lent:
+        return any(name.startswith(".ember_model.") for name in sections)
+    ends = (f".{row.place}", ".rest")  # of the latter there is one
+    return any(
+        name.startswith(".ember_arena.") and name.endswith(ends) for name in sections
+    )
 
 
 def _regions(plans: Sequence[Plan]) -> Iterator[CertificateRow]:
@@ -171,7 +184,7 @@ def _arena_gaps(
 
 def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
-    return _size(
+    return size_of(
         (
             (object_, index)
             for object_, index in members.in_order(members.kept)
@@ -181,24 +194,11 @@ def _placed(members: Members, patterns: str, end: int) -> int:
     )
 
 
-def _size(sections: Iterable[tuple[Object, int]], end: int) -> int:
-    """Bytes of sections in this order, each as it is aligned."""
-    at = 0
-    for object_, index in sections:
-        section = object_.section(index)
-        at = _up(at, max(section.alignment, 1)) + section.size
-    return _up(at, end)
-
-
 def _matches(name: str, patterns: str) -> bool:
     words = patterns.split()
     return f"!{name}" not in words and any(
         fnmatchcase(name, pattern) for pattern in words
     )
-
-
-def _up(value: int, step: int) -> int:
-    return -(-value // step) * step
 
 
 # ---- linked --------------------------------------------------------------------------
@@ -210,7 +210,9 @@ def linked(
     """The certificate with the linked bytes; SdkError when they are not as planned."""
     firmware_sections = _Linked(planned.board, elf.read(firmware))
     rows = tuple(
-        replace(row, linked=firmware_sections.bytes_of(row)) for row in planned.rows
+        replace(row, linked=firmware_sections.bytes_of(row))
+        for row in planned.rows
+        if not firmware_sections.is_left_out(row)
     )
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
@@ -224,11 +226,7 @@ def linked(
         problems += image.differences(graph, firmware)
     if problems:
         raise SdkError(
-            problem_list(f"{firmware.name} differs from its plan", problems, shown=5),
-            hint="an application that never gets to ember_model_load() leaves out the"
-            " memory of its model"
-            if any(row.linked == 0 for row in rows if row.planned > 0)
-            else None,
+            problem_list(f"{firmware.name} differs from its plan", problems, shown=5)
         )
     return replace(planned, rows=rows)
 
@@ -242,6 +240,11 @@ class _Linked:
         self._sections = {
             section.name: section for section in file.sections if section.in_memory
         }
+
+    def is_left_out(self, row: CertificateRow) -> bool:
+        """Whether an application on this computer never gets to the region; elsewhere,
+        the members tell before the link."""
+        return self.board.port == "host" and self.file.symbol(row.place) is None
 
     def bytes_of(self, row: CertificateRow) -> int | None:
         section = self._sections.get(row.place)

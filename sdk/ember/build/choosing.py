@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ember import program, progress
 from ember.build import repack
 from ember.build.jobs import Job
 from ember.errors import SdkError
-from ember.model import Model
+from ember.model import Model, interface
 from ember.plan import lending
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
@@ -49,7 +51,10 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
     """A model after passes, with weights packed for its kernels."""
     options = job.options
     whole = model if options.caller_io else _with_buffers(model)
-    packed = repack.repack(whole, options.rules.known, options.passes, job.board)
+    slim = _without_steps(whole, names, job.app)
+    packed = repack.repack(slim, options.rules.known, options.passes, job.board)
+    if packed.stock is not None:
+        packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
     if examined.selection is not None:
         smaller = prepacked(packed, examined.selection.needs)
@@ -78,6 +83,25 @@ def _with_buffers(model: Model) -> Model:
     if adopted is model.program:
         return model
     return replace(model, program=adopted, content=program.content(adopted))
+
+
+def _without_steps(model: Model, names: Sequence[str], app: Path | None) -> Model:
+    """The model without the constant methods whose values its header has, unless they
+    are asked for or an application names them."""
+    kept = {*names, *(_words_of(app) if app else ())}
+    dropped = interface.steps(model.program) - kept
+    if not dropped:
+        return model
+    methods = (each for each in model.program.methods if each.name not in dropped)
+    slim = replace(model.program, methods=tuple(methods))
+    return replace(model, program=slim, content=program.content(slim))
+
+
+def _words_of(app: Path) -> set[str]:
+    """What stands between quotes in the sources of an application."""
+    files = sorted(app.parent.glob("*.[ch]"))
+    texts = (file.read_text("utf-8", "replace") for file in files)
+    return {word for text in texts for word in re.findall(r'"(\w+)"', text)}
 
 
 def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from ember.build import certificate
@@ -26,6 +27,7 @@ def write(target: Path, linked: Path, estimate: Estimate, libs: Libraries) -> No
         estimate.compiled.bound,
         estimate.compiled.moved,
     )
+    planned = replace(planned, work=estimate.placed.facts["work"])
     certified = certificate.linked(planned, linked, objects.graph)
     target.mkdir()
     for file in (linked, linked.with_suffix(".map")):
@@ -50,6 +52,7 @@ def _write_sizes(elf_file: Path, estimate: Estimate, libs: Libraries) -> None:
                 libs.objects,
                 job.app,
             ),
+            "work": estimate.placed.facts["work"],
             "method_arena": regions.to_json(plans)["method_arena"],
             "images": [path.name for path in images],
         },

@@ -22,11 +22,11 @@ from ember.toolchain.libraries import Libraries
 
 
 def settle(
-    folder: Path, job: Job, chosen: Sequence[Chosen], made: Libraries, scratch: Path
+    folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries, scratch: Path
 ) -> Estimate:
     """The package in `folder`; in `scratch` the objects, and firmware.elf where it
     fits."""
-    linking = Linking(folder, job, made, scratch)
+    linking = Linking(folder, job, libs, scratch)
     first = assumed = Assumed(job.options.stack or certificate.first_stack(job.board))
     while True:
         try:
@@ -42,13 +42,13 @@ def settle(
             assumed = replace(assumed, stack=compiled.stack)
             continue
         memories = linking.link(compiled, packed)
-        found = Estimate(job, placed, memories, packed, compiled)
-        if found.fits and not placed.shortages:
-            return found
-        if not assumed.covers(found.linked):
-            assumed = assumed.grown(found.linked)
+        estimate = Estimate(job, placed, memories, packed, compiled)
+        if estimate.fits and not placed.shortages:
+            return estimate
+        if not assumed.covers(estimate.linked):
+            assumed = assumed.grown(estimate.linked)
         elif assumed.spread and not job.options.steering:
             # Once more without copies, which stack and code pay for.
             assumed = replace(assumed, spread=False, stack=first.stack)
         else:
-            return found
+            return estimate

@@ -33,10 +33,10 @@ class Linking:
     """Compiles and links what is packed, in the folder `scratch`; the same sources are
     compiled once."""
 
-    def __init__(self, folder: Path, job: Job, made: Libraries, scratch: Path) -> None:
+    def __init__(self, folder: Path, job: Job, libs: Libraries, scratch: Path) -> None:
         self._package = folder / "4-package"
         self._job = job
-        self._made = made
+        self._libs = libs
         self._scratch = scratch
         self._sources = firmware.Sources(
             self._package,
@@ -54,11 +54,11 @@ class Linking:
 
     def _compiled(self, packed: Packed) -> Compiled:
         options = self._job.options
-        own = user_kernels.objects(self._made, options.rules.known, packed.kernels)
-        files = [*self._sources.compile(self._made, self._scratch), *own]
-        objects = firmware.objects(self._made, files)
+        own = user_kernels.objects(self._libs, options.rules.known, packed.kernels)
+        files = [*self._sources.compile(self._libs, self._scratch), *own]
+        objects = firmware.objects(self._libs, files)
         stack, bound = certificate.stack_size(
-            self._made, objects.graph, options.stack, far=bool(options.steering.code)
+            self._libs, objects.graph, options.stack, far=bool(options.steering.code)
         )
         code = moved.of(objects.members, packed, options.steering)
         return Compiled(objects, stack, bound, tuple(code))
@@ -86,20 +86,20 @@ class Linking:
             roomy.write_text(linker.with_room(text), encoding="utf-8")
             elf_file = self._scratch / "roomy.elf"
             objects.link(elf_file, roomy, overlap=True)
-            found = occupied.of(elf_file, board, stack_memory)
-            if all(one.used <= one.capacity for one in found):
+            memories = occupied.of(elf_file, board, stack_memory)
+            if all(memory.used <= memory.capacity for memory in memories):
                 raise  # the linker knows better
-            return found
+            return memories
 
 
 def _of_process(elf_file: Path, plans: Sequence[regions.Plan]) -> tuple[Occupied, ...]:
     """On this computer, where everything lies in one memory."""
     (memory,) = plans[0].board.memories
-    found = image.sizes(elf_file, plans[0].board, *regions.totals(plans))
+    sizes = image.sizes(elf_file, plans[0].board, *regions.totals(plans))
     pieces = {
-        "code": found.code,
-        "constants of code": found.rodata,
-        "variables": found.data + found.bss,
-        "the model": found.model,
+        "code": sizes.code,
+        "constants of code": sizes.rodata,
+        "variables": sizes.data + sizes.bss,
+        "the model": sizes.model,
     }
-    return (Occupied(memory.name, memory.size, found.total, pieces),)
+    return (Occupied(memory.name, memory.size, sizes.total, pieces),)

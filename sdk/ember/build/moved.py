@@ -14,13 +14,14 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ember.build.packing import Packed
-from ember.build.stack.members import Members
+from ember.build.stack.members import Members, size_of
 from ember.errors import SdkError
 from ember.model.steering import Steering
 from ember.toolchain import elf, linker
 from ember.toolchain.objects import Object
 
 _Section = tuple[Object, int]
+_ALIGN = 16  # bytes; of the section that has the code
 _RUN, _NODE = "ember_run_", "ember_xnnpack_"
 
 
@@ -44,6 +45,12 @@ class Moved:
         return list(dict.fromkeys(lines))
 
 
+def size(members: Members, kernels: Iterable[str]) -> int:
+    """Bytes of all that these kernels bring to a memory, as it is linked."""
+    sections = (section for kernel in kernels for section in below(members, kernel))
+    return size_of(members.in_order(dict.fromkeys(sections)), _ALIGN)
+
+
 def of(members: Members | None, packed: Packed, steering: Steering) -> list[Moved]:
     """SdkError when a word of `code` is no kernel of the firmware."""
     if members is None or not steering.code:
@@ -54,7 +61,7 @@ def of(members: Members | None, packed: Packed, steering: Steering) -> list[Move
         before, brought = len(taken), {}
         for kernel in _kernels(words, packed):
             new = [
-                section for section in _below(members, kernel) if section not in taken
+                section for section in below(members, kernel) if section not in taken
             ]
             taken |= dict.fromkeys(new)
             brought[kernel] = sum(source.section(index).size for source, index in new)
@@ -97,7 +104,7 @@ def _kernels(words: Iterable[str], packed: Packed) -> list[str]:
     return list(chosen)
 
 
-def _below(members: Members, kernel: str) -> Iterator[_Section]:
+def below(members: Members, kernel: str) -> Iterator[_Section]:
     """Code that a kernel can execute in a run, callers before what they call."""
     start = members.named(_RUN + kernel) or members.named(_NODE + kernel)
     if start is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ember.build.jobs import Job
 from ember.plan import copies, lending, memories, regions
 from ember.plan.improved import Chosen
 from ember.plan.memories import Spread
+from ember.select import work
 
 
 @dataclass(frozen=True)
@@ -65,31 +66,39 @@ def _facts(
     selected: Spread, plans: list[regions.Plan], lent: lending.Lending
 ) -> dict[str, Any]:
     conflicts = [
-        one.conflict
+        replanned.conflict
         for model, _ in selected.pairs
-        for one in model.replanned.values()
-        if one.conflict
+        for replanned in model.replanned.values()
+        if replanned.conflict
     ]
     done = [
-        {"model": model.name, **asdict(one)}
+        {"model": model.name, **asdict(change)}
         for model, _ in selected.pairs
-        for one in model.passes
+        for change in model.passes
     ]
     facts = {"traffic": selected.facts, "conflicts": conflicts, "passes": done}
     facts |= _delegates(selected.pairs) | {"payloads": lent.to_json(plans)}
+    facts |= {"work": work.to_json(_works(selected.pairs))}
     facts |= {"copies": copies.to_json(selected.copies)}
     apart = list(regions.exclusive.kept_apart(selected.pairs, selected.homes))
     return regions.to_json(plans) | facts | {"kept_apart": apart}
 
 
+def _works(chosen: Sequence[Chosen]) -> Iterator[work.Work]:
+    for model, selection in chosen:
+        for method, needs in zip(selection.methods, selection.needs, strict=True):
+            yield work.of(model.name, method, needs)
+
+
 def _delegates(chosen: Sequence[Chosen]) -> dict[str, Any]:
     """Bytes of scratch and constants that belong to delegates."""
     rows: list[dict[str, Any]] = [
-        {"model": model.name, "method": method.name, "index": index} | one.to_json()
+        {"model": model.name, "method": method.name, "index": index}
+        | delegate.to_json()
         for model, selection in chosen
         for method, needs in zip(selection.methods, selection.needs, strict=True)
-        for index, one in needs.delegates.items()
+        for index, delegate in needs.delegates.items()
     ]
-    most = max((one["values"] + one["work"] for one in rows), default=0)
+    most = max((row["values"] + row["work"] for row in rows), default=0)
     packed = sum(sum(model.packed.values()) for model, _ in chosen)
     return {"delegate": most, "delegates": rows, "packed": packed}

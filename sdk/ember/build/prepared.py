@@ -49,6 +49,7 @@ class Prepared:
     steps: tuple[PreparedStep, ...]
     inputs: tuple[Word, ...]  # where the tensors lie
     outputs: tuple[Word, ...]
+    work: int  # bound of the steps of one execution
 
     @property
     def words(self) -> Iterator[Word]:
@@ -157,6 +158,7 @@ class _Reader:
             tuple(prepared_steps),
             self._addresses("inputs"),
             self._addresses("outputs"),
+            self._one["work"],
         )
 
     def _addresses(self, key: str) -> tuple[Word, ...]:
@@ -286,7 +288,7 @@ def tables(number: int, prepared: Prepared, names: Names) -> list[str]:
         f"static const ember_prepared_t prepared_{number} = {{",
         f"    ember_steps_{number}, tensors_inputs_{number}, tensors_outputs_{number},",
         f"    {len(prepared.steps)}, {len(prepared.inputs)},"
-        f" {len(prepared.outputs)}}};",
+        f" {len(prepared.outputs)}, {prepared.work}u}};",
         "",
     ]
     return lines

@@ -125,13 +125,8 @@ def _check_runner(name: str) -> None:
     if not name.endswith(".yaml"):
         return
     runner = boards.load(name).runner
-    ours = [
-        boards.load(board_name).runner for board_name in boards.names(internal=True)
-    ]
-    known = {
-        (board_runner.kind, board_runner.binary, board_runner.args)
-        for board_runner in ours
-    }
+    ours = (boards.load(board).runner for board in boards.names(internal=True))
+    known = {(own.kind, own.binary, own.args) for own in ours}
     if (runner.kind, runner.binary, runner.args) in known or runner.kind == "none":
         return
     words = " ".join([runner.binary or runner.kind, *runner.args])

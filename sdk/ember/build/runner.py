@@ -57,10 +57,13 @@ def general(
     """The runner with every kernel that `rules` allow and every backend, built unless
     it is cached.
     """
-    rules = rules or Rules()
     libs = libraries.build(board, messages=True, optimize=optimize)
+    return _general(libs, rules or Rules())
+
+
+def _general(libs: Libraries, rules: Rules) -> Path:
     backends = tuple(rules.known.backends)
-    return _cached(libs, rules.known, rules.allowed(board), backends, ())
+    return _cached(libs, rules.known, rules.allowed(libs.board), backends, ())
 
 
 def for_programs(
@@ -73,7 +76,7 @@ def for_programs(
     rules = rules or Rules()
     libs = libraries.build(board, messages=True, optimize=optimize, whole=False)
     if libs.is_whole:
-        return general(board, optimize, rules)
+        return _general(libs, rules)
     chosen, backends = needs(programs, board, rules)
     return _cached(libs, rules.known, chosen, backends, ())
 

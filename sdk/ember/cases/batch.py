@@ -15,8 +15,7 @@ from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
 
-VERSION = 2
-BUDGET = 10_000_000  # instructions of one execution
+VERSION = 3
 _HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES = range(1, 9)
 _BUNDLED, _LINKED, _POISON, _TIMED = 1, 2, 4, 8
 _HEAD = struct.Struct("<II")  # kind, length
@@ -28,7 +27,7 @@ _DEAD_BODY = struct.Struct("<5I")
 _CYCLES_BODY = struct.Struct("<4I")
 _NODE_BODY = struct.Struct("<II")
 _OUTPUT_BODY = struct.Struct("<IIiI")
-_RESULT_BODY = struct.Struct("<IiIIII5Q")
+_RESULT_BODY = struct.Struct("<IiIIII6Q")
 _END_BODY = struct.Struct("<QQ")
 _LEAST = {  # bytes of the records that the runner writes
     _HELLO: _HELLO_BODY.size,
@@ -79,6 +78,7 @@ class Result:
     planned: int
     scratch: int
     used: int
+    work: int  # bound of the steps of all runs
     outputs: tuple[Output, ...]
 
 
@@ -128,13 +128,15 @@ def record(
     index: int,
     *,
     linked: int | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     poison: Poison | None = None,
     fill: int = 0,
     timed: bool = False,
 ) -> bytes:
     """A case and its runs; `linked` is the address of a program inside the runner.
 
+    `budget` is of one execution, in steps (0: no limit; None: what any program of tests
+    that ends takes).
     With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
     board counts the cycles of each instruction.
     """
@@ -155,7 +157,7 @@ def parts(
     index: int,
     *,
     linked: int | None = None,
-    budget: int = BUDGET,
+    budget: int | None = None,
     poison: Poison | None = None,
     fill: int = 0,
     timed: bool = False,
@@ -168,7 +170,8 @@ def parts(
     flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
     flags += _POISON * (poison is not None) + _TIMED * timed
     counts = (len(case.data), len(methods), len(case.runs), len(names))
-    head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, budget)
+    steps = _UNKNOWN if budget is None else budget
+    head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, steps)
     sizes = struct.pack(f"<{len(contents)}I", *(len(content) for content in contents))
     body = [head + sizes + names]
     for piece in contents:
@@ -302,7 +305,7 @@ def _result(body: bytes, outputs: tuple[Output, ...]) -> Result:
     index, status, stage, which, instruction, length, needed, *sizes = (
         _RESULT_BODY.unpack_from(body)
     )
-    method, planned, scratch, used = sizes
+    method, planned, scratch, used, work = sizes
     text = body[_RESULT_BODY.size : _RESULT_BODY.size + length]
     return Result(
         index,
@@ -316,5 +319,6 @@ def _result(body: bytes, outputs: tuple[Output, ...]) -> Result:
         planned,
         scratch,
         used,
+        work,
         outputs,
     )

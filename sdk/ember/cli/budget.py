@@ -1,5 +1,6 @@
-"""A YAML file becomes ceilings for the size of a firmware, in bytes.
+"""A YAML file becomes ceilings for a firmware: of its size, in bytes, and its work.
 
+work: 12M                     # steps of one execution; M stands for 1,048,576
 total: 20K                    # code, constants and initial values
 ram: 64K                      # data, bss, arena and stack
 libraries: {core: 9K, kernels: 6000}
@@ -25,6 +26,7 @@ class Budget(Strict):
 
     total: Size | None = None
     ram: Size | None = None
+    work: Size | None = None
     libraries: Ceilings
     operators: Ceilings
 

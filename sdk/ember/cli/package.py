@@ -62,8 +62,8 @@ def command(
                 files = sources.write(models, target, place, options)
         else:
             files = sources.write_headers(place)
-        made = manifests.write(place, wanted, files)
-    _show(made or [place / sources.RECORD], place, out)
+        written = manifests.write(place, wanted, files)
+    _show(written or [place / sources.RECORD], place, out)
 
 
 def _for_linux(models: list[Path], board: str, out: Path, options: Options) -> None:
@@ -71,11 +71,11 @@ def _for_linux(models: list[Path], board: str, out: Path, options: Options) -> N
         writing.folder(out, whole=["include", "lib", "bin", "test"]) as place,
         progress.doing(f"packaging for {board}"),
     ):
-        made = linux.write(models, board, place, options)
-    _show(made, place, out)
+        written = linux.write(models, board, place, options)
+    _show(written, place, out)
 
 
-def _show(made: list[Path], place: Path, out: Path) -> None:
-    for path in made:
+def _show(written: list[Path], place: Path, out: Path) -> None:
+    for path in written:
         name = str(out / path.relative_to(place))
         output.console().print(output.plain(name), soft_wrap=True)

@@ -173,7 +173,9 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
         " unused ones are left out"
     )
-    costs.show(console, facts.get("traffic", {}))
+    plan_report.show_work(console, facts["work"])
+    costs.show(console, facts.get("traffic", {}), facts["code"]["cycles"])
+    plan_report.show_gains(console, facts["gains"])
     _show_what_if(console, facts)
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)

@@ -49,6 +49,7 @@ def command(
     optimize: OptimizeOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
+    budget: once.BudgetOption = None,
     cycles: once.CyclesOption = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -68,6 +69,7 @@ def command(
         optimize=optimize,
         toolchain=toolchain,
         timeout=timeout,
+        budget=budget,
         cycles=cycles,
         kernels=kernels or [],
         project=project,
@@ -115,6 +117,7 @@ def _attended(order: once.Order, json_to: str | None) -> int:
 def _refuse_options_of_models(order: once.Order) -> None:
     given = {
         "--input": order.given,
+        "--budget": order.budget,
         "--method": order.method,
         "--out": order.out,
         "--data": order.data,

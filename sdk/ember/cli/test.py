@@ -23,6 +23,7 @@ from ember.hil.line import EmulatedLine, Line, Port
 from ember.hil.ssh import Ssh
 from ember.output import counted, plain
 from ember.run import testing
+from ember.run.once import BudgetOption
 from ember.run.testing import Outcome
 from ember.toolchain import emulator
 
@@ -117,6 +118,7 @@ def command(
         float | None,
         typer.Option(metavar="SECONDS", min=0.1, help="Time limit of one case."),
     ] = None,
+    budget: BudgetOption = None,
     optimize: OptimizeOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
@@ -149,11 +151,11 @@ def command(
         line = _remote(ssh, port, transport, chosen)
     else:
         line = _line(port, baud, transport, chosen)
-    found = cases.find(paths)
+    known = cases.find(paths)
     wanted = filters.parse(expression)
-    kept = [one for one in found if wanted(one.name)]
+    kept = [case for case in known if wanted(case.name)]
     if not kept:
-        raise UsageError(f"-k '{expression}' matches none of {len(found)} cases")
+        raise UsageError(f"-k '{expression}' matches none of {len(known)} cases")
     console = output.console(json_to)
     if plans.rules.calls:
         console.print("pins of single calls are ignored here: pin their operators")
@@ -173,6 +175,7 @@ def command(
         jobs=jobs,
         settings=testing.Settings(
             timeout_s=timeout,
+            budget=budget,
             optimize=optimize or plans.optimize,
             rules=plans.rules,
             poison=poison,
@@ -183,11 +186,11 @@ def command(
     )
     seconds = clock.seconds
     counts = testing.summary(results)
-    wrong = [one for one in results if one.status != "passed"]
+    wrong = [result for result in results if result.status != "passed"]
     if wrong:
         console.print("\nto run a case again:")
-        for one in wrong:
-            console.print(f"  {plain(one.again)}", soft_wrap=True)
+        for result in wrong:
+            console.print(f"  {plain(result.again)}", soft_wrap=True)
     console.print(
         f"\n{counts['passed']} passed, {counts['failed']} failed,"
         f" {counted(counts['error'], 'error')} in {seconds:.1f} s"

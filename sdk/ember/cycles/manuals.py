@@ -52,7 +52,7 @@ _M4 = {
     "float accumulate": 3,
     "float divide": 14,
 }
-_M3_REFILL = {"jump": _REFILL, "call": _REFILL, "table": _REFILL + 1}
+_M3_REFILL = dict.fromkeys(("jump", "call", "table"), _REFILL)
 TABLES = {
     "cortex-m0": CycleTable(_M0, {"jump": 2, "call": 2, "bl": 3}, 2, False, pop=1),
     "cortex-m0plus": CycleTable(

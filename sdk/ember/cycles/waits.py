@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from ember.boards import Memory
 from ember.toolchain.traces import Access, Block, Edge
 
+_RUN = 12  # instructions from one taken jump to the next
+
 
 def of_access(memory: Memory, access: Access, bus: int) -> float:
     """Beyond what the model of the core counts, which moves `bus` bytes a cycle."""
@@ -38,3 +40,10 @@ def _of_pass(
         return 0
     first = max(0, memory.one_fetch - 1) if jumped else 0
     return max(0, memory.fetching(block.size) - cycles) + first
+
+
+def of_instructions(memory: Memory, count: float, size: int) -> float:
+    """What `count` instructions of `size` bytes wait for their code, when nobody has
+    seen them run: as if each took a cycle and one of _RUN jumped."""
+    first = max(0, memory.one_fetch - 1) * count / _RUN
+    return max(0, memory.fetching(round(count * size)) - count) + first

@@ -128,16 +128,29 @@ def lower(
 
 
 def _portable(source: Source) -> Lowered:
-    torch, exir = need("torch"), need("executorch.exir")
-    exported = torch.export.export(
-        source.model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
-    )
+    exir = need("executorch.exir")
+    exported = _exported(source.model, source.inputs, source.dynamic)
     with _lines_of(exported):
         edge = exir.to_edge(exported, compile_config=_config())
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = states.run_of(source.model, changed)
         return _made(states.written(edge), list(program.graph.nodes), outputs, changed)
+
+
+def _exported(model: Any, inputs: Sample, dynamic: Any = None) -> Any:
+    """The graph of a model; an SdkError when a program cannot return what it does."""
+    exported = need("torch").export.export(
+        model, copy.deepcopy(inputs), dynamic_shapes=dynamic
+    )
+    for number, spec in enumerate(exported.graph_signature.output_specs):
+        if isinstance(text := getattr(spec.arg, "value", None), str):
+            raise SdkError(
+                f"output {number} of the model is the string {text!r}, which no"
+                " ExecuTorch program can return",
+                hint="return tensors and numbers; the application can have the string",
+            )
+    return exported
 
 
 def _cortex_m(
@@ -152,7 +165,7 @@ def _cortex_m(
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
     quantised = cortex_m.quantised(model, [prepare(sample) for sample in calibration])
-    exported = torch.export.export(quantised, copy.deepcopy(prepare(source.inputs)))
+    exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
@@ -171,11 +184,8 @@ def _xnnpack(
     calibration: Sequence[Sample],
     int8_edges: bool,
 ) -> Lowered:
-    torch = need("torch")
     model, notes = _for_xnnpack(source, quantize, calibration)
-    exported = torch.export.export(
-        model, copy.deepcopy(source.inputs), dynamic_shapes=source.dynamic
-    )
+    exported = _exported(model, source.inputs, source.dynamic)
     constants.apart(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)

@@ -46,8 +46,7 @@ class OperatorKernels:
     @functools.cached_property
     def is_ours(self) -> bool:
         """Whether all kernels are Ember's: they do exactly what the schema says."""
-        folder = paths.kernels()
-        return all(folder in source.parents for source in self.sources)
+        return all(map(_is_ours, self.sources))
 
     @functools.cached_property
     def is_random(self) -> bool:
@@ -136,15 +135,20 @@ class KernelList:
 
     def user_sources(self, chosen: Mapping[str, Sequence[str]]) -> list[Path]:
         """The user's C files that the `chosen` kernels need, sorted."""
-        folder = paths.kernels()
         sources: set[Path] = set()
         for name, items in chosen.items():
-            sources.update(map(self.operators[name].source, items))
-        sources = {path for path in sources if folder not in path.parents}
+            operator = self.operators[name]
+            if not operator.is_ours:
+                sources.update(map(operator.source, items))
+        sources = {path for path in sources if not _is_ours(path)}
         for library in self.libraries:
             if any(library.folder in path.parents for path in sources):
                 sources.update(library.sources)
         return sorted(sources)
+
+
+def _is_ours(source: Path) -> bool:
+    return str(source).startswith(f"{paths.kernels()}/")
 
 
 @functools.cache

@@ -76,14 +76,33 @@ def _edges(
 def _step(
     program: Program, method: Method, name: str
 ) -> tuple[float | None, int | None]:
-    """Scale and zero point, under the method's name or, with one method, without it."""
-    alone = sum(not each.is_constant for each in program.methods) == 1
-    for prefix in (f"{method.name}_", *([""] if alone else [])):
-        scale = _constant(program, f"{prefix}{name}_scale")
-        zero = _constant(program, f"{prefix}{name}_zp")
+    """Scale and zero point."""
+    for names in _names(program, method, name):
+        scale, zero = (_constant(program, each) for each in names)
         if isinstance(scale, float | int) and isinstance(zero, int):
             return float(scale), zero
     return None, None
+
+
+def _names(program: Program, method: Method, name: str) -> Iterator[tuple[str, str]]:
+    """What the methods of a scale and a zero point may be called: after the method or,
+    where there is one, without its name."""
+    alone = sum(not each.is_constant for each in program.methods) == 1
+    for prefix in (f"{method.name}_", *([""] if alone else [])):
+        yield f"{prefix}{name}_scale", f"{prefix}{name}_zp"
+
+
+def steps(program: Program) -> frozenset[str]:
+    """The constant methods that tell scales and zero points, which of() has."""
+    return frozenset(
+        told
+        for method in program.methods
+        for edge in of(program, method)
+        if edge.scale is not None
+        for names in _names(program, method, f"{edge.kind}{edge.index}")
+        for told in names
+        if _constant(program, told) is not None
+    )
 
 
 def _constant(program: Program, name: str) -> float | int | None:

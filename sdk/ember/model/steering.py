@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from ember.boards import Board, Role
+from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
 from ember.model import Model
 from ember.program import Method, types
@@ -38,6 +38,7 @@ CLASSES: dict[str, Role] = {
     "stack": "stack",
 }
 MOST_ALIGN = 4096
+_MOVES_CODE = "cortexm"  # the port whose start-up code copies and whose scripts place
 
 
 @dataclass(frozen=True)
@@ -181,12 +182,21 @@ def _unable(board: Board, word: str, memory: str, role: Role) -> Iterator[str]:
         yield f"place: {word} cannot go in {memory}, only in {able}"
 
 
+def memories_of_code(board: Board) -> list[Memory]:
+    """Those that `code` may name; none where Ember does not place code."""
+    able = [*board.memories_for("kernels"), *board.memories_for("code")]
+    named = {memory.name: memory for memory in able}
+    return list(named.values()) if board.port == _MOVES_CODE else []
+
+
 def _unable_to_run(board: Board, memory: str) -> Iterator[str]:
     """Why kernels cannot be moved to a memory: its own roles, or the board's port."""
-    able = [*board.memories_for("kernels"), *board.memories_for("code")]
-    names = list(dict.fromkeys(holder.name for holder in able))
-    if board.port not in ("cortexm", "a64"):
-        yield f"code: Ember does not place the code of {board.name}"
+    names = [holder.name for holder in memories_of_code(board)]
+    if board.port != _MOVES_CODE:
+        yield (
+            f"code: all code of {board.name} runs from one memory, so no kernel can be"
+            " moved; leave `code` out of ember.yaml, or use it with a Cortex-M board"
+        )
     elif memory not in names:
         yield (
             f"code: {memory} does not hold code; {', '.join(names)} can. A memory that"

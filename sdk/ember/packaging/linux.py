@@ -49,6 +49,7 @@ def write(
             f"a package for linux is for a board with Linux, and {board.name} has none",
             hint=f"leave --board out, or use {DEFAULT_BOARD}",
         )
+    sources.check_code(options)
     read = tuple(models.read(path) for path in files)
     name = read[0].name
     with tempfile.TemporaryDirectory(prefix="ember-linux-") as temporary:

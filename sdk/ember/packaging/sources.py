@@ -38,6 +38,7 @@ def write(
     files: Sequence[Path], board: Board, folder: Path, options: Options
 ) -> list[str]:
     """Fill an empty folder and return the names of its C sources, relative to src/."""
+    check_code(options)
     read = tuple(models.read(path) for path in files)
     job = jobs.make(read, library_board(board), options, None)
     chosen = choosing.choose(job)
@@ -80,9 +81,21 @@ def write_headers(folder: Path) -> list[str]:
     return []
 
 
+def check_code(options: Options) -> None:
+    """SdkError when the project moves kernels, which only a link of Ember's does."""
+    if options.steering.code:
+        raise SdkError(
+            "`memory: code:` of ember.yaml moves no kernels of a package, because it is"
+            " linked with another project's linker script",
+            hint="leave `code:` out, and place the sections .text.ember_run_KERNEL by"
+            " that script; `ember build`, and `ember pack` with CMake, move kernels",
+        )
+
+
 def library_board(board: Board) -> Board:
     """The board as a project with its own linker script sees it: one memory for
-    constants, one for data, and the instruction sets that all its files may use."""
+    constants, one for data, and the instruction sets that all its files may use, also
+    without FPU."""
     if board.pointer_bytes != 4 or (not board.has_script and board.port != "library"):
         raise SdkError(
             f"sources are for 32-bit cores, which {board.name} does not have",
@@ -97,7 +110,11 @@ def library_board(board: Board) -> Board:
         holds = (*memories[name].holds, *roles)
         memories[name] = memories[name].model_copy(update={"holds": holds})
     known = isa.load()
-    sets = tuple(name for name in board.isa if not known[name].needs_target_options)
+    sets = tuple(
+        name
+        for name in board.isa
+        if not (known[name].needs_target_options or known[name].needs_fpu)
+    )
     update = {"port": "library", "isa": sets, "memories": tuple(memories.values())}
     return board.model_copy(update=update)
 

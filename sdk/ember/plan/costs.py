@@ -70,8 +70,8 @@ def to_json(pieces: Iterable[CostPiece]) -> list[dict[str, Any]]:
     return [asdict(row) for row in of(pieces)]
 
 
-def show(console: Console, traffic: Mapping[str, Any]) -> None:
-    """As text, where there is a choice."""
+def show(console: Console, traffic: Mapping[str, Any], code: int = 0) -> None:
+    """As text, where there is a choice; `code` are the cycles of waiting for code."""
     rows = traffic.get("placements", ())
     if not any(row["elsewhere"] for row in rows):
         return
@@ -87,6 +87,11 @@ def show(console: Console, traffic: Mapping[str, Any]) -> None:
         f"cycles of memory accesses in a run: {total(traffic):,}"
         " (`read_cycles` and `write_cycles` of the board)"
     )
+    if code:
+        console.print(
+            f"cycles of waiting for code in a run: {code:,}, by estimate"
+            " (`fetch_cycles` or `read_cycles`)"
+        )
     console.print(listed)
 
 

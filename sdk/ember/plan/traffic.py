@@ -69,7 +69,7 @@ def of(
     """Of every tensor that instructions touch; `kernels` are those of the calls, and
     `scratch` its bytes, by instruction."""
     by_value: dict[int, Traffic] = {}
-    rounds = _rounds(method)
+    times = rounds(method)
     for index, effect in enumerate(effects.of(method, known)):
         rules = _Rules(method, index, known, kernels.get(index))
         rules.has_scratch = bool((scratch or {}).get(index))
@@ -80,7 +80,7 @@ def of(
             for value in values:
                 width, count = rules.accesses(value)
                 traffic = by_value.setdefault(value, Traffic())
-                traffic.note(kind, width, count * rounds[index])
+                traffic.note(kind, width, count * times[index])
                 traffic.fixed = traffic.fixed or rules.is_fixed(value)
     return by_value
 
@@ -94,14 +94,14 @@ def of_scratch(
     copied = (times for times in listed.values() if times.copied)
     rule = listed.get("scratch") or next(copied, None)
     if rule is not None:
-        all_macs = _macs(method, index)
+        all_macs = macs_of(method, index)
         count = rule.times * (all_macs if rule.macs else size / _WORD)
         width = max(_WORD, isa.width(kernel))
         traffic.reads = {width: math.ceil(count * _WORD / width)}
     return traffic
 
 
-def _macs(method: Method, index: int) -> int:
+def macs_of(method: Method, index: int) -> int:
     call = method.instructions[index]
     if not isinstance(call, types.KernelCall):
         return 0
@@ -118,7 +118,7 @@ class _Rules:
         self.kernel = kernel
         self.has_scratch = False
         self.rules: dict[int, Times] = {}
-        self.macs = _macs(method, index)
+        self.macs = macs_of(method, index)
         call = method.instructions[index]
         if not isinstance(call, types.KernelCall):
             return
@@ -157,7 +157,7 @@ class _Rules:
         return width, math.ceil(elements * size / width)
 
 
-def _rounds(method: Method) -> list[int]:
+def rounds(method: Method) -> list[int]:
     """Of each instruction how often it counts: more inside of loops."""
     rounds = [1] * len(method.instructions)
     for index, instruction in enumerate(method.instructions):

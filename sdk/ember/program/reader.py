@@ -49,10 +49,10 @@ def parse(data: bytes, what: str = "the program") -> Program:
     record = flat.read(memoryview(data)[: start.flat_size], schema.PROGRAM, what)
     reader = _Reader(data, start, record)
     program = reader.program()
-    found = reader.problems or check.problems(program)
-    if found:
+    problems = reader.problems or check.problems(program)
+    if problems:
         raise SdkError(
-            problem_list(f"{what} contradicts itself", found), hint=header.DAMAGED
+            problem_list(f"{what} contradicts itself", problems), hint=header.DAMAGED
         )
     return program
 
@@ -72,11 +72,11 @@ class _Reader:
         record = self._record
         self._segments.check()
         plans = record["execution_plan"] or ()
-        methods = tuple(self._method(index, one) for index, one in enumerate(plans))
+        methods = tuple(self._method(index, plan) for index, plan in enumerate(plans))
         if self.problems:
             return Program(methods=())
         constants, gaps = self._constants(methods)
-        named = tuple(self._named(one) for one in record["named_data"] or ())
+        named = tuple(self._named(entry) for entry in record["named_data"] or ())
         return Program(
             methods=methods,
             constants=constants,
@@ -97,25 +97,26 @@ class _Reader:
         return Method(
             name=name or "",
             values=tuple(
-                self._value(f"{where}: value {at}", one)
-                for at, one in enumerate(record["values"] or ())
+                self._value(f"{where}: value {at}", value)
+                for at, value in enumerate(record["values"] or ())
             ),
             inputs=record["inputs"] or (),
             outputs=record["outputs"] or (),
-            chains=tuple(self._chain(where, one) for one in record["chains"] or ()),
+            chains=tuple(self._chain(where, chain) for chain in record["chains"] or ()),
             operators=tuple(
-                Operator(one["name"] or "", one["overload"] or "")
-                for one in record["operators"] or ()
+                Operator(operator["name"] or "", operator["overload"] or "")
+                for operator in record["operators"] or ()
             ),
             delegates=tuple(
-                self._delegate(where, one) for one in record["delegates"] or ()
+                self._delegate(where, delegate)
+                for delegate in record["delegates"] or ()
             ),
             planned_sizes=record["non_const_buffer_sizes"] or (),
             planned_devices=tuple(
                 PlannedDevice(
-                    one["buffer_idx"], one["device_type"], one["device_index"]
+                    buffer["buffer_idx"], buffer["device_type"], buffer["device_index"]
                 )
-                for one in record["non_const_buffer_device"] or ()
+                for buffer in record["non_const_buffer_device"] or ()
             ),
             containers=containers(record["container_meta_type"]),
         )
@@ -146,12 +147,14 @@ class _Reader:
         trace = record["stacktrace"]
         return Chain(
             instructions=tuple(
-                self._instruction(f"{where}: instruction {at}", one)
-                for at, one in enumerate(record["instructions"] or ())
+                self._instruction(f"{where}: instruction {at}", instruction)
+                for at, instruction in enumerate(record["instructions"] or ())
             ),
             inputs=record["inputs"] or (),
             outputs=record["outputs"] or (),
-            stacktrace=None if trace is None else tuple(frames(one) for one in trace),
+            stacktrace=None
+            if trace is None
+            else tuple(frames(frame_list) for frame_list in trace),
         )
 
     def _instruction(self, where: str, record: Record) -> Instruction:
@@ -175,8 +178,8 @@ class _Reader:
             else bytes(self._segments.cut(place["index"], f"delegate {name}")),
             inline=inline,
             compile_specs=tuple(
-                CompileSpec(one["key"] or "", one["value"] or b"")
-                for one in record["compile_specs"] or ()
+                CompileSpec(spec["key"] or "", spec["value"] or b"")
+                for spec in record["compile_specs"] or ()
             ),
         )
 
@@ -202,7 +205,7 @@ class _Reader:
         if inline and offsets:
             self.problems.append("constants are both in a segment and inline")
         if inline:
-            return tuple(one["storage"] or b"" for one in inline), []
+            return tuple(entry["storage"] or b"" for entry in inline), []
         if not offsets:
             return (b"",), []
         needs: dict[int, int] = {}
@@ -216,7 +219,7 @@ class _Reader:
         )
 
     def _mutable(self, methods: Sequence[Method]) -> tuple[tuple[Data, ...], ...]:
-        found = []
+        decoded = []
         for number, place in enumerate(self._record["mutable_data_segments"] or ()):
             needs: dict[int, int] = {}
             for method in methods:
@@ -226,8 +229,8 @@ class _Reader:
                         needs[tensor.data_index] = tensor.nbytes
             index, offsets = place["segment_index"], place["offsets"] or ()
             pieces, _ = self._segments.pieces(index, offsets, needs, "initial states")
-            found.append(pieces)
-        return tuple(found)
+            decoded.append(pieces)
+        return tuple(decoded)
 
     def _named(self, record: Record) -> NamedData:
         key = record["key"]
@@ -241,21 +244,21 @@ class _Reader:
 
     def _layout(self, gaps: Sequence[tuple[int, int]]) -> Layout:
         header = self._header
-        found = self._segments.segments()
+        listed = self._segments.segments()
         edges = (
             [(header.flat_size, header.base)] if header.base < len(self._data) else []
         )
         end = 0
-        for one in found:
-            if one.size:
-                edges.append((end, one.offset))
-            end = one.offset + one.size
+        for segment in listed:
+            if segment.size:
+                edges.append((end, segment.offset))
+            end = segment.offset + segment.size
         return Layout(
             has_header=header.present,
             file_size=len(self._data),
             flatbuffer_size=header.flat_size,
             segment_base=header.base if header.base < len(self._data) else 0,
-            segments=found,
+            segments=listed,
             inline_constants=bool(self._record["constant_buffer"]),
             segment_alignment=segments.alignment_of(edges, 128),
             constant_alignment=segments.alignment_of(gaps, 16),

@@ -182,16 +182,16 @@ class _Loop:
     def _move(self) -> None:
         now = time.monotonic()
         told = {
-            reader.to: reader
-            for reader in self._attached.told
-            if reader.waiting and reader.opens <= now
+            way.to: way
+            for way in self._attached.told
+            if way.waiting and way.opens <= now
         }
         files = [*self._open, *self._sources()]
         readable, writable, _ = select.select(files, list(told), [], _LOOK_S)
         for to in writable:
             told[to].send()
-        for reader in self._attached.told:
-            reader.finish()
+        for way in self._attached.told:
+            way.finish()
         for file in readable:
             if file in self._open:
                 self._hear(file)
@@ -200,21 +200,21 @@ class _Loop:
 
     def _sources(self) -> list[int]:
         """Our input, while it has room to wait."""
-        full = any(len(reader.waiting) >= _BLOCK for reader in self._attached.told)
+        full = any(len(way.waiting) >= _BLOCK for way in self._attached.told)
         return [] if self._source is None or full else [self._source]
 
     def _read(self, source: int) -> None:
         data = os.read(source, _BLOCK)
-        for reader in self._attached.told:
-            reader.waiting += data
+        for way in self._attached.told:
+            way.waiting += data
         if not data:
             self._end_input()
 
     def _end_input(self) -> None:
         self._source = None
-        for reader in self._attached.told:
-            reader.waiting += reader.end or b""
-            reader.ends = True
+        for way in self._attached.told:
+            way.waiting += way.end or b""
+            way.ends = True
 
     def _hear(self, file: int) -> None:
         try:
@@ -229,8 +229,8 @@ class _Loop:
         said.take(data)
         end = _EXIT.search(said.text) if self._says_exit else None
         self._exit = int(end[1]) if end is not None else None
-        for reader in self._attached.told:
-            reader.opens = 0.0
+        for way in self._attached.told:
+            way.opens = 0.0
 
 
 # ---- starting ------------------------------------------------------------------------

@@ -42,6 +42,15 @@ CyclesOption = Annotated[
         "--cycles", help="Also estimate cycles, by a model of the board's core."
     ),
 ]
+BudgetOption = Annotated[
+    int | None,
+    typer.Option(
+        "--budget",
+        metavar="STEPS",
+        min=1,
+        help="End an execution that may take more elementary steps.",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Order:
     optimize: libraries.Optimize | None = None
     toolchain: str | None = None
     timeout: float | None = None
+    budget: int | None = None  # steps of one execution
     cycles: bool = False
     kernels: list[Path] = field(default_factory=list)
     project: Path | None = None
@@ -126,5 +136,11 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     built = build.build(
         executed.path, executed.board, out=order.out, data=order.data, options=asked
     )
-    log = run.run(built, executed.inputs, cycles=order.cycles, timeout_s=order.timeout)
+    log = run.run(
+        built,
+        executed.inputs,
+        cycles=order.cycles,
+        timeout_s=order.timeout,
+        budget=order.budget,
+    )
     return log, executed.source

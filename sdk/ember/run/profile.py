@@ -117,10 +117,10 @@ def _moved(method: Method, call: KernelCall) -> int:
 
 def _joined(rows: Iterable[Row]) -> Iterable[Row]:
     """One row for each operator."""
-    found: dict[str, list[Row]] = {}
+    groups: dict[str, list[Row]] = {}
     for row in rows:
-        found.setdefault(row.name, []).append(row)
-    for name, group in found.items():
+        groups.setdefault(row.name, []).append(row)
+    for name, group in groups.items():
         yield Row(
             name=name,
             kernels=tuple(dict.fromkeys(k for row in group for k in row.kernels)),
@@ -142,14 +142,14 @@ def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def to_json(profile: Profile) -> dict[str, Any]:
-    made = dataclasses.asdict(profile)
+    record = dataclasses.asdict(profile)
     for key in ("nodes", "operators"):
         rows: Sequence[Row] = getattr(profile, key)
-        made[key] = [
+        record[key] = [
             dataclasses.asdict(row) | {"macs_per_instruction": row.macs_per_instruction}
             for row in rows
         ]
-    return made
+    return record
 
 
 def read(path: Path) -> Profile:
@@ -207,11 +207,14 @@ def changes(before: Profile, after: Profile) -> list[Change]:
     """Every operator of two profiles, what changed most first."""
     old = {row.name: row for row in before.operators}
     new = {row.name: row for row in after.operators}
-    found = [
+    changes = [
         Change(name, old.get(name), new.get(name))
         for name in dict.fromkeys([*old, *new])
     ]
     return sorted(
-        found,
-        key=lambda one: (-abs(one.instructions[1] - one.instructions[0]), one.name),
+        changes,
+        key=lambda change: (
+            -abs(change.instructions[1] - change.instructions[0]),
+            change.name,
+        ),
     )

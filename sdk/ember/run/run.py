@@ -42,7 +42,7 @@ _STATUSES = {
     -4: "a precondition is broken",
     -5: "a value read from tensor data is out of range",
     -6: "a method, key or file is missing",
-    -7: "the instruction budget is used up",
+    -7: "the program would take more steps than its budget",
     -8: "a file could not be read",
     -9: "a delegate failed",
 }
@@ -196,17 +196,18 @@ def run(
     trace: bool = True,
     cycles: bool = False,
     timeout_s: float | None = None,
+    budget: int | None = None,
 ) -> RunLog:
     """Execute a method of the firmware once, on `inputs` as lay_out() gives them.
 
     With `trace`, a second run of its twin with marks gives the count of each node,
-    where the board counts. With `cycles`, these are estimated too. SdkError when the
-    firmware fails.
+    where the board counts. With `cycles`, these are estimated too. With a `budget`, an
+    execution that may take more steps ends. SdkError when the firmware fails.
     """
     method = method or built.methods[0]
     content = values.to_bytes(inputs)
     result, report = _start(
-        built, built.firmware, method, content, False, cycles, timeout_s
+        built, built.firmware, method, content, False, cycles, timeout_s, budget
     )
     outputs, _ = values.from_bytes(report.rest)
     if len(outputs) != len(method.outputs):
@@ -256,6 +257,7 @@ def _start(
     trace: bool,
     blocks: bool,
     timeout_s: float | None,
+    budget: int | None = None,
 ) -> tuple[emulator.RunResult, _Report]:
     with tempfile.TemporaryDirectory(prefix="ember-run-") as temporary:
         folder = Path(temporary)
@@ -263,6 +265,8 @@ def _start(
         words = ["in=in.bin", "out=out.bin", *(["trace=1"] if trace else [])]
         if len(built.methods) > 1:
             words.append(f"method={method.name}")
+        if budget is not None:
+            words.append(f"budget={budget}")
         result = emulator.run(
             built.board,
             firmware,

@@ -41,6 +41,7 @@ class Outcome:
     max_abs_diff: float | None = None
     instructions: int | None = None  # of all executions (packets on Hexagon)
     options: str = ""  # of the command line, where they matter
+    work: int | None = None  # bound of the steps of all executions
 
     @property
     def again(self) -> str:
@@ -52,7 +53,7 @@ class Outcome:
 class Settings:
     timeout_s: float | None = None  # of one case; the board's when None
     count: bool = True
-    budget: int = batch.BUDGET
+    budget: int | None = None  # of one execution, in steps
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
@@ -314,7 +315,8 @@ class _Session:
             if problem is None and verdict.problem is not None:
                 problem = f"{verdicts.where(case, output.run)}{verdict.problem}"
         status: Status = "passed" if problem is None else "failed"
-        return self._outcome(case, status, problem or "", worst, count)
+        outcome = self._outcome(case, status, problem or "", worst, count)
+        return replace(outcome, work=got.work)
 
     def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
         needed = got.needed
@@ -387,6 +389,7 @@ def to_json(results: Sequence[Outcome], seconds: float) -> dict[str, object]:
                 "message": outcome.message,
                 "max_abs_diff": outcome.max_abs_diff,
                 "instructions": outcome.instructions,
+                "work": outcome.work,
             }
             for outcome in results
         ],

@@ -28,16 +28,13 @@ def _method(needs: Sequence[MethodNeeds]) -> MethodNeeds:
         calls=tuple(
             _call(calls) for calls in zip(*(n.calls for n in needs), strict=True)
         ),
-        arena=max(refused.arena for refused in needs),
-        temp=max(board_needs.temp for board_needs in needs),
-        slots=max(board_needs.slots for board_needs in needs),
-        changing=any(board_needs.changing for board_needs in needs),
-        delegates=_delegates([board_needs.delegates for board_needs in needs]),
-        spare=tuple(
-            i
-            for i in last.spare
-            if all(i in board_needs.spare for board_needs in needs)
-        ),
+        arena=max(need.arena for need in needs),
+        temp=max(need.temp for need in needs),
+        slots=max(need.slots for need in needs),
+        steps=max(need.steps for need in needs),
+        changing=any(need.changing for need in needs),
+        delegates=_delegates([need.delegates for need in needs]),
+        spare=tuple(i for i in last.spare if all(i in need.spare for need in needs)),
     )
 
 
@@ -53,7 +50,7 @@ def _delegates(
     delegates: Sequence[Mapping[int, DelegateNeeds]],
 ) -> dict[int, DelegateNeeds]:
     return {
-        index: _delegate([delegate_needs[index] for delegate_needs in delegates])
+        index: _delegate([by_index[index] for by_index in delegates])
         for index in delegates[-1]
     }
 

@@ -73,6 +73,8 @@ class MethodNeeds:
     # By index, those whose backend has kernels of its own.
     delegates: Mapping[int, DelegateNeeds] = field(default_factory=dict)
     spare: tuple[int, ...] = ()  # delegates whose payloads nothing reads any more
+    steps: int = 0  # bound of the work of one pass, by the largest shapes
+    unsized: bool = False  # a call's work is known only while it runs
 
     @property
     def gaps(self) -> list[Call]:
@@ -249,4 +251,6 @@ def _method(
             for delegate in sizes.get("delegates", ())
         },
         spare=tuple(sizes.get("spare", ())),
+        steps=sizes.get("work", 0) + sizes.get("volatile_work", 0),
+        unsized=any(call["status"] for call in item["calls"]),
     )

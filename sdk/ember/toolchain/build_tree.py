@@ -17,8 +17,11 @@ from ember.boards import Board, isa
 from ember.errors import SdkError, problem_list
 from ember.toolchain import models, tools
 
-# Flags follow from a core, not from its name, so cores with the same flags share.
-_NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=")
+# Flags follow from a core, not from its name, so cores with the same flags share; and
+# ports, of which a tree has all that the toolchain knows.
+_NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=", "-DEMBER_PORT=")
+# CMake would compile a program to find out sizes of types, which nobody asks for.
+_KNOWN = "-DCMAKE_C_ABI_COMPILED=TRUE"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Config:
             *(f"-D{key}={value}" for key, value in variants.items()),
             f"-DEMBER_ERROR_STRINGS={int(self.messages)}",
             f"-DEMBER_OPTIMIZE={'speed' if self.optimize == 'speed' else 'size'}",
+            _KNOWN,
         ]
 
     @functools.cached_property

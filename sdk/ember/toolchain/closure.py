@@ -38,7 +38,7 @@ def defining(libs: Libraries, symbols: Iterable[str]) -> list[Path]:
 
 def _of_archives(libs: Libraries, symbols: Iterable[str]) -> set[Path]:
     libraries = [
-        (Archive(path), libs.sources[path.stem]) for path in libs.optional_archives
+        (Archive(path), libs.sources(path.stem)) for path in libs.optional_archives
     ]
     offered = {
         name: (number, place)

@@ -89,9 +89,7 @@ class _Demand:
 def _all_members(libs: Libraries) -> Iterator[tuple[Path, Path]]:
     """Each source that may be a member, and its object in the build tree."""
     for path in libs.optional_archives:
-        yield from zip(
-            libs.sources[path.stem], map(Path, libs.members[path.stem]), strict=True
-        )
+        yield from zip(libs.sources(path.stem), libs.members(path.stem), strict=True)
 
 
 class Guess:

@@ -143,12 +143,20 @@ def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     for name, used in (("total", total(sizes)), ("ram", ram(sizes))):
         if name in budget and used > budget[name]:
             problems.append(_over(name, used, budget[name]))
+    problems += _over_work(budget, facts["work"]["steps"])
     for group in ("libraries", "operators"):
         for name, ceiling in budget.get(group, {}).items():
             row = footprint[group].get(name)
             if row is not None and flash(row) > ceiling:
                 problems.append(_over(name, flash(row), ceiling))
     return problems
+
+
+def _over_work(budget: Mapping[str, Any], steps: int | None) -> list[str]:
+    if "work" not in budget or (steps is not None and steps <= budget["work"]):
+        return []
+    takes = "has no bound" if steps is None else f"takes up to {steps:,} steps"
+    return [f"an execution {takes}, and its budget is {budget['work']:,}"]
 
 
 def _over(name: str, used: int, ceiling: int) -> str:

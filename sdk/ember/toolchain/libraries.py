@@ -34,6 +34,7 @@ _ROOT, _FOLDERS = "CMakeLists.txt", ("runtime_c", "backends", "kernels", "toolch
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
+_OBJECTS = "objects_"  # and a port: the key of its objects in the record
 _ALWAYS = "ember_always"  # the target of what every firmware links
 PARTS = ("libember_backends.a", "libember_variants.a", "libember_kernels.a")
 _CORE, _PREPARED = "libember_core.a", "libember_prepared.a"
@@ -64,8 +65,7 @@ class Libraries:
     archives: tuple[Path, ...]
     prepared: Path  # the archive that firmware of prepared methods has for the core
     system: tuple[str, ...]
-    sources: Mapping[str, tuple[Path, ...]]  # of each archive, in its members' order
-    members: Mapping[str, tuple[str, ...]]  # of each archive, in the build tree
+    record: Mapping[str, str]  # what CMake said of them
     # Kernels left out, by the intrinsic that has no model (models.py).
     unmodelled: Mapping[str, str] = field(default_factory=dict)
     console: str = ""  # names the objects of the board's own
@@ -74,6 +74,14 @@ class Libraries:
     def key(self) -> str:
         """Names the content of the libraries; changes when anything in them does."""
         return self.folder.name + self.console
+
+    def sources(self, archive: str) -> tuple[Path, ...]:
+        """Of each member of `libember_kernels`, say, in order."""
+        return _paths(self.record[archive])
+
+    def members(self, archive: str) -> tuple[Path, ...]:
+        """The objects of the same members, in the build tree."""
+        return _paths(self.record[f"{archive}.objects"])
 
     def for_prepared(self) -> Libraries:
         """The same to link firmware of prepared methods (prepared.py) with."""
@@ -317,17 +325,15 @@ def _publish(config: Config, folder: Path, whole: bool) -> None:
     archives = {
         Path(archive).name: Path(archive) for archive in record["archives"].split(";")
     }
-    objects = {
-        f"{index}_{Path(object_file).name}": Path(object_file)
-        for index, object_file in enumerate(record["objects"].split(";"))
-    }
+    ports = _objects_of_ports(record)
     left_out = whole and models.read(config.build) != models.read(folder)
     if left_out or not (folder / _RECORD).is_file():
         always = {
             name: archive for name, archive in archives.items() if name not in PARTS
         }
-        record |= {"archives": ";".join(archives), "objects": ";".join(objects)}
-        files = {**objects, **always}
+        record |= {"archives": ";".join(archives)}
+        record |= {port: ";".join(objects) for port, objects in ports.items()}
+        files = {**always, **{k: v for port in ports.values() for k, v in port.items()}}
         if models.read(config.build):
             files[models.FILE] = config.build / models.FILE
         _publish_always(config.folder, folder, files, record)
@@ -338,6 +344,18 @@ def _publish(config: Config, folder: Path, whole: bool) -> None:
     finished = [path for path in finished if path != config.build]
     for old in sorted(finished, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _objects_of_ports(record: Mapping[str, str]) -> dict[str, dict[str, Path]]:
+    """For each of the record's ports, the objects by the names that they get."""
+    return {
+        key: {
+            f"{key.removeprefix(_OBJECTS)}_{index}_{Path(file).name}": Path(file)
+            for index, file in enumerate(files.split(";"))
+        }
+        for key, files in record.items()
+        if key.startswith(_OBJECTS)
+    }
 
 
 def _publish_always(
@@ -386,21 +404,17 @@ def _read(board: Board, config: Config, folder: Path) -> Libraries:
         ar=fields["ar"],
         link_rule=fields["link_rule"],
         link_flags=tuple(shlex.split(fields["link_flags"])),
-        objects=tuple(folder / name for name in words("objects")),
+        objects=tuple(folder / name for name in words(f"{_OBJECTS}{board.port}")),
         archives=tuple(
             folder / name for name in words("archives") if name != _PREPARED
         ),
         prepared=folder / _PREPARED,
         system=words("system"),
-        sources={
-            archive.removesuffix(".a"): tuple(
-                Path(path) for path in words(archive.removesuffix(".a"))
-            )
-            for archive in words("archives")
-        },
+        record=fields,
         unmodelled=models.read(folder),
-        members={
-            name.removesuffix(".a"): words(f"{name.removesuffix('.a')}.objects")
-            for name in words("archives")
-        },
     )
+
+
+@functools.lru_cache(maxsize=64)  # there are hundreds in each
+def _paths(words: str) -> tuple[Path, ...]:
+    return tuple(Path(word) for word in words.split(";") if word)

@@ -46,7 +46,7 @@ def _defining(libs: Libraries, symbols: Collection[str]) -> Libraries:
     wanted = set(sources(libs.board, symbols))
     places = {
         path.stem: [
-            i for i, source in enumerate(libs.sources[path.stem]) if source in wanted
+            i for i, source in enumerate(libs.sources(path.stem)) if source in wanted
         ]
         for path in libs.optional_archives
         if not path.is_file()
@@ -84,22 +84,20 @@ def _kept(
 
 def _make(libs: Libraries, places: Mapping[str, Sequence[int]], folder: Path) -> None:
     wanted = {
-        name: [libs.members[name][place] for place in chosen]
+        name: [libs.members(name)[place] for place in chosen]
         for name, chosen in places.items()
         if chosen
     }
     with libraries.locked(libs.config):
         tree = libs.config.build
-        targets = [
-            str(Path(target).relative_to(tree)) for o in wanted.values() for target in o
-        ]
+        targets = [str(o.relative_to(tree)) for each in wanted.values() for o in each]
         if targets:  # without any, Ninja makes everything
             libraries.compile_targets(libs.config, targets)
         with tempfile.TemporaryDirectory(dir=libs.folder) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
             for name, members in wanted.items():
-                words = [libs.ar, "qcsD", str(place / f"{name}.a"), *members]
+                words = [libs.ar, "qcsD", str(place / f"{name}.a"), *map(str, members)]
                 build_tree.run(words, f"cannot make {name}.a")
             if not folder.is_dir():
                 place.rename(folder)

@@ -64,7 +64,7 @@ TOOLCHAIN_TOOLS = {
     "host": (),
     "arm-gnu": ("arm-none-eabi-gcc",),
     "arm-llvm": (*_LLVM, "arm-none-eabi-gcc"),
-    "arm-user-llvm": (*_LLVM, "arm-none-eabi-gcc"),
+    "arm-user-gnu": ("arm-none-eabi-gcc",),
     "aarch64-llvm": _LLVM,
     "hexagon-llvm": _LLVM,
 }
@@ -96,7 +96,7 @@ def needed(board: Board, toolchain: str | None = None) -> list[str]:
     names = [*_ALWAYS, *TOOLCHAIN_TOOLS.get(toolchain or board.toolchain, ())]
     if board.pointer_bytes == 4:
         # The loader runs at the board's pointer width on this computer.
-        names += [*TOOLCHAIN_TOOLS["arm-user-llvm"], "qemu-arm"]
+        names += [*TOOLCHAIN_TOOLS["arm-user-gnu"], "qemu-arm"]
     if board.runner.binary:
         names.append(board.runner.binary)
     return list(dict.fromkeys(names))

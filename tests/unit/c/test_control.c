@@ -148,18 +148,46 @@ static void moves_keep_what_they_moved(void) {
 static void budget_stops_loops(void) {
     subject_t subject;
     start(&subject, "endless.pte");
-    ember_method_set_budget(&subject.method, 1000);
+    ember_method_set_budget(&subject.method, 1000 * subject.method.work);
     CHECK_EQ(execute(&subject), EMBER_BUDGET);
     CHECK_EQ(subject.error.status, EMBER_BUDGET);
-    CHECK(toy_runs >= 400 && toy_runs <= 600);
+    CHECK(toy_runs >= 900 && toy_runs <= 1100);
     subject_close(&subject);
     start(&subject, "loop.pte");
-    ember_method_set_budget(&subject.method, 100);
+    ember_method_set_budget(&subject.method,
+                            20 * (subject.method.work + subject.method.volatile_work));
     set_int(&subject, 0, 10);
     CHECK_EQ(execute(&subject), EMBER_OK);
     set_int(&subject, 0, 1000);
     CHECK_EQ(execute(&subject), EMBER_BUDGET);
     set_int(&subject, 0, 2);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    subject_close(&subject);
+}
+
+// What is charged is known before anything runs, and a branch that is left out is given
+// back.
+static void budgets_are_charged_before(void) {
+    subject_t subject;
+    start(&subject, "cond.pte");
+    ember_method_t *method = &subject.method;
+    bool *yes = (bool *)(void *)subject_input(&subject, 1);
+    const uint64_t work = method->work;
+    uint64_t charged[2];
+    ember_method_set_budget(method, work - 1);
+    CHECK_EQ(execute(&subject), EMBER_BUDGET);
+    CHECK_EQ(subject.error.instruction, EMBER_NO_INSTRUCTION);
+    CHECK_EQ(toy_runs, 0);
+    ember_method_set_budget(method, 10 * (work + method->volatile_work));
+    for (int branch = 0; branch < 2; branch++) {
+        *yes = branch == 1;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        charged[branch] = method->budget - method->left;
+        CHECK(charged[branch] > 0 && charged[branch] < work + method->volatile_work);
+    }
+    ember_method_set_budget(method, charged[1] > work ? charged[1] : work);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    ember_method_set_budget(method, 0);
     CHECK_EQ(execute(&subject), EMBER_OK);
     subject_close(&subject);
 }
@@ -242,4 +270,5 @@ static void tracing_changes_nothing(void) {
 
 TESTS(TEST(cond_takes_a_branch), TEST(scalar_inputs_decide_and_count), TEST(loops_loop),
       TEST(loops_can_swap), TEST(moves_keep_what_they_moved), TEST(budget_stops_loops),
-      TEST(moves_copy_handles), TEST(tracing_changes_nothing))
+      TEST(budgets_are_charged_before), TEST(moves_copy_handles),
+      TEST(tracing_changes_nothing))

@@ -205,6 +205,7 @@ def test_broken_application(
     assert "undeclared" in said
 
 
+@pytest.mark.slow
 def test_model_larger_than_the_memory(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +279,7 @@ def test_several_models(data: Path, tmp_path: Path) -> None:
         build.build(paths, "host", data=[data / "external.ptd"])
 
 
+@pytest.mark.slow
 def test_only_the_model_changed(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
     """No kernel is compiled again, and it takes no time."""
     model = tmp_path / "model.pte"

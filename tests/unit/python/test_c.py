@@ -30,6 +30,11 @@ ENGINES = (
     "parts",
 )
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))
+SLOW = ("test_bundle",)
+MARKED_TOPICS = [
+    pytest.param(topic, marks=pytest.mark.slow if topic in SLOW else ())
+    for topic in TOPICS
+]
 
 
 @dataclass(frozen=True)
@@ -178,13 +183,14 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
-@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("topic", MARKED_TOPICS)
 def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> None:
     program = builder.build(target, topic, TESTS / f"{topic}.c")
     done = run(target, program, str(programs))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", (SANITIZED, ARM), ids=lambda one: one.name)
 def test_kernels_once_exploited(
     target: Target, programs: Path, builder: Builder
@@ -200,6 +206,7 @@ def test_kernels_once_exploited(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_threads_share_a_program(programs: Path, builder: Builder) -> None:
     program = builder.build(THREADS, "threads", TESTS / "threads.c")
     done = run(THREADS, program, str(programs))

@@ -93,7 +93,7 @@ TAKEN = [
     *(("cortex-m0", "bx lr", 3), ("cortex-m0", "pop {r4, r5, pc}", 7)),
     *(("cortex-m0plus", "b .", 2), ("cortex-m0plus", "bl .", 3)),
     *(("cortex-m0plus", "bx lr", 2), ("cortex-m0plus", "pop {r4, r5, pc}", 6)),
-    *(("cortex-m3", "bne .", 3), ("cortex-m3", "tbb [pc, r0]", 5)),
+    *(("cortex-m3", "bne .", 3), ("cortex-m3", "tbb [pc, r0]", 4)),
     *(("cortex-m4", "cbz r0, 1f; nop; 1:", 3), ("cortex-m4", "blx r3", 3)),
     *(("cortex-m4", "pop {r4, pc}", 5), ("cortex-m4", "ldr pc, [r0]", 4)),
 ]

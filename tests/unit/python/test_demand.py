@@ -73,6 +73,7 @@ def test_the_closure_is_that_of_whole_libraries(
     assert found == closure.defining(part, symbols)  # from its record
 
 
+@pytest.mark.slow
 def test_a_first_build_compiles_what_its_program_needs(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     words = [sys.executable, "-m", "ember", "build", str(DIGITS), "--board", "host"]
@@ -89,6 +90,7 @@ def test_a_first_build_compiles_what_its_program_needs(tmp_path: Path) -> None:
     assert "sort.c.o" not in compiled
 
 
+@pytest.mark.slow
 def test_after_some_programs_all_kernels_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,7 +111,7 @@ def test_after_some_programs_all_kernels_are_compiled(
 
 
 def _sources(made: Libraries, archive: Path) -> tuple[Path, ...]:
-    return made.sources[archive.stem]
+    return made.sources(archive.stem)
 
 
 def _defined(made: Libraries, path: Path) -> list[tuple[str, Path]]:

@@ -113,6 +113,7 @@ def outcomes(found: list[Changed], folder: Path) -> dict[Changed, bool]:
     return {by_name[one.path.stem]: one.status == "passed" for one in ran}
 
 
+@pytest.mark.slow
 def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
     found = [one for pair in programs("cortex_m") for one in variants(*pair)]
     passed = outcomes(found, tmp_path)
@@ -134,6 +135,7 @@ def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
     assert sum(one.role == WRITTEN for one in found) > 20
 
 
+@pytest.mark.slow
 def test_arguments_of_other_operators(tmp_path: Path) -> None:
     found: list[Changed] = []
     seen: dict[str, int] = defaultdict(int)

@@ -44,6 +44,10 @@ GRID: list[tuple[Path, str, dict[str, Any]]] = [
 ]
 QUICK = 1
 TAKEN = {"flash", "read_cycles", "write_cycles", "fetch_cycles"}
+pytestmark = pytest.mark.slow
+templates = pytest.mark.parametrize(
+    "template", [pytest.param("cmake", marks=pytest.mark.long), "zephyr"]
+)
 rows = pytest.mark.parametrize(
     ("model", "like", "more"), GRID if os.environ.get("EMBER_GRID") else GRID[:QUICK]
 )
@@ -188,7 +192,7 @@ def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
         assert f". += {stack};" in package.script.read_text()
 
 
-@pytest.mark.parametrize("template", ["cmake", "zephyr"])
+@templates
 def test_what_build_accepts_begins_a_project(tmp_path: Path, template: str) -> None:
     """With so little memory that a usual stack has no room."""
     asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
@@ -201,7 +205,7 @@ def test_what_build_accepts_begins_a_project(tmp_path: Path, template: str) -> N
     assert cli.main(["package", *words]) == 0
 
 
-@pytest.mark.parametrize("template", ["cmake", "zephyr"])
+@templates
 def test_projects_and_sources_refuse_in_the_words_of_build(
     tmp_path: Path, template: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

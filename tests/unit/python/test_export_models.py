@@ -370,6 +370,20 @@ REFUSED = {
         [],
         "a bundled program cannot hold output 1: it is None",
     ),
+    "a_string_as_an_output": (
+        LAYER,
+        "return self.layer(x), 'done'",
+        ["-o", "network.pte"],
+        "output 1 of the model is the string 'done', which no ExecuTorch program can"
+        " return hint: return tensors and numbers",
+    ),
+    "a_string_as_an_output_of_int8": (
+        LAYER,
+        "return self.layer(x), 'done'",
+        [*XNNPACK, "--quantize", "int8"],
+        "output 1 of the model is the string 'done', which no ExecuTorch program can"
+        " return hint: return tensors and numbers",
+    ),
     "statistics_of_the_batch": (
         "self.n = nn.BatchNorm1d(4)",
         "m, v = self.n.running_mean, self.n.running_var\n"

@@ -88,6 +88,7 @@ def test_openocd_reads_the_configuration(name):
             assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(programs.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
 def test_pyocd_knows_the_targets_or_a_pack_does():
     pyocd = programs.path("pyocd")
@@ -116,6 +117,7 @@ def test_dfu_leaves_where_the_vectors_are():
     assert "0x08000000:64:leave" in steps[2].argv
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "said"),
     [

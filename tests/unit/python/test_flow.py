@@ -72,6 +72,7 @@ def built(calls: Calls, path: Path, options: Options, board: str = "host") -> li
     return [calls.of[what] for what in ("parse", "write", "check")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -42,6 +42,7 @@ def test_libraries_are_all_of_the_firmware(data: Path, board: str) -> None:
     assert 0 <= padding < 0.02 * total
 
 
+@pytest.mark.slow
 def test_a_build_is_compared_with_another(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

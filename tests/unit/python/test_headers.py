@@ -59,6 +59,7 @@ def symbols(option: str, *files: Path) -> set[str]:
     return {line.split()[-1] for line in said.splitlines() if " " in line}
 
 
+@pytest.mark.slow
 def test_functions_have_c_names_in_cpp(objects: list[Path], tmp_path: Path) -> None:
     """What C++ calls is what C defines."""
     declared = {name for one in HEADERS for name in DECLARED.findall(one.read_text())}

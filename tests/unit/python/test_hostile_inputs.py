@@ -269,10 +269,20 @@ def test_environments(
 ) -> None:
     environment = {**ENVIRONMENT, **change}
     env = {key: value for key, value in environment.items() if value is not None}
-    for words in (["inspect", str(data / "add.pte")], ["boards"], ["--help"]):
-        done = ember(words, tmp_path, env=env)
-        assert done.returncode == 0, done.stderr
-        assert not done.stderr
+    lines = (["inspect", str(data / "add.pte")], ["boards"], ["--help"])
+    text = f"from ember import cli\nprint([cli.main(words) for words in {lines}])"
+    done = subprocess.run(
+        [sys.executable, "-c", text],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=100,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[0, 0, 0]"
 
 
 @pytest.mark.slow
@@ -299,6 +309,7 @@ def test_names_that_are_no_text(tmp_path: Path, data: Path) -> None:
                 assert (tmp_path / word).exists(), words
 
 
+@pytest.mark.slow
 def test_too_few_files_may_be_open(tmp_path: Path, data: Path) -> None:
     done = ember(
         ["plan", str(data / "add.pte"), "--board", "mps2-an386"],

@@ -89,6 +89,36 @@ def test_an_application_reads_them_in_the_header() -> None:
     assert cli.main(["run", "--app", "app.c", "--board", "host"]) == 42
 
 
+def packed(*words: str) -> tuple[list[str], int]:
+    """The methods of the program in a build, and its bytes."""
+    assert cli.main(["build", "told.pte", "--board", "host", "--out", "b", *words]) == 0
+    file = Path("b/4-package/model.pte")
+    return [each.name for each in program.read(file).methods], file.stat().st_size
+
+
+def test_steps_take_no_bytes_of_firmware_that_does_not_ask_for_them() -> None:
+    Path("told.pte").write_bytes(CASE.read_bytes())
+    alone = packed()
+    Path("told.pte").write_bytes(program.write(told()))
+    assert packed() == alone
+    assert "_INPUT_0_SCALE 0.5f" in Path("b/4-package/told_plan.h").read_text()
+    asked, _ = packed("--method", "forward", "--method", "output0_zp")
+    assert asked == ["forward", "output0_zp"]
+    names = 'const char *const asked = "input0_scale";'
+    Path("app.c").write_text(f"{names}\nint main(void) {{ return !asked; }}\n")
+    named, _ = packed("--app", "app.c")
+    assert named == ["forward", "input0_scale"]
+
+
+def test_constants_that_tell_no_step_stay() -> None:
+    more = constant("get_vocab_size", Int(8))
+    both = told()
+    Path("told.pte").write_bytes(
+        program.write(replace(both, methods=(*both.methods, more)))
+    )
+    assert packed()[0] == ["forward", "get_vocab_size"]
+
+
 def test_labels_that_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
     Path("told.pte").write_bytes(program.write(told()))
     Path("classes.txt").write_text("only one\n")

@@ -58,6 +58,7 @@ def seconds(shape: str, count: int, times: int = 1) -> float:
     return min(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", large_programs.SHAPES)
 def test_time_grows_as_the_program_does(shape: str) -> None:
     grows_as_the_program(shape, FEW, MANY)

@@ -1,4 +1,5 @@
 import ctypes
+import functools
 import math
 import random
 import struct
@@ -73,15 +74,24 @@ def reference(name, *values):
         if not math.isfinite(values[0]):
             return values[0]
         return math.copysign(float(getattr(math, name)(values[0])), values[0])
-    host = ctypes.CDLL("libm.so.6")
-    return call(host, name, *values)
+    return call(host_library(), name, *values)
+
+
+@functools.cache
+def host_library():
+    return ctypes.CDLL("libm.so.6")
+
+
+@functools.cache
+def function_of(library, name, count):
+    function = getattr(library, name)
+    function.restype = ctypes.c_double
+    function.argtypes = [ctypes.c_double] * count
+    return function
 
 
 def call(library, name, *values):
-    function = getattr(library, name)
-    function.restype = ctypes.c_double
-    function.argtypes = [ctypes.c_double] * len(values)
-    return function(*values)
+    return function_of(library, name, len(values))(*values)
 
 
 def samples(seed, count):

@@ -178,6 +178,7 @@ def all_methods() -> list[tuple[str, Method]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
     worse = []
     for name, one in all_methods():
@@ -222,6 +223,7 @@ def test_two_thousand_tensors_are_planned_in_a_second() -> None:
     assert found.planned == found.lower_bound
 
 
+@pytest.mark.slow
 def test_packed_programs_compute_the_same(tmp_path: Path) -> None:
     """Every committed case, packed, against PyTorch's outputs."""
     for path in sorted(CASES.glob("*/model.pte")):

@@ -155,6 +155,7 @@ def test_two_models_share_the_fast_memory() -> None:
     assert used(made, on)["fast"] <= 24 * K
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fast", [4 * K, 24 * K, 512 * K])
 def test_models_that_never_run_together_share_their_activations(fast: int) -> None:
     on, paths = board(fast), (RESNET, CASES / "model_ds_cnn_small")
@@ -185,6 +186,7 @@ def test_models_that_never_run_together_share_their_activations(fast: int) -> No
                 assert (region.size if region else 0) >= size, model.name
 
 
+@pytest.mark.slow
 def test_a_group_fits_where_its_models_side_by_side_do_not() -> None:
     paths = (RESNET, CASES / "model_ds_cnn_small")
     words = ("model_resnet8_small", "model_ds_cnn_small")

@@ -191,6 +191,7 @@ def test_rules_for_accesses_name_arguments_of_their_operators() -> None:
     assert memories.spread.__doc__
 
 
+@pytest.mark.slow
 def test_copies_are_told_and_a_rule_leaves_them_in_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

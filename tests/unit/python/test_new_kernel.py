@@ -40,6 +40,7 @@ def _tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_library_of_ones_own_builds_and_passes(tmp_path: Path) -> None:
     own = str(tmp_path / "own")
     words = ["blend", "--schema", TWO, "--formula", "a * a + b", "--into", own]

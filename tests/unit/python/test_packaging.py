@@ -258,6 +258,26 @@ def test_wrong_use(
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize("kind", ["sources", "linux"])
+def test_a_package_moves_no_kernels(
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ember.yaml").write_text('memory: {code: {itcm: ["*"]}}\n')
+    words = ["package", str(DATA / "add.pte"), "--for", kind, "-o", "x"]
+    if kind == "sources":
+        words += ["--board", "nucleo-h743zi2"]
+    assert cli.main(words) == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "moves no kernels of a package" in said
+    assert "leave `code:` out" in said
+    assert not Path("x").exists()
+
+
+@pytest.mark.slow
 def test_a_model_that_does_not_fit(tmp_path: Path) -> None:
     text = (ROOT / "boards" / "mps2-an386.yaml").read_text()
     board = tmp_path / "small.yaml"

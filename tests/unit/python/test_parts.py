@@ -119,7 +119,7 @@ def _calls(made: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
         if path.name not in libraries.PARTS:
             continue
         archive = Archive(path)
-        for place, source in zip(archive.places, made.sources[path.stem], strict=True):
+        for place, source in zip(archive.places, made.sources(path.stem), strict=True):
             defined, needed = found.setdefault(_unit(source), (set(), set()))
             member = archive.member(place)
             defined.update(member.defined)

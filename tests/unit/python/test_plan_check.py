@@ -311,6 +311,7 @@ def mutants(plan: Replanned, chance: random.Random, most: int) -> Iterator[Metho
         yield replace(plan.method, values=tuple(values), planned_sizes=tuple(sizes))
 
 
+@pytest.mark.slow
 def test_every_overlap_that_does_harm_is_found(tmp_path: Path) -> None:
     known = kernels.load()
     count = 0

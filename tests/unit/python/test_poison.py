@@ -33,7 +33,11 @@ def outcomes(
     return testing.test(found, [HOST], jobs=1, settings=settings)
 
 
-@pytest.mark.parametrize("fill", [0xA5, 0xFF])  # 0xFF is NaN
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "fill",
+    [pytest.param(0xA5, marks=pytest.mark.long), 0xFF],  # 0xFF is NaN
+)
 def test_every_committed_case_with_its_dead_memory_overwritten(fill: int) -> None:
     wrong = [one for one in outcomes(CASES, fill) if one.status != "passed"]
     assert [f"{one.again}: {one.message}" for one in wrong] == []

@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from ember import kernels, paths
 from ember.build.prepared import Names, Word
 
@@ -16,6 +18,7 @@ def with_constant_states(text):
     return RUN.sub(r"\1(const void *", text)
 
 
+@pytest.mark.slow
 def test_states_are_constants_to_run(tmp_path):
     """Each kernel's run compiles with a state that it may not change, but for those
     that kernels.yaml lists."""

@@ -95,6 +95,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+@pytest.mark.slow
 def test_generated_pages_are_current() -> None:
     run(ROOT, "tools/make_docs.py", "--check")
 

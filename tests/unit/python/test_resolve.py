@@ -23,7 +23,7 @@ def choose(path: Path, board: str) -> selection.Selection:
 
 def test_sizes_follow_the_pointer_width(data: Path) -> None:
     wide = choose(data / "add.pte", "host")
-    narrow = choose(data / "add.pte", "mps2-an386")
+    narrow = choose(data / "add.pte", "mps2-an385")
     assert wide.kernels == narrow.kernels
     assert 0 < narrow.needs[0].arena < wide.needs[0].arena
     assert narrow.sizes["step"] == 8
@@ -46,7 +46,7 @@ def kernels_of(path: Path, board: str) -> set[str]:
 
 def test_variants_follow_the_board(data: Path) -> None:
     helium = kernels_of(data / "mlp.pte", "mps3-an547")
-    plain = kernels_of(data / "mlp.pte", "mps2-an386")
+    plain = kernels_of(data / "mlp.pte", "mps2-an385")
     assert "addmm_f32_mve" in helium
     assert "addmm_f32" not in helium
     assert "addmm_f32" in plain
@@ -55,7 +55,7 @@ def test_variants_follow_the_board(data: Path) -> None:
 
 def test_volatile_calls_keep_usable_candidates_only(data: Path) -> None:
     listed = kernels.load().operators["aten::addmm.out"]
-    for board, sets in (("mps3-an547", ["mve"]), ("mps2-an386", ["dsp"])):
+    for board, sets in (("mps3-an547", ["mve"]), ("mps2-an386", ["fpu", "dsp"])):
         found = choose(data / "dynamic.pte", board).kernels["aten::addmm.out"]
         assert found == listed.usable(sets)
 

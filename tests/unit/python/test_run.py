@@ -44,7 +44,9 @@ def error_of(
     return said
 
 
-@pytest.mark.parametrize("board", ["host", "host-asan"])
+@pytest.mark.parametrize(
+    "board", ["host", pytest.param("host-asan", marks=pytest.mark.slow)]
+)
 def test_outputs(board: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     words = [data / "add.pte", "--board", board]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ember import paths
-from ember.build.stack import a64, image
+from ember.build.stack import a64
 from ember.build.stack.bound import Bound, CallGraph, StackError
 from ember.build.stack.code import CodeObjects, machine
 from ember.build.stack.members import Members, Place
@@ -135,6 +135,7 @@ SOURCES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("core", ["m3", "m4", "m4-clang", "m55-clang"])
 def test_frames_of_the_runtime_are_those_of_the_compiler(
     tmp_path: Path, core: str
@@ -203,35 +204,6 @@ def test_calls_by_pointer_reach_what_has_its_address_taken(tmp_path: Path) -> No
         """,
     )
     assert [link.function for link in found.path] == ["entry", "two"]
-
-
-def test_members_of_one_name_are_told_apart(tmp_path: Path) -> None:
-    """Two objects work.o of one archive, each with a function `step` of its own."""
-    made = []
-    for name, size in (("first", 40), ("second", 90)):
-        folder = tmp_path / name
-        folder.mkdir()
-        text = f"""
-        static KEEP int step(volatile char *p) {{
-            volatile char b[{size}]; b[*p] = 1; return b[1]; }}
-        int {name}(volatile char *p) {{ return step(p) + 1; }}
-        """
-        (folder / "work.c").write_text(KEEP + text)
-        made.append(compiled(folder, "m4", folder / "work.c"))
-    entry = """
-    int first(char *p), second(char *p);
-    int entry(char *p) { return second(p) + first(p); }
-    """
-    main, archive = compiled(tmp_path, "m4", entry), tmp_path / "libwork.a"
-    firmware = tmp_path / "firmware.elf"
-    subprocess.run(["arm-none-eabi-ar", "qcs", archive, *made], check=True)
-    words = ["-nostdlib", "-Wl,-e,entry,--gc-sections", "-Wl,-Map=firmware.map"]
-    words += [*CORES["m4"][1:], "-mthumb", main, archive, "-o", firmware]
-    subprocess.run([GCC, *words], check=True, cwd=tmp_path)
-    graph = CallGraph(Members([main], [archive], "entry", gnu=True))
-    path = graph.bound([], 0, "").path
-    assert [link.function for link in path] == ["entry", "second", "step"]
-    assert image.differences(graph, firmware) == []
 
 
 def test_a_cycle_is_named(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ def ember(*words: object) -> int:
     return cli.main([str(word) for word in words])
 
 
+@pytest.mark.slow
 def test_run_build_and_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = ("--kernels", EXAMPLE / "kernels")
     model = EXAMPLE / "mul3"
@@ -34,6 +35,7 @@ def test_run_build_and_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "--kernels" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_changed_kernel_is_compiled_again(tmp_path: Path) -> None:
     own = tmp_path / "kernels"
     shutil.copytree(EXAMPLE / "kernels", own)

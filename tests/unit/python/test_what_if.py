@@ -38,6 +38,7 @@ def test_a_wrong_change_is_one_sentence(text: str, told: str) -> None:
     assert "\n" not in error.value.what
 
 
+@pytest.mark.slow
 def test_more_of_a_fast_memory_gains_cycles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,7 +18,7 @@ from ember import model as models
 from ember import progress
 from ember.boards import Board
 from ember.build import choosing, jobs
-from ember.build.advice import refusal, trials
+from ember.build.advice import code_costs, gains, refusal, trials
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
 from ember.build.repack import repack
@@ -56,11 +56,34 @@ def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     shown = estimate.placed.selected.pairs if estimate.fits else pairs
     methods = ((model, method) for model, chosen in shown for method in chosen.methods)
     answer["methods"] = occupancy.of_all(methods, known)
-    if not estimate.fits:
+    if estimate.fits:
+        answer |= _gains(estimate)
+    else:
         answer |= refusal.of(estimate, pairs)
     if not estimate.fits or missing is not None:
         answer["int8"] = _as_int8([model for model, _ in pairs])
     return answer
+
+
+def _gains(estimate: Estimate) -> dict[str, Any]:
+    """What placements cost, code's among them, and what moving them would save."""
+    traffic: dict[str, Any] = estimate.placed.facts["traffic"]
+    rows = traffic.get("placements", [])
+    kernels = code_costs.of(estimate)
+    saving = gains.of(estimate, kernels, rows)
+    members = code_costs.members_of(estimate)
+    code = code_costs.placements(members, kernels) if members is not None else []
+    waiting = round(sum(cost.cycles[cost.memory] for cost in kernels))
+    saved = max((gain.saved for gain in saving), default=0)
+    return {
+        "traffic": traffic | {"placements": [*code, *rows]},
+        "code": {
+            "cycles": waiting,
+            "least": waiting - saved,
+            "kernels": [cost.to_json() for cost in kernels],
+        },
+        "gains": [gain.to_json() for gain in saving],
+    }
 
 
 def _chosen(job: Job) -> tuple[Sequence[Chosen], SdkError | None]:

@@ -11,7 +11,7 @@ from typing import Any
 from ember import boards, progress
 from ember.boards import Board
 from ember.build import choosing, jobs, placing
-from ember.build.advice import trials
+from ember.build.advice import gains, trials
 from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
 from ember.build.jobs import Options
@@ -61,7 +61,10 @@ def tried(
 ) -> list[Help]:
     """Changes that help a job; `prepared`: whether the build may prepare its nodes."""
     trials = _Trials(before, pairs)
-    for change, options in _of_build(before.job.options, prepared=prepared):
+    for change, options in (
+        *_of_code(before),
+        *_of_build(before.job.options, prepared=prepared),
+    ):
         trials.add(change, options)
     if len(trials.helps) > 1 and not any(help_.fits for help_ in trials.helps):
         both = replace(before.job.options, optimize="size", prepared=True)
@@ -120,6 +123,27 @@ def _content(options: Options, pairs: Sequence[Chosen]) -> list[Any]:
         options.caller_io and any(map(_has_caller_io, pairs)),
         [(model.content, chosen.kernels, chosen.nodes) for model, chosen in pairs],
     ]
+
+
+def _of_code(before: Estimate) -> Iterator[tuple[str, Options]]:
+    """Without some of the kernels that ember.yaml moves, where they do not fit."""
+    out = gains.left_out(before)
+    if not out or before.compiled is None:
+        return
+    options = before.job.options
+    code = {
+        moved.memory: tuple(
+            kernel
+            for kernel in moved.kernels
+            if kernel not in out.get(moved.memory, ())
+        )
+        for moved in before.compiled.moved
+    }
+    steering = replace(options.steering, code={m: k for m, k in code.items() if k})
+    what = ", ".join(
+        f"{', '.join(kernels)} left out of {memory}" for memory, kernels in out.items()
+    )
+    yield f"{what} under `code:` of ember.yaml", replace(options, steering=steering)
 
 
 def _of_build(options: Options, *, prepared: bool) -> Iterator[tuple[str, Options]]:

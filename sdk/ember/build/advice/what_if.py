@@ -66,14 +66,19 @@ def _size(text: str, match: re.Match[str], now: int) -> int:
 def compared(
     changes: Sequence[str], now: Mapping[str, Any], then: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Two answers of `ember plan`, as JSON; cycles are those of accesses to data."""
+    """Two answers of `ember plan`, as JSON; cycles are those of accesses to data, those
+    of waiting for code are `code`: with the kernels moved that have room."""
     before, after = (_cycles(facts) for facts in (now, then))
+    code_now, code = (facts.get("code", {}).get("least") for facts in (now, then))
     return {
         "changes": list(changes),
         "fits": then["fits"],
         "cycles_now": before,
         "cycles": after,
         "gain": None if before is None or after is None else before - after,
+        "code_now": code_now,
+        "code": code,
+        "gains": then.get("gains", []),
         "memories": then["memories"],
         "placements": then["traffic"].get("placements", []),
     }
@@ -87,10 +92,21 @@ def summary(comparison: Mapping[str, Any]) -> str:
     if comparison["gain"] is None:
         return f"{what}: it fits"
     now, then = comparison["cycles_now"], comparison["cycles"]
-    return (
+    line = (
         f"{what}: {then:,} cycles of memory accesses in a run instead of {now:,},"
-        f" {abs(comparison['gain']):,} {'more' if comparison['gain'] < 0 else 'less'}"
+        f" {_difference(now, then)}"
     )
+    now, then = comparison["code_now"], comparison["code"]
+    if now == then or None in (now, then):
+        return line
+    return (
+        f"{line}; with the kernels moved that have room, {then:,} cycles of waiting for"
+        f" code instead of {now:,}, {_difference(now, then)}"
+    )
+
+
+def _difference(now: int, then: int) -> str:
+    return f"{abs(now - then):,} {'more' if then > now else 'less'}"
 
 
 def _cycles(answer: Mapping[str, Any]) -> int | None:

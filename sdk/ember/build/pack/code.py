@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ember.boards import Board
-from ember.build.pack import edges
+from ember.build.pack import cleared, edges
+from ember.build.pack.cleared import Cleared
 from ember.build.pack.edges import c_string
 from ember.build.pack.part import HEAD, Part
 from ember.build.prepared import Names, tables
@@ -102,10 +103,11 @@ def model_data(part: Part) -> str:
         lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
     entries = []
     for index, method in enumerate(plan.methods):
-        lines += _method_arrays(index, method)
+        spans = cleared.of(model, method)
+        lines += _method_arrays(index, method, spans)
         if part.prepared:
             lines += _prepared(part, index)
-        entries.append(_method_entry(index, method, bool(part.prepared)))
+        entries.append(_method_entry(index, method, len(spans), bool(part.prepared)))
     lines += [] if part.prepared else _TABLES
     lent = plan.temp is not None and plan.temp.lent > 0
     lines += ["static bool spent;"] if lent else []
@@ -177,22 +179,35 @@ def _parts(model: Improved, plan: Plan) -> str:
     return f"{attach}, {'ember_model_lend' if lent else '0'}"
 
 
-def _method_arrays(index: int, method: MethodPlan) -> list[str]:
-    return [
+def _method_arrays(
+    index: int, method: MethodPlan, spans: Sequence[Cleared]
+) -> list[str]:
+    lines = [
         _spans(f"planned_{index}", method.planned),
         _spans(f"inputs_{index}", method.inputs),
         _spans(f"outputs_{index}", method.outputs),
     ]
+    if spans:
+        regions = method.planned
+        items = ", ".join(
+            f"{{{region.name} + {span.start}, {span.size}}}"
+            for span in spans
+            if (region := regions[span.memory]) is not None
+        )
+        lines.append(f"static const ember_span_t cleared_{index}[] = {{{items}}};")
+    return lines
 
 
-def _method_entry(index: int, method: MethodPlan, prepared: bool) -> str:
+def _method_entry(index: int, method: MethodPlan, spans: int, prepared: bool) -> str:
     return "\n".join(
         [
             "    {",
             f"        .name = {c_string(method.method.name)},",
             f"        .arena = {_span(method.arena)},",
             f"        .planned = planned_{index},",
+            f"        .cleared = {f'cleared_{index}' if spans else '0'},",
             f"        .planned_count = {len(method.planned)},",
+            f"        .cleared_count = {spans},",
             f"        .input_count = {len(method.inputs)},",
             f"        .output_count = {len(method.outputs)},",
             f"        .inputs = inputs_{index},",

@@ -24,7 +24,7 @@ def macros(model: Improved, plan: Plan, labels: Sequence[str]) -> list[str]:
     name = f"EMBER_{model.identifier.upper()}"
     lines: list[str] = []
     for planned in plan.methods:
-        edges = interface.of(model.program, planned.method)
+        edges = interface.of(model.stock or model.program, planned.method)
         several = len(plan.methods) > 1
         method = re.sub(r"\W", "_", planned.method.name, flags=re.ASCII).upper()
         prefix = f"{name}_{method}" if several else name

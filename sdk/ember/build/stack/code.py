@@ -181,14 +181,14 @@ class ObjectCode:
         ]
         labels = _Labels(len(self.data), marks)
         self.is_code, self.next_code = labels.is_code, labels.next_code
-        self._relocations = object_.relocations.get(section, {})
+        self.relocations = object_.relocations.get(section, {})
 
     def decode(self, at: int) -> Decoded:
         return self.owner.machine.decode(self.data, at)
 
     def literal(self, at: int) -> Value:
         value = self.owner.address(self.object, self.section, at)
-        if value is not None or at in self._relocations:
+        if value is not None or at in self.relocations:
             return value
         return "const", int.from_bytes(self.data[at : at + 4], "little")
 
@@ -196,7 +196,7 @@ class ObjectCode:
         return self.owner.address(self.object, self.section, at)
 
     def goes_to(self, at: int, target: int) -> tuple[int | None, Place | None]:
-        relocation = self._relocations.get(at)
+        relocation = self.relocations.get(at)
         place: Place | None = Place(self.object, self.section, target)
         if relocation is not None:
             if relocation.kind not in self.owner.machine.branches:

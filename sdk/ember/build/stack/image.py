@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ember.build.stack import code, veneers
 from ember.build.stack.bound import CallGraph
+from ember.build.stack.copied import LinkedSection
 from ember.build.stack.members import Members, Place
 from ember.build.stack.step import Decoded
 from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
@@ -25,6 +26,7 @@ class _Image:
         self.file = file
         self.data = data
         self._addresses = _addresses(graph.members, file.path.with_suffix(".map"))
+        self._copies: dict[tuple[Object, int], bool] = {}
         self._known = {
             address: place
             for place in graph.reached
@@ -41,6 +43,8 @@ class _Image:
         address = self.address(place)
         if address is None:
             return f"{name} is missing"
+        if self._is_copy(place.object, place.section):
+            return None
         expected = self.graph.reached[place]
         try:
             linked = walk(_ImageCode(self, place, address - place.offset), place.offset)
@@ -57,6 +61,18 @@ class _Image:
         if calls != {(depth, target) for (_, target), depth in linked.calls.items()}:
             return f"{name} calls other functions"
         return None
+
+    def _is_copy(self, object_: Object, section: int) -> bool:
+        known = self._copies.get((object_, section))
+        if known is None:
+            given = self.graph.code.code(object_, section)
+            start = self._addresses[object_, section]
+            linked = self.content(start, len(given.data))
+            moved = LinkedSection(
+                given, linked, start, self.address, self.behind_veneer
+            )
+            known = self._copies[object_, section] = moved.is_copy()
+        return known
 
     def behind_veneer(self, address: int) -> int:
         """The function that a branch to `address` reaches: a linker puts a veneer in

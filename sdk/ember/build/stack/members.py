@@ -183,3 +183,17 @@ class Members:
 
 def is_core(object_: Object) -> bool:
     return object_.archive in ("libember_core", "libember_prepared")
+
+
+def size_of(sections: Iterable[tuple[Object, int]], end: int) -> int:
+    """Bytes of sections in this order, each as it is aligned, up to a multiple of
+    `end`."""
+    at = 0
+    for object_, index in sections:
+        section = object_.section(index)
+        at = _up(at, max(section.alignment, 1)) + section.size
+    return _up(at, end)
+
+
+def _up(value: int, step: int) -> int:
+    return -(-value // step) * step

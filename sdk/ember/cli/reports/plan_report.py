@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,8 @@ from rich.console import Console
 from ember import output
 from ember.build.advice import refusal
 from ember.output import counted, plain
+
+_K = 1024
 
 
 def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
@@ -39,6 +41,16 @@ def _moment(peak: Mapping[str, Any]) -> str:
     return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
 
 
+def show_work(console: Console, work: Mapping[str, Any]) -> None:
+    """The bound of the steps of an execution, of each method."""
+    for row in work["methods"]:
+        whose = f"{plain(row['method'])}: " if len(work["methods"]) > 1 else ""
+        steps = f"at most {counted(row['steps'], 'step')} an execution"
+        if row["steps"] is None:
+            steps = f"no bound, {row['why']}: set a budget (--budget)"
+        console.print(f"work {whose}{steps}")
+
+
 def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
     """What delegates take of the scratch, one at a time, and how well it is used."""
     for delegate in facts.get("delegates", ()):
@@ -64,6 +76,30 @@ def show_pieces(console: Console, facts: Mapping[str, Any]) -> None:
     for piece in (*facts["sections"], *facts["regions"]):
         rows.add_row(piece["memory"], plain(piece["name"]), f"{piece['bytes']:,}")
     console.print(rows)
+
+
+def show_gains(console: Console, gains: Sequence[Mapping[str, Any]]) -> None:
+    """What a run would save if something lay elsewhere, and what that needs."""
+    if gains:
+        console.print()
+    for gain in gains:
+        line = (
+            f"{gain['name']} in {gain['to']} instead of {gain['memory']}:"
+            f" {gain['cycles']:,} cycles less in a run; takes"
+            f" {counted(gain['bytes'], 'byte')}, {gain['free']:,} are free"
+        )
+        if gain["lacking"]:
+            more = -(-gain["lacking"] // _K)
+            line += f" (see --what-if {gain['to']}=+{more}K)"
+        console.print(plain(line), soft_wrap=True)
+        if gain["rule"] and not gain["lacking"]:
+            console.print(plain(f"  in ember.yaml: {gain['rule']}"), soft_wrap=True)
+        elif gain["rule"]:
+            count = counted(len(gain["kernels"]), "kernel")
+            line = f"  there is room for {count}, {gain['saved']:,} cycles less, by"
+            console.print(
+                plain(f"{line} this in ember.yaml: {gain['rule']}"), soft_wrap=True
+            )
 
 
 def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:

@@ -60,7 +60,7 @@ def _output(value: values.Value, array: Array | values.Value) -> str:
 
 
 def _numbers(numbers: Array) -> str:
-    return ", ".join(f"{one:.6g}" for one in numbers.tolist())
+    return ", ".join(f"{number:.6g}" for number in numbers.tolist())
 
 
 def _show_nodes(console: Console, log: run.RunLog) -> None:
@@ -72,10 +72,10 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
         f">{log.unit}",
         *([">cycles", ">here"] if estimated else []),
     )
-    made = table(">node", "operator", "kernel", *figures)
+    rows_table = table(">node", "operator", "kernel", *figures)
     for node in log.nodes:
         if node.index in shown and node.instructions is not None:
-            made.add_row(
+            rows_table.add_row(
                 str(node.index),
                 plain(node.op),
                 node.kernel or "",
@@ -83,9 +83,9 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
                 f"{node.instructions:,}",
                 *_estimates(node.cycles.core, node.cycles.board),
             )
-    if made.row_count:
+    if rows_table.row_count:
         console.print()
-        console.print(made)
+        console.print(rows_table)
     if len(counts) > _MOST_NODES:
         console.print(f"and {len(counts) - _MOST_NODES} cheaper nodes: see --json")
 
@@ -93,21 +93,21 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
 # ---- profiles ----------------------------------------------------------------------
 
 
-def show_profile(console: Console, found: Profile, most: int) -> None:
+def show_profile(console: Console, profile: Profile, most: int) -> None:
     """Operators, then nodes, the costliest first."""
-    console.print(f"[bold]{plain(found.model)}[/] on [bold]{found.board}[/]")
-    load = "" if found.load is None else f"load {found.load:,}, "
-    console.print(f"{found.unit}: {load}execute {found.execute:,}")
+    console.print(f"[bold]{plain(profile.model)}[/] on [bold]{profile.board}[/]")
+    load = "" if profile.load is None else f"load {profile.load:,}, "
+    console.print(f"{profile.unit}: {load}execute {profile.execute:,}")
     _show_cycles(
         console,
-        Cycles(found.load_cycles, found.load_board_cycles),
-        Cycles(found.execute_cycles, found.execute_board_cycles),
+        Cycles(profile.load_cycles, profile.load_board_cycles),
+        Cycles(profile.execute_cycles, profile.execute_board_cycles),
     )
-    estimated = ("cycles", "here") if found.execute_cycles is not None else ()
-    columns = ("calls", "MACs", _RATE, "bytes", "share", found.unit, *estimated)
+    estimated = ("cycles", "here") if profile.execute_cycles is not None else ()
+    columns = ("calls", "MACs", _RATE, "bytes", "share", profile.unit, *estimated)
     shown = [
         [_short(row.name), f"{len(row.nodes):,}", *_costs(row)]
-        for row in found.operators
+        for row in profile.operators
     ]
     rated = _show_table(console, ("operator", *columns), shown)
     shown = [
@@ -116,13 +116,13 @@ def show_profile(console: Console, found: Profile, most: int) -> None:
             str(row.nodes[0]),
             *_costs(row),
         ]
-        for row in found.nodes[:most]
+        for row in profile.nodes[:most]
     ]
     rated |= _show_table(console, ("kernel", "node", *columns[1:]), shown)
-    if len(found.nodes) > most:
-        console.print(f"and {len(found.nodes) - most} cheaper nodes: see --top")
+    if len(profile.nodes) > most:
+        console.print(f"and {len(profile.nodes) - most} cheaper nodes: see --top")
     if rated:
-        console.print(f"{_RATE}: multiply-accumulates for each of the {found.unit}")
+        console.print(f"{_RATE}: multiply-accumulates for each of the {profile.unit}")
     if estimated:
         console.print("here: cycles with this board's memories")
 
@@ -138,15 +138,17 @@ def _show_table(
     }
     kept = list(columns)
     for name in _DROPPED:
-        if sum(widths[one] + _GAP for one in kept) - _GAP <= console.width:
+        if sum(widths[column] + _GAP for column in kept) - _GAP <= console.width:
             break
-        kept = [one for one in kept if one != name]
-    made = table(kept[0], *(f">{name}" for name in kept[1:]))
-    made.columns[0].no_wrap, made.columns[0].overflow = True, "ellipsis"
+        kept = [column for column in kept if column != name]
+    rows_table = table(kept[0], *(f">{name}" for name in kept[1:]))
+    rows_table.columns[0].no_wrap, rows_table.columns[0].overflow = True, "ellipsis"
     for row in rows:
-        made.add_row(*(row[at] for at, name in enumerate(columns) if name in kept))
+        rows_table.add_row(
+            *(row[at] for at, name in enumerate(columns) if name in kept)
+        )
     console.print()
-    console.print(made)
+    console.print(rows_table)
     return _RATE in kept
 
 
@@ -169,7 +171,7 @@ def _costs(row: Row) -> tuple[str, ...]:
 
 def _estimates(*cycles: int | None) -> list[str]:
     """Columns of cycles, where they are estimated."""
-    return [f"{one:,}" for one in cycles if one is not None]
+    return [f"{count:,}" for count in cycles if count is not None]
 
 
 def show_changes(
@@ -178,20 +180,24 @@ def show_changes(
     """Two profiles side by side."""
     for mark, side in (("A", before), ("B", after)):
         console.print(f"{mark}: {plain(side.model)} on {side.board}, {side.unit}")
-    made = table("operator", ">calls", ">A", ">MAC/1", ">B", ">MAC/1", ">B/A")
-    for one in changes:
-        calls = [str(len(row.nodes)) if row else "-" for row in (one.before, one.after)]
+    rows_table = table("operator", ">calls", ">A", ">MAC/1", ">B", ">MAC/1", ">B/A")
+    for change in changes:
+        calls = [
+            str(len(row.nodes)) if row else "-" for row in (change.before, change.after)
+        ]
         same = calls[0] == calls[1]
         shown = calls[0] if same else "/".join(calls)
-        made.add_row(_short(one.name), shown, *_beside(one))
-    made.add_section()
+        rows_table.add_row(_short(change.name), shown, *_beside(change))
+    rows_table.add_section()
     ratio = after.execute / before.execute if before.execute else 0.0
     whole = (f"{before.execute:,}", "", f"{after.execute:,}", "", f"{ratio:.3f}")
-    made.add_row("execute", "", *whole)
+    rows_table.add_row("execute", "", *whole)
     if before.load is not None and after.load is not None:
-        made.add_row("load", "", f"{before.load:,}", "", f"{after.load:,}", "", "")
+        rows_table.add_row(
+            "load", "", f"{before.load:,}", "", f"{after.load:,}", "", ""
+        )
     console.print()
-    console.print(made)
+    console.print(rows_table)
     if None not in (before.execute_cycles, after.execute_cycles):
         _show_changed_cycles(console, before, after, changes)
 
@@ -199,17 +205,17 @@ def show_changes(
 def _show_changed_cycles(
     console: Console, before: Profile, after: Profile, changes: list[Change]
 ) -> None:
-    made = table("cycles, estimated", ">A", ">B", ">B/A")
-    for one in changes:
-        made.add_row(_short(one.name), *_cycles_beside(*one.cycles))
-    made.add_section()
+    rows_table = table("cycles, estimated", ">A", ">B", ">B/A")
+    for change in changes:
+        rows_table.add_row(_short(change.name), *_cycles_beside(*change.cycles))
+    rows_table.add_section()
     whole = before.execute_cycles, after.execute_cycles
-    made.add_row("execute", *_cycles_beside(*whole))
+    rows_table.add_row("execute", *_cycles_beside(*whole))
     here = before.execute_board_cycles, after.execute_board_cycles
-    made.add_row("execute, with the boards' memories", *_cycles_beside(*here))
-    made.add_row("load", *_cycles_beside(before.load_cycles, after.load_cycles))
+    rows_table.add_row("execute, with the boards' memories", *_cycles_beside(*here))
+    rows_table.add_row("load", *_cycles_beside(before.load_cycles, after.load_cycles))
     console.print()
-    console.print(made)
+    console.print(rows_table)
 
 
 def _cycles_beside(old: int | None, new: int | None) -> tuple[str, ...]:

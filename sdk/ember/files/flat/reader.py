@@ -83,18 +83,18 @@ class _Reader:
         vtable, vtable_size = self._vtable(at)
         self._spend(_HEAD)
         record: Record = {}
-        for one, slot in zip(table.fields, table.slots, strict=True):
+        for field, slot in zip(table.fields, table.slots, strict=True):
             try:
                 place = self._place(at, vtable, vtable_size, slot)
-                if isinstance(one.type, Union):
+                if isinstance(field.type, Union):
                     tag = self._place(at, vtable, vtable_size, slot - 1)
-                    record[one.name] = self._union(one.type, tag, place)
+                    record[field.name] = self._union(field.type, tag, place)
                 elif place == 0:
-                    record[one.name] = _absent(one)
+                    record[field.name] = _absent(field)
                 else:
-                    record[one.name] = self._field(one.type, place)
+                    record[field.name] = self._field(field.type, place)
             except FlatError as error:
-                raise error.inside(one.name) from None
+                raise error.inside(field.name) from None
         return record
 
     def _vtable(self, at: int) -> tuple[int, int]:
@@ -208,5 +208,5 @@ class _Reader:
         return tuple(items)
 
 
-def _absent(one: Field) -> Any:
-    return one.default if isinstance(one.type, Scalar | Enum) else None
+def _absent(field: Field) -> Any:
+    return field.default if isinstance(field.type, Scalar | Enum) else None

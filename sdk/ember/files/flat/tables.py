@@ -100,9 +100,9 @@ class Table:
 
     def __post_init__(self) -> None:
         slots, next_slot = [], 0
-        for one in self.fields:
+        for each in self.fields:
             # A union takes two slots: its tag, then its value.
-            next_slot += 1 if isinstance(one.type, Union) else 0
+            next_slot += 1 if isinstance(each.type, Union) else 0
             slots.append(next_slot)
             next_slot += 1
         object.__setattr__(self, "slots", tuple(slots))

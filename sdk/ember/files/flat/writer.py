@@ -71,22 +71,22 @@ class _Writer:
         """Write the parts of a table, then the table; its offset."""
         slots: list[tuple[int, Scalar, Any, Any]] = []  # slot, kind, value, default
         offsets: list[tuple[int, int]] = []
-        for one, slot in zip(table.fields, table.slots, strict=True):
-            value = record.get(one.name)
+        for field, slot in zip(table.fields, table.slots, strict=True):
+            value = record.get(field.name)
             if value is None:
                 continue
             try:
-                if isinstance(one.type, Scalar | Enum):
-                    slots.append((slot, *_checked(one, value)))
-                elif isinstance(one.type, Union):
-                    tag, offset = self._union(one.type, value)
+                if isinstance(field.type, Scalar | Enum):
+                    slots.append((slot, *_checked(field, value)))
+                elif isinstance(field.type, Union):
+                    tag, offset = self._union(field.type, value)
                     slots.append((slot - 1, U8, tag, 0))
                     offsets.append((slot, offset))
                 else:
-                    align = self._aligns.get(f"{table.name}.{one.name}")
-                    offsets.append((slot, self._part(one.type, value, align)))
+                    align = self._aligns.get(f"{table.name}.{field.name}")
+                    offsets.append((slot, self._part(field.type, value, align)))
             except FlatError as error:
-                raise error.inside(one.name) from None
+                raise error.inside(field.name) from None
         return self._close(table, slots, offsets)
 
     def _close(
@@ -164,19 +164,19 @@ def _object_size(builder: Any) -> int:
     return offset + -offset % 4 + 4 - int(builder.objectEnd)
 
 
-def _checked(one: Field, value: Any) -> tuple[Scalar, Any, Any]:
+def _checked(field: Field, value: Any) -> tuple[Scalar, Any, Any]:
     """The scalar kind, the value that fits it, the default that may be left out."""
-    kind = one.type.base if isinstance(one.type, Enum) else one.type
+    kind = field.type.base if isinstance(field.type, Enum) else field.type
     assert isinstance(kind, Scalar)
-    if isinstance(one.type, Enum) and value not in one.type.members:
-        raise FlatError(f"{value} is not a {one.type.name}")
+    if isinstance(field.type, Enum) and value not in field.type.members:
+        raise FlatError(f"{value} is not a {field.type.name}")
     if not _fits(value, kind):
         raise FlatError(f"{value} does not fit a {kind.name}")
     if kind in (F32, F64):
         # -0.0 equals the default 0.0, but must not vanish.
-        same = kind.packer.pack(value) == kind.packer.pack(one.default)
+        same = kind.packer.pack(value) == kind.packer.pack(field.default)
         return kind, value, value if same else None
-    return kind, value, one.default
+    return kind, value, field.default
 
 
 def _fits(value: Any, kind: Scalar) -> bool:

@@ -21,10 +21,10 @@ __all__ = ["check", "check_lent", "lent_problems", "problems"]
 
 def check(before: Program, after: Program, known: KernelList) -> None:
     """SdkError when the plan of `after` is wrong."""
-    found = problems(before, after, known)
-    if found:
+    wrong = problems(before, after, known)
+    if wrong:
         raise SdkError(
-            problem_list("the memory plan is wrong", found),
+            problem_list("the memory plan is wrong", wrong),
             hint="this is a bug in Ember: please report it with the model",
         )
 
@@ -37,38 +37,42 @@ def problems(before: Program, after: Program, known: KernelList) -> list[str]:
     definition under its own name, that definition counts. SdkError for an operator that
     is not known.
     """
-    names = [one.name for one in before.methods]
-    if names != [one.name for one in after.methods]:
+    names = [method.name for method in before.methods]
+    if names != [method.name for method in after.methods]:
         return ["the methods differ"]
     pairs = zip(before.methods, after.methods, strict=True)
     return [
         problem
-        for one, other in pairs
-        for problem in _of_method(before, one, after, other, known)
+        for method, other in pairs
+        for problem in _of_method(before, method, after, other, known)
     ]
 
 
 def _of_method(
-    before: Program, one: Method, after: Program, other: Method, known: KernelList
+    before: Program, method: Method, after: Program, other: Method, known: KernelList
 ) -> list[str]:
-    if _skeleton(one) != _skeleton(other):
-        return [f"{one.name}: the instructions differ"]
+    if _skeleton(method) != _skeleton(other):
+        return [f"{method.name}: the instructions differ"]
     outside = list(_outside(other))
     if outside:
         return outside
-    first = Execution(before, one, known, "copy")
+    first = Execution(before, method, known, "copy")
     hows: tuple[Moves, ...] = ("copy", "handle") if first.has_moves else ("copy",)
-    found: dict[str, None] = {}
+    differing: dict[str, None] = {}
     for how in hows:
         second = Execution(after, other, known, how, first)
-        found.update(dict.fromkeys(_differences(first, second)))
-        found.update(dict.fromkeys(_overlaps(first, second)))
-    return list(found)
+        differing.update(dict.fromkeys(_differences(first, second)))
+        differing.update(dict.fromkeys(_overlaps(first, second)))
+    return list(differing)
 
 
 def _skeleton(method: Method) -> object:
     calls = {index: (name, call.args) for index, name, call in method.kernel_calls()}
-    others = [one for one in method.instructions if not isinstance(one, KernelCall)]
+    others = [
+        instruction
+        for instruction in method.instructions
+        if not isinstance(instruction, KernelCall)
+    ]
     return calls, others, method.inputs, method.outputs
 
 
@@ -86,8 +90,8 @@ def _outside(method: Method) -> Iterator[str]:
 
 
 def _differences(first: Execution, second: Execution) -> Iterator[str]:
-    for (index, value), found in first.reads.items():
-        if first.is_delegate(index) and not first.is_whole(found):
+    for (index, value), content in first.reads.items():
+        if first.is_delegate(index) and not first.is_whole(content):
             continue  # an output: nothing is read there
         wanted = first.expected(index, value)
         if second.reads.get((index, value)) != wanted:

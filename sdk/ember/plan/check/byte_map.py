@@ -28,14 +28,14 @@ class ByteMap:
         self.bases = [0]
 
     def copy(self) -> ByteMap:
-        made = ByteMap()
-        made.starts, made.tokens = self.starts[:], self.tokens[:]
-        made.bases = self.bases[:]
-        return made
+        twin = ByteMap()
+        twin.starts, twin.tokens = self.starts[:], self.tokens[:]
+        twin.bases = self.bases[:]
+        return twin
 
     def read(self, start: int, end: int) -> Content:
         """The content of [start, end), with addresses relative to `start`."""
-        found: list[tuple[int, int, Tokens]] = []
+        pieces: list[tuple[int, int, Tokens]] = []
         starts, last = self.starts, len(self.starts) - 1
         at = bisect_right(starts, start) - 1
         while start < end and at <= last and starts[at] < end:
@@ -43,11 +43,11 @@ class ByteMap:
             stop = starts[at + 1] if at < last else end
             high = min(stop, end) - start
             tokens = _moved(self.tokens[at], self.bases[at] - start)
-            if found and found[-1][2] == tokens:
-                low = found.pop()[0]
-            found.append((low, high, tokens))
+            if pieces and pieces[-1][2] == tokens:
+                low = pieces.pop()[0]
+            pieces.append((low, high, tokens))
             at += 1
-        return tuple(found)
+        return tuple(pieces)
 
     def write(self, start: int, content: Content) -> None:
         """Sets the bytes from `start` on to `content`, as read() gave it."""
@@ -98,16 +98,16 @@ class ByteMap:
 
 
 def _either(
-    one: Tokens, base: int, other: Tokens, other_base: int
+    tokens: Tokens, base: int, other: Tokens, other_base: int
 ) -> tuple[Tokens, int]:
     """The tokens of both, and what their addresses are relative to."""
     if base == other_base:
-        return (one if one == other else one | other), base
-    if one <= NOTHING:  # which is nowhere
-        return one | other, other_base
+        return (tokens if tokens == other else tokens | other), base
+    if tokens <= NOTHING:  # which is nowhere
+        return tokens | other, other_base
     if other <= NOTHING:
-        return one | other, base
-    return _moved(one, base) | _moved(other, other_base), 0
+        return tokens | other, base
+    return _moved(tokens, base) | _moved(other, other_base), 0
 
 
 def _moved(tokens: Tokens, by: int) -> Tokens:
@@ -129,14 +129,14 @@ def _at(starts: list[int], index: int, start: int) -> int:
     return index
 
 
-def union(one: Content, other: Content) -> Content:
+def union(content: Content, other: Content) -> Content:
     """The content of bytes that may hold either; both have the same length."""
-    made = ByteMap()
-    made._put(0, one[-1][1] if one else 0, frozenset())
-    for low, high, tokens in one:
-        made._put(low, high, tokens)
+    joined = ByteMap()
+    joined._put(0, content[-1][1] if content else 0, frozenset())
+    for low, high, tokens in content:
+        joined._put(low, high, tokens)
     theirs = ByteMap()
     for low, high, tokens in other:
         theirs._put(low, high, tokens)
-    made.join(theirs)
-    return made.read(0, one[-1][1] if one else 0)
+    joined.join(theirs)
+    return joined.read(0, content[-1][1] if content else 0)

@@ -45,14 +45,14 @@ class _State:
     lists: dict[int, frozenset[int]] = field(default_factory=dict)
 
     def copy(self) -> _State:
-        memory = {key: one.copy() for key, one in self.memory.items()}
+        memory = {key: bytes_.copy() for key, bytes_ in self.memory.items()}
         return _State(memory, dict(self.handles), dict(self.lists))
 
     def bytes(self, memory: int) -> ByteMap:
-        found = self.memory.get(memory)
-        if found is None:
-            found = self.memory[memory] = ByteMap()
-        return found
+        bytes_ = self.memory.get(memory)
+        if bytes_ is None:
+            bytes_ = self.memory[memory] = ByteMap()
+        return bytes_
 
 
 class Execution:
@@ -111,19 +111,19 @@ class Execution:
     def expected(self, index: int, value: int) -> Content:
         """What is to be read; by name where the definition of another value lies there
         and the value has one of its own."""
-        found, named = self.reads[index, value], self.named[index, value]
-        if value not in self.fresh or named == found:
-            return found
+        placed, named = self.reads[index, value], self.named[index, value]
+        if value not in self.fresh or named == placed:
+            return placed
         own = {what for _, _, tokens in named for what, _ in tokens}
-        other = {what for _, _, tokens in found for what, _ in tokens} - own
-        return named if any(what[0] == "writes" for what in other) else found
+        other = {what for _, _, tokens in placed for what, _ in tokens} - own
+        return named if any(what[0] == "writes" for what in other) else placed
 
     # ---- values ------------------------------------------------------------------
 
     def tensor(self, value: int) -> types.Tensor:
-        found = self.method.values[value]
-        assert isinstance(found, types.Tensor)
-        return found
+        tensor = self.method.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor
 
     def size(self, value: int) -> int:
         return self.bytes_of[value]
@@ -145,26 +145,30 @@ class Execution:
         return state.handles.get(value) or self.homes[value]
 
     def tensors(self, state: _State, value: int) -> Iterator[int]:
-        one = self.method.values[value]
-        if isinstance(one, types.Tensor):
+        stated = self.method.values[value]
+        if isinstance(stated, types.Tensor):
             yield value
-        elif isinstance(one, types.TensorList | types.OptionalTensorList):
+        elif isinstance(stated, types.TensorList | types.OptionalTensorList):
             for lists in sorted(state.lists.get(value, frozenset({value}))):
-                found = self.method.values[lists]
-                assert isinstance(found, types.TensorList | types.OptionalTensorList)
-                yield from (item for item in found.items if item >= 0)
+                listed = self.method.values[lists]
+                assert isinstance(listed, types.TensorList | types.OptionalTensorList)
+                yield from (item for item in listed.items if item >= 0)
 
     def arguments(self, state: _State, index: int) -> Iterator[tuple[int, Role]]:
         """Tensors that an instruction touches, each with every role it has."""
-        one = self.instructions[index]
-        if isinstance(one, types.KernelCall):
-            for role, value in zip(self.roles(index, one), one.args, strict=False):
+        instruction = self.instructions[index]
+        if isinstance(instruction, types.KernelCall):
+            for role, value in zip(
+                self.roles(index, instruction), instruction.args, strict=False
+            ):
                 yield from ((item, role) for item in self.tensors(state, value))
-        elif isinstance(one, types.DelegateCall):
-            for value in dict.fromkeys(one.args):
+        elif isinstance(instruction, types.DelegateCall):
+            for value in dict.fromkeys(instruction.args):
                 yield from ((item, "updates") for item in self.tensors(state, value))
-        elif isinstance(one, types.JumpFalseCall):
-            yield from ((v, "reads") for v in self.tensors(state, one.condition))
+        elif isinstance(instruction, types.JumpFalseCall):
+            yield from (
+                (v, "reads") for v in self.tensors(state, instruction.condition)
+            )
 
     def operator(self, call: types.KernelCall) -> str:
         return self.method.operators[call.op_index].full_name
@@ -179,36 +183,39 @@ class Execution:
 
     def _changing(self) -> frozenset[int]:
         """Values that do not always stay what the program states."""
-        found = set(self.method.inputs)
-        for one in self.instructions:
-            match one:
+        changing = set(self.method.inputs)
+        for instruction in self.instructions:
+            match instruction:
                 case types.KernelCall(args=args) if args:
-                    found.add(args[-1])
+                    changing.add(args[-1])
                 case types.DelegateCall(args=args):
-                    found.update(args)
+                    changing.update(args)
                 case types.MoveCall(move_to=target):
-                    found.add(target)
-        return frozenset(found)
+                    changing.add(target)
+        return frozenset(changing)
 
     def _leaders(self) -> frozenset[int]:
         jumps = [
-            (index, one.target)
-            for index, one in enumerate(self.instructions)
-            if isinstance(one, types.JumpFalseCall)
+            (index, instruction.target)
+            for index, instruction in enumerate(self.instructions)
+            if isinstance(instruction, types.JumpFalseCall)
         ]
-        found = {0, self.end}
+        leaders = {0, self.end}
         for index, target in jumps:
-            found |= {index + 1, target}
-        return frozenset(found)
+            leaders |= {index + 1, target}
+        return frozenset(leaders)
 
     def _after(self, index: int) -> tuple[int, ...]:
-        one = self.instructions[index]
-        if not isinstance(one, types.JumpFalseCall):
+        instruction = self.instructions[index]
+        if not isinstance(instruction, types.JumpFalseCall):
             return (index + 1,)
-        stated = self.method.values[one.condition]
-        if isinstance(stated, types.Bool) and one.condition not in self.changing:
-            return (index + 1,) if stated.value else (one.target,)
-        return (index + 1, one.target)
+        stated = self.method.values[instruction.condition]
+        if (
+            isinstance(stated, types.Bool)
+            and instruction.condition not in self.changing
+        ):
+            return (index + 1,) if stated.value else (instruction.target,)
+        return (index + 1, instruction.target)
 
     def _run(self) -> None:
         """Execute up to the fixed point; a run starts with what the last one left."""
@@ -244,8 +251,8 @@ class Execution:
     def _join(self, state: _State, other: _State) -> bool:
         """Join `other` into `state`; whether that changed anything."""
         grown = False
-        for memory, one in other.memory.items():
-            grown = state.bytes(memory).join(one) or grown
+        for memory, bytes_ in other.memory.items():
+            grown = state.bytes(memory).join(bytes_) or grown
         for value in {*state.handles, *other.handles}:
             mine = frozenset(self.places(state, value))
             both = mine.union(self.places(other, value))
@@ -280,11 +287,16 @@ class Execution:
                 self._define(state, value, ("input", value))
 
     def _execute(self, index: int, state: _State) -> None:
-        one = self.instructions[index]
-        if isinstance(one, types.MoveCall):
-            self._move(index, one, state)
-        elif isinstance(one, types.KernelCall) and self.operator(one) == _VIEW:
-            state.handles[one.args[2]] = frozenset(self.places(state, one.args[0]))
+        instruction = self.instructions[index]
+        if isinstance(instruction, types.MoveCall):
+            self._move(index, instruction, state)
+        elif (
+            isinstance(instruction, types.KernelCall)
+            and self.operator(instruction) == _VIEW
+        ):
+            state.handles[instruction.args[2]] = frozenset(
+                self.places(state, instruction.args[0])
+            )
         else:
             self._call(index, state)
 
@@ -300,8 +312,8 @@ class Execution:
             how = "writes" if roles[value] == {"writes"} else "updates"
             self._define(state, value, (how, index, value))
 
-    def _move(self, index: int, one: types.MoveCall, state: _State) -> None:
-        source, target = one.move_from, one.move_to
+    def _move(self, index: int, move: types.MoveCall, state: _State) -> None:
+        source, target = move.move_from, move.move_to
         if not isinstance(self.method.values[source], types.Tensor):
             state.lists[target] = state.lists.get(source, frozenset({source}))
             return
@@ -323,8 +335,8 @@ class Execution:
     def _note(self, index: int, values: Iterable[int], state: _State) -> None:
         for value in values:
             size = self.size(value)
-            found = self._read(state, value, size)
-            self.reads[index, value] = self.contents.setdefault(found, found)
+            content = self._read(state, value, size)
+            self.reads[index, value] = self.contents.setdefault(content, content)
             if self.has_names:
                 named = self._read(state, value, size, by_name=True)
                 self.named[index, value] = self.contents.setdefault(named, named)
@@ -339,10 +351,11 @@ class Execution:
             if other == written or size == 0:
                 continue
             deltas = {
-                two.start - one.start
-                for one in targets
+                two.start - target.start
+                for target in targets
                 for two in self.places(state, other)
-                if one.memory == two.memory and -size < two.start - one.start < end
+                if target.memory == two.memory
+                and -size < two.start - target.start < end
             }
             if deltas:
                 self.overlaps[index, written, other] = frozenset(deltas)

@@ -19,16 +19,16 @@ _ALL_BITS = 0xFF
 
 def check_lent(content: bytes, method: str, start: int) -> None:
     """SdkError when `method`, once loaded, reads a byte from `start` on."""
-    found = list(lent_problems(content, method, start))
-    if found:
+    overlaps = list(lent_problems(content, method, start))
+    if overlaps:
         raise SdkError(
-            problem_list("scratch would overlap data that is still needed", found),
+            problem_list("scratch would overlap data that is still needed", overlaps),
             hint="this is a bug in Ember: please report it with the model",
         )
 
 
 def lent_problems(content: bytes, method: str, start: int) -> Iterator[str]:
-    changed = content[:start] + bytes(one ^ _ALL_BITS for one in content[start:])
+    changed = content[:start] + bytes(byte ^ _ALL_BITS for byte in content[start:])
     before = program.parse(content)
     try:
         after = program.parse(changed)
@@ -38,14 +38,14 @@ def lent_problems(content: bytes, method: str, start: int) -> Iterator[str]:
     for name in ("constants", "mutable_data", "named_data"):
         if getattr(before, name) != getattr(after, name):
             yield f"{name.replace('_', ' ')} of the program"
-    for one, other in zip(before.methods, after.methods, strict=True):
-        yield from _of_method(one, other, loaded=one.name == method)
+    for own, other in zip(before.methods, after.methods, strict=True):
+        yield from _of_method(own, other, loaded=own.name == method)
 
 
 def _of_method(before: Method, after: Method, *, loaded: bool) -> Iterator[str]:
     pairs = zip(before.delegates, after.delegates, strict=True)
-    for number, (one, other) in enumerate(pairs):
-        if one != other and not (loaded and _is_copied(one)):
+    for number, (delegate, other) in enumerate(pairs):
+        if delegate != other and not (loaded and _is_copied(delegate)):
             yield f"delegate {number} of {before.name}"
 
 
@@ -53,7 +53,7 @@ def _is_copied(delegate: Delegate) -> bool:
     """Whether loading copies everything that it needs from the payload."""
     if delegate.id != xnnpack.BACKEND:
         return False
-    return not any(_is_inside(one) for one in xnnpack.parse(delegate.data).values)
+    return not any(_is_inside(value) for value in xnnpack.parse(delegate.data).values)
 
 
 def _is_inside(value: xnnpack.Value) -> bool:

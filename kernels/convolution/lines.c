@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of an image copied with zeros around it. Contract: lines_mve.h.
-#include "kernels/convolution/lines_mve.h"
+#include "kernels/convolution/lines.h"
 
 // Outputs of [0, outputs) whose tap, `first` for the first, lies before `end`.
 static int32_t below(int32_t end, int32_t first, int32_t stride, int32_t outputs) {

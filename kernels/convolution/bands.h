@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// A convolution of float32 with one input channel per group, contiguous planes.
+//
+// A band of rows of one channel, or of columns where a variant prefers so, is copied to
+// scratch with zeros around it; then outputs of a row are summed, whatever the edges.
+// Sums begin with the bias; infinite weights that fall on padding make NaN.
+#ifndef EMBER_KERNELS_CONVOLUTION_BANDS_H
+#define EMBER_KERNELS_CONVOLUTION_BANDS_H
+
+#include <stddef.h>
+
+#include "kernels/convolution/lines.h"
+
+#define EMBER_BANDS_INLINE static inline __attribute__((always_inline))
+
+// Outputs that are summed side by side: the band has what a whole step reads.
+enum { EMBER_BAND_STEP = 8 };
+
+typedef struct ember_conv_bands {
+    const float *x;    // (batches, groups, in_h, in_w)
+    const float *w;    // (groups * filters, 1, kernel_h, kernel_w)
+    const float *bias; // (groups * filters,) or NULL
+    float *y;          // (batches, groups * filters, out_h, out_w)
+    float *band;       // rows of the image, `pitch` elements each
+    int32_t batches, groups, filters;
+    int32_t rows; // of outputs that one band is for, at most
+    int32_t pitch;
+    ember_axis_t height; // the other way round where the image is turned
+    ember_axis_t width;
+} ember_conv_bands_t;
+
+// Whether rows should run along the height of the image.
+typedef bool (*ember_bands_turn_fn)(const ember_axis_t *height,
+                                    const ember_axis_t *width);
+
+// UNSUPPORTED when the convolution is not of that kind. `turn` may be NULL.
+EMBER_MUST_USE ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *bands,
+                                                       ember_node_t *node,
+                                                       ember_bands_turn_fn turn);
+
+// Computes one row of outputs at `y`; `from` is its first element in the band.
+typedef void (*ember_bands_row_fn)(const ember_conv_bands_t *bands, const float *from,
+                                   const float *filter, float bias, float *y);
+
+// What a variant computes and copies with.
+typedef struct ember_bands_parts {
+    ember_bands_row_fn row;
+    ember_line_copy_fn copy;
+    ember_line_zeros_fn zeros;
+} ember_bands_parts_t;
+
+// Rows of the image under `outputs` rows of outputs.
+static inline int32_t ember_bands_rows_under(const ember_axis_t *height,
+                                             int32_t outputs) {
+    return (outputs - 1) * height->stride + (height->kernel - 1) * height->dilation + 1;
+}
+
+// --- the loops, which a variant compiles with its parts as constants -----------------
+
+// `rows` rows of the outputs of one filter.
+EMBER_BANDS_INLINE void ember_bands_run_band(const ember_conv_bands_t *s,
+                                             ember_bands_row_fn row, const float *w,
+                                             float bias, float *y, int32_t rows) {
+    const float *from = s->band;
+
+    for (; rows > 0; rows--) {
+        row(s, from, w, bias, y);
+        from += (ptrdiff_t)s->height.stride * s->pitch;
+        y += s->height.y_step;
+    }
+}
+
+// Copies the rows of the image that the outputs [first, first + rows) need; the columns
+// beside them are zeros already.
+EMBER_BANDS_INLINE void ember_bands_fill(const ember_conv_bands_t *s,
+                                         const ember_bands_parts_t *parts,
+                                         ember_line_t line, const float *x,
+                                         int32_t first, int32_t rows) {
+    int32_t at = first * s->height.stride - s->height.padding;
+    float *to = s->band;
+
+    for (int32_t left = ember_bands_rows_under(&s->height, rows); left > 0; left--) {
+        if (at >= 0 && at < s->height.in) {
+            parts->copy(line, to + s->width.padding,
+                        x + (ptrdiff_t)at * s->height.x_step);
+        } else {
+            parts->zeros(to, s->pitch);
+        }
+        to += s->pitch;
+        at++;
+    }
+}
+
+// All outputs of one channel of the image.
+EMBER_BANDS_INLINE void ember_bands_run_plane(const ember_conv_bands_t *s,
+                                              const ember_bands_parts_t *parts,
+                                              ember_line_t line, const float *x,
+                                              int32_t filter, float *y) {
+    const ptrdiff_t plane = (ptrdiff_t)s->height.out * s->width.out;
+    const ptrdiff_t taps = (ptrdiff_t)s->height.kernel * s->width.kernel;
+
+    for (int32_t first = 0; first < s->height.out; first += s->rows) {
+        const int32_t left = s->height.out - first;
+        const int32_t rows = left < s->rows ? left : s->rows;
+        ember_bands_fill(s, parts, line, x, first, rows);
+        for (int32_t f = 0; f < s->filters; f++) {
+            const float bias = s->bias == NULL ? 0.0f : s->bias[filter + f];
+            ember_bands_run_band(s, parts->row, s->w + (filter + f) * taps, bias,
+                                 y + f * plane + (ptrdiff_t)first * s->height.y_step,
+                                 rows);
+        }
+    }
+}
+
+EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
+                                             const ember_bands_parts_t *parts) {
+    const ptrdiff_t x_plane = (ptrdiff_t)s->height.in * s->width.in;
+    const ptrdiff_t y_plane = (ptrdiff_t)s->filters * s->height.out * s->width.out;
+
+    // What a row of the band has of the image; columns beside it are cleared once.
+    const int32_t room = s->pitch - s->width.padding;
+    const int32_t count = room < s->width.in ? room : s->width.in;
+    const ember_line_t line = {.count = count, .stride = s->width.x_step};
+
+    parts->zeros(s->band, ember_bands_rows_under(&s->height, s->rows) * s->pitch);
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t g = 0; g < s->groups; g++) {
+            const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
+            ember_bands_run_plane(s, parts, line, s->x + at * x_plane, g * s->filters,
+                                  s->y + at * y_plane);
+        }
+    }
+}
+
+#endif // EMBER_KERNELS_CONVOLUTION_BANDS_H

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/convolution/tiles.h"
+
+enum { MOST_INNER = 1 << 20 }; // terms of a sum
+
+// All outputs of one batch and group; `gemm` has the weights and the bias.
+static void run_group(const ember_conv_tiles_t *s, const float *x, float *y,
+                      ember_gemm_f32_t *gemm, ember_tiles_gather_fn gather,
+                      ember_gemm_f32_fn product) {
+    const int32_t part = s->width.out < s->tile ? s->width.out : s->tile;
+
+    const int32_t most = s->tile / part;
+
+    for (int32_t row = 0; row < s->height.out; row += most) {
+        const int32_t left = s->height.out - row;
+        const int32_t rows = left < most ? left : most;
+        for (int32_t at = 0; at < s->width.out; at += part) {
+            const int32_t rest = s->width.out - at;
+            const int32_t count = rest < part ? rest : part;
+            for (int32_t r = 0; r < rows; r++) {
+                gather(s, x, row + r, at, count, s->taps + r * count);
+            }
+            gemm->c = y + (ptrdiff_t)row * s->width.out + at;
+            gemm->columns = rows * count;
+            product(gemm);
+        }
+    }
+}
+
+void ember_conv_tiles_run(const ember_conv_tiles_t *s, ember_tiles_gather_fn gather,
+                          ember_gemm_f32_fn product) {
+    if (s->batches == 0) { // sizes may be anything
+        return;
+    }
+    const int32_t plane = s->height.out * s->width.out;
+    const int32_t inner = s->channels * s->height.kernel * s->width.kernel;
+    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->height.in * s->width.in;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t g = 0; g < s->groups; g++) {
+            const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
+            const ptrdiff_t filter = (ptrdiff_t)g * s->filters;
+            const float *x = s->x + at * x_group;
+            float *y = s->y + at * s->filters * plane;
+            const bool direct = s->taps == NULL;
+            ember_gemm_f32_t gemm = {
+                .a = s->w + filter * inner,
+                .b = direct ? x : s->taps,
+                .bias = s->bias == NULL ? NULL : s->bias + filter,
+                .c = y,
+                .rows = s->filters,
+                .inner = inner,
+                .columns = plane,
+                .a_stride = inner,
+                .b_stride = direct ? plane : s->tile,
+                .c_stride = plane,
+                .bias_row = 1,
+                .alpha = 1.0f,
+                .beta = 1.0f,
+            };
+            if (direct) {
+                product(&gemm);
+            } else {
+                run_group(s, x, y, &gemm, gather, product);
+            }
+        }
+    }
+}
+
+static bool is_pointwise(const ember_axis_t *axis) {
+    return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
+}
+
+// The tile: as many outputs as scratch is meant for, in whole rows if there is room
+// for more than one.
+static void set_tile(ember_conv_tiles_t *s, int32_t inner,
+                     const ember_tile_sizes_t *sizes) {
+    int32_t most = sizes->taps / inner & ~3;
+    most = most < sizes->least ? sizes->least : most;
+    most = most > sizes->most ? sizes->most : most;
+    s->tile = most;
+    if (s->width.out < most) {
+        const int32_t fit = most / s->width.out;
+        const int32_t rows = fit < s->height.out ? fit : s->height.out;
+        s->tile = (rows * s->width.out + 3) & ~3;
+    }
+}
+
+ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *node,
+                                        const ember_tile_sizes_t *sizes) {
+    ember_conv_t conv;
+    const ember_status_t status = ember_conv_args(&conv, node);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (!ember_conv_is_2d_f32(&conv) || !conv.planes) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: layout");
+    }
+    s->x = (const void *)conv.x.data;
+    s->w = (const void *)conv.w.data;
+    s->bias = (const void *)conv.bias;
+    s->y = (void *)conv.y.data;
+    s->taps = NULL;
+    s->batches = conv.batches;
+    s->groups = conv.groups;
+    s->channels = conv.channels;
+    s->filters = conv.filters;
+    s->height = ember_axis_of(&conv, 1);
+    s->width = ember_axis_of(&conv, 2);
+    if (s->batches == 0 || (is_pointwise(&s->height) && is_pointwise(&s->width))) {
+        return EMBER_OK;
+    }
+    // Weights exist, so this fits an int32_t.
+    const int32_t inner = s->channels * s->height.kernel * s->width.kernel;
+    if (inner > MOST_INNER) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: scratch");
+    }
+    set_tile(s, inner, sizes);
+    s->taps = ember_node_scratch(node, (size_t)inner * (size_t)s->tile * sizeof(float));
+    return ember_node_status(node);
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products of float32 in the scalar unit of Cortex-M (FPv4, FPv5), in an order
+// that compilers do not keep: loads in groups, and no result needed by the instruction
+// behind it. Products and sums are rounded one by one. kernels/models has the same in
+// C.
+#ifndef EMBER_INTRINSICS_ARM_FPU_H
+#define EMBER_INTRINSICS_ARM_FPU_H
+
+#include <stdint.h>
+
+typedef struct ember_fpu_tile {
+    const float *a[4]; // rows, dense
+    const float *b;
+    int32_t step;  // bytes from one row of b to the next
+    int32_t inner; // terms of a sum, >= 0
+    float *sums;   // 16
+} ember_fpu_tile_t;
+
+typedef struct ember_fpu_row {
+    const float *x; // first tap of the first output
+    int32_t step;   // bytes from one line of x to the next
+    const float *w; // (lines, 3)
+    int32_t lines;  // at least one
+    float bias;
+    float *y;
+    int32_t apart; // bytes from one output to the next
+    int32_t fours; // of outputs, at least one
+} ember_fpu_row_t;
+
+// Four products to four sums. A product and a sum take a cycle each on Cortex-M4, VMLA
+// three; on Cortex-M7, VMLA takes one.
+#define EMBER_FPU_MUL_ADD(S0, S1, S2, S3, X0, X1, X2, X3, Y0, Y1, Y2, Y3)              \
+    "vmul.f32 s28, s" #X0 ", s" #Y0 "\n\t"                                             \
+    "vmul.f32 s29, s" #X1 ", s" #Y1 "\n\t"                                             \
+    "vmul.f32 s30, s" #X2 ", s" #Y2 "\n\t"                                             \
+    "vmul.f32 s31, s" #X3 ", s" #Y3 "\n\t"                                             \
+    "vadd.f32 s" #S0 ", s" #S0 ", s28\n\t"                                             \
+    "vadd.f32 s" #S1 ", s" #S1 ", s29\n\t"                                             \
+    "vadd.f32 s" #S2 ", s" #S2 ", s30\n\t"                                             \
+    "vadd.f32 s" #S3 ", s" #S3 ", s31\n\t"
+#define EMBER_FPU_MLA(S0, S1, S2, S3, X0, X1, X2, X3, Y0, Y1, Y2, Y3)                  \
+    "vmla.f32 s" #S0 ", s" #X0 ", s" #Y0 "\n\t"                                        \
+    "vmla.f32 s" #S1 ", s" #X1 ", s" #Y1 "\n\t"                                        \
+    "vmla.f32 s" #S2 ", s" #X2 ", s" #Y2 "\n\t"                                        \
+    "vmla.f32 s" #S3 ", s" #X3 ", s" #Y3 "\n\t"
+
+// The loops, of pairs or fours of terms, and the terms that are left.
+#define EMBER_FPU_CLEAR                                                                \
+    "movs %[zero], #0\n\t"                                                             \
+    "vmov d0, %[zero], %[zero]\n\t"                                                    \
+    "vmov d1, %[zero], %[zero]\n\t"                                                    \
+    "vmov d2, %[zero], %[zero]\n\t"                                                    \
+    "vmov d3, %[zero], %[zero]\n\t"                                                    \
+    "vmov d4, %[zero], %[zero]\n\t"                                                    \
+    "vmov d5, %[zero], %[zero]\n\t"                                                    \
+    "vmov d6, %[zero], %[zero]\n\t"                                                    \
+    "vmov d7, %[zero], %[zero]\n\t"
+#define EMBER_FPU_ROWS_4X4(MAC)                                                        \
+    EMBER_FPU_CLEAR                                                                    \
+    "subs %[count], #2\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"                                                                           \
+    "vldmia %[a0]!, {s20-s21}\n\t"                                                     \
+    "vldmia %[a1]!, {s22-s23}\n\t"                                                     \
+    "vldmia %[a2]!, {s24-s25}\n\t"                                                     \
+    "vldmia %[a3]!, {s26-s27}\n\t"                                                     \
+    "vldmia %[b], {s16-s19}\n\t"                                                       \
+    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 20, 20, 20, 20)            \
+        MAC(4, 5, 6, 7, 16, 17, 18, 19, 22, 22, 22, 22)                                \
+            MAC(8, 9, 10, 11, 16, 17, 18, 19, 24, 24, 24, 24)                          \
+                MAC(12, 13, 14, 15, 16, 17, 18, 19, 26, 26, 26,                        \
+                    26) "vldmia %[b], {s16-s19}\n\t"                                   \
+                        "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 21,    \
+                                                    21, 21, 21)                        \
+                            MAC(4, 5, 6, 7, 16, 17, 18, 19, 23, 23, 23, 23)            \
+                                MAC(8, 9, 10, 11, 16, 17, 18, 19, 25, 25, 25, 25)      \
+                                    MAC(12, 13, 14, 15, 16, 17, 18, 19, 27, 27, 27,    \
+                                        27) "subs %[count], #2\n\t"                    \
+                                            "bge 1b\n\t"                               \
+                                            "2:\n\t"                                   \
+                                            "adds %[count], #2\n\t"                    \
+                                            "beq 3f\n\t"                               \
+                                            "vldmia %[a0], {s20}\n\t"                  \
+                                            "vldmia %[a1], {s22}\n\t"                  \
+                                            "vldmia %[a2], {s24}\n\t"                  \
+                                            "vldmia %[a3], {s26}\n\t"                  \
+                                            "vldmia %[b], {s16-s19}\n\t" MAC(          \
+                                                0, 1, 2, 3, 16, 17, 18, 19, 20, 20,    \
+                                                20, 20) MAC(4, 5, 6, 7, 16, 17, 18,    \
+                                                            19, 22, 22, 22, 22)        \
+                                                MAC(8, 9, 10, 11, 16, 17, 18, 19, 24,  \
+                                                    24, 24, 24)                        \
+                                                    MAC(12, 13, 14, 15, 16, 17, 18,    \
+                                                        19, 26, 26, 26,                \
+                                                        26) "3:\n\t"                   \
+                                                            "vstmia %[sums], {s0-s15}"
+#define EMBER_FPU_ROWS_1X8(MAC)                                                        \
+    EMBER_FPU_CLEAR                                                                    \
+    "subs %[count], #4\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"                                                                           \
+    "vldmia %[a0]!, {s12-s15}\n\t"                                                     \
+    "vldmia %[b], {s16-s23}\n\t"                                                       \
+    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 12, 12, 12, 12) MAC(       \
+        4, 5, 6, 7, 20, 21, 22, 23, 12, 12, 12,                                        \
+        12) "vldmia %[b], {s16-s23}\n\t"                                               \
+            "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 13, 13, 13, 13)    \
+                MAC(4, 5, 6, 7, 20, 21, 22, 23, 13, 13, 13,                            \
+                    13) "vldmia %[b], {s16-s23}\n\t"                                   \
+                        "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 14,    \
+                                                    14, 14, 14)                        \
+                            MAC(4, 5, 6, 7, 20, 21, 22, 23, 14, 14, 14,                \
+                                14) "vldmia %[b], {s16-s23}\n\t"                       \
+                                    "add %[b], %[step]\n\t" MAC(                       \
+                                        0, 1, 2, 3, 16, 17, 18, 19, 15, 15, 15, 15)    \
+                                        MAC(4, 5, 6, 7, 20, 21, 22, 23, 15, 15, 15,    \
+                                            15) "subs %[count], #4\n\t"                \
+                                                "bge 1b\n\t"                           \
+                                                "2:\n\t"                               \
+                                                "adds %[count], #4\n\t"                \
+                                                "beq 4f\n\t"                           \
+                                                "3:\n\t"                               \
+                                                "vldmia %[a0]!, {s12}\n\t"             \
+                                                "vldmia %[b], {s16-s23}\n\t"           \
+                                                "add %[b], %[step]\n\t" MAC(           \
+                                                    0, 1, 2, 3, 16, 17, 18, 19, 12,    \
+                                                    12, 12, 12)                        \
+                                                    MAC(4, 5, 6, 7, 20, 21, 22, 23,    \
+                                                        12, 12, 12,                    \
+                                                        12) "subs %[count], #1\n\t"    \
+                                                            "bne 3b\n\t"               \
+                                                            "4:\n\t"                   \
+                                                            "vstmia %[sums], {s0-s7}"
+#define EMBER_FPU_ROWS_1X12(MAC)                                                       \
+    EMBER_FPU_CLEAR                                                                    \
+    "subs %[count], #4\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"                                                                           \
+    "vldmia %[a0]!, {s12-s15}\n\t"                                                     \
+    "vldmia %[b], {s16-s27}\n\t"                                                       \
+    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 12, 12, 12,                \
+                                12) MAC(4, 5, 6, 7, 20, 21, 22, 23, 12, 12, 12, 12)    \
+        MAC(8, 9, 10, 11, 24, 25, 26, 27, 12, 12, 12,                                  \
+            12) "vldmia %[b], {s16-s27}\n\t"                                           \
+                "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 13, 13, 13,    \
+                                            13) MAC(4, 5, 6, 7, 20, 21, 22, 23, 13,    \
+                                                    13, 13, 13)                        \
+                    MAC(8, 9, 10, 11, 24, 25, 26, 27, 13, 13, 13,                      \
+                        13) "vldmia %[b], {s16-s27}\n\t"                               \
+                            "add %[b], %[step]\n\t" MAC(                               \
+                                0, 1, 2,                                               \
+                                3, 16, 17, 18, 19, 14, 14, 14,                         \
+                                14) MAC(4, 5, 6, 7, 20, 21, 22, 23, 14, 14, 14, 14)    \
+                                MAC(8, 9, 10, 11, 24, 25, 26, 27, 14, 14, 14,          \
+                                    14) "vldmia %[b], {s16-s27}\n\t"                   \
+                                        "add %[b], %[step]\n\t" MAC(                   \
+                                            0, 1, 2,                                   \
+                                            3, 16, 17, 18, 19, 15, 15, 15, 15)         \
+                                            MAC(4, 5, 6, 7, 20, 21, 22, 23, 15, 15,    \
+                                                15, 15)                                \
+                                                MAC(8, 9, 10, 11, 24, 25, 26, 27, 15,  \
+                                                    15, 15,                            \
+                                                    15) "subs %[count], #4\n\t"        \
+                                                        "bge 1b\n\t"                   \
+                                                        "2:\n\t"                       \
+                                                        "adds %[count], #4\n\t"        \
+                                                        "beq 4f\n\t"                   \
+                                                        "3:\n\t"                       \
+                                                        "vldmia %[a0]!, {s12}\n\t"     \
+                                                        "vldmia %[b], {s16-s27}\n\t"   \
+                                                        "add %[b], %[step]\n\t" MAC(   \
+                                                            0, 1, 2, 3, 16, 17, 18,    \
+                                                            19, 12, 12, 12, 12)        \
+                                                            MAC(4, 5, 6, 7, 20, 21,    \
+                                                                22, 23, 12, 12, 12,    \
+                                                                12)                    \
+                                                                MAC(8, 9, 10, 11, 24,  \
+                                                                    25, 26, 27, 12,    \
+                                                                    12, 12,            \
+                                                                    12) "subs "        \
+                                                                        "%[count], "   \
+                                                                        "#1\n\t"       \
+                                                                        "bne 3b\n\t"   \
+                                                                        "4:\n\t"       \
+                                                                        "vstmia "      \
+                                                                        "%[sums], "    \
+                                                                        "{s0-s11}"
+#define EMBER_FPU_ROW_3(MAC)                                                           \
+    "vmov s24, %[zero]\n\t"                                                            \
+    "1:\n\t"                                                                           \
+    "mov %[x], %[from]\n\t"                                                            \
+    "mov %[w], %[weights]\n\t"                                                         \
+    "mov %[count], %[lines]\n\t"                                                       \
+    "vmov.f32 s0, s24\n\t"                                                             \
+    "vmov.f32 s1, s24\n\t"                                                             \
+    "vmov.f32 s2, s24\n\t"                                                             \
+    "vmov.f32 s3, s24\n\t"                                                             \
+    "2:\n\t"                                                                           \
+    "vldmia %[x], {s16-s21}\n\t"                                                       \
+    "add %[x], %[step]\n\t"                                                            \
+    "vldmia %[w]!, {s8-s10}\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 8, 8, 8,              \
+                                     8) MAC(0, 1, 2, 3, 17, 18, 19, 20, 9, 9, 9, 9)    \
+        MAC(0, 1, 2, 3, 18, 19, 20, 21, 10, 10, 10, 10) "subs %[count], #1\n\t"        \
+                                                        "bne 2b\n\t"                   \
+                                                        "vadd.f32 s0, s0, %[bias]\n\t" \
+                                                        "vadd.f32 s1, s1, %[bias]\n\t" \
+                                                        "vadd.f32 s2, s2, %[bias]\n\t" \
+                                                        "vadd.f32 s3, s3, %[bias]\n\t" \
+                                                        "vstr s0, [%[y]]\n\t"          \
+                                                        "add %[y], %[apart]\n\t"       \
+                                                        "vstr s1, [%[y]]\n\t"          \
+                                                        "add %[y], %[apart]\n\t"       \
+                                                        "vstr s2, [%[y]]\n\t"          \
+                                                        "add %[y], %[apart]\n\t"       \
+                                                        "vstr s3, [%[y]]\n\t"          \
+                                                        "add %[y], %[apart]\n\t"       \
+                                                        "add %[from], #16\n\t"         \
+                                                        "subs %[fours], #1\n\t"        \
+                                                        "bne 1b"
+#define EMBER_FPU_DOTS_4(MAC)                                                          \
+    EMBER_FPU_CLEAR                                                                    \
+    "subs %[count], #4\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"                                                                           \
+    "vldmia %[b]!, {s16-s19}\n\t"                                                      \
+    "vldmia %[a0]!, {s20-s23}\n\t"                                                     \
+    "vldmia %[a1]!, {s24-s27}\n\t" MAC(0, 1, 2, 3, 20, 21, 22, 23, 16, 17, 18, 19)     \
+        MAC(4, 5, 6, 7, 24, 25, 26, 27, 16, 17, 18,                                    \
+            19) "vldmia %[a2]!, {s20-s23}\n\t"                                         \
+                "vldmia %[a3]!, {s24-s27}\n\t" MAC(8, 9, 10, 11, 20, 21, 22, 23, 16,   \
+                                                   17, 18, 19)                         \
+                    MAC(12, 13, 14, 15, 24, 25, 26, 27, 16, 17, 18,                    \
+                        19) "subs %[count], #4\n\t"                                    \
+                            "bge 1b\n\t"                                               \
+                            "2:\n\t"                                                   \
+                            "adds %[count], #4\n\t"                                    \
+                            "beq 4f\n\t"                                               \
+                            "3:\n\t"                                                   \
+                            "vldmia %[b]!, {s16}\n\t"                                  \
+                            "vldmia %[a0]!, {s20}\n\t"                                 \
+                            "vldmia %[a1]!, {s21}\n\t"                                 \
+                            "vldmia %[a2]!, {s22}\n\t"                                 \
+                            "vldmia %[a3]!, {s23}\n\t" MAC(                            \
+                                0, 4, 8, 12, 20, 21, 22, 23, 16, 16, 16,               \
+                                16) "subs %[count], #1\n\t"                            \
+                                    "bne 3b\n\t"                                       \
+                                    "4:\n\t"                                           \
+                                    "vstmia %[sums], {s0-s15}"
+
+// Runs one of them. Cores with double precision are Cortex-M7, where VMLA is fast.
+#define EMBER_FPU_ASM(LOOP, TILE, A0, A1, A2, A3, B, COUNT, ZERO)                      \
+    __asm__ volatile(LOOP                                                              \
+                     : [a0] "+r"(A0), [a1] "+r"(A1), [a2] "+r"(A2), [a3] "+r"(A3),     \
+                       [b] "+r"(B), [count] "+r"(COUNT), [zero] "=&r"(ZERO)            \
+                     : [step] "r"((TILE)->step), [sums] "r"((TILE)->sums)              \
+                     : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", \
+                       "s8", "s9", "s10", "s11", "s12", "s13", "s14", "s15", "s16",    \
+                       "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25",  \
+                       "s26", "s27", "s28", "s29", "s30", "s31")
+#define EMBER_FPU_RUN(LOOP, TILE)                                                      \
+    const float *a0 = (TILE)->a[0], *a1 = (TILE)->a[1], *a2 = (TILE)->a[2],            \
+                *a3 = (TILE)->a[3], *b = (TILE)->b;                                    \
+    int32_t count = (TILE)->inner, zero;                                               \
+    if ((__ARM_FP & 8) != 0) {                                                         \
+        EMBER_FPU_ASM(LOOP(EMBER_FPU_MLA), TILE, a0, a1, a2, a3, b, count, zero);      \
+    } else {                                                                           \
+        EMBER_FPU_ASM(LOOP(EMBER_FPU_MUL_ADD), TILE, a0, a1, a2, a3, b, count, zero);  \
+    }
+
+// sums[4 h + p] = the sum over k of a[h][k] * b[k, p]; four columns of b side by side.
+static inline void ember_fpu_rows_4x4(const ember_fpu_tile_t *tile) {
+    EMBER_FPU_RUN(EMBER_FPU_ROWS_4X4, tile)
+}
+
+// sums[p] = the sum over k of a[0][k] * b[k, p], p < 8.
+static inline void ember_fpu_rows_1x8(const ember_fpu_tile_t *tile) {
+    EMBER_FPU_RUN(EMBER_FPU_ROWS_1X8, tile)
+}
+
+// The same, p < 12.
+static inline void ember_fpu_rows_1x12(const ember_fpu_tile_t *tile) {
+    EMBER_FPU_RUN(EMBER_FPU_ROWS_1X12, tile)
+}
+
+// sums[4 h + l] = the sum over k of a[h][k] * b[k], where k % 4 is l; the last inner %
+// 4 terms are in l = 0.
+static inline void ember_fpu_dots_4(const ember_fpu_tile_t *tile) {
+    EMBER_FPU_RUN(EMBER_FPU_DOTS_4, tile)
+}
+
+#define EMBER_FPU_ROW_ASM(LOOP, ROW)                                                   \
+    const float *from = (ROW)->x, *x, *w;                                              \
+    float *y = (ROW)->y;                                                               \
+    int32_t fours = (ROW)->fours, count;                                               \
+    __asm__ volatile(                                                                  \
+        LOOP                                                                           \
+        : [from] "+r"(from), [x] "=&r"(x), [w] "=&r"(w), [y] "+r"(y),                  \
+          [fours] "+r"(fours), [count] "=&r"(count)                                    \
+        : [zero] "r"(0), [weights] "r"((ROW)->w), [lines] "r"((ROW)->lines),           \
+          [step] "r"((ROW)->step), [apart] "r"((ROW)->apart), [bias] "t"((ROW)->bias)  \
+        : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",  \
+          "s10", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", \
+          "s26", "s27", "s28", "s29", "s30", "s31")
+
+// y[4 i + p] = bias + the sum over lines l and t < 3 of w[3 l + t] * x[l][4 i + p + t],
+// p < 4, i < fours.
+static inline void ember_fpu_row_3(const ember_fpu_row_t *row) {
+    if ((__ARM_FP & 8) != 0) {
+        EMBER_FPU_ROW_ASM(EMBER_FPU_ROW_3(EMBER_FPU_MLA), row);
+    } else {
+        EMBER_FPU_ROW_ASM(EMBER_FPU_ROW_3(EMBER_FPU_MUL_ADD), row);
+    }
+}
+
+// Copies `count` elements, which do not overlap, the last ones again where they do not
+// end a group.
+static inline void ember_fpu_copy(float *to, const float *from, int32_t count) {
+    if (count >= 8) {
+        const float *last = from + (count - 8);
+        float *end = to + (count - 8);
+        int32_t left = count;
+        __asm__ volatile("1:\n\t"
+                         "vldmia %[from]!, {s0-s7}\n\t"
+                         "subs %[left], #8\n\t"
+                         "vstmia %[to]!, {s0-s7}\n\t"
+                         "cmp %[left], #8\n\t"
+                         "bge 1b\n\t"
+                         "vldmia %[last], {s0-s7}\n\t"
+                         "vstmia %[end], {s0-s7}"
+                         : [to] "+r"(to), [from] "+r"(from), [left] "+r"(left)
+                         : [last] "r"(last), [end] "r"(end)
+                         : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc",
+                           "memory");
+    } else if (count >= 4) {
+        __asm__ volatile("vldmia %[from], {s0-s3}\n\t"
+                         "vldmia %[last], {s4-s7}\n\t"
+                         "vstmia %[to], {s0-s3}\n\t"
+                         "vstmia %[end], {s4-s7}"
+                         :
+                         : [to] "r"(to), [from] "r"(from),
+                           [last] "r"(from + (count - 4)), [end] "r"(to + (count - 4))
+                         : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "memory");
+    } else {
+        for (; count > 0; count--) {
+            *to++ = *from++;
+        }
+    }
+}
+
+// An instruction for each two elements; 0 for what is not positive.
+#define EMBER_FPU_EACH(WORD, Y, A, B, COUNT)                                           \
+    __asm__ volatile("subs %[count], #4\n\t"                                           \
+                     "blt 2f\n\t"                                                      \
+                     "1:\n\t"                                                          \
+                     "vldmia %[a]!, {s0-s3}\n\t"                                       \
+                     "vldmia %[b]!, {s4-s7}\n\t"                                       \
+                     "" WORD " s0, s0, s4\n\t"                                         \
+                     "" WORD " s1, s1, s5\n\t"                                         \
+                     "" WORD " s2, s2, s6\n\t"                                         \
+                     "" WORD " s3, s3, s7\n\t"                                         \
+                     "subs %[count], #4\n\t"                                           \
+                     "vstmia %[y]!, {s0-s3}\n\t"                                       \
+                     "bge 1b\n\t"                                                      \
+                     "2:\n\t"                                                          \
+                     "adds %[count], #4\n\t"                                           \
+                     "beq 4f\n\t"                                                      \
+                     "3:\n\t"                                                          \
+                     "vldmia %[a]!, {s0}\n\t"                                          \
+                     "vldmia %[b]!, {s4}\n\t"                                          \
+                     "" WORD " s0, s0, s4\n\t"                                         \
+                     "subs %[count], #1\n\t"                                           \
+                     "vstmia %[y]!, {s0}\n\t"                                          \
+                     "bne 3b\n\t"                                                      \
+                     "4:"                                                              \
+                     : [y] "+r"(Y), [a] "+r"(A), [b] "+r"(B), [count] "+r"(COUNT)      \
+                     :                                                                 \
+                     : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc", "memory")
+#define EMBER_FPU_POSITIVE(REGISTER)                                                   \
+    "cmp " REGISTER ", %[until]\n\t"                                                   \
+    "it le\n\t"                                                                        \
+    "movle " REGISTER ", #0\n\t"
+
+// y[i] = x[i] scale + shift, i < count; y may be x.
+static inline void ember_fpu_affine(float *y, const float *x, int32_t count,
+                                    float scale, float shift) {
+    __asm__ volatile("subs %[count], #4\n\t"
+                     "blt 2f\n"
+                     "1:\n\t"
+                     "vldmia %[x]!, {s0-s3}\n\t"
+                     "vmul.f32 s0, s0, %[scale]\n\t"
+                     "vmul.f32 s1, s1, %[scale]\n\t"
+                     "vmul.f32 s2, s2, %[scale]\n\t"
+                     "vmul.f32 s3, s3, %[scale]\n\t"
+                     "vadd.f32 s0, s0, %[shift]\n\t"
+                     "vadd.f32 s1, s1, %[shift]\n\t"
+                     "vadd.f32 s2, s2, %[shift]\n\t"
+                     "vadd.f32 s3, s3, %[shift]\n\t"
+                     "subs %[count], #4\n\t"
+                     "vstmia %[y]!, {s0-s3}\n\t"
+                     "bge 1b\n"
+                     "2:\n\t"
+                     "adds %[count], #4\n\t"
+                     "beq 4f\n"
+                     "3:\n\t"
+                     "vldmia %[x]!, {s0}\n\t"
+                     "vmul.f32 s0, s0, %[scale]\n\t"
+                     "subs %[count], #1\n\t"
+                     "vadd.f32 s0, s0, %[shift]\n\t"
+                     "vstmia %[y]!, {s0}\n\t"
+                     "bne 3b\n"
+                     "4:"
+                     : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count)
+                     : [scale] "t"(scale), [shift] "t"(shift)
+                     : "s0", "s1", "s2", "s3", "cc", "memory");
+}
+
+// y[i] = a[i] + b[i], i < count; y may be a or b.
+static inline void ember_fpu_add(float *y, const float *a, const float *b,
+                                 int32_t count) {
+    EMBER_FPU_EACH("vadd.f32", y, a, b, count);
+}
+
+static inline void ember_fpu_sub(float *y, const float *a, const float *b,
+                                 int32_t count) {
+    EMBER_FPU_EACH("vsub.f32", y, a, b, count);
+}
+
+static inline void ember_fpu_mul(float *y, const float *a, const float *b,
+                                 int32_t count) {
+    EMBER_FPU_EACH("vmul.f32", y, a, b, count);
+}
+
+// y[i] = x[i] where it is positive, else 0; NaN stays; y may be x. `until`: the largest
+// int32 whose bits become 0.
+static inline void ember_fpu_relu(float *y, const float *x, int32_t count,
+                                  int32_t until) {
+    __asm__ volatile(
+        "subs %[count], #4\n\t"
+        "blt 2f\n"
+        "1:\n\t"
+        "ldmia %[x]!, {r2-r5}\n\t" EMBER_FPU_POSITIVE("r2") EMBER_FPU_POSITIVE("r3")
+            EMBER_FPU_POSITIVE("r4")
+                EMBER_FPU_POSITIVE("r5") "subs %[count], #4\n\t"
+                                         "stmia %[y]!, {r2-r5}\n\t"
+                                         "bge 1b\n"
+                                         "2:\n\t"
+                                         "adds %[count], #4\n\t"
+                                         "beq 4f\n"
+                                         "3:\n\t"
+                                         "ldr r2, [%[x]], #4\n\t" EMBER_FPU_POSITIVE(
+                                             "r2") "str r2, [%[y]], #4\n\t"
+                                                   "subs %[count], #1\n\t"
+                                                   "bne 3b\n"
+                                                   "4:"
+        : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count)
+        : [until] "r"(until)
+        : "r2", "r3", "r4", "r5", "cc", "memory");
+}
+
+#endif // EMBER_INTRINSICS_ARM_FPU_H

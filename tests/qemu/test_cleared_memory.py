@@ -1,0 +1,44 @@
+"""Loading clears the states of a method, and nothing else of its planned memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ember import build, paths
+from ember.cases import inputs
+from ember.run import run
+from ember.toolchain import emulator
+
+CASES = paths.root() / "tests" / "cases"
+APP = Path(__file__).parent / "apps" / "dirty_memory.c"
+M4 = "mps2-an386"
+LOAD = 2_000  # instructions that loading prepared firmware may take
+pytestmark = pytest.mark.qemu
+
+
+@pytest.mark.parametrize("board", ["host", M4])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bundle_stream", "same, with state\n"),
+        ("special_counter_named", "same, with state\n"),
+        ("special_kv_cache", "same, with state\n"),
+        ("model_lenet_small", "same, without state\n"),
+    ],
+)
+def test_states_start_at_zero(name: str, said: str, board: str, tmp_path: Path) -> None:
+    built = build.build(
+        CASES / name, board, out=tmp_path, options=build.Options(app=APP)
+    )
+    assert emulator.run(built.board, built.firmware).check(APP.name).text == said
+
+
+@pytest.mark.parametrize("name", ["int8_resnet8_small_m4", "model_lenet_small"])
+def test_prepared_firmware_loads_in_no_time(name: str, tmp_path: Path) -> None:
+    options = build.Options(prepared=True)
+    built = build.build(CASES / name, M4, out=tmp_path, options=options)
+    log = run.run(built, inputs.zeros(built.methods[0]), trace=False)
+    assert log.load is not None
+    assert log.load <= LOAD

@@ -1,0 +1,107 @@
+"""Programs -> a bound of the steps of one execution, which a budget is charged with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import one_call
+import pytest
+
+from ember import boards, cases, cli
+from ember.run import testing
+from ember.select import work
+from ember.toolchain import footprint
+
+CASES = Path(__file__).parents[2] / "cases"
+# Calls with much to walk over and nothing to compute.
+EMPTY = {
+    "a kernel without channels": "aten::convolution.out(f32[1,0,20100,20100],"
+    " f32[1,0,20000,20000], none, [1,1], [0,0], [1,1], false, [0,0], 1,"
+    " f32[1,1,101,101])",
+    "rows without columns": "aten::mm.out(f32[2147483647,0], f32[0,0],"
+    " f32[2147483647,0])",
+    "batches of nothing": "aten::bmm.out(f32[2147483647,0,1], f32[2147483647,1,0],"
+    " f32[2147483647,0,0])",
+}
+WINDOW = 1 << 27
+FAR = (
+    f"aten::max_pool2d_with_indices.out(f32[1,1,1,{{w}}], [1,{WINDOW}], [1,1],"
+    f" [0,{WINDOW // 2}], [1,1], false, f32[1,1,1,{{out}}], s64[1,1,1,{{out}}])"
+)
+
+
+def one(path: Path, **settings: Any) -> testing.Outcome:
+    board, asked = boards.load("host"), testing.Settings(**settings)
+    (outcome,) = testing.test(cases.find([path]), [board], jobs=1, settings=asked)
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("line", "least", "most"),
+    [
+        ("aten::mm.out(f32[8,16], f32[16,4], f32[8,4])", 512, 800),
+        ("aten::bmm.out(f32[3,8,16], f32[3,16,4], f32[3,8,4])", 1536, 2400),
+        (
+            "aten::convolution.out(f32[1,4,9,9], f32[8,4,3,3], none, [1,1], [0,0],"
+            " [1,1], false, [0,0], 1, f32[1,8,7,7])",
+            14112,
+            15500,
+        ),
+        (  # what lies in the padding is not looked at
+            FAR.format(w=4, out=5),
+            4,
+            100,
+        ),
+        ("aten::exp.out(f32[100], f32[100])", 100, 202),
+    ],
+)
+def test_the_bound_is_what_is_multiplied_and_touched(
+    line: str, least: int, most: int
+) -> None:
+    assert least <= one_call.steps(line) <= most
+
+
+@pytest.mark.parametrize("line", EMPTY.values(), ids=EMPTY)
+def test_loops_over_nothing_are_not_walked(line: str, tmp_path: Path) -> None:
+    one_call.write_case(tmp_path / "case", line)
+    outcome = one(tmp_path / "case", timeout_s=20)
+    assert outcome.status == "passed", outcome.message
+
+
+def test_a_budget_ends_a_long_call_before_it_runs() -> None:
+    path = CASES / "op_mm"
+    known = one(path)
+    assert known.status == "passed"
+    assert known.work is not None
+    assert one(path, budget=known.work).status == "passed"
+    ended = one(path, budget=known.work - 1)
+    assert ended.status == "error"
+    assert "more steps than its budget" in ended.message
+
+
+def test_the_plan_states_the_work(tmp_path: Path) -> None:
+    to = tmp_path / "plan.json"
+    model = CASES / "op_mm" / "model.pte"
+    assert cli.main(["plan", str(model), "--board", "host", "--json", str(to)]) == 0
+    stated = json.loads(to.read_text())["work"]
+    assert stated["steps"] == one(CASES / "op_mm").work
+    assert [row["method"] for row in stated["methods"]] == ["forward"]
+
+
+def test_work_without_bound_exceeds_every_ceiling() -> None:
+    known = work.Work("m", "forward", 10, 10)
+    endless = work.Work("m", "other", None, 10, "it has a loop")
+    sizes = dict.fromkeys(("code", "rodata", "data", "bss", "arena", "stack"), 0)
+    nothing: dict[str, Any] = {"libraries": {}, "operators": {}}
+    facts: dict[str, Any] = {"size": sizes, "footprint": nothing}
+    assert work.to_json([known, known])["steps"] == 10
+    assert work.to_json([known, endless])["steps"] is None
+    for works, ceiling, problems in (
+        ([known], 10, 0),
+        ([known], 9, 1),
+        ([known, endless], 1 << 60, 1),
+    ):
+        facts["work"] = work.to_json(works)
+        assert len(footprint.over({"work": ceiling}, facts)) == problems
