@@ -8,6 +8,7 @@ enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE, NUMBERS };
 enum { BYTES_MAX = 1 << 28, MOST = 1 << 20 };
 enum { ONES = 0x01010101 };
+enum { ELEMENTS_FOR_WEIGHT = 16 }; // that make a second set worth it
 
 static int64_t vectors(int64_t bytes) {
     return (bytes + EMBER_HVX - 1) / EMBER_HVX * EMBER_HVX;
@@ -18,7 +19,7 @@ static int64_t vectors(int64_t bytes) {
 // Bytes from the first aligned one of scratch to its parts.
 typedef struct places {
     int64_t offsets; // of taps in `words`
-    int64_t weights; // (groups, columns of taps, period) words
+    int64_t weights; // (sharing, groups, columns of taps, period) words
     int64_t numbers; // (period / 128, FOUR, NUMBERS) vectors
     int64_t line;    // numbers of one kind, or weights of a row of taps
     int64_t words;   // (groups, row) words
@@ -32,7 +33,7 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     places_t at = {.offsets = 0};
 
     at.weights = vectors(taps * WORD);
-    at.numbers = at.weights + taps * line;
+    at.numbers = at.weights + s->sharing * taps * line;
     at.line = at.numbers + line * NUMBERS;
     at.words = at.line + FOUR * line + EMBER_HVX;
     at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
@@ -50,6 +51,16 @@ static int32_t period_of(int32_t channels) {
     return (int32_t)vectors(some);
 }
 
+// Whether two rows of outputs may have the same words, and are so long that it pays to
+// make weights for both.
+static bool is_worth_sharing(const ember_depthwise_hvx_t *s, int64_t columns) {
+    const ember_conv_s8_axis_t *h = &s->conv.height;
+    const int64_t weights = (int64_t)s->period * s->conv.width.kernel;
+
+    return h->kernel < FOUR && h->stride == 1 && h->dilation == 1 &&
+           h->out * columns * s->conv.channels > ELEMENTS_FOR_WEIGHT * weights;
+}
+
 static bool plan(ember_depthwise_hvx_t *s) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
@@ -65,8 +76,9 @@ static bool plan(ember_depthwise_hvx_t *s) {
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
     s->period = period_of(conv->channels);
+    s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
     s->columns = (int32_t)columns;
-    s->rows = w->stride == 1 ? 1 : (int32_t)rows;
+    s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
     s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
     return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
@@ -133,17 +145,17 @@ static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) 
     }
 }
 
-// Weights of column `x` of a group of rows of taps; 0 below the last row.
-static void set_weights(const ember_depthwise_hvx_t *s, int32_t group, int32_t x,
+// Weights of column `x` of four rows of taps from `first` on; 0 where there is none.
+static void set_weights(const ember_depthwise_hvx_t *s, int32_t first, int32_t x,
                         int8_t *line, HVX_Vector *to) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *rows[FOUR];
 
     for (int32_t i = 0; i < FOUR; i++) {
-        const int32_t y = group * FOUR + i;
+        const int32_t y = first + i;
         int8_t *row = line + i * s->period;
         rows[i] = row;
-        if (y < conv->height.kernel) {
+        if (y >= 0 && y < conv->height.kernel) {
             const ptrdiff_t tap = (ptrdiff_t)y * conv->width.kernel + x;
             repeat(row, conv->w + tap * conv->channels, conv->channels, s->period);
         } else {
@@ -201,9 +213,13 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
 
     for (int32_t group = 0; group < s->groups; group++) {
         for (int32_t x = 0; x < s->conv.width.kernel; x++) {
-            set_weights(s, group, x, line, to);
+            set_weights(s, group * FOUR, x, line, to);
             to += s->period / 32;
         }
+    }
+    for (int32_t x = 0; s->sharing > 1 && x < s->conv.width.kernel; x++) {
+        set_weights(s, -1, x, line, to); // a row further down
+        to += s->period / 32;
     }
     if (scales->bias != NULL) {
         set_numbers(s, scales->bias, line, numbers + BIAS);
@@ -509,7 +525,8 @@ static void set_offsets(const ember_depthwise_hvx_t *s, int32_t *offsets) {
 static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
                             const int8_t *image, int32_t y, int32_t tap) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
-    const int32_t last = tap < h->kernel ? tap : h->kernel - 1;
+    const int32_t most = h->kernel + s->sharing - 2;
+    const int32_t last = tap < most ? tap : most;
     const int32_t row = y * h->stride + last * h->dilation;
     const int32_t inside = row - h->padding;
 
@@ -522,7 +539,8 @@ static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
     return x + (ptrdiff_t)inside * s->conv.width.in * s->conv.channels;
 }
 
-// Words of the rows that row `y` of outputs sees, with padding before and behind.
+// Words of the rows that row `y` of outputs, or `sharing` of them, see, with padding
+// before and behind.
 static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
                       const int8_t *image, int32_t y, int8_t *words) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
@@ -573,8 +591,12 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
     for (int32_t n = 0; n < conv->batches; n++) {
         set_image(s, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
-            set_words(s, x, image, i, words);
-            run_row(s, &row, scratch + at.weights, numbers, y);
+            const int32_t own = i & (s->sharing - 1); // one or two
+            if (own == 0) {
+                set_words(s, x, image, i, words);
+            }
+            run_row(s, &row, scratch + at.weights + own * row.taps * row.next, numbers,
+                    y);
             y += pitch;
         }
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;

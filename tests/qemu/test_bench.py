@@ -156,6 +156,7 @@ def test_more_cycles_with_as_many_instructions_are_worse():
 # ---- Hexagon -------------------------------------------------------------------------
 
 
+@pytest.mark.long  # builds 21 programs, most of them for two boards
 def test_hexagon_is_no_worse_than_its_baseline():
     done = bench("hvx", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -165,7 +166,7 @@ def test_hexagon_is_no_worse_than_its_baseline():
     assert len(each) == len(hvx_layers.LAYERS) + len(int8.SMALL)
     assert each["linear 128x1024x1024"] >= 205
     assert each["conv 3x3 64->64 on 8x8"] >= 131
-    assert each["depthwise 3x3 128->128 on 24x24"] >= 24
+    assert each["depthwise 3x3 128->128 on 24x24"] >= 28
 
 
 def test_more_packets_are_worse():
