@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Hexagon V68 with HVX, clang-19 and lld-19. clang calls routines for division that
+# Hexagon with HVX, clang-19 and lld-19. clang calls routines for division that
 # Debian has no archive of; the SDK takes them out of the ziglang package and passes
 # the archive as EMBER_HEXAGON_RUNTIME. C library: runtime_c/libc.
 set(CMAKE_SYSTEM_NAME Generic)
@@ -14,7 +14,7 @@ set(CMAKE_C_COMPILER_TARGET hexagon-unknown-none-elf)
 set(CMAKE_ASM_COMPILER_TARGET hexagon-unknown-none-elf)
 set(EMBER_OWN_LIBC ON)
 # The archive has no shared prologues (__save_r16_through_..), which clang would call.
-ember_target_flags("-mcpu=hexagonv68 -G0 -fno-pic -nostdlibinc -mllvm -spill-func-threshold=1000 \
+ember_target_flags("${EMBER_CORE_FLAGS} -G0 -fno-pic -nostdlibinc -mllvm -spill-func-threshold=1000 \
 -mllvm -spill-func-threshold-Os=1000 \
 -isystem ${CMAKE_CURRENT_LIST_DIR}/../runtime_c/libc/include")
 # clang's driver asks for Qualcomm's linker; call lld without it.

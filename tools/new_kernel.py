@@ -195,7 +195,7 @@ def add_variant(folder: Path, portable: str, name: str) -> None:
     source.write_text(f"{head}\n{what} {isa.load()[name].title}.\n{rest}", "utf-8")
     marks = ["in_place"] if portable in listed.facts.in_place else []
     path.write_text(with_variant(path.read_text("utf-8"), portable, variant, marks))
-    boards = {"mve": "host-mve", "dsp": "host-dsp", "neon": "host-neon"}
+    boards = {name: f"host-{name}" for name in ("mve", "dsp", "hvx", "neon")}
     print(f"wrote {source}: put the intrinsics into run\nwrote {path}")
     operator = portable.split("_", maxsplit=1)[0]
     board = boards.get(name, "...")

@@ -32,6 +32,7 @@ BOARDS = (
     *certify.BOARDS,
     "host",
     "host-dsp",
+    "host-hvx",
     "host-mve",
     "host-neon",
     "qemu-a64-sme",

@@ -16,8 +16,8 @@ bool ember_cells_hvx_plan(ember_cells_hvx_t *s, int32_t most) {
     const ember_conv_s8_axis_t *h = &s->height, *w = &s->width;
     const int32_t run = w->kernel * s->channels;
 
-    s->expanded = s->channels % EMBER_STEP_HVX != 0 ||
-                  (w->dilation != 1 && w->kernel != 1);
+    s->expanded =
+        s->channels % EMBER_STEP_HVX != 0 || (w->dilation != 1 && w->kernel != 1);
     s->cell = s->expanded ? rounded(run, EMBER_STEP_HVX) : s->channels;
     s->window = s->expanded ? 1 : w->kernel;
     s->step = s->expanded ? 1 : w->stride;
@@ -79,7 +79,8 @@ static int8_t *copy(int8_t *to, const int8_t *from, int64_t count) {
         ember_hvx_store_any(to + i, ember_hvx_load_any(from + i));
     }
     if (i < count) {
-        ember_hvx_store_any(to + i, ember_hvx_load_part(from + i, (int32_t)(count - i)));
+        ember_hvx_store_any(to + i,
+                            ember_hvx_load_part(from + i, (int32_t)(count - i)));
     }
     return to + count;
 }

@@ -11,19 +11,19 @@
 #include "kernels/cortex_m/windows_hvx.h"
 
 typedef struct ember_cells_hvx {
-    const int8_t *x;  // (batches, height, width, channels)
+    const int8_t *x; // (batches, height, width, channels)
     int32_t channels;
     int32_t batches;
     ember_conv_s8_axis_t height;
     ember_conv_s8_axis_t width; // of merged windows
-    int8_t padding;   // what stands around the image
-    bool expanded;    // cells are rows of windows
-    bool direct;      // the image serves as it is
-    int32_t cell;     // bytes, a multiple of EMBER_STEP_HVX
-    int32_t rows;     // of a batch
-    int32_t columns;  // cells of a row
-    int32_t window;   // cells of a row of a window
-    int32_t step;     // cells from a window to the next
+    int8_t padding;             // what stands around the image
+    bool expanded;              // cells are rows of windows
+    bool direct;                // the image serves as it is
+    int32_t cell;               // bytes, a multiple of EMBER_STEP_HVX
+    int32_t rows;               // of a batch
+    int32_t columns;            // cells of a row
+    int32_t window;             // cells of a row of a window
+    int32_t step;               // cells from a window to the next
     int32_t sums_row; // words from the sums of a row of windows to those of the next
 } ember_cells_hvx_t;
 

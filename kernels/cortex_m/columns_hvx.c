@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 enum { LANES = EMBER_LANES_HVX };
-enum { BYTES_MAX = 1 << 28 };          // of scratch
+enum { BYTES_MAX = 1 << 28 };                // of scratch
 enum { TILE_PACKETS = 12, MOST_MERGED = 8 }; // for choosing only
 
 // --- the plan ------------------------------------------------------------------------
@@ -60,6 +60,9 @@ static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
         .width = conv->width,
         .padding = (int8_t)-conv->x_offset,
     };
+    if (s->cells.width.kernel == 1) { // merged windows have more taps
+        s->cells.width.dilation = 1;
+    }
     flatten(&s->cells);
     s->columns = s->cells.width.out;
 }

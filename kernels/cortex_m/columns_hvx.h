@@ -21,7 +21,8 @@ typedef struct ember_columns_hvx {
 } ember_columns_hvx_t;
 
 // Takes a convolution of one group, whose weights are (filters, taps, depth) or
-// `turned`, (taps, filters); `w_offset` is added to them. UNSUPPORTED when its scales or its sizes are not for this.
+// `turned`, (taps, filters); `w_offset` is added to them. UNSUPPORTED when its scales
+// or its sizes are not for this.
 EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *columns,
                                                         ember_node_t *node,
                                                         const ember_conv_s8_t *conv,

@@ -8,6 +8,7 @@ enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE, NUMBERS };
 enum { BYTES_MAX = 1 << 28, MOST = 1 << 20 };
 enum { ONES = 0x01010101 };
+enum { ELEMENTS_FOR_WEIGHT = 16 }; // that make a second set worth it
 
 static int64_t vectors(int64_t bytes) {
     return (bytes + EMBER_HVX - 1) / EMBER_HVX * EMBER_HVX;
@@ -18,7 +19,7 @@ static int64_t vectors(int64_t bytes) {
 // Bytes from the first aligned one of scratch to its parts.
 typedef struct places {
     int64_t offsets; // of taps in `words`
-    int64_t weights; // (groups, columns of taps, period) words
+    int64_t weights; // (sharing, groups, columns of taps, period) words
     int64_t numbers; // (period / 128, FOUR, NUMBERS) vectors
     int64_t line;    // numbers of one kind, or weights of a row of taps
     int64_t words;   // (groups, row) words
@@ -32,7 +33,7 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     places_t at = {.offsets = 0};
 
     at.weights = vectors(taps * WORD);
-    at.numbers = at.weights + taps * line;
+    at.numbers = at.weights + s->sharing * taps * line;
     at.line = at.numbers + line * NUMBERS;
     at.words = at.line + FOUR * line + EMBER_HVX;
     at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
@@ -50,6 +51,16 @@ static int32_t period_of(int32_t channels) {
     return (int32_t)vectors(some);
 }
 
+// Whether two rows of outputs may have the same words, and are so long that it pays to
+// make weights for both.
+static bool is_worth_sharing(const ember_depthwise_hvx_t *s, int64_t columns) {
+    const ember_conv_s8_axis_t *h = &s->conv.height;
+    const int64_t weights = (int64_t)s->period * s->conv.width.kernel;
+
+    return h->kernel < FOUR && h->stride == 1 && h->dilation == 1 &&
+           h->out * columns * s->conv.channels > ELEMENTS_FOR_WEIGHT * weights;
+}
+
 static bool plan(ember_depthwise_hvx_t *s) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
@@ -65,8 +76,9 @@ static bool plan(ember_depthwise_hvx_t *s) {
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
     s->period = period_of(conv->channels);
+    s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
     s->columns = (int32_t)columns;
-    s->rows = w->stride == 1 ? 1 : (int32_t)rows;
+    s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
     s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
     return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
@@ -92,8 +104,7 @@ INLINE void interleave(HVX_Vector a, HVX_Vector b, HVX_Vector c, HVX_Vector d,
                        int8_t *words) {
     const HVX_VectorPair first = Q6_W_vshuff_VVR(b, a, -1);
     const HVX_VectorPair second = Q6_W_vshuff_VVR(d, c, -1);
-    const HVX_VectorPair low =
-        Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
+    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(second), Q6_V_lo_W(first), -2);
     const HVX_VectorPair high =
         Q6_W_vshuff_VVR(Q6_V_hi_W(second), Q6_V_hi_W(first), -2);
     ember_hvx_store_any(words, Q6_V_lo_W(low));
@@ -134,17 +145,17 @@ static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) 
     }
 }
 
-// Weights of column `x` of a group of rows of taps; 0 below the last row.
-static void set_weights(const ember_depthwise_hvx_t *s, int32_t group, int32_t x,
+// Weights of column `x` of four rows of taps from `first` on; 0 where there is none.
+static void set_weights(const ember_depthwise_hvx_t *s, int32_t first, int32_t x,
                         int8_t *line, HVX_Vector *to) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *rows[FOUR];
 
     for (int32_t i = 0; i < FOUR; i++) {
-        const int32_t y = group * FOUR + i;
+        const int32_t y = first + i;
         int8_t *row = line + i * s->period;
         rows[i] = row;
-        if (y < conv->height.kernel) {
+        if (y >= 0 && y < conv->height.kernel) {
             const ptrdiff_t tap = (ptrdiff_t)y * conv->width.kernel + x;
             repeat(row, conv->w + tap * conv->channels, conv->channels, s->period);
         } else {
@@ -178,8 +189,8 @@ static void finish_numbers(const ember_depthwise_hvx_t *s, const HVX_Vector *wei
         HVX_Vector *own = numbers + i * NUMBERS;
         HVX_Vector sum = Q6_V_vzero();
         for (int32_t tap = 0; tap < taps; tap++) {
-            sum = Q6_Vw_vrmpyacc_VwVbVb(
-                sum, ember_hvx_load(weights + tap * count + i), ones);
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load(weights + tap * count + i),
+                                        ones);
         }
         sum = Q6_Vw_vmpyi_VwRh(sum, (int32_t)(offset << 16 | offset));
         if (s->conv.scales.bias != NULL) {
@@ -202,9 +213,13 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
 
     for (int32_t group = 0; group < s->groups; group++) {
         for (int32_t x = 0; x < s->conv.width.kernel; x++) {
-            set_weights(s, group, x, line, to);
+            set_weights(s, group * FOUR, x, line, to);
             to += s->period / 32;
         }
+    }
+    for (int32_t x = 0; s->sharing > 1 && x < s->conv.width.kernel; x++) {
+        set_weights(s, -1, x, line, to); // a row further down
+        to += s->period / 32;
     }
     if (scales->bias != NULL) {
         set_numbers(s, scales->bias, line, numbers + BIAS);
@@ -251,8 +266,8 @@ static int32_t limited(int32_t value, int32_t most) {
     return value > most ? most : value;
 }
 
-// A row of the image to the parts of a row: of each `stride`-th column, from `first` on,
-// with padding before and behind.
+// A row of the image to the parts of a row: of each `stride`-th column, from `first`
+// on, with padding before and behind.
 static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t first,
                         int8_t *to) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
@@ -261,15 +276,16 @@ static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t
     const int32_t stride = w->stride;
     const int8_t *end = x + (ptrdiff_t)w->in * channels;
     // Columns of the part are at first - padding + i * stride in the image.
-    const int32_t before = limited((w->padding - first + stride - 1) / stride,
-                                   s->columns);
-    const int32_t past = limited((w->in + w->padding - first + stride - 1) / stride,
-                                 s->columns);
+    const int32_t before =
+        limited((w->padding - first + stride - 1) / stride, s->columns);
+    const int32_t past =
+        limited((w->in + w->padding - first + stride - 1) / stride, s->columns);
     const int32_t count = past > before ? past - before : 0;
     const int32_t at = before * stride + first - w->padding;
 
     to = fill(to, with, before * channels);
-    to = copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
+    to =
+        copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
     return fill(to, with, (s->columns - before - count) * channels);
 }
 
@@ -285,8 +301,8 @@ static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to)
     }
 }
 
-// The rows of an image; with a stride of 1, which reads them where they are, only one of
-// what stands around it.
+// The rows of an image; with a stride of 1, which reads them where they are, only one
+// of what stands around it.
 static void set_image(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
     const ptrdiff_t pitch = (ptrdiff_t)s->conv.width.in * s->conv.channels;
@@ -309,7 +325,7 @@ typedef struct row {
     const int8_t *words;
     const int32_t *offsets; // bytes, of each tap
     int32_t taps;
-    int32_t next;       // bytes from the weights of a tap to the next's
+    int32_t next; // bytes from the weights of a tap to the next's
     HVX_Vector zero_point;
     HVX_Vector low;
     HVX_Vector high;
@@ -367,8 +383,8 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
             HVX_Vector sum = Q6_Vw_vrmpyacc_VwVbVb(bias, x[n], first);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
-            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors),
-                                                 row->zero_point);
+            sums[n * FOUR + v] =
+                Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors), row->zero_point);
         }
     }
     store_blocks(row, sums, y, step, 4);
@@ -397,8 +413,8 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
             EMBER_HVX_UNROLL
             for (int n = 0; n < blocks; n++) {
                 const int8_t *at = from + n * step * WORD + v * EMBER_HVX;
-                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(
-                    sums[n * FOUR + v], ember_hvx_load_any(at), w);
+                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v],
+                                                           ember_hvx_load_any(at), w);
             }
         }
         weights += row->next;
@@ -509,7 +525,8 @@ static void set_offsets(const ember_depthwise_hvx_t *s, int32_t *offsets) {
 static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
                             const int8_t *image, int32_t y, int32_t tap) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
-    const int32_t last = tap < h->kernel ? tap : h->kernel - 1;
+    const int32_t most = h->kernel + s->sharing - 2;
+    const int32_t last = tap < most ? tap : most;
     const int32_t row = y * h->stride + last * h->dilation;
     const int32_t inside = row - h->padding;
 
@@ -522,7 +539,8 @@ static const int8_t *row_at(const ember_depthwise_hvx_t *s, const int8_t *x,
     return x + (ptrdiff_t)inside * s->conv.width.in * s->conv.channels;
 }
 
-// Words of the rows that row `y` of outputs sees, with padding before and behind.
+// Words of the rows that row `y` of outputs, or `sharing` of them, see, with padding
+// before and behind.
 static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
                       const int8_t *image, int32_t y, int8_t *words) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
@@ -573,8 +591,12 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
     for (int32_t n = 0; n < conv->batches; n++) {
         set_image(s, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
-            set_words(s, x, image, i, words);
-            run_row(s, &row, scratch + at.weights, numbers, y);
+            const int32_t own = i & (s->sharing - 1); // one or two
+            if (own == 0) {
+                set_words(s, x, image, i, words);
+            }
+            run_row(s, &row, scratch + at.weights + own * row.taps * row.next, numbers,
+                    y);
             y += pitch;
         }
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;

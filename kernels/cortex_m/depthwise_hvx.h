@@ -15,6 +15,7 @@
 typedef struct ember_depthwise_hvx {
     ember_conv_s8_t conv;
     int32_t groups;  // of four rows of taps
+    int32_t sharing; // rows of outputs that four rows of the image serve, 1 or 2
     int32_t period;  // weights of a tap: those of all channels, maybe repeated
     int32_t columns; // of a part of a row
     int32_t rows;    // of an image with its padding

@@ -29,8 +29,8 @@ INLINE HVX_Vector add_products(HVX_Vector sum, HVX_Vector a, HVX_Vector b,
     return Q6_Vw_vrmpyacc_VwVbVb(Q6_Vw_vrmpyacc_VwVbVb(sum, b, a), b, offset);
 }
 
-// Four rows of b at once: what a has is read once. Of rows from `count` on, the first is
-// read again.
+// Four rows of b at once: what a has is read once. Of rows from `count` on, the first
+// is read again.
 INLINE HVX_Vector dot_four(const row_t *row, const int8_t *b, int32_t count,
                            bool is_unsigned) {
     const HVX_Vector *a = row->a;
@@ -101,8 +101,8 @@ INLINE HVX_Vector sums_of_short(const row_t *row, const int8_t *b, int32_t count
 
     for (int32_t i = 0; i < vectors && left > 0; i++) {
         const HVX_Vector x = ember_load_left_hvx(b, left);
-        ember_hvx_store(
-            block + i, add_products(Q6_V_vzero(), a, x, row->offset, is_unsigned));
+        ember_hvx_store(block + i,
+                        add_products(Q6_V_vzero(), a, x, row->offset, is_unsigned));
         b += EMBER_HVX;
         left -= EMBER_HVX;
     }
@@ -124,8 +124,8 @@ INLINE HVX_Vector dot_eight(const row_t *row, const int8_t *b, bool is_unsigned)
         const int8_t *from = b + at;
         EMBER_HVX_UNROLL
         for (int n = 0; n < EIGHT; n++) {
-            sums[n] = add_products(sums[n], a, ember_hvx_load_any(from), offset,
-                                   is_unsigned);
+            sums[n] =
+                add_products(sums[n], a, ember_hvx_load_any(from), offset, is_unsigned);
             from += inner;
         }
     }
@@ -235,7 +235,8 @@ static void run_columns(const ember_matmul_s8_t *s, const row_t *row, HVX_Vector
             HVX_Vector sum = row->is_unsigned ? sums_of(row, b, count, block, true)
                                               : sums_of(row, b, count, block, false);
             if (s->bias != NULL) {
-                sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + at, count * 4));
+                sum =
+                    Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + at, count * 4));
             }
             sum = ember_scaled_hvx(Q6_Vw_vadd_VwVw(sum, base), by);
             words[v] = Q6_Vw_vadd_VwVw(sum, zero_point);
@@ -252,8 +253,8 @@ void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t 
                       int8_t *c, int8_t *scratch) {
     HVX_Vector *block = (HVX_Vector *)(void *)scratch;
     row_t row = row_of(s, a, (HVX_Vector *)(void *)(scratch + EMBER_ROW_HVX_BYTES));
-    const ember_factors_hvx_t by = ember_factors_hvx(
-        Q6_V_vsplat_R(s->by.multiplier), Q6_V_vsplat_R(s->by.shift));
+    const ember_factors_hvx_t by =
+        ember_factors_hvx(Q6_V_vsplat_R(s->by.multiplier), Q6_V_vsplat_R(s->by.shift));
     const HVX_Vector base = Q6_V_vsplat_R(base_of(s, a));
 
     row.c = c;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { FEW = 4 };            // packing b costs what so many rows of a do
+enum { FEW = 4 };             // packing b costs what so many rows of a do
 enum { INNER_MAX = 1 << 24 }; // elements of a row
 
 // The product as a convolution with one tap.
@@ -48,7 +48,8 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
         hvx->scratch = ember_node_scratch(node, row + EMBER_ROW_HVX_BYTES + EMBER_HVX);
         return ember_node_status(node);
     }
-    const ember_status_t status = ember_columns_hvx_prepare(columns, node, &conv, false, s->b_offset);
+    const ember_status_t status =
+        ember_columns_hvx_prepare(columns, node, &conv, false, s->b_offset);
     columns->terms.one = true;
     columns->terms.shifts = NULL; // with the multiplier in the state of a run
     columns->terms.constant =

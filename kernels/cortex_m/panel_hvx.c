@@ -228,10 +228,8 @@ static void pack_turned(const ember_filters_hvx_t *s, HVX_Vector *to, int32_t ve
             load_elements(s, w + (ptrdiff_t)at * s->element, s->length - at, lanes, x);
             const HVX_VectorPair a = Q6_W_vshuff_VVR(x[1], x[0], -1);
             const HVX_VectorPair b = Q6_W_vshuff_VVR(x[3], x[2], -1);
-            const HVX_VectorPair low =
-                Q6_W_vshuff_VVR(Q6_V_lo_W(b), Q6_V_lo_W(a), -2);
-            const HVX_VectorPair high =
-                Q6_W_vshuff_VVR(Q6_V_hi_W(b), Q6_V_hi_W(a), -2);
+            const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(b), Q6_V_lo_W(a), -2);
+            const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(b), Q6_V_hi_W(a), -2);
             const HVX_Vector words[] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high),
                                         Q6_V_hi_W(high)};
             for (int32_t v = 0; v < vectors; v++) {

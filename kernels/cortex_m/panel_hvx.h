@@ -8,9 +8,9 @@
 #include "kernels/cortex_m/conv_s8.h"
 #include "kernels/cortex_m/windows_hvx.h"
 
-// Where the weights of filters stand. Windows of `merged` outputs side by side have that
-// many times the filters, each moved by `shift` elements along every segment. What a
-// filter has no weight for is 0.
+// Where the weights of filters stand. Windows of `merged` outputs side by side have
+// that many times the filters, each moved by `shift` elements along every segment. What
+// a filter has no weight for is 0.
 typedef struct ember_filters_hvx {
     const int8_t *w;
     int32_t filters;  // before merging

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_depthwise_conv2d_one_hvx: one channel, which all filters see, with Hexagon's
-// vectors.
+// quantized_depthwise_conv2d_one_hvx: one channel, which all filters see, with
+// Hexagon's vectors.
 #include "kernels/cortex_m/columns_hvx.h"
 #include "kernels/cortex_m/conv_s8_run.h"
 

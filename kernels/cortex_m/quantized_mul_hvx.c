@@ -10,8 +10,8 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
     const HVX_Vector a_zero = Q6_Vh_vsplat_R(s->a_zero);
     const HVX_Vector b_zero = Q6_Vh_vsplat_R(s->b_zero);
     const HVX_Vector y_zero = Q6_V_vsplat_R(s->y_zero);
-    const ember_factors_hvx_t by = ember_factors_hvx(Q6_V_vsplat_R(s->y.multiplier),
-                                                     Q6_V_vsplat_R(s->y.shift));
+    const ember_factors_hvx_t by =
+        ember_factors_hvx(Q6_V_vsplat_R(s->y.multiplier), Q6_V_vsplat_R(s->y.shift));
 
     for (int32_t left = (int32_t)count; left > 0; left -= EMBER_HVX) {
         HVX_Vector first[4], second[4];
@@ -23,8 +23,8 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
             const HVX_Vector product = Q6_Vw_vmpyio_VwVh(first[i], factor);
             first[i] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(product, &by), y_zero);
         }
-        ember_store_left_hvx(
-            y, ember_bytes_hvx(first[0], first[1], first[2], first[3]), left);
+        ember_store_left_hvx(y, ember_bytes_hvx(first[0], first[1], first[2], first[3]),
+                             left);
         a += EMBER_HVX;
         b += EMBER_HVX;
         y += EMBER_HVX;

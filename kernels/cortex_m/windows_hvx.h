@@ -24,11 +24,11 @@ typedef struct ember_windows_hvx {
     const int8_t *x; // the first window; its address is such a multiple
     int32_t rows;
     int32_t columns;
-    int32_t row;      // from a row of windows to the next
-    int32_t step;     // from a window to the next
-    int32_t segments; // of a window
-    int32_t segment;  // elements of each
-    int32_t pitch;    // from a segment to the next
+    int32_t row;           // from a row of windows to the next
+    int32_t step;          // from a window to the next
+    int32_t segments;      // of a window
+    int32_t segment;       // elements of each
+    int32_t pitch;         // from a segment to the next
     const int32_t *firsts; // what the sums of a window start from
     int32_t firsts_row;    // elements
     int32_t firsts_step;

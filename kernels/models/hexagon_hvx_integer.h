@@ -38,9 +38,8 @@ EMBER_HVX_EACH(Q6_Vw_vmpyie_VwVuh, uw, 32, u.uw[i] * (uint32_t)v.uh[2 * i])
 EMBER_HVX_EACH(Q6_Vw_vmpyio_VwVh, uw, 32, u.uw[i] * (uint32_t)v.h[2 * i + 1])
 EMBER_HVX_EACH(Q6_Vw_vmpye_VwVuh, w, 32, ((int64_t)u.w[i] * v.uh[2 * i]) >> 16)
 
-static inline HVX_Vector Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x,
-                                                                HVX_Vector u,
-                                                                HVX_Vector v) {
+static inline HVX_Vector
+Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x, HVX_Vector u, HVX_Vector v) {
     for (int i = 0; i < 32; i++) {
         const int64_t sum = (int64_t)u.w[i] * v.h[2 * i + 1] + x.w[i];
         x.w[i] = (int32_t)ember_hvx_cut(((sum >> 14) + 1) >> 1, 32);

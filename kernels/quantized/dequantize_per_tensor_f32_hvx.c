@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dequantize_per_tensor with Hexagon's vectors of integers: int8 to float32, 128 numbers
-// at a time. Contract: dequantize_per_tensor_f32.h.
+// dequantize_per_tensor with Hexagon's vectors of integers: int8 to float32, 128
+// numbers at a time. Contract: dequantize_per_tensor_f32.h.
 //
 // A number less the zero point has 9 bits, and its product with the significand of the
 // scale 32: it is rounded to 24 of these, halves to even.
@@ -24,8 +24,7 @@ static scale_t scale_of(const ember_affine_f32_t *s) {
     const uint32_t significand = (bits & (leading - 1)) | leading;
     const int32_t exponent = (int32_t)(bits >> SIGNIFICAND_BITS);
     return (scale_t){Q6_Vh_vsplat_R((int32_t)s->zero_point),
-                     Q6_V_vsplat_R((int32_t)significand),
-                     Q6_V_vsplat_R(exponent + 7)};
+                     Q6_V_vsplat_R((int32_t)significand), Q6_V_vsplat_R(exponent + 7)};
 }
 
 // Rounding may carry into the exponent, which is right.
@@ -39,8 +38,8 @@ INLINE HVX_Vector dequantized(const scale_t *by, HVX_Vector x) {
     const HVX_Vector kept = Q6_Vuw_vlsr_VuwR(all, 8);
     const HVX_Vector odd = Q6_V_vand_VV(kept, Q6_V_vsplat_R(1));
     const HVX_Vector rest = Q6_V_vand_VV(all, Q6_V_vsplat_R(255));
-    const HVX_Vector up = Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(rest, odd),
-                                          Q6_V_vsplat_R(127));
+    const HVX_Vector up =
+        Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(rest, odd), Q6_V_vsplat_R(127));
     const HVX_Vector rounded = Q6_Vw_vadd_VwVw(kept, Q6_Vuw_vlsr_VuwR(up, 8));
     const HVX_Vector exponent = Q6_Vw_vsub_VwVw(by->exponent, zeros);
     const HVX_Vector bits =
@@ -75,8 +74,8 @@ static int32_t run(void *state) {
         for (int i = 0; i < 4; i++) {
             const int32_t bytes = (left - i * 32) * 4;
             if (bytes > 0) {
-                ember_store_left_hvx((int8_t *)(y + i * 32),
-                                     dequantized(&by, words[i]), bytes);
+                ember_store_left_hvx((int8_t *)(y + i * 32), dequantized(&by, words[i]),
+                                     bytes);
             }
         }
         x += EMBER_HVX;

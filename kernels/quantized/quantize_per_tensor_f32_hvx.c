@@ -67,11 +67,10 @@ INLINE HVX_Vector quantized(const factor_t *by, HVX_Vector x) {
     const HVX_Vector twice = Q6_Vw_vasl_VwR(x, 1);
     const HVX_Vector exponent = Q6_Vuw_vlsr_VuwR(twice, SIGNIFICAND_BITS + 1);
     const HVX_Vector shift = Q6_Vw_vsub_VwVw(by->right, exponent);
-    const HVX_Vector right =
-        Q6_Vw_vmax_VwVw(Q6_Vw_vmin_VwVw(shift, Q6_V_vsplat_R(RIGHT_MAX)),
-                        Q6_V_vsplat_R(RIGHT_MIN));
-    const HVX_Vector half = Q6_Vw_vsub_VwVw(
-        Q6_Vw_vasl_VwVw(one, Q6_Vw_vsub_VwVw(right, one)), one);
+    const HVX_Vector right = Q6_Vw_vmax_VwVw(
+        Q6_Vw_vmin_VwVw(shift, Q6_V_vsplat_R(RIGHT_MAX)), Q6_V_vsplat_R(RIGHT_MIN));
+    const HVX_Vector half =
+        Q6_Vw_vsub_VwVw(Q6_Vw_vasl_VwVw(one, Q6_Vw_vsub_VwVw(right, one)), one);
     const HVX_Vector size = rounded(cut(product_of(x, by->significand)), right, half);
     const HVX_Vector sign = Q6_Vw_vasr_VwR(x, 31);
     const HVX_Vector number = Q6_Vw_vsub_VwVw(Q6_V_vxor_VV(size, sign), sign);
@@ -96,12 +95,12 @@ static int32_t run(void *state) {
             const int32_t bytes = (left - i * 32) * 4;
             words[i] = Q6_V_vzero();
             if (bytes > 0) {
-                words[i] = quantized(&by, ember_load_left_hvx(
-                                              (const int8_t *)(x + i * 32), bytes));
+                words[i] = quantized(
+                    &by, ember_load_left_hvx((const int8_t *)(x + i * 32), bytes));
             }
         }
-        ember_store_left_hvx(
-            y, ember_bytes_hvx(words[0], words[1], words[2], words[3]), left);
+        ember_store_left_hvx(y, ember_bytes_hvx(words[0], words[1], words[2], words[3]),
+                             left);
         x += EMBER_HVX;
         y += EMBER_HVX;
     }

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from benchmarks import core, cycles, int8, sizes
+from benchmarks import core, cycles, hvx, hvx_layers, int8, sizes
 
 from ember import boards, paths
 from ember.toolchain import linkmap
@@ -151,3 +151,27 @@ def test_more_cycles_with_as_many_instructions_are_worse():
     assert f"{name} takes" in sentence
     new = dataclasses.replace(slow, name="new")
     assert "the baseline lacks them" in cycles.worse([new], before)[0]
+
+
+# ---- Hexagon -------------------------------------------------------------------------
+
+
+@pytest.mark.long  # builds 21 programs, most of them for two boards
+def test_hexagon_is_no_worse_than_its_baseline():
+    done = bench("hvx", "--check", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    each = {
+        one["name"]: one["macs"] / one["packets"] for one in json.loads(done.stdout)
+    }
+    assert len(each) == len(hvx_layers.LAYERS) + len(int8.SMALL)
+    assert each["linear 128x1024x1024"] >= 205
+    assert each["conv 3x3 64->64 on 8x8"] >= 131
+    assert each["depthwise 3x3 128->128 on 24x24"] >= 28
+
+
+def test_more_packets_are_worse():
+    before = hvx.baseline()
+    assert hvx.worse(before, before) == []
+    first = dataclasses.replace(before[0], packets=round(before[0].packets * 1.03))
+    (sentence,) = hvx.worse([first, *before[1:]], before)
+    assert sentence.startswith(f"{before[0].name} on Hexagon takes ")

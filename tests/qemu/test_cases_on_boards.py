@@ -105,7 +105,10 @@ def test_every_operator(board: str) -> None:
     check_work(results)
 
 
-@pytest.mark.parametrize("board", ["host", "host-dsp", "host-mve", "mps3-an547", *SOME])
+@pytest.mark.parametrize(
+    "board",
+    ["host", "host-dsp", "host-hvx", "host-mve", "mps3-an547", "hexagon-v68", *SOME],
+)
 def test_int8_layers(board: str) -> None:
     """The committed part of the cortex_m dialect's calls with random shapes."""
     check(run([DIALECT], board))

@@ -94,7 +94,8 @@ def check_code(options: Options) -> None:
 
 def library_board(board: Board) -> Board:
     """The board as a project with its own linker script sees it: one memory for
-    constants, one for data, and the instruction sets that all its files may use, also without FPU."""
+    constants, one for data, and the instruction sets that all its files may use, also
+    without FPU."""
     if board.pointer_bytes != 4 or (not board.has_script and board.port != "library"):
         raise SdkError(
             f"sources are for 32-bit cores, which {board.name} does not have",

@@ -175,7 +175,7 @@ def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
 
 def hexagon_runtime() -> Path:
     """clang's run-time routines for Hexagon, taken once out of the ziglang package."""
-    archive = paths.cache() / "hexagon-runtime" / f"librt-{_zig_version()}.a"
+    archive = paths.cache() / "hexagon-runtime" / f"librt-v66-{_zig_version()}.a"
     if archive.is_file():
         return archive
     paths.writable_folder(archive.parent)
@@ -183,7 +183,7 @@ def hexagon_runtime() -> Path:
         place = Path(folder)
         (place / "empty.zig").write_text("export fn ember_zig_unused() void {}\n")
         words = [sys.executable, "-m", "ziglang", "build-lib", "empty.zig"]
-        words += ["-target", "hexagon-freestanding-none", "-mcpu", "hexagonv68"]
+        words += ["-target", "hexagon-freestanding-none", "-mcpu", "hexagonv66"]
         words += ["-O", "ReleaseFast", "-fcompiler-rt", "--name", "rt"]
         caches = {
             "ZIG_GLOBAL_CACHE_DIR": str(place / "global"),

@@ -53,6 +53,7 @@ def test_nobody_ran_a_real_board(name):
 
 def test_the_boards_that_the_project_promises():
     assert set(boards.names()) == {
+        "hexagon-v66",
         "hexagon-v68",
         "host",
         "host-asan",

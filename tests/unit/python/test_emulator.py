@@ -211,7 +211,7 @@ def test_a_fault_ends_in_one_sentence(probe, target, job):
         bare = f"HardFault (this core does not report its cause) in {job}"
     said = (
         sanitized
-        if target[0] in ("host-asan", "host-dsp", "host-mve", "host-neon")
+        if target[0] in ("host-asan", "host-dsp", "host-hvx", "host-mve", "host-neon")
         else bare
     )
     assert result.fault is not None

@@ -179,7 +179,7 @@ def test_cores_with_other_flags_do_not_share() -> None:
 
 def test_boards_with_models_of_instructions_share() -> None:
     """They compile all variants; which of them run is chosen by the board."""
-    names = ("host-asan", "host-dsp", "host-mve", "host-neon")
+    names = ("host-asan", "host-dsp", "host-hvx", "host-mve", "host-neon")
     made = {build_tree.Config(boards.load(name), "host", True).folder for name in names}
     assert len(made) == 1
 
