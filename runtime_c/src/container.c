@@ -62,7 +62,7 @@ bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes
         return false;
     }
     const uint16_t *at =
-        flat_layout(flat, table, SEGMENT_FIELDS, flat->layouts[LAYOUT_SEGMENT]);
+        ember_flat_layout(flat, table, SEGMENT_FIELDS, flat->layouts[LAYOUT_SEGMENT]);
     return cut(all, flat_size(table, at[SEGMENT_OFFSET]),
                flat_size(table, at[SEGMENT_SIZE]), segment);
 }
@@ -89,7 +89,7 @@ static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segme
         if (entry == NULL) {
             return false;
         }
-        const uint16_t *at = flat_layout(flat, entry, NAMED_FIELDS, layouts);
+        const uint16_t *at = ember_flat_layout(flat, entry, NAMED_FIELDS, layouts);
         const ember_vector_t key =
             ember_flat_vector(flat, entry, at[NAMED_KEY], FLAT_VEC1);
         if (flat_u32(entry, at[NAMED_SEGMENT]) >= segments) {

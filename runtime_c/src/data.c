@@ -36,8 +36,8 @@ static bool layout_fits(ember_flat_t *flat, const uint8_t *entry,
             vector_count(layout[LAYOUT_SIZES].at) == tensor->rank &&
             memcmp(vector_items(layout[LAYOUT_SIZES].at), tensor->sizes,
                    4 * (size_t)tensor->rank) == 0 &&
-            ember_flat_equals(layout[LAYOUT_DIM_ORDER].at, tensor->dim_order,
-                              tensor->rank));
+            ember_flat_compare(layout[LAYOUT_DIM_ORDER].at, tensor->dim_order,
+                               tensor->rank) == 0);
 }
 
 static ember_status_t find_data(const ember_program_t *program, const char *key,

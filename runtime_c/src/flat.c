@@ -105,11 +105,27 @@ const uint16_t *ember_flat_absent(ember_flat_t *flat, const uint8_t *table) {
     return absent;
 }
 
-const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
-                                             uint32_t kinds, ember_layout_t *layouts) {
+// Reads a layout that is neither the last nor the one before.
+static __attribute__((noinline)) const ember_layout_t *
+next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds, ember_layout_t *layouts) {
     layouts[1] = layouts[0];
     read_layout(flat, at, kinds, layouts);
     return layouts;
+}
+
+EMBER_INLINE const uint16_t *layout_of(ember_flat_t *flat, const uint8_t *table,
+                                       uint32_t kinds, ember_layout_t *layouts) {
+    const uint32_t at = flat_vtable(flat, table);
+    const ember_layout_t *layout = layouts;
+    if (at != layout->vtable && at != (++layout)->vtable) {
+        layout = next_layout(flat, at, kinds, layouts);
+    }
+    return flat_offsets(flat, table, layout);
+}
+
+const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
+                                  uint32_t kinds, ember_layout_t *layouts) {
+    return layout_of(flat, table, kinds, layouts);
 }
 
 void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
@@ -154,24 +170,37 @@ const uint8_t *ember_flat_root(ember_flat_t *flat) {
     return follow(flat, flat->begin);
 }
 
+EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
+                                 uint32_t index) {
+    return index < vector_count(tables)
+               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
+               : ember_flat_malformed(flat);
+}
+
 const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                uint32_t index) {
-    return flat_item(flat, tables, index);
+    return item(flat, tables, index);
 }
 
 const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                 uint32_t index, uint32_t *tag) {
-    return flat_union(flat, tables, index, tag);
+    const uint8_t *table = item(flat, tables, index);
+    if (table != NULL) {
+        const uint16_t *at =
+            layout_of(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+        const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
+        *tag = flat_u8(table, at[UNION_TAG]);
+        if (body != NULL && *tag - 1 < UNION_MOST) {
+            return body;
+        }
+    }
+    *tag = 1;
+    return ember_flat_malformed(flat);
 }
 
 size_t ember_flat_size(const uint8_t *at) {
     const uint64_t value = load_u64(at);
     return value <= SIZE_MAX ? (size_t)value : SIZE_MAX;
-}
-
-bool ember_flat_equals(ember_vector_t string, const void *text, uint32_t length) {
-    return vector_count(string) == length &&
-           (length == 0 || memcmp(vector_items(string), text, length) == 0);
 }
 
 int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length) {
@@ -192,7 +221,7 @@ const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool s
         if (table == NULL) {
             return NULL;
         }
-        const uint16_t *at = flat_layout(flat, table, FLAT(0, FLAT_VEC1), layouts);
+        const uint16_t *at = layout_of(flat, table, FLAT(0, FLAT_VEC1), layouts);
         const ember_vector_t name = ember_flat_vector(flat, table, at[0], FLAT_VEC1);
         const int order = ember_flat_compare(name, key, key_length);
         if (order == 0) {

@@ -138,11 +138,6 @@ EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
     return offset != 0 ? flat_follow(flat, table + offset) : NULL;
 }
 
-// Reads the layout of the vtable at `at`, for it is not among `layouts`.
-EMBER_LOCAL __attribute__((noinline)) const ember_layout_t *
-ember_flat_next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds,
-                       ember_layout_t *layouts);
-
 // The offsets of a table that is malformed, which is noted, or NULL: all are absent.
 EMBER_LOCAL __attribute__((noinline)) const uint16_t *
 ember_flat_absent(ember_flat_t *flat, const uint8_t *table);
@@ -161,15 +156,9 @@ EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *tab
 
 // Offsets of the fields of a table, not NULL, that `kinds` names, in order; 0 for those
 // that are absent. All calls with the same `layouts` name the same kinds.
-EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *table,
-                                         uint32_t kinds, ember_layout_t *layouts) {
-    const uint32_t at = flat_vtable(flat, table);
-    const ember_layout_t *layout = layouts;
-    if (at != layout->vtable && at != (++layout)->vtable) {
-        layout = ember_flat_next_layout(flat, at, kinds, layouts);
-    }
-    return flat_offsets(flat, table, layout);
-}
+EMBER_LOCAL __attribute__((noinline)) const uint16_t *
+ember_flat_layout(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
+                  ember_layout_t *layouts);
 
 EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                              uint32_t offset, uint32_t kind);
@@ -178,13 +167,6 @@ EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *
 EMBER_LOCAL const uint8_t *ember_flat_root(ember_flat_t *flat);
 
 // Item `index` of a vector of tables; a failure when there is none.
-EMBER_INLINE const uint8_t *flat_item(ember_flat_t *flat, ember_vector_t tables,
-                                      uint32_t index) {
-    return index < vector_count(tables)
-               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
-               : ember_flat_malformed(flat);
-}
-
 EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                            uint32_t index);
 
@@ -192,28 +174,8 @@ EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t ta
 // UNION_MOST. NULL and 1 when it is malformed.
 #define UNION_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_TABLE))
 enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
-EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables,
-                                       uint32_t index, uint32_t *tag) {
-    const uint8_t *table = flat_item(flat, tables, index);
-    if (table != NULL) {
-        const uint16_t *at =
-            flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-        const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
-        *tag = flat_u8(table, at[UNION_TAG]);
-        if (body != NULL && *tag - 1 < UNION_MOST) {
-            return body;
-        }
-    }
-    *tag = 1;
-    return ember_flat_malformed(flat);
-}
-
 EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                             uint32_t index, uint32_t *tag);
-
-// Is `string` the `length` bytes at `text`?
-EMBER_LOCAL bool ember_flat_equals(ember_vector_t string, const void *text,
-                                   uint32_t length);
 
 // Compares `string` with the `length` bytes at `text`; what is shorter comes first.
 EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,

@@ -39,26 +39,20 @@ void ember_plan_read(ember_flat_t *flat, const ember_program_t *program,
     meta->planned_count = sizes > 0 ? sizes - 1 : 0;
 }
 
-EMBER_INLINE bool sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
-    uint32_t product = 1;
-    uint32_t least = 1;
-    for (const int32_t *end = sizes + rank; sizes < end; sizes++) {
-        const uint32_t size = (uint32_t)*sizes;
-        least = size < least ? size : least;
-        if (size != 0) {
-            const uint64_t wide = (uint64_t)product * size;
-            if (wide > INT32_MAX) { // a negative size is at least 2^31, too
-                return false;
-            }
-            product = (uint32_t)wide;
-        }
-    }
-    *numel = product * least; // 0 if a size is
-    return true;
-}
-
 bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
-    return sizes_numel(sizes, rank, numel);
+    uint32_t product = 1;
+    bool empty = false;
+    for (uint32_t i = 0; i < rank; i++) {
+        const uint32_t size = (uint32_t)sizes[i];
+        empty |= size == 0;
+        const uint64_t wide = (uint64_t)product * (size != 0 ? size : 1);
+        if (wide > INT32_MAX) { // a negative size is at least 2^31, too
+            return false;
+        }
+        product = (uint32_t)wide;
+    }
+    *numel = empty ? 0 : product;
+    return true;
 }
 
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
@@ -74,7 +68,7 @@ static void read_extra(ember_flat_t *flat, const uint8_t *table,
 bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
     const uint16_t *at =
-        flat_layout(flat, table, TENSOR_FIELDS, flat->layouts[LAYOUT_TENSOR]);
+        ember_flat_layout(flat, table, TENSOR_FIELDS, flat->layouts[LAYOUT_TENSOR]);
     const ember_vector_t sizes =
         ember_flat_vector(flat, table, at[TENSOR_SIZES], FLAT_VEC4);
     const ember_vector_t order =
@@ -99,7 +93,7 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
         flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank or dim_order");
     } else if (tensor->element_size == 0) {
         flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown dtype");
-    } else if (!sizes_numel(tensor->sizes, rank, &tensor->numel) ||
+    } else if (!ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
                (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
         flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad sizes");
     } else if (dynamism > SHAPE_DYNAMIC_BOUND ||
@@ -132,7 +126,7 @@ void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *v
     }
     // A string is laid out as a list is; items of any size as those of 4 bytes.
     const uint16_t *at =
-        flat_layout(flat, body, FLAT(0, FLAT_VEC4), flat->layouts[LAYOUT_LIST]);
+        ember_flat_layout(flat, body, FLAT(0, FLAT_VEC4), flat->layouts[LAYOUT_LIST]);
     const ember_vector_t list =
         ember_flat_vector(flat, body, at[0], item_kinds[value->kind]);
     value->as_list.items = vector_items(list);

@@ -38,7 +38,7 @@ EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
 // The bits of an integer or a double.
 EMBER_INLINE int64_t ember_plan_number(ember_flat_t *flat, const uint8_t *body) {
     const uint16_t *at =
-        flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
+        ember_flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
     return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
 }
 

@@ -39,6 +39,15 @@ static void check_plans(ember_flat_t *flat, const ember_program_t *program) {
     }
 }
 
+// Apart, for two readers at once would take much of a small stack.
+static __attribute__((noinline)) ember_status_t
+check_methods(const ember_program_t *program, ember_error_t *err) {
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &program->flat, err);
+    check_plans(&flat, program);
+    return flat.status;
+}
+
 ember_status_t ember_program_open(ember_program_t *program, const void *data,
                                   size_t size, ember_error_t *err) {
     ember_program_t opened = {.maps = NULL};
@@ -46,10 +55,7 @@ ember_status_t ember_program_open(ember_program_t *program, const void *data,
     ember_status_t status = ember_container_open(
         &pte, &file, &opened.flat, &opened.segments, opened.root, &opened.sorted, err);
     if (status == EMBER_OK) {
-        ember_flat_t flat;
-        ember_flat_begin(&flat, &opened.flat, err);
-        check_plans(&flat, &opened);
-        status = flat.status;
+        status = check_methods(&opened, err);
     }
     if (status == EMBER_OK) {
         *program = opened;

@@ -4,8 +4,9 @@
 
 static void place_planned(ember_method_t *method, const uint8_t *table,
                           ember_tensor_t *tensor) {
-    const uint16_t *offsets = flat_layout(&method->flat, table, ALLOCATION_FIELDS,
-                                          method->flat.layouts[LAYOUT_ALLOCATION]);
+    const uint16_t *offsets =
+        ember_flat_layout(&method->flat, table, ALLOCATION_FIELDS,
+                          method->flat.layouts[LAYOUT_ALLOCATION]);
     const uint32_t at = flat_u32(table, offsets[ALLOCATION_LOW]);
     const size_t bytes = ember_tensor_bytes(tensor);
     tensor->data = ember_span_at(method->planned, method->planned_count,
@@ -112,7 +113,7 @@ void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *v
     }
     ember_flat_t *flat = &method->flat;
     const uint8_t *body =
-        flat_union(flat, method->meta.plan[PLAN_VALUES].at, source, &kind);
+        ember_flat_union(flat, method->meta.plan[PLAN_VALUES].at, source, &kind);
     value->kind = (ember_kind_t)kind;
     if (kind == EMBER_INT || kind == EMBER_DOUBLE) { // as most are
         value->as_int = ember_plan_number(flat, body);

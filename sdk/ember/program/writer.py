@@ -84,10 +84,9 @@ def write(
         blobs.share(blob)
     record["execution_plan"] = [_method(method, blobs) for method in program.methods]
     record["backend_delegate_data"] = [{"data": payload} for payload in blobs.inline]
-    named = {entry.key: blobs.share(entry.data) for entry in program.named_data}
-    record["named_data"] = [  # by key, so that the runtime need not look at each
-        {"key": key, "segment_index": named[key]}
-        for key in sorted(named, key=lambda key: key.encode())
+    record["named_data"] = [
+        {"key": entry.key, "segment_index": blobs.share(entry.data)}
+        for entry in program.named_data
     ]
     stored = place(blobs.segments, max(of_segments, of_constants))
     record["segments"] = [

@@ -48,6 +48,7 @@ def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:
     kept += [
         NamedData(name, weights.data) for name, weights in sorted(uses.packed.items())
     ]
+    kept.sort(key=lambda data: data.key.encode())  # the runtime searches it by halves
     packed = replace(model.program, named_data=tuple(kept))
     return Prepacked(
         packed,
