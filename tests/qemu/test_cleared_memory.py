@@ -24,7 +24,6 @@ pytestmark = pytest.mark.qemu
     [
         ("bundle_stream", "same, with state\n"),
         ("special_counter_named", "same, with state\n"),
-        ("special_kv_cache", "same, with state\n"),
         ("model_lenet_small", "same, without state\n"),
     ],
 )
