@@ -36,6 +36,7 @@ class _Rate:
 _RATES: Mapping[tuple[str, bool], _Rate] = {
     ("", False): _Rate(mac=5.0, result=35, element=10, call=200),
     ("", True): _Rate(mac=2.0, result=27, element=10, call=100),
+    ("fpu", True): _Rate(mac=2.3, result=27, element=4, call=60),
     ("dsp", False): _Rate(mac=1.2, result=33, element=10, call=100),
     ("mve", False): _Rate(mac=0.15, result=14, element=2.0, call=60),
     ("mve", True): _Rate(mac=0.6, result=8, element=1.5, call=60),
@@ -68,7 +69,7 @@ def of(
 
 def _rate(kernel: str, floats: bool, core: Core | None) -> _Rate:
     name = isa.of(kernel) or ""
-    if name not in ("", "dsp"):
+    if name not in ("", "dsp", "fpu"):
         name = "mve"
     if core is not None and name == "" and floats and "float-abi=soft" in core.flags:
         return _SOFT

@@ -41,7 +41,7 @@ def made(data: Path, name: str, inputs: tuple[cases.Value, ...]) -> cases.Case:
 def result(index: int, status: int = 0, message: str = "") -> bytes:
     text = message.encode() + bytes(-len(message) % 4)
     body = struct.pack(
-        "<IiIIII5Q", index, status, 6, 0, 7, len(message), 2**64 - 1, 1, 2, 3, 4
+        "<IiIIII6Q", index, status, 6, 0, 7, len(message), 2**64 - 1, 1, 2, 3, 4, 5
     )
     return struct.pack("<II", 6, len(body) + len(text)) + body + text
 
@@ -161,7 +161,7 @@ def test_outputs_that_contradict_themselves(content: bytes, sentence: str) -> No
 
 
 def test_a_short_record() -> None:
-    with pytest.raises(SdkError, match="kind 6 with 8 bytes, not 64"):
+    with pytest.raises(SdkError, match="kind 6 with 8 bytes, not 72"):
         batch.answer(HELLO + struct.pack("<4I", 6, 8, 0, 0))
 
 
