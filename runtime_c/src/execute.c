@@ -2,14 +2,6 @@
 // Executing a method: a walk over its steps.
 #include "method_state.h"
 
-// What is prepared for good is charged as a whole, before it runs; jumps charge or give
-// back the difference (flow.c), volatile nodes are charged one by one (volatile.c).
-bool ember_method_begin(ember_method_t *method) {
-    method->error.status = EMBER_OK;
-    method->left = method->budget - method->work;
-    return method->budget >= method->work;
-}
-
 ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,
                                  int32_t status, ember_error_t *err) {
     (void)ember_error_close(&method->error, (ember_status_t)status, instruction);

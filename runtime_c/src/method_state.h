@@ -179,8 +179,14 @@ EMBER_LOCAL ember_status_t ember_method_load_fixed(ember_node_t *node,
 EMBER_LOCAL const ember_operator_t *
 ember_operators_find(const ember_operators_t *operators, const ember_field_t *names);
 
-// Parts of execute that its traced twin shares.
-EMBER_LOCAL bool ember_method_begin(ember_method_t *method); // false: over budget
+// Parts of execute that its traced twin shares. What is prepared for good is charged as
+// a whole, before it runs (false: over the budget); jumps charge or give back the
+// difference (flow.c), volatile nodes are charged one by one (volatile.c).
+EMBER_INLINE bool ember_method_begin(ember_method_t *method) {
+    method->error.status = EMBER_OK;
+    method->left = method->budget - method->work;
+    return method->budget >= method->work;
+}
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
                                              uint32_t instruction, int32_t status,
                                              ember_error_t *err);

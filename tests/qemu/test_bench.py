@@ -18,9 +18,9 @@ pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"
 # Hard bounds; the baseline holds what was reached.
 BOUNDS = {
-    "core": 9000,
+    "core": 9900,
     "dispatch": 14,
-    "load_per_call": 1200,
+    "load_per_call": 1240,
     "method_arena_resnet8": 4096,
 }
 # Bytes with kernels at -Os, on either core.
@@ -28,9 +28,9 @@ SIZE_BOUNDS = {
     "library": 220_000,
     "add": 3_000,
     "addmm": 2_500,
-    "mlp": 12_900,
-    "ds_cnn": 20_700,
-    "balanced": 13_900,
+    "mlp": 13_500,
+    "ds_cnn": 21_600,
+    "balanced": 16_300,
 }
 
 

@@ -33,8 +33,8 @@ def record(kind, body):
     out.write(struct.pack("<II", kind, len(body)) + body)
 
 def result(index, status=0, stage=6, needed=2**64 - 1, message=b""):
-    head = struct.pack("<IiIIII5Q", index, status, stage, 0, 0, len(message), needed,
-                       0, 0, 0, 0)
+    head = struct.pack("<IiIIII6Q", index, status, stage, 0, 0, len(message), needed,
+                       0, 0, 0, 0, 7)
     record(6, head + message + bytes(-len(message) % 4))
 
 at, index = 0, 0
@@ -42,7 +42,7 @@ while True:
     kind, length = struct.unpack_from("<II", data, at)
     at += 8 + length
     if kind == 1:
-        record(1, struct.pack("<IIQ", 2, 8, 1000))
+        record(1, struct.pack("<IIQ", 3, 8, 1000))
     if kind == 4:
         record(4, struct.pack("<QQ", 0, 0))
         break
@@ -203,6 +203,7 @@ def test_json_has_the_promised_keys(bench: Bench) -> None:
         "1 of 6 elements differ",
         "max_abs_diff": 0.5,
         "instructions": None,
+        "work": 7,
     }
 
 
