@@ -267,5 +267,7 @@ def _read_by_kernels(method: Method) -> frozenset[int]:
 
 
 def _growth(method: Method) -> int:
-    """Bytes that a method arena grows by when the method has initial states."""
-    return 4 * -(-len(method.values) // 32) + ALIGN
+    """Bytes that a method arena grows by when the method has initial states: a bit for
+    each value, the work before each instruction."""
+    bits, work = 4 * -(-len(method.values) // 32), 8 * len(method.instructions)
+    return bits + work + ALIGN
