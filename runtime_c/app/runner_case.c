@@ -113,9 +113,9 @@ static ember_status_t lend(test_case_t *test, ember_method_t *method) {
 // --- budget --------------------------------------------------------------------------
 
 // Steps of one execution; for UNKNOWN enough for any program that ends, as far as tests
-// have them: loops of a million rounds.
+// have them: loops of 100,000 rounds.
 static uint64_t budget_of(const test_case_t *test, const ember_method_t *method) {
-    enum { ROUNDS = 1000000 };
+    enum { ROUNDS = 100000 };
     const uint64_t most = EMBER_BATCH_UNKNOWN / ROUNDS;
     const uint64_t work = method->work + method->volatile_work;
     if (test->head.budget != EMBER_BATCH_UNKNOWN) {

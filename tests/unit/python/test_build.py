@@ -262,8 +262,8 @@ def test_kernels_for_size_or_speed(data: Path) -> None:
         built = build.build(data / "conv.pte", "mps2-an386", options=options)
         sizes[optimize] = built.sizes["size"]["code"]
     assert sizes["size"] < sizes["speed"]
-    again = build.build(data / "conv.pte", "mps2-an386")  # the default
-    assert again.sizes["size"]["code"] == sizes["size"]
+    between = build.build(data / "conv.pte", "mps2-an386")  # the default
+    assert sizes["size"] < between.sizes["size"]["code"] < sizes["speed"]
 
 
 def test_several_models(data: Path, tmp_path: Path) -> None:

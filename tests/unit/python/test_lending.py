@@ -69,7 +69,8 @@ def test_scratch_takes_the_payloads() -> None:
     assert facts["scratch"] > size
     assert facts["payloads"]["reused"] == -(-size // 16) * 16
     saved = used(kept) - used(facts)
-    assert facts["payloads"]["reused"] <= saved < facts["payloads"]["reused"] + 128
+    # What lies in another order has other gaps.
+    assert abs(saved - facts["payloads"]["reused"]) < 128
     assert "reload" in kept["payloads"]["reason"]
     assert (kept["payloads"]["spare"], kept["payloads"]["reused"]) == (size, 0)
 
