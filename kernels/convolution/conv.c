@@ -6,10 +6,16 @@
 
 #include "kernels/engine/view.h"
 
-enum { X, W, BIAS, LISTS, OUT = LISTS + 6 };
+enum { X, W, BIAS, LISTS };
 
 // From the first of the lists on.
 enum { STRIDE, PADDING, DILATION, TRANSPOSED, OUT_PADDING, GROUPS };
+// Calls of the cadence dialect, which are never transposed, have fewer.
+enum { FEW_GROUPS = DILATION + 1 };
+
+static bool has_few(ember_node_t *node, uint32_t lists) {
+    return ember_node_kind(node, lists + FEW_GROUPS) == EMBER_INT;
+}
 
 // Larger parameters than any tensor is long would only overflow sums.
 enum { LIMIT = 1 << 29 };
@@ -77,12 +83,14 @@ static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padd
 
 static bool set_lengths(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
                         uint32_t dims) {
-    int32_t out_padding[EMBER_CONV_DIMS];
+    int32_t out_padding[EMBER_CONV_DIMS] = {0, 0, 0};
 
     read_list(node, lists + STRIDE, dims, 1, 1, conv->stride);
     read_list(node, lists + PADDING, dims, 0, 0, conv->padding);
     read_list(node, lists + DILATION, dims, 1, 1, conv->dilation);
-    read_list(node, lists + OUT_PADDING, dims, 0, 0, out_padding);
+    if (conv->transposed) {
+        read_list(node, lists + OUT_PADDING, dims, 0, 0, out_padding);
+    }
     if (ember_node_status(node) != EMBER_OK) {
         return false;
     }
@@ -172,7 +180,7 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: channels");
     }
     memcpy(sizes + 2, conv->out + EMBER_CONV_DIMS - dims, dims * sizeof(sizes[0]));
-    ember_node_output(node, OUT, x->rank, sizes, &y);
+    ember_node_output(node, ember_node_arg_count(node) - 2, x->rank, sizes, &y);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
@@ -190,6 +198,31 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
         conv->batches = 0;
     }
     return EMBER_OK;
+}
+
+static void swap(int32_t *space) {
+    const int32_t height = space[1];
+
+    space[1] = space[2];
+    space[2] = height;
+}
+
+// What is a single column everywhere becomes a single row: kernels are made for long
+// rows, and memory and order of the products are the same.
+static void turn_column(ember_conv_t *conv) {
+    if (conv->in[2] != 1 || conv->kernel[2] != 1 || conv->out[2] != 1 ||
+        conv->padding[2] != 0) {
+        return;
+    }
+    swap(conv->in);
+    swap(conv->out);
+    swap(conv->kernel);
+    swap(conv->stride);
+    swap(conv->padding);
+    swap(conv->dilation);
+    swap(conv->x.space);
+    swap(conv->w.space);
+    swap(conv->y.space);
 }
 
 ember_conv_operand_t ember_conv_weight(const ember_conv_t *conv,
@@ -212,8 +245,10 @@ static bool set_inputs(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
                        const ember_tensor_t *x, const ember_tensor_t *w) {
     ember_view_t from, weight;
 
-    conv->transposed = ember_node_bool(node, lists + TRANSPOSED);
-    conv->groups = ember_node_int_in(node, lists + GROUPS, 1, INT32_MAX);
+    const bool few = has_few(node, lists);
+    conv->transposed = !few && ember_node_bool(node, lists + TRANSPOSED);
+    conv->groups =
+        ember_node_int_in(node, lists + (few ? FEW_GROUPS : GROUPS), 1, INT32_MAX);
     conv->dtype = x->dtype;
     ember_view_tensor(&from, x);
     ember_view_tensor(&weight, w);
@@ -269,7 +304,13 @@ ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
     if (status == EMBER_OK) {
         status = set_bias(conv, node);
     }
-    return status != EMBER_OK ? status : set_output(conv, node, &x, &w);
+    if (status == EMBER_OK) {
+        status = set_output(conv, node, &x, &w);
+    }
+    if (status == EMBER_OK) {
+        turn_column(conv);
+    }
+    return status;
 }
 
 bool ember_conv_is_2d_f32(const ember_conv_t *conv) {

@@ -43,7 +43,8 @@ typedef struct ember_conv {
     bool channels_last; // x, w and y are (n, d, h, w, c) in memory
 } ember_conv_t;
 
-// Reads and checks the call's arguments and sets the shape of its output.
+// Reads and checks the call's arguments and sets the shape of its output. What has a
+// width of 1 throughout is described as having that height.
 EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
 
 // Adds the products of `outputs` elements of the output to the work of the node.

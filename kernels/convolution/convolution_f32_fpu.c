@@ -5,7 +5,8 @@
 #include "kernels/convolution/lines_fpu.h"
 #include "kernels/convolution/tiles.h"
 
-static const ember_tile_sizes_t sizes = {.taps = 576, .least = 4, .most = 32};
+static const ember_tile_sizes_t sizes = {
+    .taps = 576, .most_taps = 2304, .least = 4, .most = 32};
 
 static void gather(const ember_conv_tiles_t *tiles, const float *x, int32_t row,
                    int32_t at, int32_t count, float *to) {

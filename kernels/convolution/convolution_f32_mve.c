@@ -4,7 +4,8 @@
 #include "kernels/convolution/lines_mve.h"
 #include "kernels/convolution/tiles.h"
 
-static const ember_tile_sizes_t sizes = {.taps = 4608, .least = 8, .most = 32};
+static const ember_tile_sizes_t sizes = {
+    .taps = 4608, .most_taps = 4608, .least = 8, .most = 32};
 
 static void gather(const ember_conv_tiles_t *tiles, const float *x, int32_t row,
                    int32_t at, int32_t count, float *to) {

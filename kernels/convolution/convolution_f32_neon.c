@@ -5,7 +5,8 @@
 #include "kernels/convolution/lines_neon.h"
 #include "kernels/convolution/tiles.h"
 
-static const ember_tile_sizes_t sizes = {.taps = 18432, .least = 16, .most = 64};
+static const ember_tile_sizes_t sizes = {
+    .taps = 18432, .most_taps = 18432, .least = 16, .most = 64};
 
 static void gather(const ember_conv_tiles_t *tiles, const float *x, int32_t row,
                    int32_t at, int32_t count, float *to) {

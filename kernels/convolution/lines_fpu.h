@@ -8,6 +8,8 @@
 
 #include "kernels/convolution/lines.h"
 
+enum { FOUR_ELEMENTS = 4 };
+
 static inline void ember_line_zeros(float *to, int32_t count) {
     for (; count > 0; count--) {
         *to++ = 0.0f;
@@ -30,9 +32,21 @@ static inline void ember_line_copy(ember_line_t line, float *to, const float *ro
         ember_fpu_copy(to, from, left);
         return;
     }
+    const ptrdiff_t stride = line.stride;
+    for (; left >= FOUR_ELEMENTS; left -= FOUR_ELEMENTS) {
+        const float a = from[0], b = from[stride];
+        from += 2 * stride;
+        const float c = from[0], d = from[stride];
+        from += 2 * stride;
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
+        to += FOUR_ELEMENTS;
+    }
     for (; left > 0; left--) {
         *to++ = *from;
-        from += line.stride;
+        from += stride;
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/convolution/tiles.h"
 
-enum { MOST_INNER = 1 << 20 }; // terms of a sum
+enum { MOST_INNER = 1 << 20, PART = 6 }; // terms of a sum
 
 // All outputs of one batch and group; `gemm` has the weights and the bias.
 static void run_group(const ember_conv_tiles_t *s, const float *x, float *y,
@@ -71,11 +71,22 @@ static bool is_pointwise(const ember_axis_t *axis) {
     return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
 }
 
+// Elements that scratch may have: a part of the images', within the sizes.
+static int32_t room_of(const ember_conv_tiles_t *s, const ember_tile_sizes_t *sizes) {
+    const int64_t x = (int64_t)s->channels * s->height.in * s->width.in;
+    const int64_t y = (int64_t)s->filters * s->height.out * s->width.out;
+    if (x + y >= (int64_t)sizes->most_taps * PART) {
+        return sizes->most_taps;
+    }
+    const int32_t part = (int32_t)(x + y) / PART; // of 32 bits: no library divides
+    return part < sizes->taps ? sizes->taps : part;
+}
+
 // The tile: as many outputs as scratch is meant for, in whole rows if there is room
 // for more than one.
 static void set_tile(ember_conv_tiles_t *s, int32_t inner,
                      const ember_tile_sizes_t *sizes) {
-    int32_t most = sizes->taps / inner & ~3;
+    int32_t most = room_of(s, sizes) / inner & ~3;
     most = most < sizes->least ? sizes->least : most;
     most = most > sizes->most ? sizes->most : most;
     s->tile = most;

@@ -25,9 +25,11 @@ typedef struct ember_conv_tiles {
     ember_axis_t width;
 } ember_conv_tiles_t;
 
-// How large tiles are, in elements: scratch is bounded by `taps`, or by the least tile.
+// How large tiles are, in elements: scratch is bounded by `taps`, by the least tile, or
+// by a part of the images, up to `most_taps`.
 typedef struct ember_tile_sizes {
     int32_t taps;
+    int32_t most_taps;
     int32_t least; // outputs, a multiple of 4
     int32_t most;
 } ember_tile_sizes_t;

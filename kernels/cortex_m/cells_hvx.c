@@ -12,6 +12,11 @@ static int32_t rounded(int32_t count, int32_t to) {
     return (count + to - 1) / to * to;
 }
 
+// Whether the image has pixel behind pixel what windows take of it.
+static bool is_dense(const ember_cells_hvx_t *s) {
+    return s->pixel == s->channels && s->rows_apart == 1 && s->columns_apart == 1;
+}
+
 bool ember_cells_hvx_plan(ember_cells_hvx_t *s, int32_t most) {
     const ember_conv_s8_axis_t *h = &s->height, *w = &s->width;
     const int32_t run = w->kernel * s->channels;
@@ -23,8 +28,8 @@ bool ember_cells_hvx_plan(ember_cells_hvx_t *s, int32_t most) {
     s->step = s->expanded ? 1 : w->stride;
     s->columns = (w->out - 1) * s->step + s->window;
     s->rows = (h->out - 1) * h->stride + (h->kernel - 1) * h->dilation + 1;
-    s->direct = !s->expanded && w->padding == 0 && h->padding == 0 &&
-                s->columns <= w->in && s->rows <= h->in;
+    s->direct = !s->expanded && !s->copied && is_dense(s) && w->padding == 0 &&
+                h->padding == 0 && s->columns <= w->in && s->rows <= h->in;
     if (s->direct) { // rows lie as those of the image
         s->rows = h->in;
         s->columns = w->in;
@@ -83,6 +88,27 @@ static int8_t *copy(int8_t *to, const int8_t *from, int64_t count) {
                             ember_hvx_load_part(from + i, (int32_t)(count - i)));
     }
     return to + count;
+}
+
+// Copies a pixel, and no byte more.
+static void put_pixel(int8_t *to, const int8_t *from, int32_t count) {
+    for (; count > 0; count -= EMBER_HVX, to += EMBER_HVX, from += EMBER_HVX) {
+        ember_store_left_hvx(to, ember_load_left_hvx(from, count), count);
+    }
+}
+
+// A row of the image whose pixels lie, or are to stand, apart.
+static void make_apart(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to) {
+    const ember_conv_s8_axis_t *w = &s->width;
+    const int64_t all = padded_bytes(s);
+    const int64_t step = (int64_t)s->columns_apart * s->channels;
+    int64_t at = (int64_t)w->padding * s->channels;
+
+    fill(to, Q6_Vb_vsplat_R(s->padding), all);
+    for (int32_t i = 0; x != NULL && i < w->in && at < all; i++, at += step) {
+        put_pixel(to + at, x, s->channels);
+        x += s->pixel;
+    }
 }
 
 // A row of the image between its padding.
@@ -146,6 +172,29 @@ static void make_expanded(const ember_cells_hvx_t *s, const int8_t *padded,
     }
 }
 
+// The row of the image that is row `y` of one whose rows stand apart, or NULL.
+static const int8_t *row_apart(const ember_cells_hvx_t *s, const int8_t *x, int32_t y) {
+    const int32_t row = y >= 0 && s->rows_apart != 1 ? y / s->rows_apart : y;
+    const bool there = row >= 0 && row * s->rows_apart == y && row < s->height.in;
+    return there ? x + (ptrdiff_t)row * s->width.in * s->pixel : NULL;
+}
+
+static void make_all_apart(const ember_cells_hvx_t *s, int8_t *to, int8_t *room) {
+    const int8_t *x = s->x;
+
+    for (int32_t n = 0; n < s->batches; n++) {
+        for (int32_t i = 0; i < s->rows; i++) {
+            const int8_t *from = row_apart(s, x, i - s->height.padding);
+            make_apart(s, from, s->expanded ? room : to);
+            if (s->expanded) {
+                make_expanded(s, room, to);
+            }
+            to += row_bytes(s);
+        }
+        x += (ptrdiff_t)s->height.in * s->width.in * s->pixel;
+    }
+}
+
 const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, int8_t *image,
                                    int8_t *room) {
     const ptrdiff_t pitch = (ptrdiff_t)s->width.in * s->channels;
@@ -154,6 +203,10 @@ const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, int8_t *image,
 
     if (s->direct) {
         return s->x;
+    }
+    if (!is_dense(s)) {
+        make_all_apart(s, image, room);
+        return image;
     }
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t i = 0; i < s->rows; i++) {

@@ -13,10 +13,14 @@
 typedef struct ember_cells_hvx {
     const int8_t *x; // (batches, height, width, channels)
     int32_t channels;
+    int32_t pixel; // elements from a pixel to the next: channels, but of a group
     int32_t batches;
     ember_conv_s8_axis_t height;
     ember_conv_s8_axis_t width; // of merged windows
+    int32_t rows_apart;         // pixels stand so far apart, padding between them;
+    int32_t columns_apart;      // 1, but of transposed convolutions
     int8_t padding;             // what stands around the image
+    bool copied;                // the image must not serve as it is
     bool expanded;              // cells are rows of windows
     bool direct;                // the image serves as it is
     int32_t cell;               // bytes, a multiple of EMBER_STEP_HVX

@@ -2,6 +2,7 @@
 // Convolutions as products of columns. Contract: columns_dsp.h.
 #include "kernels/cortex_m/columns_dsp.h"
 
+#include <arm_dsp_columns.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_dsp.h"
@@ -37,6 +38,12 @@ static runs_t runs_of(const ember_conv_s8_t *conv) {
 }
 
 // --- columns in the image ------------------------------------------------------------
+
+// One piece of code for all callers.
+FAST uint32_t *widen_three(uint32_t *to, const int8_t *a, const int8_t *b,
+                           const int8_t *c, int32_t fours, uint32_t offset) {
+    return ember_widen_three(to, a, b, c, fours, offset);
+}
 
 // Three columns whose runs are fours become words straight from the image.
 FAST void widen_runs(const ember_columns_dsp_t *s, const runs_t *runs,
@@ -172,8 +179,8 @@ static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
         copy_columns(s, runs, columns);
     }
     if (copies != NULL) {
-        ember_widen_three(s->words, copies, copies + pitch, copies + 2 * pitch,
-                          s->fours, ember_both_dsp(s->conv.x_offset));
+        widen_three(s->words, copies, copies + pitch, copies + 2 * pitch, s->fours,
+                    ember_both_dsp(s->conv.x_offset));
     }
 }
 
@@ -229,6 +236,35 @@ FAST void run_image(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
     }
 }
 
+// Whether pixels of the image are the columns, one after the other.
+static bool is_flat(const ember_columns_dsp_t *s, const ember_steps_s8_t *steps) {
+    const ember_conv_s8_t *conv = &s->conv;
+
+    return s->copies == NULL && s->inner > 0 && ember_conv_s8_is_direct(conv) &&
+           conv->height.stride == 1 && conv->width.stride == 1 &&
+           conv->height.out == conv->height.in && conv->width.out == conv->width.in &&
+           steps->row == conv->width.out * steps->column;
+}
+
+// The same of an image whose pixels are the columns; those that lack at its end are the
+// first one again.
+FAST void run_flat(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                   const int8_t *x, int8_t *y, int32_t step) {
+    const uint32_t offset = ember_both_dsp(s->conv.x_offset);
+    const int32_t inner = s->inner;
+
+    for (int32_t left = s->conv.height.out * s->conv.width.out; left > 0;
+         left -= COLUMNS) {
+        const int32_t second = left > 1 ? 1 : 0, third = left > 2 ? 2 : 0;
+        int8_t *const to[COLUMNS] = {y, y + second * step, y + third * step};
+        widen_three(s->words, x, x + second * inner, x + third * inner, s->fours,
+                    offset);
+        ember_columns_dsp_filters(s, tiles, to);
+        x += COLUMNS * inner;
+        y += COLUMNS * step;
+    }
+}
+
 // Makes (filters, inner) of (inner, filters).
 static void turn(const ember_columns_dsp_t *s) {
     const int8_t *from = s->conv.w;
@@ -256,8 +292,13 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
              (uint8_t)-conv->x_offset * 0x01010101u);
     }
     ember_columns_dsp_set_filters(s, &tiles);
+    const bool flat = is_flat(s, &steps);
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, &tiles, x, y, &steps);
+        if (flat) {
+            run_flat(s, &tiles, x, y, steps.column);
+        } else {
+            run_image(s, &tiles, x, y, &steps);
+        }
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->depth;
         y += steps.image;
     }
@@ -303,8 +344,7 @@ SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
     const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
-        conv->x_offset < -INT8_MAX ||
-        !ember_scales_fit_dsp(&conv->scales, conv->filters, inner)) {
+        conv->x_offset < -INT8_MAX || !ember_scales_fit_dsp(conv, inner)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");
     }

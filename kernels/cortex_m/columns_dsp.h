@@ -5,7 +5,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H
 
-#include <arm_dsp.h>
+#include <arm_dsp_tiles.h>
 
 #include "kernels/cortex_m/conv_s8.h"
 

@@ -17,8 +17,7 @@ static int64_t cost_of(const ember_conv_s8_t *conv, int32_t merged) {
     return conv->height.kernel * ((run + 7) / 8 + 1) + TILE_PACKETS;
 }
 
-// How many outputs side by side share a window, so that their filters fill vectors.
-static int32_t merged_of(const ember_conv_s8_t *conv) {
+int32_t ember_columns_hvx_merged(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *w = &conv->width;
     int32_t best = 1;
 
@@ -55,7 +54,10 @@ static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
     s->cells = (ember_cells_hvx_t){
         .x = conv->x,
         .channels = conv->channels,
+        .pixel = conv->channels,
         .batches = conv->batches,
+        .rows_apart = 1,
+        .columns_apart = 1,
         .height = conv->height,
         .width = conv->width,
         .padding = (int8_t)-conv->x_offset,
@@ -145,14 +147,12 @@ static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
 ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
                                          const ember_conv_s8_t *conv, bool turned,
                                          int16_t w_offset) {
-    if (conv->depth != conv->channels ||
-        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_HVX,
-                             EMBER_SHIFT_MAX_HVX) ||
+    if (conv->depth != conv->channels || conv->rows < EMBER_ROWS_RIGHT ||
         conv->x_offset == INT8_MIN) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
     }
     // What is added to weights would be to those that merged windows have more, too.
-    const int32_t merged = w_offset == 0 ? merged_of(conv) : 1;
+    const int32_t merged = w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
     plan_cells(s, conv);
     if (!fits(s, conv) || !plan_filters(s, conv, turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");

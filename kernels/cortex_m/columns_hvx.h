@@ -28,6 +28,10 @@ EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *col
                                                         const ember_conv_s8_t *conv,
                                                         bool turned, int16_t w_offset);
 
+// How many outputs side by side share a window, so that their filters fill vectors. Of
+// `conv`, sizes of the image may be missing.
+int32_t ember_columns_hvx_merged(const ember_conv_s8_t *conv);
+
 // Whether the image lies where it can be read; always when it is copied.
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *columns);
 void ember_columns_hvx_run(const ember_columns_hvx_t *columns);

@@ -2,6 +2,8 @@
 // Convolutions as products of columns. Contract: columns_mve.h.
 #include "kernels/cortex_m/columns_mve.h"
 
+#include <arm_mve_tiles.h>
+
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_mve.h"
@@ -191,6 +193,11 @@ static void turn(int8_t *turned, const int8_t *from, int32_t inner, int32_t filt
     }
 }
 
+// Whether outputs start from their bias alone.
+static bool is_summed(const ember_conv_s8_t *conv) {
+    return conv->x_offset == 0 && conv->scales.bias != NULL;
+}
+
 void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps) {
     const ember_conv_s8_t *conv = &s->conv;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
@@ -203,8 +210,10 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
     if (s->turned != NULL) {
         turn(s->turned, conv->w, s->inner, conv->filters);
     }
-    ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
-                   conv->x_offset);
+    if (s->sums != NULL) {
+        ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
+                       conv->x_offset);
+    }
     for (int32_t n = 0; n < conv->batches; n++) {
         for (int32_t oy = 0; oy < conv->height.out; oy++) {
             waiting.next = conv->y + (ptrdiff_t)n * steps.image + oy * steps.row;
@@ -237,7 +246,6 @@ static void set_inner(ember_columns_mve_t *s) {
 static void set_columns(ember_columns_mve_t *s, int64_t taps) {
     s->inner = (int32_t)(taps * s->conv.depth);
     s->pitch = (s->inner + EMBER_LANES_S8 - 1) & -EMBER_LANES_S8;
-    s->last = s->inner > 0 ? (s->pitch - 1) / s->inner : s->conv.filters;
     set_inner(s);
 }
 
@@ -245,35 +253,41 @@ void ember_columns_mve_measure(ember_columns_mve_t *s) {
     set_columns(s, ember_conv_s8_taps(&s->conv));
 }
 
-static bool is_plain(const ember_scales_s8_t *scales, int32_t filters) {
-    return scales->limits.low == INT8_MIN && scales->limits.high == INT8_MAX &&
-           ember_shifts_within(scales, filters, EMBER_SHIFT_MIN_MVE, -1);
+static bool is_plain(const ember_conv_s8_t *conv) {
+    return conv->scales.limits.low == INT8_MIN &&
+           conv->scales.limits.high == INT8_MAX && conv->rows >= EMBER_ROWS_SHIFT;
 }
 
-// Scratch: sums, turned weights, copies.
+// Scratch: sums, a tile of products, turned weights, copies.
 static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turn = weights != EMBER_WEIGHTS_PLAIN;
     const bool direct = weights != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
-    const int32_t sums = (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
+    const bool summed = is_summed(conv);
+    const int32_t sums =
+        summed ? 0 : (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
+    const int32_t tile = EMBER_COLUMNS_MVE * EMBER_MVE_TILE * (int32_t)sizeof(int32_t);
     const int32_t turned = turn ? (conv->filters * s->inner + 15) & ~15 : 0;
     const int32_t copies = direct ? 0 : EMBER_COLUMNS_MVE * s->pitch;
-    int8_t *scratch = ember_node_scratch(node, (size_t)(sums + turned + copies));
+    int8_t *scratch = ember_node_scratch(node, (size_t)(sums + tile + turned + copies));
 
-    s->sums = (int32_t *)(void *)scratch;
+    s->sums = summed ? NULL : (int32_t *)(void *)scratch;
     s->turned = NULL;
     s->copies = NULL;
     s->w = conv->w;
     if (scratch == NULL) {
         return;
     }
+    scratch += sums;
+    s->tile = (int32_t *)(void *)scratch;
+    scratch += tile;
     if (turn) {
-        s->turned = scratch + sums;
+        s->turned = scratch;
         s->w = s->turned;
     }
     if (!direct) {
-        s->copies = scratch + sums + turned;
+        s->copies = scratch + turned;
     }
 }
 
@@ -284,14 +298,12 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
         (weights != EMBER_WEIGHTS_PLAIN && inner * conv->filters > MOST) ||
-        conv->x_offset < -INT8_MAX ||
-        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
-                             EMBER_SHIFT_MAX_MVE)) {
+        conv->x_offset < -INT8_MAX || conv->rows < EMBER_ROWS_RIGHT) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with Helium");
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);
-    s->plain = is_plain(&conv->scales, conv->filters);
+    s->plain = is_plain(conv);
     return ember_node_status(node);
 }

@@ -14,11 +14,11 @@ typedef struct ember_columns_mve {
     ember_conv_s8_t conv;
     const int8_t *w; // (filters, inner)
     int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
-    int32_t *sums;   // (filters,) what an output starts from
+    int32_t *sums;   // (filters,) what an output starts from; NULL: its bias
+    int32_t *tile;   // (EMBER_COLUMNS_MVE, EMBER_MVE_TILE) sums of columns
     int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns lie in the image
     int32_t inner;   // elements of a column
     int32_t pitch;
-    int32_t last;       // of the filters that end less than whole vectors before all do
     int32_t inner_from; // outputs of a row whose taps all lie inside the image, if they
     int32_t inner_count; // are neighbours
     bool plain;          // no shift is 0, and outputs have no limits but int8's

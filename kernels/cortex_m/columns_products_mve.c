@@ -29,112 +29,25 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
     ember_mve_multiply_tiles(&tiles);
 }
 
-// Columns of at most two vectors, which stay in registers.
-typedef struct {
-    int8x16_t low[EMBER_COLUMNS_MVE];
-    int8x16_t high[EMBER_COLUMNS_MVE]; // of columns of two
-} held_t;
+// The same as multiply() for columns of at most two vectors.
+static __attribute__((noinline)) void multiply_short(int32_t *tile, const int32_t *sums,
+                                                     const int8_t *w, int32_t count,
+                                                     const int8_t *const *columns,
+                                                     int32_t inner) {
+    const ember_mve_pairs_t pairs = {
+        .columns = {columns[0], columns[1], columns[2]},
+        .inner = inner,
+        .sums = sums,
+        .tile = tile,
+        .w = w,
+        .count = count >> 1,
+    };
 
-INLINE held_t hold(const int8_t *const *columns, int32_t inner, bool two) {
-    const mve_pred16_t low = vctp8q((uint32_t)inner);
-    held_t held;
-
-    for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
-        held.low[n] = vldrbq_z_s8(columns[n], low);
+    if (inner > EMBER_LANES_S8) {
+        ember_mve_multiply_two(&pairs);
+    } else {
+        ember_mve_multiply_one(&pairs);
     }
-    for (int32_t n = 0; two && n < EMBER_COLUMNS_MVE; n++) {
-        const mve_pred16_t high = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
-        held.high[n] = vldrbq_z_s8(columns[n] + EMBER_LANES_S8, high);
-    }
-    return held;
-}
-
-// tile[n, 0] and tile[n, 1] of two filters, whose vectors are read whole: what lies
-// behind a filter meets zeros.
-INLINE void multiply_pair(int32_t *tile, const int32_t *sums, const int8_t *w,
-                          const held_t *held, int32_t inner, bool two) {
-    const int8_t *next = w + inner;
-    int32_t a0 = sums[0], a1 = a0, a2 = a0;
-    int32_t b0 = sums[1], b1 = b0, b2 = b0;
-    const int8x16_t a = vldrbq_s8(w);
-
-    a0 = vmladavaq_s8(a0, held->low[0], a);
-    const int8x16_t b = vldrbq_s8(next);
-    a1 = vmladavaq_s8(a1, held->low[1], a);
-    a2 = vmladavaq_s8(a2, held->low[2], a);
-    b0 = vmladavaq_s8(b0, held->low[0], b);
-    b1 = vmladavaq_s8(b1, held->low[1], b);
-    b2 = vmladavaq_s8(b2, held->low[2], b);
-    if (two) {
-        const int8x16_t c = vldrbq_s8(w + EMBER_LANES_S8);
-        a0 = vmladavaq_s8(a0, held->high[0], c);
-        const int8x16_t d = vldrbq_s8(next + EMBER_LANES_S8);
-        a1 = vmladavaq_s8(a1, held->high[1], c);
-        a2 = vmladavaq_s8(a2, held->high[2], c);
-        b0 = vmladavaq_s8(b0, held->high[0], d);
-        b1 = vmladavaq_s8(b1, held->high[1], d);
-        b2 = vmladavaq_s8(b2, held->high[2], d);
-    }
-    tile[0] = a0;
-    tile[1] = b0;
-    tile[TILE] = a1;
-    tile[TILE + 1] = b1;
-    tile[2 * TILE] = a2;
-    tile[2 * TILE + 1] = b2;
-}
-
-// The same of one filter, behind which nothing may be read.
-INLINE void multiply_last(int32_t *tile, int32_t sum, const int8_t *w,
-                          const held_t *held, int32_t inner, bool two) {
-    const int8x16_t a = vldrbq_z_s8(w, vctp8q((uint32_t)inner));
-    int32_t s0 = vmladavaq_s8(sum, held->low[0], a);
-    int32_t s1 = vmladavaq_s8(sum, held->low[1], a);
-    int32_t s2 = vmladavaq_s8(sum, held->low[2], a);
-
-    if (two) {
-        const mve_pred16_t lanes = vctp8q((uint32_t)(inner - EMBER_LANES_S8));
-        const int8x16_t b = vldrbq_z_s8(w + EMBER_LANES_S8, lanes);
-        s0 = vmladavaq_s8(s0, held->high[0], b);
-        s1 = vmladavaq_s8(s1, held->high[1], b);
-        s2 = vmladavaq_s8(s2, held->high[2], b);
-    }
-    tile[0] = s0;
-    tile[TILE] = s1;
-    tile[2 * TILE] = s2;
-}
-
-// The same as multiply() for columns of at most two vectors, and any count but 0. The
-// first `whole` of the filters are read in whole vectors.
-INLINE void multiply_held(int32_t *tile, const int32_t *sums, const int8_t *w,
-                          int32_t count, int32_t whole, const int8_t *const *columns,
-                          int32_t inner, bool two) {
-    const held_t held = hold(columns, inner, two);
-
-    for (; whole > 1; whole -= 2) {
-        multiply_pair(tile, sums, w, &held, inner, two);
-        tile += 2;
-        sums += 2;
-        w += 2 * inner;
-        count -= 2;
-    }
-    for (; count > 0; count--) {
-        multiply_last(tile, *sums, w, &held, inner, two);
-        tile++;
-        sums++;
-        w += inner;
-    }
-}
-
-static __attribute__((noinline)) void
-multiply_one(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
-             int32_t whole, const int8_t *const *columns, int32_t inner) {
-    multiply_held(tile, sums, w, count, whole, columns, inner, false);
-}
-
-static __attribute__((noinline)) void
-multiply_two(int32_t *tile, const int32_t *sums, const int8_t *w, int32_t count,
-             int32_t whole, const int8_t *const *columns, int32_t inner) {
-    multiply_held(tile, sums, w, count, whole, columns, inner, true);
 }
 
 // The same as multiply() for columns of four vectors.
@@ -161,12 +74,12 @@ static __attribute__((noinline)) void multiply_four(int32_t *tile, const int32_t
             a = at + EMBER_LANES_S8 < FOUR ? vldrbq_s8(w + at + EMBER_LANES_S8) : a;
             b2 = vmladavaq_s8(b2, b, t);
         }
-        tile[0] = a0;
-        tile[1] = b0;
         tile[TILE] = a1;
         tile[TILE + 1] = b1;
         tile[2 * TILE] = a2;
         tile[2 * TILE + 1] = b2;
+        tile[0] = a0;
+        tile[1] = b0;
         tile += 2;
         sums += 2;
         w += 2 * FOUR;
@@ -219,11 +132,11 @@ INLINE void store(int8_t *y, eight_t scaled, int32_t zero_point) {
     ember_store_eight_mve(y, scaled.val[0], scaled.val[1], zero_point);
 }
 
-// The same for a count that is a multiple of eight and not 0, where scales are plain.
-// Sums of the next column are loaded before those of one are stored.
+// The same for `eights` > 0 times eight filters, where scales are plain. Sums of the
+// next column are loaded before those of one are stored.
 static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scales,
                                                    const int32_t *tile, int32_t from,
-                                                   int32_t count, int8_t *const *y) {
+                                                   int32_t eights, int8_t *const *y) {
     const int32_t *multipliers = scales->multipliers + from;
     const int32_t *shifts = scales->shifts + from;
     const int32_t zero_point = scales->zero_point;
@@ -245,73 +158,73 @@ static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scal
         y0 += EMBER_LANES_S16;
         y1 += EMBER_LANES_S16;
         y2 += EMBER_LANES_S16;
-        count -= EMBER_LANES_S16;
-    } while (count > 0);
+        eights--;
+    } while (eights != 0);
 }
 
 // The same for any count but 0.
 INLINE void scale_all(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
                       int32_t count, int8_t *const *y) {
-    const int32_t eights = s->plain ? count & -EMBER_LANES_S16 : 0;
+    const int32_t plain = s->plain ? count & -EMBER_LANES_S16 : 0;
 
-    if (eights > 0) {
-        scale_eights(&s->conv.scales, tile, from, eights, y);
+    if (plain > 0) {
+        scale_eights(&s->conv.scales, tile, from, plain >> 3, y);
     }
-    if (eights < count) {
-        scale(&s->conv.scales, tile + eights, from + eights, count - eights, y);
-    }
-}
-
-// Sums of `count` filters, the first of which is `w`, with columns of at most two
-// vectors; `behind` filters follow.
-INLINE void multiply_short(const ember_columns_mve_t *s, int32_t *tile,
-                           const int32_t *sums, const int8_t *w, int32_t count,
-                           int32_t behind, const int8_t *const *columns) {
-    const int32_t past = s->last - behind;
-    const int32_t whole = past > 0 ? count - past : count;
-
-    if (s->inner > EMBER_LANES_S8) {
-        multiply_two(tile, sums, w, count, whole, columns, s->inner);
-    } else {
-        multiply_one(tile, sums, w, count, whole, columns, s->inner);
+    if (plain < count) {
+        scale(&s->conv.scales, tile + plain, from + plain, count - plain, y);
     }
 }
 
-// The same for columns of more than two vectors.
-INLINE void multiply_long(const ember_columns_mve_t *s, int32_t *tile,
-                          const int32_t *sums, const int8_t *w, int32_t count,
-                          const int8_t *const *columns) {
+// tile[n, 0] of one filter.
+INLINE void multiply_single(int32_t *tile, int32_t sum, const int8_t *w,
+                            const int8_t *const *columns, int32_t inner) {
+    const int8_t *x0 = columns[0], *x1 = columns[1], *x2 = columns[2];
+    int32_t s0 = sum, s1 = sum, s2 = sum;
+
+    for (int32_t k = inner; k > 0; k -= EMBER_LANES_S8) {
+        const mve_pred16_t lanes = vctp8q((uint32_t)k);
+        const int8x16_t a = vldrbq_z_s8(w, lanes);
+        s0 = vmladavaq_p_s8(s0, vldrbq_z_s8(x0, lanes), a, lanes);
+        s1 = vmladavaq_p_s8(s1, vldrbq_z_s8(x1, lanes), a, lanes);
+        s2 = vmladavaq_p_s8(s2, vldrbq_z_s8(x2, lanes), a, lanes);
+        w += EMBER_LANES_S8;
+        x0 += EMBER_LANES_S8;
+        x1 += EMBER_LANES_S8;
+        x2 += EMBER_LANES_S8;
+    }
+    tile[0] = s0;
+    tile[TILE] = s1;
+    tile[2 * TILE] = s2;
+}
+
+// Sums of `count` filters, the first of which is `w`.
+INLINE void multiply_all(int32_t *tile, const int32_t *sums, const int8_t *w,
+                         int32_t count, const int8_t *const *columns, int32_t inner) {
     const int32_t last = count - 1;
 
-    if (s->inner == FOUR) {
+    if (inner == FOUR) {
         multiply_four(tile, sums, w, count, columns);
-    } else if (count > 1) {
-        multiply(tile, sums, w, count, columns, s->inner);
+    } else if (last > 0 && inner > 2 * EMBER_LANES_S8) {
+        multiply(tile, sums, w, count, columns, inner);
+    } else if (last > 0) {
+        multiply_short(tile, sums, w, count, columns, inner);
     }
     if ((count & 1) != 0) {
-#pragma GCC unroll 1
-        for (int32_t n = 0; n < EMBER_COLUMNS_MVE; n++) {
-            tile[n * TILE + last] =
-                ember_dot_mve(sums[last], columns[n], w + last * s->inner, s->inner);
-        }
+        multiply_single(tile + last, sums[last], w + last * inner, columns, inner);
     }
 }
 
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y) {
     const int32_t filters = s->conv.filters;
+    const int32_t *sums = s->sums != NULL ? s->sums : s->conv.scales.bias;
     const int8_t *w = s->w;
-    int32_t tile[EMBER_COLUMNS_MVE * TILE];
+    int32_t *tile = s->tile;
 
     for (int32_t from = 0; from < filters; from += TILE) {
         const int32_t left = filters - from;
         const int32_t count = left < TILE ? left : TILE;
-        const int32_t *sums = s->sums + from;
-        if (s->inner <= 2 * EMBER_LANES_S8) {
-            multiply_short(s, tile, sums, w, count, left - count, columns);
-        } else {
-            multiply_long(s, tile, sums, w, count, columns);
-        }
+        multiply_all(tile, sums + from, w, count, columns, s->inner);
         w += TILE * s->inner;
         scale_all(s, tile, from, count, y);
     }

@@ -59,32 +59,69 @@ static bool is_constants(const ember_tensor_t *tensor, int32_t count) {
            tensor->numel == (uint32_t)count;
 }
 
-static bool all_within(const int32_t *items, int32_t count, int32_t low, int32_t high) {
-    const uint32_t span = (uint32_t)high - (uint32_t)low;
-    for (int32_t left = items != NULL ? count : 0; left > 0; left--) {
-        const uint32_t above = (uint32_t)*items++ - (uint32_t)low;
-        if (above > span) { // modulo 2^32 on either side
+// Whether a shift lies in [-31, most].
+static bool goes_right(int32_t shift, uint32_t most) {
+    return (uint32_t)shift + 31u <= most + 31u; // modulo 2^32 on either side
+}
+
+// Whether the rows are what nearly all are, which takes one short pass.
+static bool are_normal(const int32_t *multipliers, const int32_t *shifts,
+                       int32_t count) {
+    for (; count > 0; count--) {
+        const uint32_t multiplier = (uint32_t)*multipliers++;
+        if (!goes_right(*shifts++, (uint32_t)-1) ||
+            (multiplier >> 30 != 1 && multiplier != 0)) {
             return false;
         }
     }
     return true;
 }
 
-ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales, ember_node_t *node,
-                                    uint32_t bias, uint32_t multipliers,
-                                    int32_t filters) {
+// False when rows are out of the range of requantize.h. Those that are not there to be
+// read count as normal.
+static bool set_rows(ember_conv_s8_t *conv) {
+    const int32_t *multipliers = conv->scales.multipliers;
+    const int32_t *shifts = conv->scales.shifts;
+
+    conv->rows = EMBER_ROWS_NORMAL;
+    if (multipliers == NULL || shifts == NULL ||
+        are_normal(multipliers, shifts, conv->filters)) {
+        return true;
+    }
+    conv->rows = EMBER_ROWS_SHIFT;
+    for (int32_t i = 0; i < conv->filters; i++) {
+        if (multipliers[i] < 0 || shifts[i] < EMBER_REQUANTIZE_SHIFT_MIN ||
+            shifts[i] > EMBER_REQUANTIZE_SHIFT_MAX) {
+            return false;
+        }
+        if (!goes_right(shifts[i], 0)) {
+            conv->rows = EMBER_ROWS_ANY;
+        } else if (shifts[i] == 0 && conv->rows == EMBER_ROWS_SHIFT) {
+            conv->rows = EMBER_ROWS_RIGHT;
+        }
+    }
+    return true;
+}
+
+// Reads bias, multipliers and shifts of the filters. UNSUPPORTED unless the last two
+// are constants within the range of requantize.h. Apart, as set_output() is.
+static __attribute__((noinline)) ember_status_t read_scales(ember_conv_s8_t *conv,
+                                                            ember_node_t *node,
+                                                            uint32_t multipliers) {
+    ember_scales_s8_t *scales = &conv->scales;
+    const int32_t filters = conv->filters;
     ember_tensor_t by, shifts, added;
-    const bool biased = ember_node_optional_tensor(node, bias, &added);
+    const bool biased = ember_node_optional_tensor(node, BIAS, &added);
 
     ember_node_tensor(node, multipliers, &by);
     ember_node_tensor(node, multipliers + 1, &shifts);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
+    scales->multipliers = by.data;
+    scales->shifts = shifts.data;
     if (!is_constants(&by, filters) || !is_constants(&shifts, filters) ||
-        !all_within(by.data, filters, 0, INT32_MAX) ||
-        !all_within(shifts.data, filters, EMBER_REQUANTIZE_SHIFT_MIN,
-                    EMBER_REQUANTIZE_SHIFT_MAX)) {
+        !set_rows(conv)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: multipliers");
     }
     if (biased && (added.dtype != EMBER_S32 || added.numel != (uint32_t)filters ||
@@ -92,14 +129,7 @@ ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales, ember_node_t *nod
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: bias");
     }
     scales->bias = added.data;
-    scales->multipliers = by.data;
-    scales->shifts = shifts.data;
     return EMBER_OK;
-}
-
-bool ember_shifts_within(const ember_scales_s8_t *scales, int32_t filters, int32_t low,
-                         int32_t high) {
-    return all_within(scales->shifts, filters, low, high);
 }
 
 // Channels and filters, from the sizes of image and weights.
@@ -121,8 +151,10 @@ static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
            conv->filters % groups == 0;
 }
 
-static ember_status_t set_output(ember_conv_s8_t *conv, ember_node_t *node,
-                                 uint32_t out) {
+// Apart, so that it is not on the stack while scales are read.
+static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv,
+                                                           ember_node_t *node,
+                                                           uint32_t out) {
     const int32_t sizes[RANK] = {conv->batches, conv->filters, conv->height.out,
                                  conv->width.out};
     ember_tensor_t y;
@@ -182,8 +214,7 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     }
     conv->x = x.data;
     conv->w = w.data;
-    const ember_status_t status = ember_scales_s8_args(&conv->scales, node, BIAS,
-                                                       at + MULTIPLIERS, conv->filters);
+    const ember_status_t status = read_scales(conv, node, at + MULTIPLIERS);
     // Each filter meets the pixels of the output; transposed, those of the image.
     const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
                                               : conv->height.out * conv->width.out;

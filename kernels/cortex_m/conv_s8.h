@@ -30,6 +30,15 @@ typedef struct ember_scales_s8 {
     ember_limits_s8_t limits;
 } ember_scales_s8_t;
 
+// What is known of multipliers and shifts, found as they are checked. Each has what
+// those before it have.
+enum {
+    EMBER_ROWS_ANY,    // within the range of requantize.h
+    EMBER_ROWS_RIGHT,  // shifts in [-31, 0]
+    EMBER_ROWS_SHIFT,  // shifts in [-31, -1]
+    EMBER_ROWS_NORMAL, // multipliers of 2^30 and more, or 0
+};
+
 typedef struct ember_conv_s8 {
     const int8_t *x; // (batches, height.in, width.in, channels)
     const int8_t *w; // (filters, height.kernel, width.kernel, depth); depthwise:
@@ -43,6 +52,7 @@ typedef struct ember_conv_s8 {
     ember_conv_s8_axis_t height;
     ember_conv_s8_axis_t width;
     int16_t x_offset; // added to elements of x; -128 .. 128
+    uint8_t rows;     // EMBER_ROWS_*, of `scales`
 } ember_conv_s8_t;
 
 // Where the parameters stand in a call.
@@ -64,17 +74,6 @@ EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv
                                                            ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_transposed_args(ember_conv_s8_t *conv,
                                                             ember_node_t *node);
-
-// Reads bias, multipliers and shifts of `filters` filters. UNSUPPORTED unless the last
-// two are constants within the range of requantize.h.
-EMBER_MUST_USE ember_status_t ember_scales_s8_args(ember_scales_s8_t *scales,
-                                                   ember_node_t *node, uint32_t bias,
-                                                   uint32_t multipliers,
-                                                   int32_t filters);
-
-// Whether the shifts, as far as they are there to be read, lie in [low, high].
-bool ember_shifts_within(const ember_scales_s8_t *scales, int32_t filters, int32_t low,
-                         int32_t high);
 
 static inline int64_t ember_conv_s8_taps(const ember_conv_s8_t *conv) {
     return (int64_t)conv->height.kernel * conv->width.kernel;

@@ -88,9 +88,7 @@ ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_HVX,
-                             EMBER_SHIFT_MAX_HVX) ||
-        !plan(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || !plan(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     s->scratch = ember_node_scratch(node, (size_t)(places_of(s).all + EMBER_HVX));
@@ -139,8 +137,15 @@ static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *wo
 static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) {
     for (int32_t at = 0; at < most; at += count) {
         for (int32_t i = 0; i < count && at + i < most; i += EMBER_HVX) {
-            const HVX_Vector some = ember_load_left_hvx(from + i, count - i);
-            ember_store_left_hvx(to + at + i, some, most - at - i);
+            const int32_t room = most - at - i;
+            const HVX_Vector some = count - i >= EMBER_HVX
+                                        ? ember_hvx_load_any(from + i)
+                                        : ember_hvx_load_part(from + i, count - i);
+            if (room >= EMBER_HVX) {
+                ember_hvx_store_any(to + at + i, some);
+            } else {
+                ember_hvx_store_part(to + at + i, some, room);
+            }
         }
     }
 }

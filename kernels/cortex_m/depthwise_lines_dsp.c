@@ -2,6 +2,7 @@
 // Depthwise convolutions line by line. Contract: depthwise_lines_dsp.h.
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
 
+#include <arm_dsp_lines.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_dsp.h"

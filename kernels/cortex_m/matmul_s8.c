@@ -34,7 +34,9 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
 }
 
 // Takes `bias`, or the sums of the weights with it and the offset of `a` in them.
-static ember_status_t set_bias(ember_matmul_s8_t *matmul, ember_node_t *node) {
+// Apart, so that its tensors are not on the stack while others are read.
+static __attribute__((noinline)) ember_status_t set_bias(ember_matmul_s8_t *matmul,
+                                                         ember_node_t *node) {
     ember_tensor_t bias, sums;
     const bool summed = ember_node_optional_tensor(node, SUMS, &sums);
     const bool biased = ember_node_optional_tensor(node, BIAS, &bias);

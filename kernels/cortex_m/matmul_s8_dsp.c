@@ -3,6 +3,7 @@
 // matmul_s8_dsp.h.
 #include "kernels/cortex_m/matmul_s8_dsp.h"
 
+#include <arm_dsp_tiles.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_dsp.h"
@@ -114,6 +115,21 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
         scale(s, sums, count, base, at, c + at);
         at += count;
     }
+}
+
+void ember_matmul_s8_dsp_sums(const ember_matmul_s8_dsp_t *dsp, const int8_t *a,
+                              const int8_t *b, int32_t count, int32_t *sums) {
+    const int32_t base = base_of(&dsp->matmul, a);
+
+    widen(dsp, a);
+    sum_rows(dsp, b, count, sums);
+    for (int32_t i = 0; base != 0 && i < count; i++) {
+        sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)base);
+    }
+}
+
+size_t ember_matmul_s8_dsp_bytes(int32_t inner) {
+    return (size_t)((inner + FOUR - 1) / FOUR) * 2 * sizeof(uint32_t);
 }
 
 SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {

@@ -17,4 +17,10 @@ EMBER_MUST_USE ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t 
                                                           ember_node_t *node);
 void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp);
 
+// For other scales: bytes of the words of a row, and the sums of the products of row
+// `a` with `count` rows of b; `dsp` has words, inner and offsets.
+size_t ember_matmul_s8_dsp_bytes(int32_t inner);
+void ember_matmul_s8_dsp_sums(const ember_matmul_s8_dsp_t *dsp, const int8_t *a,
+                              const int8_t *b, int32_t count, int32_t *sums);
+
 #endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_DSP_H

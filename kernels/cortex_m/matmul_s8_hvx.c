@@ -22,6 +22,7 @@ static ember_conv_s8_t conv_of(const ember_matmul_s8_t *s,
         .height = one,
         .width = {s->rows, s->rows, 1, 1, 0, 1},
         .x_offset = s->a_offset,
+        .rows = EMBER_ROWS_RIGHT, // which prepare asks of the only scale
     };
     conv.scales = (ember_scales_s8_t){
         .bias = s->bias,
@@ -74,14 +75,11 @@ static void run_few(const ember_matmul_s8_hvx_t *hvx) {
     }
 }
 
-void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx) {
+// With the multiplier in the state of a run.
+static void run_many(const ember_matmul_s8_hvx_t *hvx) {
     const ember_matmul_s8_t *s = &hvx->matmul;
     ember_columns_hvx_t columns = hvx->columns;
 
-    if (hvx->few) {
-        run_few(hvx);
-        return;
-    }
     columns.terms.multipliers = &s->by.multiplier;
     columns.terms.shifts = &s->by.shift;
     for (int32_t n = 0; n < s->batches; n++) {
@@ -93,5 +91,13 @@ void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx) {
         columns.cells.x += (ptrdiff_t)s->rows * s->inner;
         columns.filters.w += (ptrdiff_t)s->columns * s->inner;
         columns.y += (ptrdiff_t)s->rows * s->columns;
+    }
+}
+
+void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx) {
+    if (hvx->few) {
+        run_few(hvx);
+    } else {
+        run_many(hvx);
     }
 }

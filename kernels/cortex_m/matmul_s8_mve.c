@@ -15,7 +15,7 @@ static __attribute__((noinline)) void multiply_chunks(int32_t *tile,
                                                       const int32_t *first,
                                                       int32_t count, const int8_t *a,
                                                       const int8_t *b, int32_t inner) {
-    ember_mve_rows_t rows = {tile, first, b, a, inner, count / 4};
+    ember_mve_rows_t rows = {tile, first, b, a, inner, count >> 2};
 
     for (int32_t left = inner; left > 0; left -= CHUNK) {
         ember_mve_multiply_rows(&rows);
@@ -65,14 +65,15 @@ static bool is_plain(const ember_matmul_s8_t *s) {
     return s->by.shift < 0 && s->limits.low == INT8_MIN && s->limits.high == INT8_MAX;
 }
 
-// Scales `count` sums of the tile, a multiple of sixteen, where `s` is plain.
-static __attribute__((noinline)) void
-scale_plain(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8_t *c) {
+// Scales `blocks` > 0 times sixteen sums of the tile, where `s` is plain.
+static __attribute__((noinline)) void scale_plain(const ember_matmul_s8_t *s,
+                                                  const int32_t *tile, int32_t blocks,
+                                                  int8_t *c) {
     const int32x4_t shifts = vdupq_n_s32(s->by.shift);
     const int32x4_t by = vdupq_n_s32(s->by.multiplier);
     const int32_t zero_point = s->c_offset;
 
-    for (; count > 0; count -= 2 * EMBER_LANES_S16) {
+    do {
         const int32x4x2_t sums = vld2q_s32(tile);
         const int32x4x2_t next = vld2q_s32(tile + EMBER_LANES_S16);
         const int32x4_t even = ember_shifted_mve(sums.val[0], by, shifts);
@@ -83,7 +84,8 @@ scale_plain(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8
         ember_store_eight_mve(c + EMBER_LANES_S16, a, b, zero_point);
         tile += 2 * EMBER_LANES_S16;
         c += 2 * EMBER_LANES_S16;
-    }
+        blocks--;
+    } while (blocks != 0);
 }
 
 // Scales `count` sums of the tile.
@@ -128,7 +130,7 @@ static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8
         const int32_t whole = count & -2 * EMBER_LANES_S16;
         const int32_t plain = whole > 0 && is_plain(s) ? whole : 0;
         if (plain > 0) {
-            scale_plain(s, tile, plain, c);
+            scale_plain(s, tile, plain >> 4, c);
         }
         if (plain < count) {
             scale(s, tile + plain, count - plain, c + plain);
@@ -148,6 +150,30 @@ static int32_t base_of(const ember_matmul_s8_t *s, const int8_t *a) {
     ember_sums_mve(&base, NULL, a, 1, s->inner, s->b_offset);
     const uint32_t both = (uint32_t)(s->a_offset * s->b_offset);
     return (int32_t)((uint32_t)base + both * (uint32_t)s->inner);
+}
+
+void ember_matmul_s8_mve_sums(const ember_matmul_s8_t *s, const int32_t *first,
+                              const int8_t *a, const int8_t *b, int32_t count,
+                              int32_t *sums) {
+    const int32_t base = base_of(s, a);
+    const int32_t fours = count & ~3;
+
+    if (fours > 0) {
+        multiply(sums, first, fours, a, b, s->inner);
+        b += (ptrdiff_t)fours * s->inner;
+    }
+    for (int32_t j = fours; j < count; j++) {
+        sums[j] = ember_dot_mve(first[j], a, b, s->inner);
+        b += s->inner;
+    }
+    for (int32_t j = 0; base != 0 && j < count; j++) {
+        sums[j] = (int32_t)((uint32_t)sums[j] + (uint32_t)base);
+    }
+}
+
+void ember_matmul_s8_mve_first(const ember_matmul_s8_t *s, const int8_t *b,
+                               int32_t count, int32_t *first) {
+    ember_sums_mve(first, NULL, b, count, s->inner, s->a_offset);
 }
 
 void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve) {

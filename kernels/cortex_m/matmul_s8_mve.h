@@ -17,4 +17,13 @@ EMBER_MUST_USE ember_status_t ember_matmul_s8_mve_prepare(ember_matmul_s8_mve_t 
                                                           ember_node_t *node);
 void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve);
 
+// For other scales: sums[j] = first[j] + the products of row `a` with row j of b,
+// without the offset of a, for `count` rows; `matmul` has inner and offsets.
+void ember_matmul_s8_mve_sums(const ember_matmul_s8_t *matmul, const int32_t *first,
+                              const int8_t *a, const int8_t *b, int32_t count,
+                              int32_t *sums);
+// What the offset of a adds to the products with each row: first[j].
+void ember_matmul_s8_mve_first(const ember_matmul_s8_t *matmul, const int8_t *b,
+                               int32_t count, int32_t *first);
+
 #endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_MVE_H

@@ -6,15 +6,25 @@
 
 enum { OPERANDS = 3, COLUMNS = OPERANDS + 1 }; // of a walk's table: size, y, a, b
 
-_Static_assert(EMBER_WALK_ITEMS(OPERANDS) >= EMBER_MAX_RANK, "it holds a shape, too");
-
-static bool all_s8(const ember_tensor_t *const *tensors) {
-    return tensors[0]->dtype == EMBER_S8 && tensors[1]->dtype == EMBER_S8 &&
-           tensors[2]->dtype == EMBER_S8;
+static bool all_s8(const ember_tensor_t *tensors) {
+    return tensors[0].dtype == EMBER_S8 && tensors[1].dtype == EMBER_S8 &&
+           tensors[2].dtype == EMBER_S8;
 }
 
-// The walk's one or two dimensions as rows; false when it has more.
-static bool set_rows(ember_pair_s8_t *pair, const int32_t *table, uint32_t dims) {
+// The shape of tensors[0] from those behind it.
+static __attribute__((noinline)) bool shape_of(const ember_tensor_t *tensors,
+                                               int32_t *sizes, uint32_t *rank) {
+    const ember_tensor_t *const operands[] = {&tensors[1], &tensors[2]};
+    return ember_broadcast_shape(operands, 2, sizes, rank);
+}
+
+// The walk's one or two dimensions as rows; false when it has more. Apart, so that its
+// table is not on the stack while tensors are read.
+static __attribute__((noinline)) bool set_rows(ember_pair_s8_t *pair,
+                                               const ember_tensor_t *tensors) {
+    const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
+    int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
+    const uint32_t dims = ember_walk_fill(operands, OPERANDS, table);
     const int32_t *inner = table + (dims - 1) * COLUMNS;
     pair->rows = dims == 2 ? (uint32_t)table[0] : 1;
     pair->count = (uint32_t)inner[0];
@@ -28,15 +38,13 @@ static bool set_rows(ember_pair_s8_t *pair, const int32_t *table, uint32_t dims)
 ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
                                      uint32_t a, uint32_t b) {
     ember_tensor_t tensors[OPERANDS];
-    const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
-    int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
-    int32_t *sizes = table; // until the walk is made
+    int32_t sizes[EMBER_MAX_RANK];
     uint32_t rank = 0;
     const uint32_t count = ember_node_arg_count(node);
 
     ember_node_tensor(node, a, &tensors[1]);
     ember_node_tensor(node, b, &tensors[2]);
-    if (!ember_broadcast_shape(operands + 1, 2, sizes, &rank)) {
+    if (!shape_of(tensors, sizes, &rank)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "int8 operands: the shapes do not broadcast");
     }
@@ -44,7 +52,7 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (!all_s8(operands)) {
+    if (!all_s8(tensors)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: dtype");
     }
     *pair = (ember_pair_s8_t){.y = tensors[0].data};
@@ -53,7 +61,7 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
     if (tensors[0].numel == 0) {
         return EMBER_OK;
     }
-    if (!set_rows(pair, table, ember_walk_fill(operands, OPERANDS, table))) {
+    if (!set_rows(pair, tensors)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "int8 operands: dim orders differ");
     }

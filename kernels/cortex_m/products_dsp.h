@@ -87,28 +87,18 @@ static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
     if (room < 0) {
         return false;
     }
-    for (const int32_t *end = bias != NULL ? bias + filters : bias; bias < end;
-         bias++) {
-        if ((uint32_t)*bias + most > 2 * most) { // modulo 2^32 on either side
+    for (int32_t left = bias != NULL ? filters : 0; left > 0; left--) {
+        if ((uint32_t)*bias++ + most > 2 * most) { // modulo 2^32 on either side
             return false;
         }
     }
     return true;
 }
 
-// The same of all that ember_filter_dsp() takes: multipliers of 2^30 and more, or 0.
-static inline bool ember_scales_fit_dsp(const ember_scales_s8_t *scales,
-                                        int32_t filters, int64_t inner) {
-    const int32_t *multipliers = scales->multipliers, *shifts = scales->shifts;
-
-    for (int32_t f = 0; multipliers != NULL && shifts != NULL && f < filters; f++) {
-        const int32_t shift = shifts[f];
-        if ((multipliers[f] != 0 && multipliers[f] < EMBER_NORMAL_DSP) ||
-            shift < EMBER_SHIFT_MIN_DSP || shift > EMBER_SHIFT_MAX_DSP) {
-            return false;
-        }
-    }
-    return ember_sums_fit_dsp(scales->bias, filters, inner);
+// The same, and that ember_filter_dsp() takes the scales.
+static inline bool ember_scales_fit_dsp(const ember_conv_s8_t *conv, int64_t inner) {
+    return conv->rows == EMBER_ROWS_NORMAL &&
+           ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner);
 }
 
 #endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H

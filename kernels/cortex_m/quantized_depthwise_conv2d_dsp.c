@@ -151,7 +151,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     const int64_t taps = (int64_t)conv->height.kernel * conv->width.kernel;
     if (conv->filters != conv->channels || conv->channels < FOUR || taps > MOST_TAPS ||
-        !ember_scales_fit_dsp(&conv->scales, conv->filters, taps)) {
+        !ember_scales_fit_dsp(conv, taps)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");
     }

@@ -3,7 +3,8 @@
 //
 // Sixteen channels at a time, the last sixteen maybe a second time; of fewer channels
 // as many neighbouring outputs of a row as have sixteen. Their rows of the image are
-// copied to a ring of as many as the taps span, with the zero point around them.
+// copied to a ring of as many as the taps span, with the zero point around them, unless
+// no tap lies beside the image.
 #include <stddef.h>
 
 #include "kernels/cortex_m/depthwise_mve.h"
@@ -25,6 +26,7 @@ typedef struct {
     int32_t pitch; // bytes
     int32_t cell;  // bytes from one column of the ring to the next
     int32_t group; // neighbouring outputs in a block
+    bool direct;   // the ring is the image itself
 } state_t;
 
 // Sets the lanes of a block from its sixteen channels; `channels` has the channel of
@@ -99,7 +101,7 @@ static void run_image(const state_t *s, const ember_depthwise_block_mve_t *block
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const int32_t whole = width->out / s->group;
     const int32_t rest = width->out % s->group;
-    const int32_t lanes = s->group > 1 ? conv->channels : s->cell;
+    const int32_t lanes = conv->channels < LANES ? conv->channels : LANES;
     int32_t next = -height->padding;
     ember_depthwise_line_mve_t line = {
         .ring = s->ring,
@@ -112,13 +114,20 @@ static void run_image(const state_t *s, const ember_depthwise_block_mve_t *block
         .y = y + from,
     };
 
-    ember_fill_mve(s->ring, (int8_t)-conv->x_offset, s->slots * s->pitch);
+    if (!s->direct) {
+        ember_fill_mve(s->ring, (int8_t)-conv->x_offset, s->slots * s->pitch);
+    }
     for (int32_t oy = 0; oy < height->out; oy++) {
         const int32_t top = oy * height->stride - height->padding;
-        for (next = next < top ? top : next; next < top + s->slots; next++) {
-            copy_row(s, x, from, next);
+        if (s->direct) {
+            line.ring = x + from + (ptrdiff_t)top * s->pitch;
+            line.slot = 0;
+        } else {
+            for (next = next < top ? top : next; next < top + s->slots; next++) {
+                copy_row(s, x, from, next);
+            }
+            line.slot = oy * height->stride % s->slots;
         }
-        line.slot = oy * height->stride % s->slots;
         line.lanes = lanes * s->group;
         ember_depthwise_mve(block, &line, 0, whole);
         if (rest > 0) {
@@ -172,6 +181,28 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
+// Neighbouring outputs whose channels are the lanes.
+static int32_t group_of(const ember_conv_s8_t *conv) {
+    return conv->width.stride == 1 && conv->channels < LANES ? LANES / conv->channels
+                                                             : 1;
+}
+
+// Whether all lanes under all taps lie in the image.
+static bool is_direct(const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const int32_t group = group_of(conv);
+    const int64_t channels = conv->channels;
+    const int64_t last = channels < LANES ? 0 : channels - LANES; // first of its block
+    const int64_t row = (height->out - (int64_t)1) * height->stride +
+                        (height->kernel - (int64_t)1) * height->dilation;
+    const int64_t column = (int64_t)((width->out - 1) / group * group) * width->stride +
+                           (width->kernel - (int64_t)1) * width->dilation;
+    const int64_t pitch = width->in * channels;
+
+    return height->padding == 0 && width->padding == 0 &&
+           row * pitch + column * channels + last + LANES <= height->in * pitch;
+}
+
 // Chooses the ring; false when it needs too much.
 static bool set_ring(state_t *s) {
     const ember_conv_s8_axis_t *height = &s->conv.height, *width = &s->conv.width;
@@ -180,8 +211,15 @@ static bool set_ring(state_t *s) {
     const int64_t columns = (int64_t)(width->out - 1) * width->stride +
                             (int64_t)(width->kernel - 1) * width->dilation + 1;
 
+    s->direct = is_direct(&s->conv);
     s->cell = channels < LANES ? channels : LANES;
-    s->group = width->stride == 1 ? LANES / s->cell : 1;
+    s->group = group_of(&s->conv);
+    if (s->direct) {
+        s->slots = (int32_t)slots;
+        s->cell = channels;
+        s->pitch = width->in * channels;
+        return true;
+    }
     const int64_t pitch = (columns - 1) * s->cell + LANES;
     if (slots > MOST_SCRATCH || pitch > MOST_SCRATCH || slots * pitch > MOST_SCRATCH) {
         return false;
@@ -202,8 +240,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const int64_t taps = (int64_t)conv->height.kernel * conv->width.kernel;
     if (conv->filters != conv->channels || conv->channels > MOST_CHANNELS ||
         taps > MOST_TAPS || conv->x_offset < -INT8_MAX ||
-        !ember_shifts_within(&conv->scales, conv->filters, EMBER_SHIFT_MIN_MVE,
-                             EMBER_SHIFT_MAX_MVE)) {
+        conv->rows < EMBER_ROWS_RIGHT) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: layout");
     }
     if (!set_ring(s)) {
@@ -211,7 +248,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     s->taps = (int32_t)taps;
     const int32_t weights = s->taps * LANES;
-    s->weights = ember_node_scratch(node, (size_t)(weights + s->slots * s->pitch));
+    const int32_t ring = s->direct ? 0 : s->slots * s->pitch;
+    s->weights = ember_node_scratch(node, (size_t)(weights + ring));
     s->ring = s->weights == NULL ? NULL : s->weights + weights;
     return ember_node_status(node);
 }

@@ -99,14 +99,16 @@ static inline int8_t *ember_aligned_hvx(int8_t *bytes) {
 
 // Up to 128 bytes, of which there are `left`.
 INLINE HVX_Vector ember_load_left_hvx(const int8_t *x, int32_t left) {
-    return left >= EMBER_HVX ? ember_hvx_load_any(x) : ember_hvx_load_part(x, left);
+    const int32_t count = ember_hvx_hidden(left);
+    return count >= EMBER_HVX ? ember_hvx_load_any(x) : ember_hvx_load_part(x, count);
 }
 
 INLINE void ember_store_left_hvx(int8_t *y, HVX_Vector x, int32_t left) {
-    if (left >= EMBER_HVX) {
+    const int32_t count = ember_hvx_hidden(left);
+    if (count >= EMBER_HVX) {
         ember_hvx_store_any(y, x);
     } else {
-        ember_hvx_store_part(y, x, left);
+        ember_hvx_store_part(y, x, count);
     }
 }
 

@@ -5,10 +5,14 @@
 enum { TILE = 4 }; // windows at a time
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 
+INLINE HVX_Vector load_weights(const HVX_Vector *at, bool aligned) {
+    return aligned ? ember_hvx_load(at) : ember_hvx_load_any(at);
+}
+
 // sums[p, v] += window p . filters of vector v.
 INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
-                     const HVX_Vector *weights, HVX_Vector *sums, int windows,
-                     int vectors) {
+                     const HVX_Vector *weights, bool aligned, HVX_Vector *sums,
+                     int windows, int vectors) {
     const int32_t step = s->step;
 
     for (int32_t n = s->segments; n > 0; n--) {
@@ -20,8 +24,8 @@ INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
         for (int32_t left = s->segment; left > 0; left -= EMBER_STEP_HVX) {
             EMBER_HVX_UNROLL
             for (int v = 0; v < vectors; v++) {
-                const HVX_Vector first = ember_hvx_load(weights + v);
-                const HVX_Vector second = ember_hvx_load(weights + vectors + v);
+                const HVX_Vector first = load_weights(weights + v, aligned);
+                const HVX_Vector second = load_weights(weights + vectors + v, aligned);
                 EMBER_HVX_UNROLL
                 for (int p = 0; p < windows; p++) {
                     const int64_t eight = ember_hvx_eight(at[p]);
@@ -37,6 +41,21 @@ INLINE void multiply(const ember_windows_hvx_t *s, const int8_t *x,
             weights += 2 * vectors;
         }
         x += s->pitch;
+    }
+}
+
+// Starts are `step` vectors apart.
+INLINE void start(const ember_windows_hvx_t *s, const int32_t *firsts,
+                  const HVX_Vector *starts, int step, HVX_Vector *sums, int windows,
+                  int vectors) {
+    EMBER_HVX_UNROLL
+    for (int p = 0; p < windows; p++) {
+        const HVX_Vector first = Q6_V_vsplat_R(firsts[p * s->firsts_step]);
+        EMBER_HVX_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            sums[p * vectors + v] =
+                Q6_Vw_vadd_VwVw(ember_hvx_load(starts + v * step), first);
+        }
     }
 }
 
@@ -100,17 +119,8 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
                  int8_t *y, int windows, int vectors) {
     HVX_Vector sums[TILE * EMBER_PANEL_HVX];
 
-    EMBER_HVX_UNROLL
-    for (int p = 0; p < windows; p++) {
-        const HVX_Vector first = Q6_V_vsplat_R(firsts[p * s->firsts_step]);
-        EMBER_HVX_UNROLL
-        for (int v = 0; v < vectors; v++) {
-            const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
-            sums[p * vectors + v] =
-                Q6_Vw_vadd_VwVw(ember_hvx_load(numbers + BIAS), first);
-        }
-    }
-    multiply(s, x, panel->weights, sums, windows, vectors);
+    start(s, firsts, panel->numbers + BIAS, EMBER_NUMBERS_HVX, sums, windows, vectors);
+    multiply(s, x, panel->weights, true, sums, windows, vectors);
     scale(panel, to->zero_point, sums, windows, vectors);
     store_all(to, y, sums, windows, vectors);
 }
@@ -164,6 +174,73 @@ void ember_windows_hvx_run(const ember_windows_hvx_t *windows,
         break;
     default:
         rows_4(windows, panel, results);
+        break;
+    }
+}
+
+// --- sums alone ----------------------------------------------------------------------
+
+INLINE void sum_tile(const ember_windows_hvx_t *s, const HVX_Vector *weights,
+                     const HVX_Vector *starts, const int8_t *x, const int32_t *firsts,
+                     HVX_Vector *to, int windows, int vectors) {
+    HVX_Vector sums[TILE * EMBER_PANEL_HVX];
+
+    start(s, firsts, starts, 1, sums, windows, vectors);
+    multiply(s, x, weights, false, sums, windows, vectors);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < windows * vectors; i++) {
+        ember_hvx_store(to + i, sums[i]);
+    }
+}
+
+INLINE void sum_row(const ember_windows_hvx_t *s, const HVX_Vector *weights,
+                    const HVX_Vector *starts, const int8_t *x, const int32_t *firsts,
+                    HVX_Vector *to, int vectors) {
+    int32_t at = 0;
+
+    while (s->columns - at >= 2 && s->columns >= TILE) {
+        at = at < s->columns - TILE ? at : s->columns - TILE;
+        sum_tile(s, weights, starts, x + at * s->step, firsts + at * s->firsts_step,
+                 to + at * vectors, TILE, vectors);
+        at += TILE;
+    }
+    for (; at < s->columns; at++) {
+        sum_tile(s, weights, starts, x + at * s->step, firsts + at * s->firsts_step,
+                 to + at * vectors, 1, vectors);
+    }
+}
+
+#define SUMS(VECTORS)                                                                  \
+    static void sums_##VECTORS(const ember_windows_hvx_t *s,                           \
+                               const HVX_Vector *weights, const HVX_Vector *starts,    \
+                               HVX_Vector *to) {                                       \
+        for (int32_t i = 0; i < s->rows; i++) {                                        \
+            sum_row(s, weights, starts, s->x + i * s->row,                             \
+                    s->firsts + i * s->firsts_row, to, VECTORS);                       \
+            to += s->columns * (VECTORS);                                              \
+        }                                                                              \
+    }
+
+SUMS(1)
+SUMS(2)
+SUMS(3)
+SUMS(4)
+
+void ember_windows_hvx_sum(const ember_windows_hvx_t *windows,
+                           const HVX_Vector *weights, const HVX_Vector *starts,
+                           int32_t vectors, HVX_Vector *sums) {
+    switch (vectors) {
+    case 1:
+        sums_1(windows, weights, starts, sums);
+        break;
+    case 2:
+        sums_2(windows, weights, starts, sums);
+        break;
+    case 3:
+        sums_3(windows, weights, starts, sums);
+        break;
+    default:
+        sums_4(windows, weights, starts, sums);
         break;
     }
 }

@@ -57,4 +57,10 @@ void ember_windows_hvx_run(const ember_windows_hvx_t *windows,
                            const ember_panel_hvx_t *panel,
                            const ember_results_hvx_t *results);
 
+// The sums alone: `vectors` vectors for each window, windows in order. They start from
+// what `starts` has for each vector; weights are aligned to EMBER_STEP_HVX only.
+void ember_windows_hvx_sum(const ember_windows_hvx_t *windows,
+                           const HVX_Vector *weights, const HVX_Vector *starts,
+                           int32_t vectors, HVX_Vector *sums);
+
 #endif // EMBER_KERNELS_CORTEX_M_WINDOWS_HVX_H

@@ -20,20 +20,25 @@ static float bound(ember_node_t *node, uint32_t arg, float when_none) {
                                                     : ember_scalar_arg_f32(node, arg);
 }
 
+bool ember_clamp_of_tensors(ember_node_t *node) {
+    return ember_node_kind(node, 1) == EMBER_TENSOR ||
+           ember_node_kind(node, 2) == EMBER_TENSOR;
+}
+
+ember_status_t ember_clamp_bounds(ember_node_t *node, float *low, float *high) {
+    *low = bound(node, 1, -EMBER_INF);
+    *high = bound(node, 2, EMBER_INF);
+    return *low <= *high ? ember_node_status(node)
+                         : EMBER_UNSUPPORTED; // crossed, or NaN
+}
+
 ember_status_t ember_clamp_f32_prepare(ember_node_t *node, void *state) {
     ember_clamp_f32_t *s = state;
-    if (ember_node_kind(node, 1) == EMBER_TENSOR ||
-        ember_node_kind(node, 2) == EMBER_TENSOR) {
+    if (ember_clamp_of_tensors(node)) {
         return EMBER_UNSUPPORTED;
     }
     const ember_status_t status = ember_map_f32_1_prepare(node, &s->map);
-    if (status != EMBER_OK) {
-        return status;
-    }
-    s->low = bound(node, 1, -EMBER_INF);
-    s->high = bound(node, 2, EMBER_INF);
-    return s->low <= s->high ? ember_node_status(node)
-                             : EMBER_UNSUPPORTED; // crossed, or NaN
+    return status != EMBER_OK ? status : ember_clamp_bounds(node, &s->low, &s->high);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

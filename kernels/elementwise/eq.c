@@ -2,10 +2,10 @@
 // y = whether a equals b.
 #include "kernels/engine/map.h"
 
-EMBER_ROW2(f32, float, a == b)
-EMBER_ROW2(f64, double, a == b)
-EMBER_ROW2(s64, int64_t, a == b)
+EMBER_TRUTH2(f32, float, a == b)
+EMBER_TRUTH2(f64, double, a == b)
+EMBER_TRUTH2(s64, int64_t, a == b)
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_ANY};
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_TRUTH};
 EMBER_MAP_KERNEL(eq, 2);

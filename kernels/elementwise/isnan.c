@@ -3,12 +3,12 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/promote.h"
 
-EMBER_ROW1(f32, float, a != a)
-EMBER_ROW1(f64, double, a != a)
-EMBER_ROW1(s64, int64_t, 0 * a)
+EMBER_TRUTH1(f32, float, a != a)
+EMBER_TRUTH1(f64, double, a != a)
+EMBER_TRUTH1(s64, int64_t, 0 * a)
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_ANY};
+    {f32, f64, s64}, .inputs = 1, .flags = EMBER_MAP_TRUTH};
 EMBER_MAP_RUN(1)
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

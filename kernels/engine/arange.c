@@ -55,18 +55,31 @@ ember_status_t ember_arange_prepare(ember_node_t *node, void *state,
     return EMBER_OK;
 }
 
+enum { BLOCK = 16 }; // numbers that are stored at a time
+
+// Numbers `first`, ... of the range, of classes whose numbers have 8 bytes.
+static void fill(const ember_arange_t *s, uint32_t first, uint32_t count,
+                 ember_number_t *numbers) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (s->class == EMBER_CLASS_S64) {
+            numbers[i].s64 =
+                (int64_t)((uint64_t)s->start.s64 + (first + i) * (uint64_t)s->step.s64);
+        } else {
+            numbers[i].f64 = s->start.f64 + (double)(first + i) * s->step.f64;
+        }
+    }
+}
+
 int32_t ember_arange_run(void *state) {
     const ember_arange_t *s = state;
+    ember_number_t numbers[BLOCK];
     char *at = s->data;
-    for (uint32_t i = 0; i < s->count; i++, at += s->size) {
-        ember_number_t number;
-        if (s->class == EMBER_CLASS_S64) {
-            number.s64 = (int64_t)((uint64_t)s->start.s64 + i * (uint64_t)s->step.s64);
-        } else {
-            number.f64 = s->start.f64 + (double)i * s->step.f64;
-        }
-        ember_elements_store((ember_class_t)s->class, &number, s->dtype, at, s->size,
-                             1);
+
+    for (uint32_t i = 0; i < s->count; i += BLOCK, at += BLOCK * s->size) {
+        const uint32_t count = s->count - i < BLOCK ? s->count - i : BLOCK;
+        fill(s, i, count, numbers);
+        ember_elements_store((ember_class_t)s->class, numbers, s->dtype, at, s->size,
+                             count);
     }
     return EMBER_OK;
 }

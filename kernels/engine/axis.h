@@ -36,11 +36,18 @@ void ember_axis_split(const ember_tensor_t *tensor, uint32_t dim, uint32_t *oute
 // One element as a double, of any dtype.
 static inline double ember_load_double(uint32_t dtype, const void *from) {
     double number;
+    if (dtype == EMBER_F32) {
+        return (double)*(const float *)from;
+    }
     ember_elements_load(EMBER_CLASS_F64, &number, dtype, from, 0, 1);
     return number;
 }
 
 static inline void ember_store_double(uint32_t dtype, void *to, double number) {
+    if (dtype == EMBER_F32) {
+        *(float *)to = (float)number;
+        return;
+    }
     ember_elements_store(EMBER_CLASS_F64, &number, dtype, to, 0, 1);
 }
 

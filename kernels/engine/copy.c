@@ -195,6 +195,16 @@ void ember_copy_run(const ember_copy_t *copy) {
     ember_copy_run_at(copy, copy->dst, copy->src);
 }
 
+// Whether each element is where it shall be: a tensor that is updated in place.
+static bool in_place(const ember_copy_t *copy) {
+    bool same = copy->dst == copy->src;
+
+    for (uint32_t d = 0; d < copy->rank; d++) {
+        same = same && copy->dims[d].dst == copy->dims[d].src;
+    }
+    return same;
+}
+
 ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_t arg,
                                  const ember_view_t *src) {
     ember_tensor_t out;
@@ -214,7 +224,12 @@ ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_
         return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: dtypes differ");
     }
     ember_view_tensor(&dst, &out);
-    return ember_copy_prepare(copy, node, &dst, src);
+    const ember_status_t status = ember_copy_prepare(copy, node, &dst, src);
+    if (status == EMBER_OK && in_place(copy)) {
+        copy->run = 0;
+        copy->rank = 0;
+    }
+    return status;
 }
 
 // Gives a contiguous tensor's view another shape of as many elements.

@@ -55,6 +55,7 @@ void ember_copy_walk(const ember_copy_t *copy, void *to, const void *from,
 
 // Copies view `src` to the whole of output `arg`, whose shape becomes the view's.
 // UNSUPPORTED unless dtypes are equal. Answers an earlier failure of the node first.
+// Nothing is copied where out lies on src already.
 EMBER_MUST_USE ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node,
                                                 uint32_t arg, const ember_view_t *src);
 

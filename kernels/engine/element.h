@@ -22,6 +22,10 @@ typedef union ember_number {
     int64_t s64;
 } ember_number_t;
 
+// Elementary steps (ember_node_work()) to add one element of any dtype to another,
+// where that is done element by element.
+enum { EMBER_STEPS_ANY = 8 };
+
 // The class in which elements of `dtype` are computed.
 ember_class_t ember_class_of(uint32_t dtype);
 

@@ -40,6 +40,26 @@ static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32
     }
 }
 
+// The same of a block, where a row has one bias, or none.
+static void finish_block(const ember_gemm_f32_t *gemm, int32_t i, int32_t j,
+                         const float sums[SUMS]) {
+    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + j;
+    const int32_t step = gemm->c_stride * (int32_t)sizeof(float);
+
+    if (gemm->bias == NULL) {
+        ember_fpu_scale_4x4(c, step, sums, gemm->alpha);
+    } else if (gemm->bias_column == 0) {
+        const float *bias = gemm->bias + (ptrdiff_t)i * gemm->bias_row;
+        float added[BLOCK];
+        for (int32_t row = 0; row < BLOCK; row++) {
+            added[row] = gemm->beta * bias[(ptrdiff_t)row * gemm->bias_row];
+        }
+        ember_fpu_affine_4x4(c, step, sums, gemm->alpha, added);
+    } else {
+        finish(gemm, i, j, sums, BLOCK, BLOCK);
+    }
+}
+
 // c[i .. i + 4, j .. j + 4], with b's rows dense.
 static void block_rows(const ember_gemm_f32_t *gemm, int32_t i, int32_t j) {
     const float *a = gemm->a + (ptrdiff_t)i * gemm->a_stride;
@@ -54,7 +74,7 @@ static void block_rows(const ember_gemm_f32_t *gemm, int32_t i, int32_t j) {
     };
 
     ember_fpu_rows_4x4(&tile);
-    finish(gemm, i, j, sums, BLOCK, BLOCK);
+    finish_block(gemm, i, j, sums);
 }
 
 // c[i, j .. j + width], 8 or 12.

@@ -28,37 +28,64 @@ typedef struct {
     mve_pred16_t high; // of the rest
 } strip_t;
 
-// Finishes `rows` rows of sums in a strip, from row i on.
+// Finishes `rows` rows of sums in a strip, from row i on, where columns have biases of
+// their own.
+static __attribute__((noinline)) void finish_columns(const ember_gemm_f32_t *gemm,
+                                                     int32_t i, const strip_t *strip,
+                                                     const float32x4_t (*sums)[2],
+                                                     int32_t rows) {
+    const uint32_t step = (uint32_t)gemm->bias_column;
+    const uint32x4_t low = vmulq_n_u32(vidupq_n_u32(0, 1), step);
+    const uint32x4_t high = vaddq_n_u32(low, LANES * step);
+    const float *bias = gemm->bias + (ptrdiff_t)i * gemm->bias_row +
+                        (ptrdiff_t)strip->j * gemm->bias_column;
+    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + strip->j;
+
+    for (; rows > 0; rows--) {
+        const float32x4_t x = vmulq_n_f32((*sums)[0], gemm->alpha);
+        const float32x4_t y = vmulq_n_f32((*sums)[1], gemm->alpha);
+        const float32x4_t x_bias =
+            vldrwq_gather_shifted_offset_z_f32(bias, low, strip->low);
+        const float32x4_t y_bias =
+            vldrwq_gather_shifted_offset_z_f32(bias, high, strip->high);
+        vstrwq_p_f32(c, vaddq_f32(x, vmulq_n_f32(x_bias, gemm->beta)), strip->low);
+        vstrwq_p_f32(c + LANES, vaddq_f32(y, vmulq_n_f32(y_bias, gemm->beta)),
+                     strip->high);
+        bias += gemm->bias_row;
+        sums++;
+        c += gemm->c_stride;
+    }
+}
+
+// The same where a row has one bias, or none: adding -0 changes no number.
 static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32_t i,
                                              const strip_t *strip,
                                              const float32x4_t (*sums)[2],
                                              int32_t rows) {
-    const uint32_t step = (uint32_t)gemm->bias_column;
-    const uint32x4_t low = vmulq_n_u32(vidupq_n_u32(0, 1), step);
-    const uint32x4_t high = vaddq_n_u32(low, LANES * step);
-    const float *bias = gemm->bias;
-    float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + strip->j;
+    static const float none = -0.0f;
+    const bool biased = gemm->bias != NULL;
+    const ptrdiff_t step = biased ? gemm->bias_row : 0;
+    const float *bias = biased ? gemm->bias + i * step : &none;
+    const float alpha = gemm->alpha, beta = biased ? gemm->beta : 1.0f;
+    const ptrdiff_t c_stride = gemm->c_stride;
+    const mve_pred16_t low = strip->low, high = strip->high;
+    float *c = gemm->c + i * c_stride + strip->j;
 
-    if (bias != NULL) {
-        bias += (ptrdiff_t)i * gemm->bias_row + (ptrdiff_t)strip->j * gemm->bias_column;
+    if (biased && gemm->bias_column != 0) {
+        finish_columns(gemm, i, strip, sums, rows);
+        return;
     }
-    for (; rows > 0; rows--) {
-        float32x4_t x = vmulq_n_f32((*sums)[0], gemm->alpha);
-        float32x4_t y = vmulq_n_f32((*sums)[1], gemm->alpha);
-        if (bias != NULL) {
-            const float32x4_t x_bias =
-                vldrwq_gather_shifted_offset_z_f32(bias, low, strip->low);
-            const float32x4_t y_bias =
-                vldrwq_gather_shifted_offset_z_f32(bias, high, strip->high);
-            x = vaddq_f32(x, vmulq_n_f32(x_bias, gemm->beta));
-            y = vaddq_f32(y, vmulq_n_f32(y_bias, gemm->beta));
-            bias += gemm->bias_row;
-        }
-        vstrwq_p_f32(c, x, strip->low);
-        vstrwq_p_f32(c + LANES, y, strip->high);
+    do {
+        const float added = beta * *bias;
+        const float32x4_t x = vaddq_n_f32(vmulq_n_f32((*sums)[0], alpha), added);
+        const float32x4_t y = vaddq_n_f32(vmulq_n_f32((*sums)[1], alpha), added);
+        vstrwq_p_f32(c, x, low);
+        vstrwq_p_f32(c + LANES, y, high);
+        bias += step;
         sums++;
-        c += gemm->c_stride;
-    }
+        c += c_stride;
+        rows--;
+    } while (rows != 0);
 }
 
 INLINE float32x4_t load(const float *at, bool whole, mve_pred16_t lanes) {

@@ -7,13 +7,7 @@ bool ember_is_index_dtype(uint32_t dtype) {
 }
 
 int32_t ember_index_read(const void *data, uint32_t dtype, int32_t size, bool wrap) {
-    int64_t index =
-        dtype == EMBER_S64 ? *(const int64_t *)data : *(const int32_t *)data;
-
-    if (wrap && index < 0 && index >= -(int64_t)size) {
-        index += size;
-    }
-    return index >= 0 && index < size ? (int32_t)index : -1;
+    return ember_index_at(data, dtype, size, wrap);
 }
 
 static float combine_f32(ember_combine_t how, float a, float b) {

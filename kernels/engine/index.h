@@ -12,6 +12,18 @@ bool ember_is_index_dtype(uint32_t dtype);
 // count from the end.
 int32_t ember_index_read(const void *data, uint32_t dtype, int32_t size, bool wrap);
 
+// The same in place, for loops over many.
+static inline int32_t ember_index_at(const void *data, uint32_t dtype, int32_t size,
+                                     bool wrap) {
+    int64_t index =
+        dtype == EMBER_S64 ? *(const int64_t *)data : *(const int32_t *)data;
+
+    if (wrap && index < 0) {
+        index += size;
+    }
+    return (uint64_t)index < (uint64_t)size ? (int32_t)index : -1;
+}
+
 typedef enum ember_combine {
     EMBER_COMBINE_ADD,
     EMBER_COMBINE_MULTIPLY,

@@ -116,6 +116,7 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
     if (status != EMBER_OK) {
         return status;
     }
+    map->result = (ops->flags & EMBER_MAP_BOOLS) != 0 ? EMBER_B1 : number;
     map->dtype = (ops->flags & EMBER_MAP_ANY) != 0 ? tensors[0].dtype : dtype;
     if ((ops->flags & EMBER_MAP_SAME) != 0
             ? map->dtype != tensors[0].dtype
@@ -135,16 +136,17 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         return EMBER_UNSUPPORTED;
     }
     const int32_t *row = table + (map->dims - 1u) * (operands + 1);
-    uint32_t direct = 0;
+    // The result is cast to its own dtype before the output's.
+    uint32_t wanted = map->dtype == map->result ? map->dtype : EMBER_NO_DTYPE;
+    map->direct = 0;
     for (uint32_t k = 0; k < operands; k++) {
         map->data[k] = tensors[k].data;
         map->dtypes[k] = tensors[k].dtype;
-        if (tensors[k].dtype == number && row[1 + k] == tensors[k].element_size) {
-            direct |= 1u << k;
+        if (tensors[k].dtype == wanted && row[1 + k] == tensors[k].element_size) {
+            map->direct |= (uint8_t)(1u << k);
         }
+        wanted = number;
     }
-    // The result is cast to its own dtype before the output's.
-    map->direct = (uint8_t)(map->dtype == number ? direct : direct & ~1u);
     return EMBER_OK;
 }
 
@@ -180,6 +182,10 @@ static void run_row(const ember_map_t *map, char *const *start, const int32_t *r
         }
         map->ops->rows[class](x[0], (const void *const *)x + 1, count);
         if (x[0] == numbers[0]) {
+            if (map->result == EMBER_B1) {
+                array.dtype = EMBER_B1;
+                array.step = 1;
+            }
             if (map->dtype != map->dtypes[0]) { // wraps, or rounds, as the result's
                 const ember_elements_t result = {x[0], map->dtype, array.step};
                 ember_elements_cast(&result, &array, count);

@@ -29,6 +29,8 @@ enum {
     EMBER_MAP_NUMBER = 4, // not of bools
     EMBER_MAP_SAME = 16,  // the output has the dtype of the result
     EMBER_MAP_ALPHA = 8,  // operand 2 is no float where the others are integers
+    EMBER_MAP_BOOLS = 32, // rows write bools
+    EMBER_MAP_TRUTH = EMBER_MAP_BOOLS | EMBER_MAP_ANY,
 };
 
 typedef struct ember_map_ops {
@@ -50,6 +52,7 @@ typedef struct ember_map {
     uint8_t dims;   // of the table; 0: no elements
     uint8_t direct; // bit k: operand k is an array of the class, the output 0
     uint8_t dtype;  // of the result, before it is cast to the output's
+    uint8_t result; // what rows write: numbers of the class, or bools
     uint8_t dtypes[EMBER_WALK_OPERANDS]; // the output, then the operands
     char *data[EMBER_WALK_OPERANDS];
 } ember_map_t;
@@ -99,12 +102,14 @@ static inline uint32_t ember_map_out(const ember_node_t *node) {
     EMBER_STATE_MAY_POINT_TO(ops, ember_##NAME##_ops);                                 \
     EMBER_KERNEL(NAME, ember_map##INPUTS##_t)
 
-#define EMBER_ROW(NAME, TYPE, OPERANDS, EXPRESSION)                                    \
+#define EMBER_ROW_OF(RESULT, NAME, OPERANDS, EXPRESSION)                               \
     static void NAME(void *y, const void *const *x, uint32_t count) {                  \
         for (uint32_t i = 0; i < count; i++) {                                         \
-            OPERANDS((TYPE *)y)[i] = (TYPE)(EXPRESSION);                               \
+            OPERANDS((RESULT *)y)[i] = (RESULT)(EXPRESSION);                           \
         }                                                                              \
     }
+#define EMBER_ROW(NAME, TYPE, OPERANDS, EXPRESSION)                                    \
+    EMBER_ROW_OF(TYPE, NAME, OPERANDS, EXPRESSION)
 #define EMBER_OPERAND(TYPE, NAME, K) const TYPE NAME = ((const TYPE *)x[K])[i];
 // Rows of one to four operands, named a, b, c, d in the expression.
 #define EMBER_ROW1(NAME, TYPE, EXPRESSION)                                             \
@@ -122,6 +127,13 @@ static inline uint32_t ember_map_out(const ember_node_t *node) {
               EMBER_OPERAND(TYPE, a, 0) EMBER_OPERAND(TYPE, b, 1)                      \
                   EMBER_OPERAND(TYPE, c, 2) EMBER_OPERAND(TYPE, d, 3),                 \
               EXPRESSION)
+
+// Rows of truth values of one or two operands, for EMBER_MAP_TRUTH.
+#define EMBER_TRUTH1(NAME, TYPE, EXPRESSION)                                           \
+    EMBER_ROW_OF(uint8_t, NAME, EMBER_OPERAND(TYPE, a, 0), EXPRESSION)
+#define EMBER_TRUTH2(NAME, TYPE, EXPRESSION)                                           \
+    EMBER_ROW_OF(uint8_t, NAME, EMBER_OPERAND(TYPE, a, 0) EMBER_OPERAND(TYPE, b, 1),   \
+                 EXPRESSION)
 
 // Integer arithmetic that wraps.
 static inline int64_t ember_wrap_add(int64_t a, int64_t b) {

@@ -159,12 +159,14 @@ static void run_row(const ember_norm_rows_t *s, uint32_t row) {
     const double rstd = 1.0 / sqrt(squares / s->count + s->eps);
     const uint32_t first =
         (uint32_t)((uint64_t)row * (s->count / s->repeat) % s->period);
-    for (uint32_t i = 0; i < s->count; i++) {
-        const double d = get(s, begin + i) - mean;
+    for (uint32_t i = 0; i < s->count; i += s->repeat) {
         const uint32_t p = first + i / s->repeat;
-        ember_store_double(s->y_dtype, s->y + place(s, 2, begin + i) * s->y_size,
-                           d * rstd * ember_norm_get(&s->weight, p, 1.0) +
-                               ember_norm_get(&s->bias, p, 0.0));
+        const double weight = ember_norm_get(&s->weight, p, 1.0);
+        const double bias = ember_norm_get(&s->bias, p, 0.0);
+        for (uint32_t at = begin + i; at < begin + i + s->repeat; at++) {
+            ember_store_double(s->y_dtype, s->y + place(s, 2, at) * s->y_size,
+                               (get(s, at) - mean) * rstd * weight + bias);
+        }
     }
     ember_norm_set(&s->mean, row, mean);
     ember_norm_set(&s->rstd, row, rstd);

@@ -55,44 +55,49 @@ typedef struct ember_fpu_row {
     "vmov d5, %[zero], %[zero]\n\t"                                                    \
     "vmov d6, %[zero], %[zero]\n\t"                                                    \
     "vmov d7, %[zero], %[zero]\n\t"
-#define EMBER_FPU_ROWS_4X4(MAC)                                                        \
-    EMBER_FPU_CLEAR                                                                    \
-    "subs %[count], #2\n\t"                                                            \
-    "blt 2f\n\t"                                                                       \
-    "1:\n\t"                                                                           \
+// Products of an element of each of four rows with four of b.
+#define EMBER_FPU_TERM(MAC, A0, A1, A2, A3, B0, B1, B2, B3)                            \
+    MAC(0, 1, 2, 3, B0, B1, B2, B3, A0, A0, A0, A0)                                    \
+    MAC(4, 5, 6, 7, B0, B1, B2, B3, A1, A1, A1, A1)                                    \
+    MAC(8, 9, 10, 11, B0, B1, B2, B3, A2, A2, A2, A2)                                  \
+    MAC(12, 13, 14, 15, B0, B1, B2, B3, A3, A3, A3, A3)
+#define EMBER_FPU_ROWS_LOADS                                                           \
     "vldmia %[a0]!, {s20-s21}\n\t"                                                     \
     "vldmia %[a1]!, {s22-s23}\n\t"                                                     \
     "vldmia %[a2]!, {s24-s25}\n\t"                                                     \
     "vldmia %[a3]!, {s26-s27}\n\t"                                                     \
     "vldmia %[b], {s16-s19}\n\t"                                                       \
-    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 20, 20, 20, 20)            \
-        MAC(4, 5, 6, 7, 16, 17, 18, 19, 22, 22, 22, 22)                                \
-            MAC(8, 9, 10, 11, 16, 17, 18, 19, 24, 24, 24, 24)                          \
-                MAC(12, 13, 14, 15, 16, 17, 18, 19, 26, 26, 26,                        \
-                    26) "vldmia %[b], {s16-s19}\n\t"                                   \
-                        "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 21,    \
-                                                    21, 21, 21)                        \
-                            MAC(4, 5, 6, 7, 16, 17, 18, 19, 23, 23, 23, 23)            \
-                                MAC(8, 9, 10, 11, 16, 17, 18, 19, 25, 25, 25, 25)      \
-                                    MAC(12, 13, 14, 15, 16, 17, 18, 19, 27, 27, 27,    \
-                                        27) "subs %[count], #2\n\t"                    \
-                                            "bge 1b\n\t"                               \
-                                            "2:\n\t"                                   \
-                                            "adds %[count], #2\n\t"                    \
-                                            "beq 3f\n\t"                               \
-                                            "vldmia %[a0], {s20}\n\t"                  \
-                                            "vldmia %[a1], {s22}\n\t"                  \
-                                            "vldmia %[a2], {s24}\n\t"                  \
-                                            "vldmia %[a3], {s26}\n\t"                  \
-                                            "vldmia %[b], {s16-s19}\n\t" MAC(          \
-                                                0, 1, 2, 3, 16, 17, 18, 19, 20, 20,    \
-                                                20, 20) MAC(4, 5, 6, 7, 16, 17, 18,    \
-                                                            19, 22, 22, 22, 22)        \
-                                                MAC(8, 9, 10, 11, 16, 17, 18, 19, 24,  \
-                                                    24, 24, 24)                        \
-                                                    MAC(12, 13, 14, 15, 16, 17, 18,    \
-                                                        19, 26, 26, 26,                \
-                                                        26) "3:\n\t"                   \
+    "add %[b], %[step]\n\t"
+// Two terms. Sums on Cortex-M4 need the registers that a Cortex-M7, where each group of
+// loads waits for the products before it, has for the second four of b.
+#define EMBER_FPU_MUL_ADD_PAIR                                                         \
+    EMBER_FPU_ROWS_LOADS                                                               \
+    EMBER_FPU_TERM(EMBER_FPU_MUL_ADD, 20, 22, 24, 26, 16, 17, 18, 19)                  \
+    "vldmia %[b], {s16-s19}\n\t"                                                       \
+    "add %[b], %[step]\n\t" /**/                                                       \
+        EMBER_FPU_TERM(EMBER_FPU_MUL_ADD, 21, 23, 25, 27, 16, 17, 18, 19)
+#define EMBER_FPU_MLA_PAIR                                                             \
+    EMBER_FPU_ROWS_LOADS                                                               \
+    "vldmia %[b], {s28-s31}\n\t"                                                       \
+    "add %[b], %[step]\n\t" /**/                                                       \
+        EMBER_FPU_TERM(EMBER_FPU_MLA, 20, 22, 24, 26, 16, 17, 18, 19)                  \
+            EMBER_FPU_TERM(EMBER_FPU_MLA, 21, 23, 25, 27, 28, 29, 30, 31)
+#define EMBER_FPU_ROWS_4X4(MAC)                                                        \
+    EMBER_FPU_CLEAR                                                                    \
+    "subs %[count], #2\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"                                                                           \
+    "subs %[count], #2\n\t" /**/                                                       \
+        MAC##_PAIR "bge 1b\n\t"                                                        \
+                   "2:\n\t"                                                            \
+                   "adds %[count], #2\n\t"                                             \
+                   "beq 3f\n\t"                                                        \
+                   "vldmia %[a0], {s20}\n\t"                                           \
+                   "vldmia %[a1], {s22}\n\t"                                           \
+                   "vldmia %[a2], {s24}\n\t"                                           \
+                   "vldmia %[a3], {s26}\n\t"                                           \
+                   "vldmia %[b], {s16-s19}\n\t" /**/                                   \
+        EMBER_FPU_TERM(MAC, 20, 22, 24, 26, 16, 17, 18, 19) "3:\n\t"                   \
                                                             "vstmia %[sums], {s0-s15}"
 #define EMBER_FPU_ROWS_1X8(MAC)                                                        \
     EMBER_FPU_CLEAR                                                                    \
@@ -412,6 +417,90 @@ static inline void ember_fpu_affine(float *y, const float *x, int32_t count,
                      : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count)
                      : [scale] "t"(scale), [shift] "t"(shift)
                      : "s0", "s1", "s2", "s3", "cc", "memory");
+}
+
+// c = sums scale, of four rows of four, `step` bytes apart in c.
+static inline void ember_fpu_scale_4x4(float *c, int32_t step, const float *sums,
+                                       float scale) {
+    __asm__ volatile("vldmia %[sums], {s0-s15}\n\t"
+                     "vmul.f32 s0, s0, %[scale]\n\t"
+                     "vmul.f32 s1, s1, %[scale]\n\t"
+                     "vmul.f32 s2, s2, %[scale]\n\t"
+                     "vmul.f32 s3, s3, %[scale]\n\t"
+                     "vmul.f32 s4, s4, %[scale]\n\t"
+                     "vmul.f32 s5, s5, %[scale]\n\t"
+                     "vmul.f32 s6, s6, %[scale]\n\t"
+                     "vmul.f32 s7, s7, %[scale]\n\t"
+                     "vmul.f32 s8, s8, %[scale]\n\t"
+                     "vmul.f32 s9, s9, %[scale]\n\t"
+                     "vmul.f32 s10, s10, %[scale]\n\t"
+                     "vmul.f32 s11, s11, %[scale]\n\t"
+                     "vmul.f32 s12, s12, %[scale]\n\t"
+                     "vmul.f32 s13, s13, %[scale]\n\t"
+                     "vmul.f32 s14, s14, %[scale]\n\t"
+                     "vmul.f32 s15, s15, %[scale]\n\t"
+                     "vstmia %[c], {s0-s3}\n\t"
+                     "add %[c], %[step]\n\t"
+                     "vstmia %[c], {s4-s7}\n\t"
+                     "add %[c], %[step]\n\t"
+                     "vstmia %[c], {s8-s11}\n\t"
+                     "add %[c], %[step]\n\t"
+                     "vstmia %[c], {s12-s15}\n\t"
+                     : [c] "+r"(c)
+                     : [step] "r"(step), [sums] "r"(sums), [scale] "t"(scale)
+                     : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
+                       "s10", "s11", "s12", "s13", "s14", "s15", "memory");
+}
+
+// c = sums scale + what is added to each row.
+static inline void ember_fpu_affine_4x4(float *c, int32_t step, const float *sums,
+                                        float scale, const float *added) {
+    __asm__ volatile(
+        "vldmia %[sums], {s0-s15}\n\t"
+        "vmul.f32 s0, s0, %[scale]\n\t"
+        "vmul.f32 s1, s1, %[scale]\n\t"
+        "vmul.f32 s2, s2, %[scale]\n\t"
+        "vmul.f32 s3, s3, %[scale]\n\t"
+        "vmul.f32 s4, s4, %[scale]\n\t"
+        "vmul.f32 s5, s5, %[scale]\n\t"
+        "vmul.f32 s6, s6, %[scale]\n\t"
+        "vmul.f32 s7, s7, %[scale]\n\t"
+        "vmul.f32 s8, s8, %[scale]\n\t"
+        "vmul.f32 s9, s9, %[scale]\n\t"
+        "vmul.f32 s10, s10, %[scale]\n\t"
+        "vmul.f32 s11, s11, %[scale]\n\t"
+        "vmul.f32 s12, s12, %[scale]\n\t"
+        "vmul.f32 s13, s13, %[scale]\n\t"
+        "vmul.f32 s14, s14, %[scale]\n\t"
+        "vmul.f32 s15, s15, %[scale]\n\t"
+        "vldmia %[added], {s16-s19}\n\t"
+        "vadd.f32 s0, s0, s16\n\t"
+        "vadd.f32 s1, s1, s16\n\t"
+        "vadd.f32 s2, s2, s16\n\t"
+        "vadd.f32 s3, s3, s16\n\t"
+        "vadd.f32 s4, s4, s17\n\t"
+        "vadd.f32 s5, s5, s17\n\t"
+        "vadd.f32 s6, s6, s17\n\t"
+        "vadd.f32 s7, s7, s17\n\t"
+        "vadd.f32 s8, s8, s18\n\t"
+        "vadd.f32 s9, s9, s18\n\t"
+        "vadd.f32 s10, s10, s18\n\t"
+        "vadd.f32 s11, s11, s18\n\t"
+        "vadd.f32 s12, s12, s19\n\t"
+        "vadd.f32 s13, s13, s19\n\t"
+        "vadd.f32 s14, s14, s19\n\t"
+        "vadd.f32 s15, s15, s19\n\t"
+        "vstmia %[c], {s0-s3}\n\t"
+        "add %[c], %[step]\n\t"
+        "vstmia %[c], {s4-s7}\n\t"
+        "add %[c], %[step]\n\t"
+        "vstmia %[c], {s8-s11}\n\t"
+        "add %[c], %[step]\n\t"
+        "vstmia %[c], {s12-s15}\n\t"
+        : [c] "+r"(c)
+        : [step] "r"(step), [sums] "r"(sums), [scale] "t"(scale), [added] "r"(added)
+        : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
+          "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "memory");
 }
 
 // y[i] = a[i] + b[i], i < count; y may be a or b.

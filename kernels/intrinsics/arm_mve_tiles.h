@@ -65,6 +65,122 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
                        "r10", "r11", "lr", "q0", "q1", "q2", "q3", "cc", "memory");
 }
 
+// Columns of at most two vectors, and pairs of filters, which are read in whole
+// vectors: what lies behind a filter meets zeros.
+typedef struct ember_mve_pairs {
+    const int8_t *columns[3];
+    int32_t inner;       // elements of a column, and of a filter
+    const int32_t *sums; // what those of each filter start from
+    int32_t *tile;       // (3, EMBER_MVE_TILE)
+    const int8_t *w;
+    int32_t count; // of pairs; > 0
+} ember_mve_pairs_t;
+
+// tile[n, f] = sums[f] + filter f . column n, of columns of one vector.
+static inline void ember_mve_multiply_one(const ember_mve_pairs_t *pairs) {
+    register const ember_mve_pairs_t *all __asm__("r0") = pairs;
+
+    __asm__ volatile("vmrs r9, p0\n\t"
+                     "ldrd r4, r5, [r0]\n\t"
+                     "ldrd r6, r3, [r0, #8]\n\t"
+                     "ldrd r1, r2, [r0, #16]\n\t"
+                     "ldrd r7, lr, [r0, #24]\n\t"
+                     "vctp.8 r3\n\t"
+                     "vpsttt\n\t"
+                     "vldrbt.8 q0, [r4]\n\t"
+                     "vldrbt.8 q1, [r5]\n\t"
+                     "vldrbt.8 q2, [r6]\n\t"
+                     "add r5, r7, r3\n\t"
+                     "lsl r3, r3, #1\n\t"
+                     "mov r0, r2\n\t"
+                     "dls lr, lr\n\t"
+                     "1:\n\t"
+                     "ldrd r6, r4, [r1]\n\t"
+                     "vpst\n\t"
+                     "vldrbt.8 q3, [r7]\n\t"
+                     "ldrd r8, r12, [r1]\n\t"
+                     "vmladava.s8 r6, q2, q3\n\t"
+                     "ldrd r10, r2, [r1], #8\n\t"
+                     "vmladava.s8 r8, q0, q3\n\t"
+                     "vpst\n\t"
+                     "vldrbt.8 q4, [r5]\n\t"
+                     "vmladava.s8 r10, q1, q3\n\t"
+                     "add r7, r3\n\t"
+                     "vmladava.s8 r12, q0, q4\n\t"
+                     "add r5, r3\n\t"
+                     "vmladava.s8 r2, q1, q4\n\t"
+                     "vmladava.s8 r4, q2, q4\n\t"
+                     "strd r10, r2, [r0, #128]\n\t"
+                     "strd r6, r4, [r0, #256]\n\t"
+                     "strd r8, r12, [r0], #8\n\t"
+                     "le lr, 1b\n\t"
+                     "vmsr p0, r9"
+                     : "+r"(all)
+                     :
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10",
+                       "r12", "lr", "q0", "q1", "q2", "q3", "q4", "cc", "memory");
+}
+
+// The same of columns of two.
+static inline void ember_mve_multiply_two(const ember_mve_pairs_t *pairs) {
+    register const ember_mve_pairs_t *all __asm__("r0") = pairs;
+
+    __asm__ volatile("vmrs r9, p0\n\t"
+                     "ldrd r4, r5, [r0]\n\t"
+                     "ldrd r6, r3, [r0, #8]\n\t"
+                     "ldrd r1, r2, [r0, #16]\n\t"
+                     "ldrd r7, lr, [r0, #24]\n\t"
+                     "vctp.8 r3\n\t"
+                     "vpsttt\n\t"
+                     "vldrbt.8 q0, [r4]\n\t"
+                     "vldrbt.8 q1, [r5]\n\t"
+                     "vldrbt.8 q2, [r6]\n\t"
+                     "sub r12, r3, #16\n\t"
+                     "vctp.8 r12\n\t"
+                     "vpsttt\n\t"
+                     "vldrbt.8 q3, [r4, #16]\n\t"
+                     "vldrbt.8 q4, [r5, #16]\n\t"
+                     "vldrbt.8 q5, [r6, #16]\n\t"
+                     "add r5, r7, r3\n\t"
+                     "lsl r3, r3, #1\n\t"
+                     "mov r0, r2\n\t"
+                     "dls lr, lr\n\t"
+                     "1:\n\t"
+                     "ldrd r6, r4, [r1]\n\t"
+                     "vldrb.8 q6, [r7]\n\t"
+                     "ldrd r8, r12, [r1]\n\t"
+                     "vmladava.s8 r6, q2, q6\n\t"
+                     "ldrd r10, r2, [r1], #8\n\t"
+                     "vmladava.s8 r8, q0, q6\n\t"
+                     "vldrb.8 q7, [r5]\n\t"
+                     "vmladava.s8 r10, q1, q6\n\t"
+                     "vpst\n\t"
+                     "vldrbt.8 q6, [r7, #16]\n\t"
+                     "vmladava.s8 r12, q0, q7\n\t"
+                     "add r7, r3\n\t"
+                     "vmladava.s8 r2, q1, q7\n\t"
+                     "vmladava.s8 r4, q2, q7\n\t"
+                     "vmladava.s8 r10, q4, q6\n\t"
+                     "vpst\n\t"
+                     "vldrbt.8 q7, [r5, #16]\n\t"
+                     "vmladava.s8 r6, q5, q6\n\t"
+                     "add r5, r3\n\t"
+                     "vmladava.s8 r8, q3, q6\n\t"
+                     "vmladava.s8 r2, q4, q7\n\t"
+                     "vmladava.s8 r4, q5, q7\n\t"
+                     "strd r10, r2, [r0, #128]\n\t"
+                     "vmladava.s8 r12, q3, q7\n\t"
+                     "strd r6, r4, [r0, #256]\n\t"
+                     "strd r8, r12, [r0], #8\n\t"
+                     "le lr, 1b\n\t"
+                     "vmsr p0, r9"
+                     : "+r"(all)
+                     :
+                     : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10",
+                       "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7",
+                       "cc", "memory");
+}
+
 // Rows of 128 elements, or so much of longer ones.
 typedef struct ember_mve_rows {
     int32_t *tile;        // what becomes of the sums
@@ -75,14 +191,58 @@ typedef struct ember_mve_rows {
     int32_t fours; // of rows; > 0
 } ember_mve_rows_t;
 
-// tile[j] = first[j] + a . row j of b. Six vectors of a stay in registers, the others
-// are read once for four rows; loads and products take turns.
+// Products of a vector of a with one of each of four rows, which lie at `at` there.
+#define EMBER_MVE_ROWS(a, at)                                                          \
+    "vldrb.8 q7, [r2" at "\n\t"                                                        \
+    "vmladava.s8 r4, " a ", q7\n\t"                                                    \
+    "vldrb.8 q7, [r5" at "\n\t"                                                        \
+    "vmladava.s8 r6, " a ", q7\n\t"                                                    \
+    "vldrb.8 q7, [r7" at "\n\t"                                                        \
+    "vmladava.s8 r8, " a ", q7\n\t"                                                    \
+    "vldrb.8 q7, [r9" at "\n\t"                                                        \
+    "vmladava.s8 r10, " a ", q7\n\t"
+
+// Four rows: those of the seventh vector in q6 lie at `at`, those of the eighth, which
+// it is to be then, at `last`.
+#define EMBER_MVE_FOUR_ROWS(at, eighth, last)                                          \
+    "ldrd r4, r6, [r1], #8\n\t"                                                        \
+    "vldrb.8 q7, [r2], #16\n\t"                                                        \
+    "ldrd r8, r10, [r1], #8\n\t"                                                       \
+    "vmladava.s8 r4, q0, q7\n\t"                                                       \
+    "vldrb.8 q7, [r5], #16\n\t"                                                        \
+    "vmladava.s8 r6, q0, q7\n\t"                                                       \
+    "vldrb.8 q7, [r7], #16\n\t"                                                        \
+    "vmladava.s8 r8, q0, q7\n\t"                                                       \
+    "vldrb.8 q7, [r9], #16\n\t"                                                        \
+    "vmladava.s8 r10, q0, q7\n\t" /**/                                                 \
+        EMBER_MVE_ROWS("q1", "], #16") EMBER_MVE_ROWS("q2", "], #16")                  \
+            EMBER_MVE_ROWS("q3", "], #16") EMBER_MVE_ROWS("q4", "], #16")              \
+                EMBER_MVE_ROWS("q5", "], #16")                                         \
+                    EMBER_MVE_ROWS("q6", at) "vldrb.8 q7, [r2" last "\n\t"             \
+                                             "add r2, r11\n\t"                         \
+                                             "vldrb.8 q6, [r3, " eighth "]\n\t"        \
+                                             "vmladava.s8 r4, q6, q7\n\t"              \
+                                             "vldrb.8 q7, [r5" last "\n\t"             \
+                                             "vmladava.s8 r6, q6, q7\n\t"              \
+                                             "vldrb.8 q7, [r7" last "\n\t"             \
+                                             "add r7, r11\n\t"                         \
+                                             "vmladava.s8 r8, q6, q7\n\t"              \
+                                             "vldrb.8 q7, [r9" last "\n\t"             \
+                                             "add r9, r11\n\t"                         \
+                                             "vmladava.s8 r10, q6, q7\n\t"             \
+                                             "strd r4, r6, [r0], #8\n\t"               \
+                                             "add r5, r11\n\t"                         \
+                                             "strd r8, r10, [r0], #8\n\t"
+
+// tile[j] = first[j] + a . row j of b. Seven vectors of a stay in registers, the one
+// that lacks is read for four rows and stays for the next four, which begin without
+// the other: an odd number of fours begins there. Loads and products take turns.
 static inline void ember_mve_multiply_rows(const ember_mve_rows_t *rows) {
     register const ember_mve_rows_t *all __asm__("r0") = rows;
 
     __asm__ volatile("ldrd r1, r2, [r0, #4]\n\t"
                      "ldrd r3, r11, [r0, #12]\n\t"
-                     "ldr lr, [r0, #20]\n\t"
+                     "ldr r4, [r0, #20]\n\t"
                      "ldr r0, [r0]\n\t"
                      "add r5, r2, r11\n\t"
                      "add r7, r5, r11\n\t"
@@ -95,83 +255,15 @@ static inline void ember_mve_multiply_rows(const ember_mve_rows_t *rows) {
                      "vldrb.8 q3, [r3, #48]\n\t"
                      "vldrb.8 q4, [r3, #64]\n\t"
                      "vldrb.8 q5, [r3, #80]\n\t"
-                     "dls lr, lr\n"
-                     "1:\n\t"
-                     "ldrd r4, r6, [r1], #8\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "ldrd r8, r10, [r1], #8\n\t"
-                     "vmladava.s8 r4, q0, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q0, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q0, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q0, q7\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "vmladava.s8 r4, q1, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q1, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q1, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q1, q7\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "vmladava.s8 r4, q2, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q2, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q2, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q2, q7\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "vmladava.s8 r4, q3, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q3, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q3, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q3, q7\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "vmladava.s8 r4, q4, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q4, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q4, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q4, q7\n\t"
-                     "vldrb.8 q6, [r2], #16\n\t"
-                     "vmladava.s8 r4, q5, q6\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q5, q7\n\t"
-                     "vldrb.8 q6, [r7], #16\n\t"
-                     "vmladava.s8 r8, q5, q6\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q5, q7\n\t"
-                     "vldrb.8 q7, [r2], #16\n\t"
-                     "vldrb.8 q6, [r3, #96]\n\t"
-                     "vmladava.s8 r4, q6, q7\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q6, q7\n\t"
-                     "vldrb.8 q7, [r7], #16\n\t"
-                     "vmladava.s8 r8, q6, q7\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q6, q7\n\t"
-                     "vldrb.8 q7, [r2], #16\n\t"
-                     "add r2, r11\n\t"
                      "vldrb.8 q6, [r3, #112]\n\t"
-                     "vmladava.s8 r4, q6, q7\n\t"
-                     "vldrb.8 q7, [r5], #16\n\t"
-                     "vmladava.s8 r6, q6, q7\n\t"
-                     "vldrb.8 q7, [r7], #16\n\t"
-                     "vmladava.s8 r8, q6, q7\n\t"
-                     "vldrb.8 q7, [r9], #16\n\t"
-                     "vmladava.s8 r10, q6, q7\n\t"
-                     "add r9, r11\n\t"
-                     "add r7, r11\n\t"
-                     "strd r4, r6, [r0], #8\n\t"
-                     "add r5, r11\n\t"
-                     "strd r8, r10, [r0], #8\n\t"
-                     "le lr, 1b"
+                     "add r4, #1\n\t"
+                     "lsrs r4, r4, #1\n\t"
+                     "dls lr, r4\n\t"
+                     "bcc 2f\n\t"
+                     "vldrb.8 q6, [r3, #96]\n"
+                     "1:\n\t"                                                 //
+                     EMBER_MVE_FOUR_ROWS("], #16", "#112", "], #16") "2:\n\t" //
+                     EMBER_MVE_FOUR_ROWS(", #16]", "#96", "], #32") "le lr, 1b"
                      : "+r"(all)
                      :
                      : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10",

@@ -17,6 +17,15 @@ enum { EMBER_HVX = 128 }; // bytes of a vector
 // Before a loop over an array of vectors that are to stay in registers.
 #define EMBER_HVX_UNROLL _Pragma("clang loop unroll(full)")
 
+// The same number, of which the compiler knows nothing. Of a loop that it finds to end
+// where something else than its condition ends it, such as where fewer bytes are left
+// than a vector has, clang 19 counts the rounds wrong (HexagonHardwareLoops): one too
+// few. So whether there are fewer bytes is asked of such a number.
+static inline int32_t ember_hvx_hidden(int32_t x) {
+    __asm__("" : "+r"(x));
+    return x;
+}
+
 typedef long ember_hvx_any_t __attribute__((vector_size(128), aligned(1), may_alias));
 
 // Whole vectors, aligned or not.

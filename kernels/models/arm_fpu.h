@@ -87,6 +87,27 @@ static inline void ember_fpu_copy(float *to, const float *from, int32_t count) {
     }
 }
 
+static inline void ember_fpu_affine_4x4(float *c, int32_t step, const float *sums,
+                                        float scale, const float *added) {
+    for (int32_t row = 0; row < 4; row++) {
+        for (int32_t i = 0; i < 4; i++) {
+            const float product = scale * sums[4 * row + i];
+            c[i] = product + added[row];
+        }
+        c += step / (int32_t)sizeof(float);
+    }
+}
+
+static inline void ember_fpu_scale_4x4(float *c, int32_t step, const float *sums,
+                                       float scale) {
+    for (int32_t row = 0; row < 4; row++) {
+        for (int32_t i = 0; i < 4; i++) {
+            c[i] = scale * sums[4 * row + i];
+        }
+        c += step / (int32_t)sizeof(float);
+    }
+}
+
 static inline void ember_fpu_affine(float *y, const float *x, int32_t count,
                                     float scale, float shift) {
     for (int32_t i = 0; i < count; i++) {

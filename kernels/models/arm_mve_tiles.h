@@ -38,6 +38,31 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
     }
 }
 
+typedef struct ember_mve_pairs {
+    const int8_t *columns[3];
+    int32_t inner;
+    const int32_t *sums;
+    int32_t *tile;
+    const int8_t *w;
+    int32_t count;
+} ember_mve_pairs_t;
+
+static inline void ember_mve_multiply_one(const ember_mve_pairs_t *pairs) {
+    const int8_t *w = pairs->w;
+
+    for (int32_t f = 0; f < 2 * pairs->count; f++) {
+        for (int32_t n = 0; n < 3; n++) {
+            pairs->tile[n * EMBER_MVE_TILE + f] = ember_mve_dot(
+                (uint32_t)pairs->sums[f], w, pairs->columns[n], pairs->inner);
+        }
+        w += pairs->inner;
+    }
+}
+
+static inline void ember_mve_multiply_two(const ember_mve_pairs_t *pairs) {
+    ember_mve_multiply_one(pairs);
+}
+
 typedef struct ember_mve_rows {
     int32_t *tile;
     const int32_t *first;

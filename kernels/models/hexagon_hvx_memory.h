@@ -3,6 +3,10 @@
 #ifndef EMBER_MODELS_HEXAGON_HVX_MEMORY_H
 #define EMBER_MODELS_HEXAGON_HVX_MEMORY_H
 
+static inline int32_t ember_hvx_hidden(int32_t x) {
+    return x;
+}
+
 static inline HVX_Vector ember_hvx_load_any(const void *from) {
     HVX_Vector x;
     memcpy(&x, from, sizeof(x));

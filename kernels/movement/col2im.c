@@ -131,6 +131,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (rank == 2) {
         ember_view_insert(&to, 0, 1, 0);
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(&self), EMBER_STEPS_ANY);
     s->self = self.data;
     s->out = out.data;
     s->bytes = (uint32_t)ember_tensor_bytes(&out);

@@ -237,6 +237,8 @@ static ember_status_t set_output(state_t *s, ember_node_t *node,
         out.dtype != grid->dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "grid_sampler: dtypes");
     }
+    const uint32_t taps = s->mode == BICUBIC ? 16 : s->mode == BILINEAR ? 4 : 1;
+    ember_node_work(node, out.numel, taps * EMBER_STEPS_ANY);
     ember_view_tensor(&to, &out);
     s->out = out.data;
     s->dtype = out.dtype;

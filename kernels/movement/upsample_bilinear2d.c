@@ -44,12 +44,23 @@ static span_t span_of(const state_t *s, uint32_t d, int32_t at) {
 }
 
 static ember_number_t load(const state_t *s, const char *plane, int32_t h, int32_t w) {
+    const char *from = plane + (ptrdiff_t)h * s->from[2] + (ptrdiff_t)w * s->from[3];
     ember_number_t number;
 
-    ember_elements_load(ember_class_of(s->dtype), &number, s->dtype,
-                        plane + (ptrdiff_t)h * s->from[2] + (ptrdiff_t)w * s->from[3],
-                        0, 1);
+    if (s->dtype == EMBER_F32) {
+        number.f32 = *(const float *)(const void *)from;
+    } else {
+        ember_elements_load(ember_class_of(s->dtype), &number, s->dtype, from, 0, 1);
+    }
     return number;
+}
+
+static void store(const state_t *s, char *to, const ember_number_t *number) {
+    if (s->dtype == EMBER_F32) {
+        *(float *)(void *)to = number->f32;
+    } else {
+        ember_elements_store(ember_class_of(s->dtype), number, s->dtype, to, 0, 1);
+    }
 }
 
 static float mix32(const state_t *s, const char *plane, span_t h, span_t w) {
@@ -87,9 +98,7 @@ static void run_plane(const state_t *s, char *out, const char *plane) {
             } else {
                 number.f64 = mix64(s, plane, h, w);
             }
-            ember_elements_store(
-                class, &number, s->dtype,
-                out + (ptrdiff_t)i * s->to[2] + (ptrdiff_t)j * s->to[3], 0, 1);
+            store(s, out + (ptrdiff_t)i * s->to[2] + (ptrdiff_t)j * s->to[3], &number);
         }
     }
 }

@@ -45,12 +45,20 @@ void ember_batch_moments(const ember_batch_t *batch, uint32_t c, double *mean,
     *variance = moment(&batch->axis, c, *mean, 2) / count;
 }
 
+double ember_batch_affine(const ember_batch_t *batch, uint32_t c, double mean,
+                          double variance, double *scale, double *shift) {
+    const double rstd = 1.0 / sqrt(variance + batch->eps);
+
+    *scale = ember_norm_get(&batch->weight, c, 1.0) * rstd;
+    *shift = ember_norm_get(&batch->bias, c, 0.0) - mean * *scale;
+    return rstd;
+}
+
 double ember_batch_apply(const ember_batch_t *batch, uint32_t c, double mean,
                          double variance) {
     const ember_axis_t *axis = &batch->axis;
-    const double rstd = 1.0 / sqrt(variance + batch->eps);
-    const double scale = ember_norm_get(&batch->weight, c, 1.0) * rstd;
-    const double shift = ember_norm_get(&batch->bias, c, 0.0) - mean * scale;
+    double scale, shift;
+    const double rstd = ember_batch_affine(batch, c, mean, variance, &scale, &shift);
 
     for (uint32_t o = 0; o < axis->outer; o++) {
         size_t at = ((size_t)o * axis->count + c) * axis->inner;

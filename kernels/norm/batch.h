@@ -24,6 +24,10 @@ EMBER_MUST_USE ember_status_t ember_batch_prepare(ember_batch_t *batch,
 void ember_batch_moments(const ember_batch_t *batch, uint32_t c, double *mean,
                          double *variance);
 
+// What normalises channel `c`: x * *scale + *shift; returns 1 / sqrt(variance + eps).
+double ember_batch_affine(const ember_batch_t *batch, uint32_t c, double mean,
+                          double variance, double *scale, double *shift);
+
 // Normalises channel `c`; returns 1 / sqrt(variance + eps).
 double ember_batch_apply(const ember_batch_t *batch, uint32_t c, double mean,
                          double variance);

@@ -77,14 +77,17 @@ ember_status_t ember_quantize_f32_prepare(ember_node_t *node, void *state) {
     return ember_node_status(node);
 }
 
-bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s) {
+bool ember_quantize_f32_is_normal(const ember_quantize_f32_t *s) {
     const ember_affine_f32_t *affine = &s->affine;
-    const float zero = affine->zero_point;
     return affine->scale == NULL && affine->zero == NULL &&
-           affine->integers == EMBER_S8 && s->low == (float)INT8_MIN &&
-           s->high == (float)INT8_MAX && zero >= (float)INT8_MIN &&
-           zero <= (float)INT8_MAX && affine->factor >= FACTOR_MIN &&
-           affine->factor <= FACTOR_MAX;
+           affine->factor >= FACTOR_MIN && affine->factor <= FACTOR_MAX;
+}
+
+bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s) {
+    const float zero = s->affine.zero_point;
+    return ember_quantize_f32_is_normal(s) && s->affine.integers == EMBER_S8 &&
+           s->low == (float)INT8_MIN && s->high == (float)INT8_MAX &&
+           zero >= (float)INT8_MIN && zero <= (float)INT8_MAX;
 }
 
 bool ember_quantize_f32_apart(const ember_quantize_f32_t *s) {

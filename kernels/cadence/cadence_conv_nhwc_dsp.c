@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// cadence_conv_nhwc with the DSP instructions. Contract: dots.h.
+#include "kernels/cadence/dots.h"
+
+EMBER_DOTS_KERNEL(cadence_conv_nhwc_dsp, conv, conv,
+                  ember_cadence_conv(&s->conv, node, true), ember_dots_dsp);

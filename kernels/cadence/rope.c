@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary embeddings. Contract: rope.h.
+#include "kernels/cadence/rope.h"
+
+#include <stddef.h>
+
+enum { X, SIN, COS, POSITIONS, OUT };
+
+static void turn(const ember_rope_t *s, const float *x, float *y, ptrdiff_t position,
+                 bool halves) {
+    const float *sin = s->sin + position * s->pairs;
+    const float *cos = s->cos + position * s->pairs;
+    const int32_t other = halves ? s->pairs : 1;
+    const int32_t step = halves ? 1 : 2;
+
+    for (int32_t i = 0; i < s->pairs; i++) {
+        const float x0 = x[i * step], x1 = x[i * step + other];
+        y[i * step] = x0 * cos[i] - x1 * sin[i];
+        y[i * step + other] = x0 * sin[i] + x1 * cos[i];
+    }
+}
+
+static int64_t position_of(const ember_rope_t *s, int32_t token) {
+    if (s->at == NULL) {
+        return token;
+    }
+    return s->at_dtype == EMBER_S32 ? ((const int32_t *)s->at)[token]
+                                    : ((const int64_t *)s->at)[token];
+}
+
+int32_t ember_rope_run(const ember_rope_t *s, bool halves) {
+    const float *x = s->x;
+    float *y = s->y;
+
+    for (int32_t token = 0; token < s->tokens; token++) {
+        const int64_t position = position_of(s, token);
+        if (position < 0 || position >= s->positions) {
+            return EMBER_DATA_RANGE;
+        }
+        for (int32_t head = 0; head < s->heads; head++) {
+            turn(s, x, y, (ptrdiff_t)position, halves);
+            x += 2 * s->pairs;
+            y += 2 * s->pairs;
+        }
+    }
+    return EMBER_OK;
+}
+
+// Sizes of the operands; false when they do not fit.
+static bool set_sizes(ember_rope_t *s, const ember_tensor_t *x,
+                      const ember_tensor_t *sin, const ember_tensor_t *cos) {
+    if (x->rank < 4 || x->rank > 5 || x->sizes[0] != 1 || x->numel == 0) {
+        return false;
+    }
+    s->tokens = x->sizes[1];
+    s->heads = x->sizes[2];
+    const uint32_t head = x->numel / ((uint32_t)s->tokens * (uint32_t)s->heads);
+    s->pairs = (int32_t)(head / 2);
+    if (head % 2 != 0 || sin->numel != cos->numel || sin->numel % (head / 2) != 0) {
+        return false;
+    }
+    s->positions = (int32_t)(sin->numel / (head / 2));
+    return true;
+}
+
+static bool is_floats(const ember_tensor_t *tensor) {
+    return tensor->dtype == EMBER_F32 && ember_tensor_is_contiguous(tensor);
+}
+
+ember_status_t ember_rope_prepare(ember_rope_t *s, ember_node_t *node) {
+    ember_tensor_t x, y, sin, cos, at;
+
+    ember_node_tensor(node, X, &x);
+    ember_node_tensor(node, SIN, &sin);
+    ember_node_tensor(node, COS, &cos);
+    const bool given = ember_node_optional_tensor(node, POSITIONS, &at);
+    ember_node_output_like(node, OUT, &x, &y);
+    if (ember_node_status(node) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!is_floats(&x) || !is_floats(&y) || !is_floats(&sin) || !is_floats(&cos) ||
+        (given && at.dtype != EMBER_S32 && at.dtype != EMBER_S64)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: dtypes or layout");
+    }
+    if (!set_sizes(s, &x, &sin, &cos) || (given && at.numel != (uint32_t)s->tokens)) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "rope: sizes do not fit");
+    }
+    s->x = x.data;
+    s->y = y.data;
+    s->sin = sin.data;
+    s->cos = cos.data;
+    s->at = at.data;
+    s->at_dtype = at.dtype;
+    return EMBER_OK;
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products of filters with columns of words, and of rows with one column.
+// kernels/models has the same in C.
+#ifndef EMBER_INTRINSICS_ARM_DSP_TILES_H
+#define EMBER_INTRINSICS_ARM_DSP_TILES_H
+
+#include <arm_dsp.h>
+
+// Products of filters with three columns of words.
+typedef struct ember_tiles_dsp {
+    const int8_t *w;   // of the first filter
+    const uint32_t *x; // (block, even or odd, column), as ember_add_four() has
+    int32_t pitch;     // bytes from filter to filter
+    int32_t blocks;    // of four weights; > 0
+    const ember_filter_dsp_t *by; // of the first filter
+    int32_t pairs;                // of filters; > 0
+    int8_t *y[3];                 // the outputs of each column
+    int32_t offset;               // twice the zero point, and 1
+} ember_tiles_dsp_t;
+
+// One block of four weights. Loads stand side by side for a Cortex-M4: it takes two
+// cycles for the first and one for each behind it, but one more than their number for
+// those of LDM. A Cortex-M7, the one core of Armv7E-M with double precision, issues a
+// load and a product at once.
+#if __ARM_ARCH == 7 && defined(__ARM_FP) && (__ARM_FP & 8) != 0
+#define EMBER_TILES_BLOCK_DSP                                                          \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                      \
+    "sxtb16 r12, r12\n\t"                                                              \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                      \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r3, [r2], #16\n\t"                                                            \
+    ".else\n\t"                                                                        \
+    "ldr r3, [r2, #(\\block - 14) * 4]\n\t"                                            \
+    ".endif\n\t"                                                                       \
+    "smlad r8, r12, r5, r8\n\t"                                                        \
+    "ldr r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                      \
+    "smlad r7, r12, r4, r7\n\t"                                                        \
+    "smlad r9, r12, r6, r9\n\t"                                                        \
+    "sxtb16 r12, r3\n\t"                                                               \
+    "sxtb16 r3, r3, ror #8\n\t"                                                        \
+    "smlad r10, r12, r4, r10\n\t"                                                      \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                       \
+    "smlad r11, r12, r5, r11\n\t"                                                      \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                       \
+    "smlad r14, r12, r6, r14\n\t"                                                      \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r6, [r1], #96\n\t"                                                            \
+    ".else\n\t"                                                                        \
+    "ldr r6, [r1, #(\\block - 14) * 24]\n\t"                                           \
+    ".endif\n\t"                                                                       \
+    "smlad r11, r3, r5, r11\n\t"                                                       \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r12, [r0], #16\n\t"                                                           \
+    ".else\n\t"                                                                        \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    ".endif\n\t"                                                                       \
+    "smlad r10, r3, r4, r10\n\t"                                                       \
+    "sxtb16 r12, r12, ror #8\n\t"                                                      \
+    "smlad r14, r3, r6, r14\n\t"                                                       \
+    "smlad r7, r12, r4, r7\n\t"                                                        \
+    "smlad r8, r12, r5, r8\n\t"                                                        \
+    "smlad r9, r12, r6, r9\n\t"
+#else
+#define EMBER_TILES_BLOCK_DSP                                                          \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r3, [r2], #16\n\t"                                                            \
+    ".else\n\t"                                                                        \
+    "ldr r3, [r2, #(\\block - 14) * 4]\n\t"                                            \
+    ".endif\n\t"                                                                       \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 20]\n\t"                                      \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 16]\n\t"                                      \
+    "ldr r6, [r1, #(\\block - 14) * 24 - 12]\n\t"                                      \
+    "sxtb16 r12, r12\n\t"                                                              \
+    "smlad r7, r12, r4, r7\n\t"                                                        \
+    "smlad r8, r12, r5, r8\n\t"                                                        \
+    "smlad r9, r12, r6, r9\n\t"                                                        \
+    "sxtb16 r12, r3\n\t"                                                               \
+    "sxtb16 r3, r3, ror #8\n\t"                                                        \
+    "smlad r10, r12, r4, r10\n\t"                                                      \
+    "smlad r11, r12, r5, r11\n\t"                                                      \
+    "smlad r14, r12, r6, r14\n\t"                                                      \
+    "ldr r4, [r1, #(\\block - 14) * 24 - 8]\n\t"                                       \
+    "ldr r5, [r1, #(\\block - 14) * 24 - 4]\n\t"                                       \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r12, [r0], #16\n\t"                                                           \
+    ".else\n\t"                                                                        \
+    "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
+    ".endif\n\t"                                                                       \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r6, [r1], #96\n\t"                                                            \
+    ".else\n\t"                                                                        \
+    "ldr r6, [r1, #(\\block - 14) * 24]\n\t"                                           \
+    ".endif\n\t"                                                                       \
+    "sxtb16 r12, r12, ror #8\n\t"                                                      \
+    "smlad r10, r3, r4, r10\n\t"                                                       \
+    "smlad r11, r3, r5, r11\n\t"                                                       \
+    "smlad r14, r3, r6, r14\n\t"                                                       \
+    "smlad r7, r12, r4, r7\n\t"                                                        \
+    "smlad r8, r12, r5, r8\n\t"                                                        \
+    "smlad r9, r12, r6, r9\n\t"
+#endif
+
+// In one piece, since the inner loop takes all registers: the weights of the first
+// filter are read twice, and what changes with a pair lies on the stack. Four blocks in
+// a row; the first time, those that `blocks` lacks to a multiple of four are skipped,
+// so pointers begin before what they point to. Loads stand side by side: a Cortex-M4
+// takes two cycles for the first and one for each behind it, but one more than their
+// number for those of LDM; a Cortex-M7 takes two at once where none moves its pointer.
+static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
+    register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
+
+    __asm__ volatile(
+        "push {r4-r11}\n\t"
+        "ldmia r0, {r0-r9}\n\t"
+        "add r5, r5, r5, lsl #1\n\t"
+        "add r5, r4, r5, lsl #3\n\t" // end of the filters
+        "rsb r12, r3, #0\n\t"
+        "and r14, r12, #3\n\t" // blocks to skip
+        "add r3, r14\n\t"      // blocks of all rounds
+        "add r10, r3, r3, lsl #1\n\t"
+        "add r11, r14, r14, lsl #1\n\t"
+        "add r1, #92\n\t"
+        "sub r1, r1, r11, lsl #3\n\t"
+        "add r10, r1, r10, lsl #3\n\t" // end of the columns
+        "add r0, #12\n\t"
+        "sub r0, r0, r14, lsl #2\n\t"
+        "lsl r11, r2, #1\n\t"
+        "sub r11, r11, r3, lsl #2\n\t" // from the end of a pair to the next
+        "add r2, r0\n\t"
+        "push {r1, r4-r12}\n\t"
+        "mov r3, r4\n\t"
+        "1:\n\t"
+        "ldr r7, [r3]\n\t"
+        "ldr r10, [r3, #12]\n\t"
+        "ldr r12, [sp, #36]\n\t"
+        "mov r8, r7\n\t"
+        "mov r9, r7\n\t"
+        "mov r11, r10\n\t"
+        "mov r14, r10\n\t"
+        "lsls r12, r12, #31\n\t"
+        "bhi 13f\n\t"
+        "bcs 12f\n\t"
+        "bne 11f\n\t"
+        "10:\n\t"
+        ".irp block, 11, 12, 13, 14\n\t" //
+        EMBER_TILES_BLOCK_DSP            //
+        "\\block:\n\t"
+        ".endr\n\t"
+        "ldr r12, [sp, #28]\n\t"
+        "cmp r1, r12\n\t"
+        "bne 10b\n\t"
+        "ldr r3, [sp, #4]\n\t"
+        "ldr r12, [sp, #24]\n\t"
+        "ldr r4, [r3, #4]\n\t"
+        "ldr r5, [r3, #8]\n\t"
+        ".irp sum, r7, r8, r9\n\t"
+        "smmlar \\sum, \\sum, r4, \\sum\n\t"
+        ".endr\n\t"
+        ".irp sum, r7, r8, r9\n\t"
+        "add \\sum, \\sum, \\sum, asr #31\n\t"
+        ".endr\n\t"
+        ".irp sum, r7, r8, r9\n\t"
+        "asr \\sum, \\sum, r5\n\t"
+        "add \\sum, \\sum, r12\n\t"
+        ".endr\n\t"
+        "ldr r4, [r3, #16]\n\t"
+        "ldr r5, [r3, #20]\n\t"
+        "add r3, #24\n\t"
+        ".irp sum, r10, r11, r14\n\t"
+        "smmlar \\sum, \\sum, r4, \\sum\n\t"
+        ".endr\n\t"
+        ".irp sum, r10, r11, r14\n\t"
+        "add \\sum, \\sum, \\sum, asr #31\n\t"
+        ".endr\n\t"
+        ".irp sum, r10, r11, r14\n\t"
+        "asr \\sum, \\sum, r5\n\t"
+        "add \\sum, \\sum, r12\n\t"
+        ".endr\n\t"
+        ".irp sum, r7, r10, r8, r11, r9, r14\n\t"
+        "ssat \\sum, #8, \\sum, asr #1\n\t"
+        ".endr\n\t"
+        "ldr r4, [sp, #12]\n\t"
+        "ldr r5, [sp, #16]\n\t"
+        "ldr r6, [sp, #20]\n\t"
+        "ldr r12, [sp, #32]\n\t"
+        "ldr r1, [sp]\n\t"
+        "bfi r7, r10, #8, #8\n\t"
+        "bfi r8, r11, #8, #8\n\t"
+        "bfi r9, r14, #8, #8\n\t"
+        "strh r7, [r4], #2\n\t"
+        "strh r8, [r5], #2\n\t"
+        "strh r9, [r6], #2\n\t"
+        "ldr r7, [sp, #8]\n\t"
+        "str r4, [sp, #12]\n\t"
+        "str r5, [sp, #16]\n\t"
+        "str r6, [sp, #20]\n\t"
+        "str r3, [sp, #4]\n\t"
+        "add r0, r12\n\t"
+        "add r2, r12\n\t"
+        "cmp r3, r7\n\t"
+        "bne 1b\n\t"
+        "add sp, #40\n\t"
+        "pop {r4-r11}"
+        : "+r"(r0)
+        :
+        : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+}
+
+// Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
+// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
+                                   int32_t pitch, const uint32_t *x, int32_t blocks) {
+    register const int8_t *r0 __asm__("r0") = w;
+    register int32_t r1 __asm__("r1") = pitch;
+    register int32_t r2 __asm__("r2") = blocks; // later 3 * pitch - 4
+    register const uint32_t *r3 __asm__("r3") = x;
+    register int32_t *r12 __asm__("r12") = sums;
+    register int32_t r14 __asm__("r14") = fours;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "add r4, r3, r2, lsl #3\n\t"
+                     "mov r5, r3\n\t"
+                     "mov r6, r12\n\t"
+                     "add r7, r12, r14, lsl #4\n\t"
+                     "lsl r8, r1, #2\n\t"
+                     "sub r8, r8, r2, lsl #2\n\t"
+                     "rsb r9, r2, #0\n\t"
+                     "push {r4-r9}\n\t"
+                     "add r2, r1, r1, lsl #1\n\t"
+                     "sub r2, #4\n\t"
+                     "1:\n\t"
+                     "ldr r12, [sp, #20]\n\t"
+                     "mov r4, #0\n\t"
+                     "mov r5, #0\n\t"
+                     "mov r6, #0\n\t"
+                     "mov r7, #0\n\t"
+                     "lsls r12, r12, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"
+                     "ldr r9, [r3, #4]\n\t"
+                     "ldr r8, [r3], #8\n\t"
+                     "ldr r11, [r0, r1]\n\t"
+                     "ldr r12, [r0, r1, lsl #1]\n\t"
+                     "ldr r10, [r0], #4\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r4, r14, r8, r4\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r4, r10, r9, r4\n\t"
+                     "sxtb16 r14, r11\n\t"
+                     "smlad r5, r14, r8, r5\n\t"
+                     "sxtb16 r11, r11, ror #8\n\t"
+                     "smlad r5, r11, r9, r5\n\t"
+                     "ldr r10, [r0, r2]\n\t"
+                     "sxtb16 r14, r12\n\t"
+                     "smlad r6, r14, r8, r6\n\t"
+                     "sxtb16 r12, r12, ror #8\n\t"
+                     "smlad r6, r12, r9, r6\n\t"
+                     "sxtb16 r14, r10\n\t"
+                     "smlad r7, r14, r8, r7\n\t"
+                     "sxtb16 r10, r10, ror #8\n\t"
+                     "smlad r7, r10, r9, r7\n\t"
+                     "\\block:\n\t"
+                     ".endr\n\t"
+                     "ldr r12, [sp]\n\t"
+                     "cmp r3, r12\n\t"
+                     "bne 10b\n\t"
+                     "ldr r14, [sp, #8]\n\t"
+                     "ldr r3, [sp, #4]\n\t"
+                     "ldr r8, [sp, #16]\n\t"
+                     "ldr r10, [sp, #12]\n\t"
+                     "stmia r14!, {r4-r7}\n\t"
+                     "str r14, [sp, #8]\n\t"
+                     "add r0, r8\n\t"
+                     "cmp r14, r10\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #24\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r12), "+r"(r14)
+                     :
+                     : "cc", "memory");
+}
+
+#endif // EMBER_INTRINSICS_ARM_DSP_TILES_H

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// permute_copy_hvx: the dimensions in another order, where the two innermost of the
+// output are a matrix whose transpose lies in the input. Bits are not looked at.
+#include "kernels/movement/permute_copy.h"
+#include "kernels/movement/transpose_hvx.h"
+
+static ember_transpose_hvx_t matrix_of(const ember_copy_t *s) {
+    return (ember_transpose_hvx_t){
+        .rows = s->dims[s->rank - 1].count,
+        .columns = s->dims[s->rank - 2].count,
+        .row = s->dims[s->rank - 1].src,
+        .size = s->element_size,
+    };
+}
+
+// The innermost loop of a walk that knows of the inner dimension of matrices no more:
+// it is the dimension behind those in use.
+static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
+    ember_copy_t whole = *copy;
+
+    whole.rank++;
+    const ember_transpose_hvx_t matrix = matrix_of(&whole);
+    ember_transpose_hvx(&matrix, to, from);
+}
+
+static bool is_matrix(const ember_copy_t *s) {
+    if (s->rank < 2 || s->run != s->element_size) {
+        return false;
+    }
+    const ember_copy_dim_t inner = s->dims[s->rank - 1], outer = s->dims[s->rank - 2];
+    const ember_transpose_hvx_t matrix = matrix_of(s);
+    return inner.dst == (int32_t)s->run && outer.src == (int32_t)s->run &&
+           outer.dst == (int64_t)inner.count * inner.dst &&
+           ember_transpose_hvx_pays(&matrix);
+}
+
+static int32_t run(void *state) {
+    ember_copy_t walk = *(const ember_copy_t *)state;
+
+    walk.rank--;
+    ember_copy_walk(&walk, walk.dst, walk.src, turn);
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const ember_status_t status = ember_permute_copy_prepare(node, state);
+
+    if (status == EMBER_OK && !is_matrix(state)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "permute_copy_hvx: layout");
+    }
+    return status;
+}
+
+EMBER_KERNEL(permute_copy_hvx, ember_copy_t);
