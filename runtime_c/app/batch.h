@@ -15,7 +15,14 @@
 //             `run_count` RUN records follow.
 //     DEAD    ember_batch_dead_head_t, then its ranges. One for each method, in order,
 //             of a case with the flag POISON; they stand before its RUN records
-//     RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a bundle
+//     WATCH   ember_batch_watch_head_t, then its watches. One for each method, in
+//     order,
+//             of a case with the flag CAPTURE; they stand before its RUN records
+//     RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a
+//     bundle.
+//             Of a case with the flag FED, feeds follow: ember_batch_feed_t, then for
+//             each of its values an ember_batch_fed_t and its bytes with zeros up to a
+//             multiple of 4; the last feed is of event EMBER_BATCH_NO_EVENT
 //     END     nothing
 //
 // From the runner, the results of each case in order:
@@ -23,6 +30,10 @@
 //     HELLO   ember_batch_hello_t
 //     CYCLES  ember_batch_cycles_t, then an ember_batch_node_t for each instruction of
 //             the method. Before the OUTPUT of each run of a case with the flag TIMED
+//     NODE    ember_batch_captured_t; the values (values.h) follow the record. One for
+//             what is watched before an instruction, one for what is watched after it,
+//             and between them one for each output of each node of a delegate whose
+//             call is watched
 //     OUTPUT  ember_batch_output_t; the outputs (values.h) follow the record. One for
 //             each run that ended well
 //     RESULT  ember_batch_result_t, then the sentence of a failure. The last of a case
@@ -32,7 +43,7 @@
 
 #include <stdint.h>
 
-enum { EMBER_BATCH_VERSION = 3, EMBER_BATCH_ALIGN = 16 };
+enum { EMBER_BATCH_VERSION = 4, EMBER_BATCH_ALIGN = 16 };
 
 enum {
     EMBER_BATCH_HELLO = 1,
@@ -43,6 +54,8 @@ enum {
     EMBER_BATCH_RESULT = 6,
     EMBER_BATCH_DEAD = 7,
     EMBER_BATCH_CYCLES = 8,
+    EMBER_BATCH_WATCH = 9,
+    EMBER_BATCH_NODE = 10,
 };
 
 // Where a case failed.
@@ -61,10 +74,14 @@ enum {
     EMBER_BATCH_BUNDLE = 1,
     EMBER_BATCH_LINKED = 2,
     EMBER_BATCH_POISON = 4,
-    EMBER_BATCH_TIMED = 8, // instead of POISON
+    EMBER_BATCH_TIMED = 8,    // instead of POISON
+    EMBER_BATCH_CAPTURE = 16, // instead of POISON and TIMED
+    EMBER_BATCH_FED = 32,     // with CAPTURE
 };
 
-#define EMBER_BATCH_UNKNOWN UINT64_MAX // bytes
+#define EMBER_BATCH_UNKNOWN  UINT64_MAX // bytes
+#define EMBER_BATCH_NO_EVENT UINT32_MAX
+#define EMBER_BATCH_NO_NODE  UINT32_MAX
 
 typedef struct ember_batch_head {
     uint32_t kind;
@@ -110,6 +127,39 @@ typedef struct ember_batch_dead {
     uint32_t first;
     uint32_t last;
 } ember_batch_dead_t;
+
+// An event is an executed instruction: they are counted over all runs of a case.
+typedef struct ember_batch_watch_head {
+    uint32_t count; // of the watches, which are sorted
+    uint32_t first; // event before which nothing is written
+    uint64_t room;  // bytes of NODE records after which nothing is written any more
+    uint32_t fill;  // the byte that overwrites scratch before each instruction
+    uint32_t reserved;
+} ember_batch_watch_head_t;
+
+typedef struct ember_batch_watch {
+    uint32_t moment; // 2 * instruction, and 1 for after it
+    uint32_t value;
+} ember_batch_watch_t;
+
+// What tensors hold just before an event, instead of what the board computed.
+typedef struct ember_batch_feed {
+    uint32_t event;
+    uint32_t count; // of values
+} ember_batch_feed_t;
+
+typedef struct ember_batch_fed {
+    uint32_t value;
+    uint32_t bytes; // another number than the tensor has now: it stays as it is
+} ember_batch_fed_t;
+
+typedef struct ember_batch_captured {
+    uint32_t index;
+    uint32_t run;
+    uint32_t event;
+    uint32_t moment; // as in a watch
+    uint32_t node;   // inside of the delegate, or EMBER_BATCH_NO_NODE
+} ember_batch_captured_t;
 
 typedef struct ember_batch_cycles {
     uint32_t index;

@@ -15,6 +15,7 @@ enum { TEMP_SHARE = 2 };
 
 ember_program_t resolve_program;
 uint32_t resolve_apart;
+ember_span_t resolve_temp;
 
 // Bytes of scratch and of the arena.
 typedef struct sizes {
@@ -45,6 +46,7 @@ static ember_status_t load(ember_method_t *method, const char *name,
                                                     temp & ~(size_t)(EMBER_ALIGN - 1),
                                                     EMBER_ALIGN),
                                   temp};
+    resolve_temp = scratch;
     (void)resolve_take(resolve_apart, 1);
     const size_t left =
         (resolve_room.size - resolve_room.used) & ~(size_t)(EMBER_ALIGN - 1);

@@ -7,6 +7,7 @@
 
 extern ember_program_t resolve_program; // opened before the first pass
 extern uint32_t resolve_apart;          // bytes between regions of memory
+extern ember_span_t resolve_temp;       // lent to the method that was loaded last
 
 // How loading ended: the status and, after a failure, where and why.
 void resolve_put_failure(ember_status_t status, const ember_error_t *error);

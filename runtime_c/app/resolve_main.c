@@ -57,6 +57,7 @@ static ember_status_t open_program(uint32_t data_count, ember_error_t *error) {
         ember_program_open(&resolve_program, bytes.data, bytes.size, error);
     for (uint32_t i = 0; status == EMBER_OK && i < data_count && i < MOST_DATA; i++) {
         const char path[] = {(char)('a' + i), '.', 'p', 't', 'd', '\0'};
+        (void)resolve_take(resolve_apart, 1);
         const ember_bytes_t data = read_file(path);
         status = ember_data_map_open(&maps[i], data.data, data.size, error);
     }

@@ -2,6 +2,8 @@
 #include "resolve_prepare.h"
 
 #include "../src/method_state.h"
+#include "ember/data.h"
+#include "resolve_load.h"
 #include "resolve_out.h"
 
 static void put_region(const char *start, uint32_t number, const void *data,
@@ -13,17 +15,26 @@ static void put_region(const char *start, uint32_t number, const void *data,
     resolve_put("]");
 }
 
-static void put_regions(const ember_method_t *method, ember_span_t arena) {
-    const ember_bytes_t flat = method->meta.program->flat;
-    const ember_bytes_t segments = method->meta.program->segments;
+// A whole file, which begins with its FlatBuffer.
+static void put_file(const char *start, uint32_t number, ember_bytes_t flat,
+                     ember_bytes_t segments) {
     const uint8_t *end = flat.data + flat.size;
     if (segments.size > 0) {
         end = segments.data + segments.size;
     }
+    put_region(start, number, flat.data, (size_t)(end - flat.data));
+}
+
+static void put_regions(const ember_method_t *method, ember_span_t arena) {
+    const ember_program_t *program = method->meta.program;
     resolve_put(", \"regions\": [");
-    put_region("[\"program\"", 0, flat.data, (size_t)(end - flat.data));
+    put_file("[\"program\"", 0, program->flat, program->segments);
+    for (uint32_t i = 0; i < program->map_count; i++) {
+        const ember_data_map_t *map = &program->maps[i];
+        put_file(", [\"data\"", i, map->flat, map->segments);
+    }
     put_region(", [\"arena\"", 0, arena.data, arena.size);
-    put_region(", [\"temp\"", 0, method->temp.data, method->temp_used);
+    put_region(", [\"temp\"", 0, resolve_temp.data, resolve_temp.size);
     for (uint32_t i = 0; i < method->planned_count; i++) {
         put_region(", [\"planned\"", i, method->planned[i].data,
                    method->planned[i].size);
@@ -74,6 +85,7 @@ static void put_addresses(const char *key, ember_method_t *method, uint32_t coun
 void resolve_put_prepared(ember_method_t *method, const ember_operators_t *operators,
                           ember_span_t arena) {
     put_regions(method, arena);
+    resolve_put_number(", \"steps_at\": ", (int64_t)(uintptr_t)method->steps);
     resolve_put(", \"steps\": [");
     for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
         const ember_kernel_t *kernel = kernel_of(method->steps[i].run, operators);

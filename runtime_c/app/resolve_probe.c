@@ -3,6 +3,7 @@
 #include "resolve_probe.h"
 
 #include "../src/method_state.h"
+#include "resolve_load.h"
 #include "resolve_out.h"
 
 typedef struct candidates {
@@ -87,6 +88,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     ember_method_t *method = node->method;
     const size_t temp_used = method->temp_used;
     const ember_operator_t *real = real_operator(method, node->instruction);
+    const ember_changing_t *parts = method->parts;
     ember_status_t status = EMBER_UNSUPPORTED;
 
     if (method->parts == NULL) { // a load as if nothing could change: ask for the other
@@ -97,14 +99,19 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
                        node->instruction);
     probe.first = false;
     method->temp_used = 0;
+    if (method->slot_count == 0) { // on a device it is a call that can't change
+        method->parts = NULL;
+    }
     if (real != NULL) {
         put_candidates(node, real, state);
         status = ember_node_prepare(node, real, &state);
         chosen = status == EMBER_OK ? node->kernel : NULL;
     }
+    method->parts = parts;
     resolve_put_number(", \"status\": ", status);
     resolve_put_number(", \"known\": ", real != NULL);
     resolve_put_number(", \"scratch\": ", (int64_t)method->temp_used);
+    resolve_put_number(", \"planned\": ", method->temp.data != resolve_temp.data);
     resolve_put_number(", \"work\": ", (int64_t)node->work);
     if (chosen != NULL) {
         note_choice(real, chosen);
@@ -170,7 +177,7 @@ ember_operators_t resolve_probing_table(const ember_method_meta_t *meta) {
         ember_field_t names[2];
         ember_flat_read(&flat, ember_flat_item(&flat, operators, i), OPERATOR_FIELDS,
                         names);
-        const ember_operator_t *found = ember_operators_find(allowed, names);
+        const ember_operator_t *found = ember_operators_find(allowed, names, 0);
         ember_operator_t entry = {NULL, only, 0, UINT8_MAX, 0};
         if (found != NULL) {
             entry = (ember_operator_t){NULL, only, found->min_args, found->max_args,

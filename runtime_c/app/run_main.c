@@ -8,6 +8,7 @@
 //     out=FILE      where the report goes; without it a line on the console
 //     budget=N      ends the execution when it may take more steps
 //     trace=1       executes once more, with a mark around each instruction
+//     inside=1      and once more, with a mark around each node inside of delegates
 //
 // The report, little endian; sdk/ember/run/run.py is the other side:
 //
@@ -35,6 +36,7 @@ typedef struct options {
     const char *out;
     const char *budget;
     bool trace;
+    bool inside;
 } options_t;
 
 static ember_program_t program;
@@ -62,21 +64,21 @@ static void set_option(options_t *options, const char *word) {
         options->budget = value;
     } else if (value_of(word, "trace=1") != NULL) {
         options->trace = true;
+    } else if (value_of(word, "inside=1") != NULL) {
+        options->inside = true;
     }
 }
 
-static options_t read_options(void) {
-    options_t options = {NULL, NULL, NULL, NULL, NULL, false};
+static __attribute__((noinline)) void read_options(options_t *options) {
     const size_t length = ember_port_arguments(line, sizeof(line));
     size_t start = 0;
     for (size_t i = 0; i <= length && length > 0; i++) {
         if (line[i] == ' ' || line[i] == '\0') {
             line[i] = '\0';
-            set_option(&options, &line[start]);
+            set_option(options, &line[start]);
             start = i + 1;
         }
     }
-    return options;
 }
 
 static const ember_model_t *find(const char *name) {
@@ -113,7 +115,7 @@ static ember_status_t clear_inputs(void) {
     return status;
 }
 
-static ember_status_t read_inputs(const char *path) {
+static __attribute__((noinline)) ember_status_t read_inputs(const char *path) {
     if (path == NULL) {
         return clear_inputs();
     }
@@ -172,11 +174,21 @@ static bool write_report(int32_t file, ember_status_t status, uint32_t stage) {
 }
 
 static ember_status_t trace(const options_t *options, int32_t file) {
-    const ember_status_t status = read_inputs(options->in);
-    return status == EMBER_OK ? ember_trace_execute(&method, file, &error) : status;
+    ember_status_t status = read_inputs(options->in);
+    if (status == EMBER_OK) {
+        status = ember_trace_execute(&method, file, &error);
+    }
+    if (status == EMBER_OK && options->inside) {
+        status = read_inputs(options->in);
+        status = status == EMBER_OK ? ember_trace_inside(&method, &error) : status;
+    }
+    return status;
 }
 
-static int report(const options_t *options, ember_status_t status, uint32_t stage) {
+// Apart, as read_options() and read_inputs() are: what they keep on the stack would be
+// below all that the method calls.
+static __attribute__((noinline)) int report(const options_t *options,
+                                            ember_status_t status, uint32_t stage) {
     const int32_t file = ember_port_open(options->out, EMBER_PORT_WRITE);
     if (file < 0) {
         ember_port_panic("cannot open the report");
@@ -197,7 +209,8 @@ static int report(const options_t *options, ember_status_t status, uint32_t stag
 
 int main(void) {
     uint32_t stage = STAGE_OPEN;
-    const options_t options = read_options();
+    options_t options = {NULL, NULL, NULL, NULL, NULL, false, false};
+    read_options(&options);
     const ember_status_t status = run(&options, &stage);
     if (options.out != NULL) {
         return report(&options, status, stage);

@@ -28,6 +28,8 @@ typedef struct test_method {
     ember_span_t *planned;
     ember_batch_dead_head_t dead;
     ember_batch_dead_t *dead_ranges; // NULL: nothing is overwritten
+    ember_batch_watch_head_t watch;
+    ember_batch_watch_t *watches; // NULL: nothing is captured
 } test_method_t;
 
 typedef struct test_case {
@@ -42,6 +44,8 @@ typedef struct test_case {
     test_method_t *methods;
     ember_span_t temp;
     ember_batch_cycles_t *cycles; // of the last execution; its nodes follow
+    uint32_t events;              // executed instructions of captured runs
+    uint64_t written;             // bytes of NODE records
     ember_batch_result_t result;
     ember_error_t error;
 } test_case_t;
@@ -68,6 +72,11 @@ ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded);
 
 // Executes a method and counts the cycles of each instruction to `cycles`.
 ember_status_t test_timed_execute(test_case_t *test, test_method_t *loaded);
+
+// Executes a method, and writes what is watched to the file `out`. Of a case that is
+// fed, tensors get before each instruction what the file `in` says.
+ember_status_t test_captured_execute(test_case_t *test, test_method_t *loaded,
+                                     int32_t in, int32_t out);
 
 // `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need noted, when
 // there is no room.

@@ -79,18 +79,23 @@ static ember_status_t set_inputs(const runner_t *runner, test_case_t *test,
                               : status;
 }
 
-static ember_status_t execute_as_asked(test_case_t *test, test_method_t *loaded) {
+static ember_status_t execute_as_asked(const runner_t *runner, test_case_t *test,
+                                       test_method_t *loaded) {
     if (loaded->dead_ranges != NULL) {
         return test_dead_execute(test, loaded);
+    }
+    if (loaded->watches != NULL) {
+        return test_captured_execute(test, loaded, runner->in, runner->out);
     }
     return (test->head.flags & EMBER_BATCH_TIMED) != 0
                ? test_timed_execute(test, loaded)
                : ember_method_execute(&loaded->method, &test->error);
 }
 
-static ember_status_t execute(test_case_t *test, test_method_t *loaded) {
+static ember_status_t execute(const runner_t *runner, test_case_t *test,
+                              test_method_t *loaded) {
     ember_port_mark_begin(EMBER_MARK_EXECUTE);
-    const ember_status_t status = execute_as_asked(test, loaded);
+    const ember_status_t status = execute_as_asked(runner, test, loaded);
     ember_port_mark_end(EMBER_MARK_EXECUTE);
     return status;
 }
@@ -128,7 +133,7 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_EXECUTE;
         ember_method_t *method = &test->methods[run.method].method;
-        status = execute(test, &test->methods[run.method]);
+        status = execute(runner, test, &test->methods[run.method]);
         test->result.work += method->budget - method->left;
     }
     if (status == EMBER_OK) {
@@ -173,13 +178,29 @@ static ember_status_t read_dead(const runner_t *runner, test_case_t *test,
     return test_dead_check(test, loaded);
 }
 
-static ember_status_t read_all_dead(runner_t *runner, test_case_t *test,
-                                    ember_status_t status) {
-    const bool poisoned = (test->head.flags & EMBER_BATCH_POISON) != 0;
-    for (uint32_t i = 0; poisoned && i < test->head.method_count; i++) {
-        expect_record(runner, EMBER_BATCH_DEAD);
+static ember_status_t read_watches(const runner_t *runner, test_case_t *test,
+                                   test_method_t *loaded) {
+    read_exactly(runner, &loaded->watch, sizeof(loaded->watch));
+    const size_t size = loaded->watch.count * sizeof(*loaded->watches);
+    loaded->watches = test_case_take(test, size);
+    if (loaded->watches == NULL) {
+        return ember_fail(&test->error, EMBER_NO_MEMORY,
+                          "case: its watches are larger than the memory");
+    }
+    read_exactly(runner, loaded->watches, size);
+    return EMBER_OK;
+}
+
+// Reads what a case with `flag` has for each method, from a record of its own.
+static ember_status_t read_each(runner_t *runner, test_case_t *test,
+                                ember_status_t status, uint32_t flag, uint32_t kind) {
+    const bool asked = (test->head.flags & flag) != 0;
+    for (uint32_t i = 0; asked && i < test->head.method_count; i++) {
+        expect_record(runner, kind);
         if (status == EMBER_OK) {
-            status = read_dead(runner, test, &test->methods[i]);
+            test_method_t *loaded = &test->methods[i];
+            status = kind == EMBER_BATCH_DEAD ? read_dead(runner, test, loaded)
+                                              : read_watches(runner, test, loaded);
         }
         end_record(runner);
     }
@@ -210,7 +231,8 @@ static void run_case(runner_t *runner, uint32_t length) {
     read_exactly(runner, &test.head, sizeof(test.head));
     ember_status_t status = start(runner, &test, length);
     end_record(runner);
-    status = read_all_dead(runner, &test, status);
+    status = read_each(runner, &test, status, EMBER_BATCH_POISON, EMBER_BATCH_DEAD);
+    status = read_each(runner, &test, status, EMBER_BATCH_CAPTURE, EMBER_BATCH_WATCH);
     for (uint32_t i = 0; i < test.head.run_count; i++) {
         expect_record(runner, EMBER_BATCH_RUN);
         if (status == EMBER_OK) {

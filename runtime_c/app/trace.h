@@ -11,4 +11,9 @@
 EMBER_MUST_USE ember_status_t ember_trace_execute(ember_method_t *method, int32_t file,
                                                   ember_error_t *err);
 
+// Executes `method` once more, with marks around the nodes inside of its delegates
+// alone.
+EMBER_MUST_USE ember_status_t ember_trace_inside(ember_method_t *method,
+                                                 ember_error_t *err);
+
 #endif // EMBER_APP_TRACE_H

@@ -25,3 +25,23 @@ ember_status_t ember_trace_execute(ember_method_t *method, int32_t file,
     const ember_status_t status = ember_method_execute_traced(method, &tracer, err);
     return ember_port_write(file, &last, sizeof(last)) == 0 ? status : EMBER_IO;
 }
+
+static void begin_inside(void *context, uint32_t node) {
+    (void)context;
+    (void)node;
+    ember_port_mark_begin(EMBER_MARK_INSIDE);
+}
+
+static void end_inside(void *context, uint32_t node) {
+    (void)context;
+    (void)node;
+    ember_port_mark_end(EMBER_MARK_INSIDE);
+}
+
+ember_status_t ember_trace_inside(ember_method_t *method, ember_error_t *err) {
+    const ember_delegate_tracer_t tracer = {.begin = begin_inside, .end = end_inside};
+    ember_method_trace_delegates(method, &tracer);
+    const ember_status_t status = ember_method_execute(method, err);
+    ember_method_trace_delegates(method, NULL);
+    return status;
+}

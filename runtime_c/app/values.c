@@ -77,7 +77,7 @@ static bool write_some(int32_t file, const void *data, size_t size) {
     return size == 0 || ember_port_write(file, data, size) == 0;
 }
 
-static ember_status_t write_value(int32_t file, const ember_value_t *value) {
+ember_status_t ember_value_write(int32_t file, const ember_value_t *value) {
     static const uint8_t padding[4];
     ember_values_head_t head = {.kind = (uint32_t)value->kind};
     const void *payload = &value->as_int;
@@ -117,7 +117,7 @@ ember_status_t ember_values_write(int32_t file, ember_method_t *method) {
         ember_value_t value;
         status = ember_method_output(method, i, &value);
         if (status == EMBER_OK) {
-            status = write_value(file, &value);
+            status = ember_value_write(file, &value);
         }
     }
     return status;

@@ -39,6 +39,10 @@ EMBER_MUST_USE ember_status_t ember_values_read_other(int32_t file,
 EMBER_MUST_USE ember_status_t ember_values_read(int32_t file, ember_method_t *method,
                                                 ember_error_t *err);
 
+// Writes one value without the head of a file.
+EMBER_MUST_USE ember_status_t ember_value_write(int32_t file,
+                                                const ember_value_t *value);
+
 // Writes all outputs of `method` at the position of `file`, head included.
 EMBER_MUST_USE ember_status_t ember_values_write(int32_t file, ember_method_t *method);
 

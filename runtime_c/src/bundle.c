@@ -138,6 +138,7 @@ static ember_status_t lend_memory(const ember_method_t *method, uint32_t index,
     const ember_status_t status =
         ember_method_meta_input(&method->meta, index, &declared, &planned);
     const bool aligned = ((uintptr_t)tensor->data & (tensor->element_size - 1u)) == 0;
+    // unreached: `method` was loaded, so its inputs can be read
     if (status != EMBER_OK || (planned && aligned)) {
         return status;
     }

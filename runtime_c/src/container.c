@@ -81,7 +81,6 @@ static bool check_segments(ember_flat_t *flat, ember_vector_t list,
 // Whether all named data lies in a segment; and whether its keys rise.
 static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segments,
                         bool *sorted) {
-    ember_layout_t layouts[2] = {{0}, {0}};
     ember_vector_t last = NULL;
     *sorted = true;
     for (uint32_t i = 0; i < vector_count(named); i++) {
@@ -89,7 +88,8 @@ static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segme
         if (entry == NULL) {
             return false;
         }
-        const uint16_t *at = ember_flat_layout(flat, entry, NAMED_FIELDS, layouts);
+        const uint16_t *at =
+            ember_flat_layout(flat, entry, NAMED_FIELDS, flat->layouts[LAYOUT_NAMED]);
         const ember_vector_t key =
             ember_flat_vector(flat, entry, at[NAMED_KEY], FLAT_VEC1);
         if (flat_u32(entry, at[NAMED_SEGMENT]) >= segments) {

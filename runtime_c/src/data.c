@@ -54,6 +54,7 @@ static ember_status_t find_data(const ember_program_t *program, const char *key,
             continue;
         }
         ember_flat_read(&flat, table, NAMED_FIELDS, entry);
+        // unreached: the file was opened, so its entries have segments
         if (!layout_fits(&flat, table, tensor) ||
             !ember_segment_at(&flat, map->root[DATA_SEGMENTS].at, &map->segments,
                               entry[NAMED_SEGMENT].number, data)) {

@@ -75,6 +75,7 @@ static int32_t run_delegate(void *state) {
     ember_node_t node = {.method = call->method, .args = call->args, .strict = true};
     const ember_status_t status =
         call->delegate->backend->execute(call->delegate->handle, &node);
+    // unreached: loading read all arguments
     if (call->method->flat.status != EMBER_OK) {
         return call->method->flat.status;
     }
@@ -158,4 +159,8 @@ ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info, size_t 
                ? EMBER_OK
                : fail(method, EMBER_NO_MEMORY,
                       "delegate: the temp arena is too small for its scratch");
+}
+
+const ember_delegate_tracer_t *ember_node_tracer(const ember_node_t *call) {
+    return call->method->delegate_tracer;
 }

@@ -32,3 +32,62 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
     }
     return EMBER_OK;
 }
+
+// Where a tensor lies that the plan gave memory and that can't change. Constants are
+// left out: with them, hooks could reach the functions of data files, and these, for
+// all that a bound of the stack knows, hooks.
+static void place(ember_method_t *method, const ember_plan_tensor_t *plan,
+                  ember_tensor_t *tensor) {
+    const uint16_t *offsets =
+        ember_flat_layout(&method->flat, plan->allocation, ALLOCATION_FIELDS,
+                          method->flat.layouts[LAYOUT_ALLOCATION]);
+    tensor->data = ember_span_at(method->planned, method->planned_count,
+                                 flat_u32(plan->allocation, offsets[ALLOCATION_ID]),
+                                 flat_u32(plan->allocation, offsets[ALLOCATION_LOW]),
+                                 ember_tensor_bytes(tensor));
+}
+
+static bool look_at_tensor(ember_method_t *method, ember_slot_t *slot,
+                           const uint8_t *body, ember_tensor_t *tensor) {
+    ember_plan_tensor_t plan;
+    if (slot != NULL) {
+        return method->parts->tensor(slot, body, tensor);
+    }
+    // unreached: a loaded method has no malformed tensors
+    if (!ember_plan_tensor(&method->flat, body, &plan)) {
+        return false;
+    }
+    *tensor = plan.tensor;
+    if (plan.allocation != NULL) {
+        place(method, &plan, tensor);
+    }
+    return true;
+}
+
+ember_status_t ember_method_look(ember_method_t *method, uint32_t index,
+                                 ember_value_t *value) {
+    ember_slot_t *slot;
+    uint32_t kind;
+    if (method->prepared != NULL ||
+        index >= vector_count(method->meta.plan[PLAN_VALUES].at)) {
+        return EMBER_BAD_ARGUMENT;
+    }
+    const uint32_t source = ember_method_resolve(method, index, &slot);
+    const uint8_t *body = ember_method_body(method, source, &kind);
+    value->kind = (ember_kind_t)kind;
+    if (slot != NULL && is_scalar(slot->kind)) {
+        value->kind = (ember_kind_t)slot->kind;
+        value->as_int = slot->as_int; // the bits of a bool or double, too
+    } else if (kind != EMBER_TENSOR) {
+        ember_plan_scalar(&method->flat, body, value);
+        // unreached: a loaded method has no malformed tensors
+    } else if (!look_at_tensor(method, slot, body, &value->as_tensor)) {
+        value->kind = EMBER_NONE;
+    }
+    return EMBER_OK;
+}
+
+void ember_method_trace_delegates(ember_method_t *method,
+                                  const ember_delegate_tracer_t *tracer) {
+    method->delegate_tracer = tracer;
+}

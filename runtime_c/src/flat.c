@@ -28,7 +28,7 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
                       ember_error_t *err) {
     for (uint32_t i = 0; i < EMBER_LAYOUTS; i++) { // of none, that has no fields
         flat->layouts[i][0].vtable = flat->layouts[i][1].vtable = 0;
-        flat->layouts[i][0].size = flat->layouts[i][1].size = 0;
+        flat->layouts[i][0].most = flat->layouts[i][1].most = 0;
     }
     flat->status = EMBER_OK;
     flat->begin = bytes->data;
@@ -58,24 +58,26 @@ ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
 
 // --- tables ----------------------------------------------------------------------
 
-// Checks the vtable at `at` and the fields of `kinds`, and keeps where in the table the
-// last of them ends; the layout's size stays 0 when they are wrong. The size that the
-// vtable states is not looked at: it may be that of another table that shares the
-// vtable. Modulo 2^32 a vtable before the buffer or far behind it lies past its end,
-// because the buffer is shorter than 2^31.
-static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
-                        ember_layout_t *layout) {
+// Checks the vtable at `at` and the fields of `kinds`, and keeps the last place from
+// which a table has them all inside the buffer; 0, where no table is, when they are
+// wrong. The size that the vtable states is not looked at: it may be that of another
+// table that shares the vtable. Modulo 2^32 a vtable before the buffer or far behind it
+// lies past its end, because the buffer is shorter than 2^31.
+static __attribute__((noinline)) const ember_layout_t *
+read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
+            ember_layout_t *layout) {
     const uint32_t most = flat_room(flat, flat->begin);
     uint16_t *offset = layout->offsets;
-    layout->size = 0;
+    layout->vtable = at;
+    layout->most = 0;
     if ((at & 1) != 0 || at > most) {
-        return;
+        return layout;
     }
     const uint8_t *vtable = flat->begin + at;
     const uint32_t end = load_u16(vtable);
     uint32_t size = 4;
     if ((end & 1) != 0 || end - 4 > most - at) {
-        return;
+        return layout;
     }
     for (uint32_t slot = 4; kinds != 0; slot += 2, kinds >>= 3) {
         const uint32_t kind = kinds & 7;
@@ -85,16 +87,15 @@ static void read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
         const uint32_t need = kind == FLAT_U8 ? 1 : kind == FLAT_U64 ? 8 : 4;
         const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
         if (found != 0) {
-            const uint32_t past = found + need;
-            if (past > UINT16_MAX || (need > 1 && (found & 3) != 0)) {
-                return;
+            if (need > 1 && (found & 3) != 0) {
+                return layout;
             }
-            size = past > size ? past : size;
+            size = found + need > size ? found + need : size;
         }
         *offset++ = (uint16_t)found;
     }
-    layout->vtable = at;
-    layout->size = (uint16_t)size;
+    layout->most = size <= most ? most + 4 - size : 0;
+    return layout;
 }
 
 const uint16_t *ember_flat_absent(ember_flat_t *flat, const uint8_t *table) {
@@ -105,27 +106,15 @@ const uint16_t *ember_flat_absent(ember_flat_t *flat, const uint8_t *table) {
     return absent;
 }
 
-// Reads a layout that is neither the last nor the one before.
-static __attribute__((noinline)) const ember_layout_t *
-next_layout(ember_flat_t *flat, uint32_t at, uint32_t kinds, ember_layout_t *layouts) {
+const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
+                                             uint32_t kinds, ember_layout_t *layouts) {
     layouts[1] = layouts[0];
-    read_layout(flat, at, kinds, layouts);
-    return layouts;
-}
-
-EMBER_INLINE const uint16_t *layout_of(ember_flat_t *flat, const uint8_t *table,
-                                       uint32_t kinds, ember_layout_t *layouts) {
-    const uint32_t at = flat_vtable(flat, table);
-    const ember_layout_t *layout = layouts;
-    if (at != layout->vtable && at != (++layout)->vtable) {
-        layout = next_layout(flat, at, kinds, layouts);
-    }
-    return flat_offsets(flat, table, layout);
+    return read_layout(flat, at, kinds, layouts);
 }
 
 const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
                                   uint32_t kinds, ember_layout_t *layouts) {
-    return layout_of(flat, table, kinds, layouts);
+    return flat_layout(flat, table, kinds, layouts);
 }
 
 void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
@@ -133,8 +122,8 @@ void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
     ember_layout_t layout;
     const uint16_t *offset;
     if (table != NULL) {
-        read_layout(flat, flat_vtable(flat, table), kinds, &layout);
-        offset = flat_offsets(flat, table, &layout);
+        offset = flat_offsets(
+            flat, table, read_layout(flat, flat_vtable(flat, table), kinds, &layout));
     } else {
         offset = ember_flat_absent(flat, table);
     }
@@ -187,7 +176,7 @@ const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
     const uint8_t *table = item(flat, tables, index);
     if (table != NULL) {
         const uint16_t *at =
-            layout_of(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+            flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
         const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
         *tag = flat_u8(table, at[UNION_TAG]);
         if (body != NULL && *tag - 1 < UNION_MOST) {
@@ -200,6 +189,7 @@ const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
 
 size_t ember_flat_size(const uint8_t *at) {
     const uint64_t value = load_u64(at);
+    // unreached: a size_t of 64 bits holds all
     return value <= SIZE_MAX ? (size_t)value : SIZE_MAX;
 }
 
@@ -212,16 +202,17 @@ int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length)
 
 const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool sorted,
                                const char *key, uint32_t key_length) {
-    ember_layout_t layouts[2] = {{0}, {0}};
     uint32_t low = 0;
     uint32_t high = vector_count(tables);
     while (low < high) {
         const uint32_t middle = sorted ? (low + high) / 2 : low;
         const uint8_t *table = ember_flat_item(flat, tables, middle);
+        // unreached: opening a file reads its entries
         if (table == NULL) {
             return NULL;
         }
-        const uint16_t *at = layout_of(flat, table, FLAT(0, FLAT_VEC1), layouts);
+        const uint16_t *at = ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4),
+                                               flat->layouts[LAYOUT_LIST]);
         const ember_vector_t name = ember_flat_vector(flat, table, at[0], FLAT_VEC1);
         const int order = ember_flat_compare(name, key, key_length);
         if (order == 0) {

@@ -103,7 +103,9 @@ enum {
     LAYOUT_SEGMENT,
     LAYOUT_TENSOR,
     LAYOUT_ALLOCATION,
+    LAYOUT_NAMED = LAYOUT_CALL, // by readers of files, which read no calls
 };
+
 static inline uint32_t flat_u8(const uint8_t *table, uint32_t offset) {
     return offset != 0 ? table[offset] : 0;
 }
@@ -150,12 +152,29 @@ EMBER_INLINE uint32_t flat_vtable(const ember_flat_t *flat, const uint8_t *table
 // The offsets of a layout of the table's vtable, when its fields are in the buffer.
 EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *table,
                                           const ember_layout_t *layout) {
-    return layout->size - 4u <= flat_room(flat, table) ? layout->offsets
-                                                       : ember_flat_absent(flat, table);
+    return (uint32_t)(table - flat->begin) <= layout->most
+               ? layout->offsets
+               : ember_flat_absent(flat, table);
 }
+
+// Reads a layout that is neither the last nor the one before.
+EMBER_LOCAL __attribute__((noinline)) const ember_layout_t *
+ember_flat_next_layout(ember_flat_t *flat, uint32_t vtable, uint32_t kinds,
+                       ember_layout_t *layouts);
 
 // Offsets of the fields of a table, not NULL, that `kinds` names, in order; 0 for those
 // that are absent. All calls with the same `layouts` name the same kinds.
+EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *table,
+                                         uint32_t kinds, ember_layout_t *layouts) {
+    const uint32_t vtable = flat_vtable(flat, table);
+    const ember_layout_t *layout = layouts;
+    if (vtable != layout->vtable && vtable != (++layout)->vtable) {
+        layout = ember_flat_next_layout(flat, vtable, kinds, layouts);
+    }
+    return flat_offsets(flat, table, layout);
+}
+
+// The same as a call, where it is not made by the hundred.
 EMBER_LOCAL __attribute__((noinline)) const uint16_t *
 ember_flat_layout(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
                   ember_layout_t *layouts);

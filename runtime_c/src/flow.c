@@ -16,6 +16,7 @@ static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     uint32_t kind;
     ember_plan_tensor_t to;
     const uint8_t *body = ember_method_body(move->method, slot->index, &kind);
+    // unreached: a loaded method has no malformed tensors
     if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
         from->data == NULL || !ember_plan_tensor(&move->method->flat, body, &to)) {
         return false;

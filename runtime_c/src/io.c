@@ -36,6 +36,7 @@ static bool has_plan(ember_method_t *method, uint32_t index) {
     uint32_t kind;
     ember_plan_tensor_t plan;
     const uint8_t *body = ember_method_body(method, index, &kind);
+    // unreached: a loaded method has no malformed tensors
     return kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan) ||
            plan.allocation != NULL;
 }
@@ -204,6 +205,7 @@ static bool find_attribute(ember_method_t *method, const char *name, uint32_t *a
         uint32_t kind;
         ember_plan_tensor_t plan;
         const uint8_t *body = ember_method_body(method, *at, &kind);
+        // unreached: a loaded method has no malformed tensors
         if (kind == EMBER_TENSOR && ember_plan_tensor(&method->flat, body, &plan) &&
             plan.has_extra && ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
             return true;

@@ -31,11 +31,12 @@ static int compare(const ember_field_t *names, const char *text) {
 }
 
 const ember_operator_t *ember_operators_find(const ember_operators_t *operators,
-                                             const ember_field_t *names) {
+                                             const ember_field_t *names,
+                                             uint32_t first) {
     uint32_t low = 0;
     uint32_t high = operators->count;
-    while (low < high) {
-        const uint32_t middle = (low + high) / 2;
+    uint32_t middle = first < high ? first : 0;
+    for (; low < high; middle = (low + high) / 2) {
         const int order = compare(names, operators->items[middle].name);
         if (order == 0) {
             return &operators->items[middle];

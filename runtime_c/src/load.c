@@ -26,6 +26,7 @@ static ember_status_t take_planned(ember_method_t *method,
 }
 
 // An operator that this build lacks stays NULL; a call of it fails by instruction.
+// Packed programs have theirs in the order of the build's.
 static ember_status_t find_operators(ember_method_t *method) {
     const ember_vector_t all = method->meta.plan[PLAN_OPERATORS].at;
     const uint32_t count = vector_count(all);
@@ -38,7 +39,8 @@ static ember_status_t find_operators(ember_method_t *method) {
     for (uint32_t i = 0; i < count; i++) {
         ember_flat_read(&method->flat, ember_flat_item(&method->flat, all, i),
                         OPERATOR_FIELDS, names);
-        method->operators[i] = ember_operators_find(method->registry->operators, names);
+        method->operators[i] =
+            ember_operators_find(method->registry->operators, names, i);
     }
     return EMBER_OK;
 }
@@ -61,14 +63,17 @@ static void look_at(ember_method_t *method, ember_vector_t values) {
     }
 }
 
-static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
-                               const ember_changing_t *parts, uint32_t *instruction) {
+// Apart, so that its part of the stack is not below the kernels'.
+static __attribute__((noinline)) ember_status_t
+begin_load(ember_method_t *method, const ember_memory_t *memory,
+           const ember_changing_t *parts) {
     ember_status_t status;
     const ember_program_t *program = method->meta.program;
     ember_flat_begin(&method->flat, &program->flat, &method->error);
     ember_plan_offsets(&method->flat, program,
                        program->root[PROGRAM_CONSTANT_SEGMENT].at, &method->constants);
     method->credit = method->list_items;
+    method->temp = memory->temp;
     method->temp_used = 0;
     method->work = 0;
     method->volatile_work = 0;
@@ -86,13 +91,19 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
         look_at(method, method->meta.plan[PLAN_OUTPUTS].at);
         status = method->flat.status;
     }
+    return status;
+}
+
+static ember_status_t load_all(ember_method_t *method, const ember_memory_t *memory,
+                               const ember_changing_t *parts, uint32_t *instruction) {
+    ember_status_t status = begin_load(method, memory, parts);
     *instruction = EMBER_NO_INSTRUCTION;
     for (uint32_t i = 0; status == EMBER_OK && i < method->meta.instruction_count;
          i++) {
         if (parts != NULL) {
             method->work_before[i] = method->work;
         }
-        method->work++; // each instruction is a step beside those of its kernel
+        method->work += EMBER_CALL_STEPS;
         method->error.status = EMBER_OK; // a volatile node may have failed for now
         status = ember_method_load_step(method, i);
         if (method->flat.status != EMBER_OK) {
@@ -144,7 +155,6 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
     method->budget = EMBER_NO_BUDGET;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
     method->registry = registry;
-    method->temp = memory->temp;
     ember_status_t status = ember_method_meta(program, name, &method->meta, err);
     if (status != EMBER_OK) {
         return status;

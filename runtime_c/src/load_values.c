@@ -148,9 +148,9 @@ static bool fill_slot(ember_method_t *method, ember_slot_t *slot, uint32_t index
 ember_status_t ember_method_load_values(ember_method_t *method) {
     const uint32_t count = method->meta.value_count;
     ember_arena_t *arena = &method->arena;
-    method->delegates =
-        ember_arena_array(arena, vector_count(method->meta.plan[PLAN_DELEGATES].at),
-                          sizeof(struct ember_delegate), sizeof(void *));
+    method->delegates = ember_arena_array(
+        arena, vector_count(method->meta.plan[PLAN_DELEGATES].at),
+        sizeof(struct ember_delegate), _Alignof(struct ember_delegate));
     method->changing =
         ember_arena_array(arena, (count + 31) / 32, sizeof(uint32_t), sizeof(uint32_t));
     method->work_before = ember_arena_array(arena, method->meta.instruction_count,

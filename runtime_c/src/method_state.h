@@ -105,7 +105,7 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
-enum { RECENT_TENSORS = 4 };
+enum { RECENT_TENSORS = 2 };
 
 typedef struct ember_recent {
     uint32_t index; // of the value; its last bits are the place in an array
@@ -133,6 +133,10 @@ EMBER_INLINE uint32_t ember_method_resolve(const ember_method_t *method, uint32_
 // notes.
 EMBER_LOCAL void ember_method_value(ember_method_t *method, uint32_t index,
                                     ember_value_t *value);
+
+// The same, but of a tensor only the kind.
+EMBER_LOCAL void ember_method_scalar(ember_method_t *method, uint32_t index,
+                                     ember_value_t *value);
 
 // Only its kind.
 EMBER_LOCAL ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index);
@@ -175,9 +179,11 @@ EMBER_LOCAL ember_status_t ember_method_load_step(ember_method_t *method,
 EMBER_LOCAL ember_status_t ember_method_load_fixed(ember_node_t *node,
                                                    const ember_operator_t *operation);
 
-// The entry of an Operator's name and overload, or NULL.
+// The entry of an Operator's name and overload, or NULL. The search begins with entry
+// `first`.
 EMBER_LOCAL const ember_operator_t *
-ember_operators_find(const ember_operators_t *operators, const ember_field_t *names);
+ember_operators_find(const ember_operators_t *operators, const ember_field_t *names,
+                     uint32_t first);
 
 // Parts of execute that its traced twin shares. What is prepared for good is charged as
 // a whole, before it runs (false: over the budget); jumps charge or give back the
@@ -196,6 +202,10 @@ EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
 EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
                                               const ember_operator_t *operation,
                                               void **state);
+
+// Elementary steps of an instruction, beside those of its kernel for the elements: what
+// a call costs however few these are.
+enum { EMBER_CALL_STEPS = 32 };
 
 // The most steps that are counted.
 #define EMBER_MOST_WORK (UINT64_C(1) << 62)

@@ -81,7 +81,7 @@ ember_value_t ember_node_scalar(ember_node_t *node, uint32_t arg) {
     return value;
 }
 
-int64_t ember_node_to_int(ember_node_t *node, ember_value_t *value) {
+int64_t ember_node_from_bool(ember_node_t *node, ember_value_t *value) {
     to_scalar(node, value);
     if (value->kind == EMBER_DOUBLE) {
         ember_node_wrong_kind(node);
@@ -180,6 +180,10 @@ static ember_status_t try_kernel(ember_node_t *node, void *state) {
     const ember_status_t status = node->kernel->prepare(node, state);
     if (node->method->flat.status != EMBER_OK) {
         return node->method->flat.status;
+    }
+    if (node->method->in_scratch) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "call: a tensor lies in its scratch");
     }
     return node->status != EMBER_OK ? node->status : status;
 }

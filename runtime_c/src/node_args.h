@@ -9,7 +9,10 @@
 EMBER_LOCAL void ember_node_wrong_kind(ember_node_t *node);
 
 // The integer that a kernel asked for; 0, which is noted, when it is none.
-EMBER_LOCAL int64_t ember_node_to_int(ember_node_t *node, ember_value_t *value);
+EMBER_LOCAL int64_t ember_node_from_bool(ember_node_t *node, ember_value_t *value);
+EMBER_INLINE int64_t ember_node_to_int(ember_node_t *node, ember_value_t *value) {
+    return value->kind == EMBER_INT ? value->as_int : ember_node_from_bool(node, value);
+}
 
 // Value index of a tensor list's item, or NO_VALUE for None.
 EMBER_LOCAL uint32_t ember_node_list_index(ember_node_t *node, uint32_t arg,
@@ -20,11 +23,11 @@ EMBER_INLINE uint32_t ember_node_index(const ember_node_t *node, uint32_t arg) {
     return arg < vector_count(node->args) ? vector_u32(node->args, arg) : NO_VALUE;
 }
 
-// The value of an argument; EMBER_NONE beyond the last.
+// The value of an argument, of a tensor only the kind; EMBER_NONE beyond the last.
 EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
                                  ember_value_t *value) {
     if (arg < vector_count(node->args)) {
-        ember_method_value(node->method, vector_u32(node->args, arg), value);
+        ember_method_scalar(node->method, vector_u32(node->args, arg), value);
     } else {
         value->kind = EMBER_NONE;
     }

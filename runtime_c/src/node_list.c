@@ -49,8 +49,8 @@ static int64_t int_of(ember_node_t *node, const ember_value_t *list, uint32_t it
     }
     const uint64_t index = load_u64(item_at(list, 8, item));
     ember_value_t value;
-    ember_method_value(node->method, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
-                       &value);
+    ember_method_scalar(node->method, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
+                        &value);
     return ember_node_to_int(node, &value);
 }
 

@@ -72,6 +72,7 @@ void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
         ember_slot_touch(slot);
     }
     ember_tensor_t view;
+    // unreached: what took a shape is a tensor
     if (!ember_method_reshape(node->method, slot->index, slot, rank, sizes) ||
         !ember_method_tensor(node->method, slot->index, &view) ||
         ember_tensor_bytes(&view) > slot->tensor.capacity ||

@@ -10,12 +10,23 @@ bool ember_program_segment(ember_flat_t *flat, const ember_program_t *program,
                             &program->segments, index, segment);
 }
 
+// The vector that is field 0 of a list, a string or bytes. Their layouts are alike:
+// that of a vector of items of 4 bytes.
+static ember_vector_t first_vector(ember_flat_t *flat, const uint8_t *table,
+                                   uint32_t kind) {
+    const uint16_t *at = table != NULL
+                             ? ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4),
+                                                 flat->layouts[LAYOUT_LIST])
+                             : ember_flat_absent(flat, table);
+    return ember_flat_vector(flat, table, at[0], kind);
+}
+
 void ember_program_blob(ember_flat_t *flat, ember_vector_t list, uint32_t index,
                         ember_bytes_t *data) {
     *data = (ember_bytes_t){NULL, 0};
     if (index < vector_count(list)) {
         const uint8_t *table = ember_flat_item(flat, list, index);
-        const ember_vector_t bytes = ember_flat_field(flat, table, BLOB_DATA).at;
+        const ember_vector_t bytes = first_vector(flat, table, BLOB_DATA);
         *data = (ember_bytes_t){vector_items(bytes), vector_count(bytes)};
     }
 }
@@ -112,6 +123,12 @@ static const uint8_t item_kinds[] = {
     [EMBER_TENSOR_LIST] = FLAT_VEC4, [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
 };
 
+int64_t ember_plan_number(ember_flat_t *flat, const uint8_t *body) {
+    const uint16_t *at =
+        ember_flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
+    return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
+}
+
 void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *value) {
     if (value->kind == EMBER_NONE) {
         return;
@@ -124,11 +141,7 @@ void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *v
         value->as_int = ember_flat_field(flat, body, FLAT(0, FLAT_U8)).number != 0;
         return;
     }
-    // A string is laid out as a list is; items of any size as those of 4 bytes.
-    const uint16_t *at =
-        ember_flat_layout(flat, body, FLAT(0, FLAT_VEC4), flat->layouts[LAYOUT_LIST]);
-    const ember_vector_t list =
-        ember_flat_vector(flat, body, at[0], item_kinds[value->kind]);
+    const ember_vector_t list = first_vector(flat, body, item_kinds[value->kind]);
     value->as_list.items = vector_items(list);
     value->as_list.count = vector_count(list);
 }

@@ -36,11 +36,8 @@ EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
 // The bits of an integer or a double.
-EMBER_INLINE int64_t ember_plan_number(ember_flat_t *flat, const uint8_t *body) {
-    const uint16_t *at =
-        ember_flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
-    return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
-}
+EMBER_LOCAL __attribute__((noinline)) int64_t ember_plan_number(ember_flat_t *flat,
+                                                                const uint8_t *body);
 
 // Everything but tensors: value->kind says which; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,

@@ -22,8 +22,9 @@ static void check_plans(ember_flat_t *flat, const ember_program_t *program) {
     uint32_t credit = (uint32_t)program->flat.size / LEAST_TABLE;
     ember_method_meta_t meta;
     for (uint32_t i = 0; i < vector_count(plans); i++) {
-        ember_plan_read(flat, program, ember_flat_item(flat, plans, i), &meta);
-        const ember_vector_t devices = meta.plan[PLAN_BUFFER_DEVICES].at;
+        const uint8_t *table = ember_flat_item(flat, plans, i);
+        ember_plan_read(flat, program, table, &meta);
+        const ember_vector_t devices = ember_flat_field(flat, table, PLAN_DEVICES).at;
         if (vector_count(devices) >= credit) {
             flat_fail(flat, EMBER_BAD_PROGRAM, "file: its tables are shared");
             return;
@@ -70,7 +71,7 @@ uint32_t ember_program_method_count(const ember_program_t *program) {
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length) {
     ember_flat_t flat;
-    ember_field_t plan[9];
+    ember_field_t plan[8];
     const ember_vector_t plans = program->root[PROGRAM_PLANS].at;
     if (index >= vector_count(plans)) {
         return NULL;
@@ -90,6 +91,7 @@ ember_status_t ember_program_named_data(const ember_program_t *program, const ch
                                            program->sorted, key, key_length);
     if (table != NULL) {
         ember_flat_read(&flat, table, NAMED_FIELDS, entry);
+        // unreached: the file was opened, so its entries have segments
         return ember_program_segment(&flat, program, entry[NAMED_SEGMENT].number, data)
                    ? EMBER_OK
                    : EMBER_BAD_PROGRAM;

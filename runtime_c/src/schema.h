@@ -23,7 +23,7 @@ enum {
 #define PLAN_FIELDS                                                                    \
     (FLAT(0, FLAT_VEC1) | FLAT(2, FLAT_VEC4) | FLAT(3, FLAT_VEC4) |                    \
      FLAT(4, FLAT_VEC4) | FLAT(5, FLAT_VEC4) | FLAT(6, FLAT_VEC4) |                    \
-     FLAT(7, FLAT_VEC4) | FLAT(8, FLAT_VEC8) | FLAT(9, FLAT_VEC4))
+     FLAT(7, FLAT_VEC4) | FLAT(8, FLAT_VEC8))
 enum {
     PLAN_NAME,
     PLAN_VALUES,
@@ -33,8 +33,8 @@ enum {
     PLAN_OPERATORS,
     PLAN_DELEGATES,
     PLAN_BUFFER_SIZES,
-    PLAN_BUFFER_DEVICES,
 };
+#define PLAN_DEVICES       FLAT(9, FLAT_VEC4)
 #define CHAIN_INSTRUCTIONS FLAT(2, FLAT_VEC4)
 #define DEVICE_TYPE        FLAT(1, FLAT_U8)
 
@@ -76,7 +76,7 @@ enum { DELEGATE_ID, DELEGATE_DATA };
 enum { REFERENCE_LOCATION, REFERENCE_INDEX };
 #define SPEC_FIELDS (FLAT(0, FLAT_VEC1) | FLAT(1, FLAT_VEC1))
 enum { SPEC_KEY, SPEC_VALUE };
-#define BLOB_DATA FLAT(0, FLAT_VEC1) // of Buffer and BackendDelegateInlineData
+enum { BLOB_DATA = FLAT_VEC1 }; // field 0 of Buffer and BackendDelegateInlineData
 
 #define SEGMENT_FIELDS (FLAT(0, FLAT_U64) | FLAT(1, FLAT_U64))
 enum { SEGMENT_OFFSET, SEGMENT_SIZE };

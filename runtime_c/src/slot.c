@@ -87,6 +87,7 @@ bool ember_method_reshape(ember_method_t *method, uint32_t index, ember_slot_t *
     uint32_t kind;
     ember_plan_tensor_t plan;
     const uint8_t *body = ember_method_body(method, index, &kind);
+    // unreached: a loaded method has no malformed tensors
     if (kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
         return false;
     }

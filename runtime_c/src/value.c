@@ -79,6 +79,13 @@ ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     return (ember_kind_t)kind;
 }
 
+// Whether a tensor with memory has bytes of the scratch's.
+static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *tensor) {
+    const uintptr_t at = (uintptr_t)tensor->data - (uintptr_t)method->temp.data;
+    const size_t bytes = ember_tensor_bytes(tensor);
+    return bytes > 0 && (at < method->temp.size || 0 - at < bytes);
+}
+
 static __attribute__((noinline)) bool
 decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
     ember_slot_t *slot;
@@ -88,8 +95,15 @@ decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
     if (kind != EMBER_TENSOR) {
         return false;
     }
-    return slot == NULL ? fixed_tensor(method, index, body, tensor)
-                        : method->parts->tensor(slot, body, tensor);
+    if (slot == NULL ? !fixed_tensor(method, index, body, tensor)
+                     : !method->parts->tensor(slot, body, tensor)) {
+        return false;
+    }
+    if (tensor->data != NULL && method->temp.size > 0 &&
+        shares_scratch(method, tensor)) {
+        method->in_scratch = true;
+    }
+    return true;
 }
 
 bool ember_method_tensor(ember_method_t *method, uint32_t index,
@@ -102,7 +116,7 @@ bool ember_method_tensor(ember_method_t *method, uint32_t index,
     return true;
 }
 
-void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *value) {
+void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *value) {
     ember_slot_t *slot;
     uint32_t kind;
     const uint32_t source = ember_method_resolve(method, index, &slot);
@@ -119,7 +133,13 @@ void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *v
         value->as_int = ember_plan_number(flat, body);
     } else if (kind != EMBER_TENSOR) {
         ember_plan_scalar(flat, body, value);
-    } else if (!ember_method_tensor(method, index, &value->as_tensor)) {
+    }
+}
+
+void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *value) {
+    ember_method_scalar(method, index, value);
+    if (value->kind == EMBER_TENSOR &&
+        !ember_method_tensor(method, index, &value->as_tensor)) {
         value->kind = EMBER_NONE;
     }
 }

@@ -45,6 +45,21 @@ void ember_delegate_work(const ember_delegate_info_t *info, uint64_t steps);
 // after init has returned. Its memory may be reused (ember_method_spare()).
 void ember_delegate_release(const ember_delegate_info_t *info);
 
+// Hooks for the nodes inside of delegates, of backends that call them; each may be
+// NULL.
+typedef struct ember_delegate_tracer {
+    // Around node `node` of the delegate that executes. Nodes run in their order.
+    void (*begin)(void *context, uint32_t node);
+    void (*end)(void *context, uint32_t node);
+    // After that: its output `output`, as it is.
+    void (*output)(void *context, uint32_t node, uint32_t output,
+                   const ember_tensor_t *tensor);
+    void *context;
+} ember_delegate_tracer_t;
+
+// The hooks that a backend calls while it executes `call`; NULL: none.
+const ember_delegate_tracer_t *ember_node_tracer(const ember_node_t *call);
+
 typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"
     // Once per delegate of a loaded method. `*handle` is the backend's own.

@@ -61,6 +61,7 @@ typedef struct ember_method {
     uint32_t *changing; // bitmap of values that have a slot
     uint32_t tracked;   // values in it
     struct ember_delegate *delegates;
+    const ember_delegate_tracer_t *delegate_tracer; // NULL: none
     ember_arena_t arena;
     const ember_span_t *planned;
     uint32_t planned_count;
@@ -69,6 +70,7 @@ typedef struct ember_method {
     uint32_t list_items;    // items of lists that one load, or one node prepared again,
     uint32_t credit;        //   may visit, and those left
     bool changes;           // found while it is loaded as if nothing could
+    bool in_scratch;        // a tensor read since lies in temp, at least in part
     uint64_t clock;         // rises whenever a slot changes
     uint64_t work;          // steps of one pass over all that is prepared for good
     uint64_t volatile_work; // of all others, by the largest shapes

@@ -124,7 +124,13 @@ size_t ember_port_stack_used(void);
 
 #define EMBER_MARK_COUNT 8
 
-enum { EMBER_MARK_LOAD, EMBER_MARK_EXECUTE, EMBER_MARK_NODE, EMBER_MARK_CASE };
+enum {
+    EMBER_MARK_LOAD,
+    EMBER_MARK_EXECUTE,
+    EMBER_MARK_NODE,
+    EMBER_MARK_CASE,
+    EMBER_MARK_INSIDE // a node of a delegate
+};
 
 // An access to word i tells the emulator plugin that region i begins (write) or ends
 // (read). Without the plugin these are two cheap instructions.

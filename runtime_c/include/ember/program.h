@@ -33,8 +33,8 @@ typedef union ember_field {
 
 typedef struct ember_layout {
     uint32_t vtable;     // its place
-    uint16_t size;       // bytes of the table that are read; 0: no such layout
-    uint16_t offsets[9]; // of fields in the table; 0: absent
+    uint32_t most;       // the last place of a table that has the fields; 0: none has
+    uint16_t offsets[8]; // of fields in the table; 0: absent
 } ember_layout_t;
 
 enum { EMBER_LAYOUTS = 7 };
@@ -90,7 +90,7 @@ EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *pr
 // The memory and inputs that a method needs, without loading it.
 typedef struct ember_method_meta {
     const ember_program_t *program;
-    ember_field_t plan[9]; // of the ExecutionPlan table: PLAN_* of src/schema.h
+    ember_field_t plan[8]; // of the ExecutionPlan table: PLAN_* of src/schema.h
     const uint8_t *instructions;
     uint32_t value_count;
     uint32_t input_count;

@@ -29,7 +29,14 @@ static inline uint32_t *ember_cortexm_stack_floor(void) {
     return __ember_stack_start + GUARD_WORDS;
 }
 
-// Where every exception goes.
+// Where every exception goes that the application has no handler for.
 void ember_cortexm_fault_entry(void);
+
+// Handlers that an application may define.
+void NMI_Handler(void);
+void SVC_Handler(void);
+void DebugMon_Handler(void);
+void PendSV_Handler(void);
+void SysTick_Handler(void);
 
 #endif // EMBER_PORT_CORTEXM_CORE_H

@@ -25,6 +25,13 @@ __attribute__((naked)) void ember_cortexm_fault_entry(void) {
                    : "i"(sizeof ember_cortexm_fault_stack));
 }
 
+#define IS_FAULT __attribute__((weak, alias("ember_cortexm_fault_entry")))
+IS_FAULT void NMI_Handler(void);
+IS_FAULT void SVC_Handler(void);
+IS_FAULT void DebugMon_Handler(void);
+IS_FAULT void PendSV_Handler(void);
+IS_FAULT void SysTick_Handler(void);
+
 enum { STACKING = 1 << 4 | 1 << 12 | 1 << 20 }; // of CFSR
 
 #if __ARM_ARCH_ISA_THUMB == 1

@@ -32,7 +32,7 @@ void ember_cortexm_reset(void);
 __attribute__((section(".ember_vectors"), used)) static const vector_t vectors[] = {
     {.stack = __ember_stack_end},
     {.handler = ember_cortexm_reset},
-    ENTRY, // 2 NMI
+    {.handler = NMI_Handler},
     ENTRY, // 3 hard fault
     ENTRY, // 4 memory management
     ENTRY, // 5 bus fault
@@ -41,11 +41,13 @@ __attribute__((section(".ember_vectors"), used)) static const vector_t vectors[]
     {0},   // 8 to 10 are no exceptions; a boot ROM may read here what kind of image
     {0},   // this is, where 0 is a plain one
     {0},   //
-    ENTRY, // 11 SVC
-    ENTRY, // 12 debug monitor
-    {0},   // 13
-    ENTRY, // 14 PendSV
-    ENTRY, // 15 SysTick
+    {.handler = SVC_Handler}, // 11
+    {.handler = DebugMon_Handler},
+    {0}, // 13
+    {.handler = PendSV_Handler},
+    {.handler = SysTick_Handler},
+    // An application's section .ember_vectors.external follows: 16, the first interrupt
+    // of the chip, and so on.
 };
 _Static_assert(sizeof vectors == EXCEPTIONS * sizeof(vector_t), "one entry a vector");
 
