@@ -191,8 +191,13 @@ static ember_status_t execute(void *handle, ember_node_t *call) {
         }
     }
     graph->work = scratch + graph->internal;
+    const ember_delegate_tracer_t *tracer = ember_node_tracer(call);
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        graph->nodes[i].kernel->run(graph, &graph->nodes[i]);
+        if (tracer != NULL) {
+            ember_xnn_run_traced(graph, i, tracer);
+        } else {
+            graph->nodes[i].kernel->run(graph, &graph->nodes[i]);
+        }
     }
     for (uint32_t i = 0; i < graph->value_count; i++) {
         if (graph->values[i].wide) {

@@ -64,6 +64,16 @@
     CONV(EMBER_CPU_I8MM, conv_2d_qd8_qc8_i8mm, NULL, &ember_xnn_form_qd8_qc8_i8mm)     \
     CONV(EMBER_CPU_I8MM, conv_2d_qs8_i8mm, "pqs8_qc8w_gemm", &ember_xnn_form_qs8_i8mm)
 
+// With Hexagon's vectors: hvx/forms_hvx.c.
+#define XNN_FORMS_HVX(LINEAR, CONV, TRANSPOSED)                                        \
+    LINEAR(fully_connected_qd8_qc4_hvx, "qp8_f32_qc4w_gemm", &ember_xnn_hvx_qd8_qc4)   \
+    LINEAR(fully_connected_qd8_qc8_hvx, "qp8_f32_qc8w_gemm", &ember_xnn_hvx_qd8)       \
+    LINEAR(fully_connected_qs8_hvx, "pqs8_qc8w_gemm", &ember_xnn_hvx_qs8)              \
+    CONV(conv_2d_qd8_qc8_hvx, NULL, &ember_xnn_hvx_qd8)                                \
+    CONV(conv_2d_qs8_hvx, "pqs8_qc8w_gemm", &ember_xnn_hvx_qs8)                        \
+    TRANSPOSED(conv_transpose_2d_qd8_qc8_hvx, NULL, &ember_xnn_hvx_qd8)                \
+    TRANSPOSED(conv_transpose_2d_qs8_hvx, NULL, &ember_xnn_hvx_qs8)
+
 // By outer products: sme/forms_sme.c. Of convolutions with a shape.
 #define XNN_FORMS_SME(LINEAR, CONV, MATMUL)                                            \
     LINEAR(fully_connected_f16_sme, "pf16_gemm", &ember_xnn_type_f16, XNN_SME_F16)     \

@@ -5,21 +5,22 @@
 #ifndef EMBER_XNNPACK_FLAT_H
 #define EMBER_XNNPACK_FLAT_H
 
-#define ember_flat_absent    ember_xnn_flat_absent
-#define ember_flat_begin     ember_xnn_flat_begin
-#define ember_flat_compare   ember_xnn_flat_compare
-#define ember_flat_field     ember_xnn_flat_field
-#define ember_flat_find      ember_xnn_flat_find
-#define ember_flat_is        ember_xnn_flat_is
-#define ember_flat_item      ember_xnn_flat_item
-#define ember_flat_malformed ember_xnn_flat_malformed
-#define ember_flat_layout    ember_xnn_flat_layout
-#define ember_flat_note      ember_xnn_flat_note
-#define ember_flat_read      ember_xnn_flat_read
-#define ember_flat_root      ember_xnn_flat_root
-#define ember_flat_size      ember_xnn_flat_size
-#define ember_flat_union     ember_xnn_flat_union
-#define ember_flat_vector    ember_xnn_flat_vector
+#define ember_flat_absent      ember_xnn_flat_absent
+#define ember_flat_begin       ember_xnn_flat_begin
+#define ember_flat_compare     ember_xnn_flat_compare
+#define ember_flat_field       ember_xnn_flat_field
+#define ember_flat_find        ember_xnn_flat_find
+#define ember_flat_is          ember_xnn_flat_is
+#define ember_flat_item        ember_xnn_flat_item
+#define ember_flat_malformed   ember_xnn_flat_malformed
+#define ember_flat_layout      ember_xnn_flat_layout
+#define ember_flat_next_layout ember_xnn_flat_next_layout
+#define ember_flat_note        ember_xnn_flat_note
+#define ember_flat_read        ember_xnn_flat_read
+#define ember_flat_root        ember_xnn_flat_root
+#define ember_flat_size        ember_xnn_flat_size
+#define ember_flat_union       ember_xnn_flat_union
+#define ember_flat_vector      ember_xnn_flat_vector
 #include "runtime_c/src/flat.h"
 
 // Scalar field `id` of a table; 0 when it is absent or malformed. A float as its bits.

@@ -23,6 +23,7 @@ typedef enum ember_xnn_place {
     XNN_CONSTANT, // in the program or a data file; NULL: left out, see packing.h
     XNN_INPUT,    // an argument of the call
     XNN_OUTPUT,   // an argument, too
+    XNN_VIEW,     // where value `argument` of the graph lies, in another shape
 } ember_xnn_place_t;
 
 typedef struct ember_xnn_value {
@@ -43,7 +44,7 @@ typedef struct ember_xnn_value {
         uint32_t key; // XNN_CONSTANT: where its name is in the payload; 0: has none
     };
     uint32_t id;       // by which nodes know it
-    uint32_t argument; // of the call: XNN_INPUT, XNN_OUTPUT
+    uint32_t argument; // of the call: XNN_INPUT, XNN_OUTPUT; XNN_VIEW: see there
     float scale;       // QS8, QS32
     int32_t zero;      // QS8: zero point
     uint32_t group;    // QBS4: elements that share a scale; QDS8: dimensions that do
@@ -199,5 +200,9 @@ uint64_t ember_xnn_work(const ember_xnn_node_t *node);
 
 // Infers all shapes from those of the inputs.
 EMBER_MUST_USE ember_status_t ember_xnn_infer(ember_xnn_graph_t *graph);
+
+// Runs node `node` with hooks around it, and for what it put out.
+void ember_xnn_run_traced(ember_xnn_graph_t *graph, uint32_t node,
+                          const ember_delegate_tracer_t *tracer);
 
 #endif // EMBER_XNNPACK_GRAPH_H

@@ -38,6 +38,17 @@ ember_status_t ember_xnn_add_prepare(ember_xnn_graph_t *graph, ember_xnn_node_t 
                : EMBER_UNSUPPORTED;
 }
 
+void ember_xnn_add_line(const ember_xnn_add_t *add, const ember_xnn_lines_t *line) {
+    const int8_t *a = line->a;
+    const int8_t *b = line->b;
+    int8_t *y = line->y;
+    for (uint32_t i = 0; i < line->count; i++) {
+        const int32_t sum =
+            add->bias + a[i * line->a_step] * add->a + b[i * line->b_step] * add->b;
+        y[i] = xnn_quantize((float)(sum >> add->shift), &add->range);
+    }
+}
+
 void ember_xnn_add_run(const ember_xnn_node_t *node, ember_xnn_add_fn compute) {
     ember_xnn_lines_t lines;
     ember_xnn_add_t add;

@@ -22,6 +22,8 @@ ember_status_t ember_xnn_add_prepare(ember_xnn_graph_t *graph, ember_xnn_node_t 
 typedef void (*ember_xnn_add_fn)(const ember_xnn_add_t *add,
                                  const ember_xnn_lines_t *line);
 
+void ember_xnn_add_line(const ember_xnn_add_t *add, const ember_xnn_lines_t *line);
+
 void ember_xnn_add_run(const ember_xnn_node_t *node, ember_xnn_add_fn compute);
 
 #endif // EMBER_XNNPACK_ADD_H

@@ -28,6 +28,14 @@ typedef struct ember_xnn_lines {
 ember_status_t ember_xnn_broadcast_shape(ember_xnn_graph_t *graph,
                                          ember_xnn_node_t *node);
 
+// Whether lines have `few` elements or more: they join where dimensions are whole.
+static inline bool xnn_lines_are_long(const ember_xnn_node_t *node, uint32_t few) {
+    const uint32_t count = node->out[0]->numel;
+    const uint32_t a = node->in[0]->numel, b = node->in[1]->numel;
+    const bool joined = (a == count || a == 1) && (b == count || b == 1);
+    return count >= few && (joined || (uint32_t)xnn_size(node->out[0], 0) >= few);
+}
+
 // Goes to the first part. All values have elements of one size. False when there is
 // none.
 EMBER_MUST_USE bool ember_xnn_lines_start(ember_xnn_lines_t *lines,

@@ -32,7 +32,8 @@ static bool read_axis(const ember_xnn_node_t *node, uint32_t before, uint32_t af
     return out > 0;
 }
 
-static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
+bool ember_xnn_transposed_read(const ember_xnn_node_t *node,
+                               ember_xnn_window_t *window) {
     const ember_xnn_value_t *input = node->in[0];
     const uint32_t *pads = &node->params[CONV_PADDING]; // top, right, bottom, left
     if (input->rank != 4 || input->sizes[3] < 1) {
@@ -47,7 +48,8 @@ static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window
 ember_status_t ember_xnn_transposed_shape(ember_xnn_graph_t *graph,
                                           ember_xnn_node_t *node) {
     ember_xnn_window_t window;
-    return read_window(node, &window) && ember_xnn_conv_fits(graph, node, &window)
+    return ember_xnn_transposed_read(node, &window) &&
+                   ember_xnn_conv_fits(graph, node, &window)
                ? EMBER_OK
                : ember_xnn_bad_shape(graph);
 }
@@ -81,7 +83,7 @@ static void add_taps(ember_xnn_conv_t *conv) {
 void ember_xnn_transposed_run(const ember_xnn_node_t *node,
                               const ember_xnn_type_t *type) {
     ember_xnn_conv_t conv;
-    (void)read_window(node, &conv.window);
+    (void)!ember_xnn_transposed_read(node, &conv.window);
     if (ember_xnn_conv_start(&conv, node, type)) {
         do {
             add_taps(&conv);

@@ -85,6 +85,9 @@ ember_status_t ember_xnn_conv_prepare(ember_xnn_graph_t *graph, ember_xnn_node_t
                                       const ember_xnn_type_t *type);
 void ember_xnn_conv_run(const ember_xnn_node_t *node, const ember_xnn_type_t *type);
 
+// Reads parameters and sizes of a transposed convolution. False when they do not fit.
+EMBER_MUST_USE bool ember_xnn_transposed_read(const ember_xnn_node_t *node,
+                                              ember_xnn_window_t *window);
 ember_status_t ember_xnn_transposed_shape(ember_xnn_graph_t *graph,
                                           ember_xnn_node_t *node);
 void ember_xnn_transposed_run(const ember_xnn_node_t *node,

@@ -65,6 +65,10 @@ typedef struct ember_xnn_form {
     // Brings a matrix (k, n), or (n, k), that is no constant into blocks of steps of
     // (8,) float32. NULL: there is none.
     void (*columns)(const ember_xnn_geometry_t *geometry, const void *from, float *to);
+    // Writes all columns, XNN_PANEL or more, of a row of the input times a matrix (k,
+    // n) that is no constant, without bringing that into blocks. NULL: none.
+    void (*as_it_lies)(const ember_xnn_panel_t *panel, const void *row,
+                       const void *matrix);
     // Writes the columns from `column` on, at most XNN_PANEL, of the panel's rows; `w`
     // is their block of weights.
     void (*block)(const ember_xnn_panel_t *panel, const uint8_t *w, const void *start,

@@ -15,6 +15,13 @@ static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
     };
 }
 
+// Whether a row is multiplied with columns as they lie: blocks pay for several rows.
+static bool as_they_lie(const ember_xnn_node_t *node, const ember_xnn_form_t *form,
+                        const ember_xnn_geometry_t *geometry) {
+    return form->as_it_lies != NULL && xnn_size(node->out[0], 1) == 1 &&
+           !geometry->transposed && geometry->n >= XNN_PANEL;
+}
+
 ember_status_t ember_xnn_panel_matmul(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                       const ember_xnn_form_t *form) {
     const ember_status_t status = ember_xnn_matmul_prepare(graph, node, form->type);
@@ -22,7 +29,8 @@ ember_status_t ember_xnn_panel_matmul(ember_xnn_graph_t *graph, ember_xnn_node_t
         return status;
     }
     const ember_xnn_geometry_t geometry = geometry_of(node);
-    const uint64_t columns = xnn_padded(geometry.n, XNN_PANEL);
+    const bool blocks = !as_they_lie(node, form, &geometry);
+    const uint64_t columns = blocks ? xnn_padded(geometry.n, XNN_PANEL) : 0;
     const bool same = node->in[1]->datatype == node->in[0]->datatype;
     return same && ember_xnn_panel_scratch(node, form, &geometry, 0,
                                            4 * columns * geometry.k)
@@ -38,6 +46,7 @@ void ember_xnn_panel_matmul_run(const ember_xnn_graph_t *graph,
     const uint32_t m = (uint32_t)xnn_size(out, 1);
     const size_t a_bytes = (size_t)m * geometry.k * form->size;
     const size_t b_bytes = (size_t)geometry.k * geometry.n * form->size;
+    const bool blocks = !as_they_lie(node, form, &geometry);
     const size_t matrices = out->numel > 0 ? out->numel / m / geometry.n : 0;
     ember_xnn_panel_t panel;
     uint8_t *packed = ember_xnn_panel_begin(&panel, graph, node, form, &geometry);
@@ -46,14 +55,18 @@ void ember_xnn_panel_matmul_run(const ember_xnn_graph_t *graph,
     for (size_t i = 0; i < matrices; i++) {
         const size_t a = ember_xnn_matrix_of(node->in[0], out, i);
         const size_t b = ember_xnn_matrix_of(node->in[1], out, i);
+        const uint8_t *rows = (const uint8_t *)node->in[0]->constant + a * a_bytes;
+        const uint8_t *matrix = (const uint8_t *)node->in[1]->constant + b * b_bytes;
+        if (!blocks) {
+            panel.rows = 1;
+            form->as_it_lies(&panel, rows, matrix);
+            panel.y += panel.y_step;
+            continue;
+        }
         if (b != last) {
-            form->columns(&geometry,
-                          (const uint8_t *)node->in[1]->constant + b * b_bytes,
-                          (float *)(void *)packed);
+            form->columns(&geometry, matrix, (float *)(void *)packed);
             last = b;
         }
-        ember_xnn_panel_rows(&panel,
-                             (const uint8_t *)node->in[0]->constant + a * a_bytes, m,
-                             geometry.k);
+        ember_xnn_panel_rows(&panel, rows, m, geometry.k);
     }
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last steps of products of int8 that was quantised while it ran, with Hexagon's
+// vectors: float32 from integers, by kernels/cortex_m/float_hvx.h.
+#ifndef EMBER_XNNPACK_HVX_FLOATS_H
+#define EMBER_XNNPACK_HVX_FLOATS_H
+
+#include "kernels/cortex_m/float_hvx.h"
+#include "products_hvx.h"
+
+// Whether a factor, or a number that is added, is in the range of ember_fma_hvx().
+static inline bool xnn_hvx_is_factor(float x) {
+    return x >= EMBER_FLOAT_LEAST && x <= EMBER_FLOAT_MOST;
+}
+
+static inline bool xnn_hvx_is_term(float x) {
+    return x == 0.0f || xnn_hvx_is_factor(x) || xnn_hvx_is_factor(-x);
+}
+
+// The bias of a column, or 0.
+static inline float xnn_hvx_bias(const ember_xnn_node_t *node, uint32_t column) {
+    const ember_xnn_value_t *bias = node->in[2];
+    if (bias == NULL) {
+        return 0.0f;
+    }
+    return bias->datatype == XNN_F32
+               ? ((const float *)bias->constant)[column]
+               : ember_f32_from_f16(((const uint16_t *)bias->constant)[column]);
+}
+
+// Whether each bias is a number that a payload holds, in the range of ember_fma_hvx().
+// One that is computed, or whose bytes are missing, has no numbers while a delegate
+// starts.
+static inline bool xnn_hvx_has_terms(const ember_xnn_node_t *node, uint32_t columns) {
+    const ember_xnn_value_t *bias = node->in[2];
+    if (bias != NULL && (bias->place != XNN_CONSTANT || bias->constant == NULL)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < columns; i++) {
+        if (!xnn_hvx_is_term(xnn_hvx_bias(node, i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Bounds of the output, as numbers that rise with the floats whose bits they are.
+typedef struct xnn_hvx_limits {
+    HVX_Vector low;
+    HVX_Vector high;
+} xnn_hvx_limits_t;
+
+static inline int32_t xnn_hvx_rising(float x) {
+    const int32_t bits = (int32_t)ember_float_bits(x);
+    return bits < 0 ? bits ^ INT32_MAX : bits;
+}
+
+INLINE HVX_Vector xnn_hvx_turned(HVX_Vector bits) {
+    const HVX_Vector sign = Q6_Vw_vasr_VwR(bits, 31);
+    return Q6_V_vxor_VV(bits, Q6_Vuw_vlsr_VuwR(sign, 1));
+}
+
+INLINE xnn_hvx_limits_t xnn_hvx_limits(const ember_xnn_node_t *node) {
+    return (xnn_hvx_limits_t){Q6_V_vsplat_R(xnn_hvx_rising(node->low)),
+                              Q6_V_vsplat_R(xnn_hvx_rising(node->high))};
+}
+
+INLINE HVX_Vector xnn_hvx_limited(HVX_Vector bits, const xnn_hvx_limits_t *limits) {
+    const HVX_Vector rising = xnn_hvx_turned(bits);
+    return xnn_hvx_turned(
+        Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(rising, limits->low), limits->high));
+}
+
+// Writes the numbers of a window, whose vectors may be clobbered, as the output has
+// them.
+static inline void xnn_hvx_put(const ember_xnn_value_t *out, size_t at,
+                               const HVX_Vector *numbers, uint32_t lanes) {
+    const int32_t bytes = (int32_t)lanes * 4;
+    if (out->datatype == XNN_F32) {
+        int8_t *to = (int8_t *)((float *)out->data + at);
+        for (int32_t i = 0; i < bytes; i += EMBER_HVX) {
+            ember_store_left_hvx(to + i, ember_hvx_load(numbers++), bytes - i);
+        }
+        return;
+    }
+    const float *from = (const float *)(const void *)numbers;
+    for (uint32_t i = 0; i < lanes; i++) {
+        ((uint16_t *)out->data)[at + i] = ember_f16_from_f32(from[i]);
+    }
+}
+
+#endif // EMBER_XNNPACK_HVX_FLOATS_H
