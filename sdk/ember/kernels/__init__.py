@@ -23,7 +23,7 @@ NAME_LENGTH = 40
 DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 DTYPES |= {f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)}
 DTYPES |= {f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)} | {"b1": "bool"}
-FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT"}
+FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT", "no_return": "0"}
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,13 @@ class OperatorKernels:
 
     @functools.cached_property
     def arguments(self) -> int:
-        """Number of arguments in the schema; calls have the return value after them."""
+        """Number of arguments in the schema."""
         return len(kernel_library.arguments(self.schema))
+
+    @property
+    def call_arguments(self) -> int:
+        """Number of arguments of a call: the return value comes after the schema's."""
+        return self.arguments + ("no_return" not in self.flags)
 
     @functools.cached_property
     def is_ours(self) -> bool:
@@ -110,6 +115,11 @@ class KernelList:
     def writes_in_place(self, op: str) -> bool:
         """Whether every kernel may write its output over an input of the same size."""
         return self.facts.in_place.issuperset(self.operators[op].kernels)
+
+    def amends_self(self, op: str) -> bool:
+        """Whether every kernel makes a copy of its first argument, changes elements of
+        it, and may do so in that argument itself."""
+        return self.facts.amends.issuperset(self.operators[op].kernels)
 
     def all(
         self, sets: Sequence[str] = (), *, smallest: bool = False
@@ -287,10 +297,10 @@ def operator_table(
         )
     lines.append(f"\nstatic const ember_operator_t items[{max(len(names), 1)}] = {{")
     for index, name in enumerate(names):
-        count = known[name].arguments
+        count = known[name].call_arguments
         flags = " | ".join(FLAGS[flag] for flag in known[name].flags) or "0"
         lines.append(
-            f'    {{"{name}", candidates_{index}, {count}, {count + 1}, {flags}}},'
+            f'    {{"{name}", candidates_{index}, {count}, {count}, {flags}}},'
         )
     if not names:
         lines.append("    {0, 0, 0, 0, 0},")

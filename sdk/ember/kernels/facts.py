@@ -18,7 +18,7 @@ from typing import Any
 
 from ember.errors import SdkError
 
-_MARKS = ("fast", "in_place", "writes_state")  # flags of a kernel
+_MARKS = ("fast", "in_place", "amends", "writes_state")  # flags of a kernel
 _NAMES = (*_MARKS, "accesses")
 
 
@@ -39,6 +39,7 @@ class Facts:
 
     fast: frozenset[str] = frozenset()  # kernels that only add speed
     in_place: frozenset[str] = frozenset()  # kernels that may overwrite an argument
+    amends: frozenset[str] = frozenset()  # kernels whose out may lie on `self`
     writes_state: frozenset[str] = (
         frozenset()
     )  # kernels whose `run` changes their state

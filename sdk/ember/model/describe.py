@@ -273,7 +273,7 @@ def _instruction(method: Method, index: int) -> Facts:
     facts: Facts = {"index": index, "kind": type(each).__name__}
     match each:
         case programs.KernelCall(operator, args):
-            name = method.operators[operator].full_name
+            name = method.operator_names[operator]
             facts |= {"name": name, "args": list(args)}
         case programs.DelegateCall(delegate, args):
             facts |= {"name": method.delegates[delegate].id, "args": list(args)}

@@ -70,7 +70,7 @@ def _reader(method: Method, value: int) -> str:
             held = method.values[argument]
             inside = getattr(held, "items", ()) if argument != value else ()
             if argument == value or (isinstance(inside, tuple) and value in inside):
-                name = method.operators[call.op_index].full_name
+                name = method.operator_names[call.op_index]
                 return f"{name}, instruction {index}, argument {position}"
     return f"value {value}"
 

@@ -75,10 +75,10 @@ def show(console: Console, traffic: Mapping[str, Any], code: int = 0) -> None:
     rows = traffic.get("placements", ())
     if not any(row["elsewhere"] for row in rows):
         return
-    listed = output.table("placement", "memory", ">bytes", ">cycles", "elsewhere")
+    listed = output.table("placement", "memory", ">accessed", ">cycles", "elsewhere")
     for row in rows:
         others = ", ".join(f"{name} {n:,}" for name, n in row["elsewhere"].items())
-        numbers = f"{row['bytes']:,}", f"{row['cycles']:,}"
+        numbers = f"{row['accessed']:,}", f"{row['cycles']:,}"
         listed.add_row(
             plain(row["name"]), plain(row["memory"]), *numbers, plain(others)
         )
@@ -93,6 +93,7 @@ def show(console: Console, traffic: Mapping[str, Any], code: int = 0) -> None:
             " (`fetch_cycles` or `read_cycles`)"
         )
     console.print(listed)
+    console.print("accessed: bytes read and written in a run")
 
 
 def total(traffic: Mapping[str, Any]) -> int:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ember.errors import SdkError
+from ember.files import xnnpack
 from ember.kernels import KernelList
 from ember.kernels import library as kernel_library
+from ember.plan import own_scratch
 from ember.program import Method, types
 from ember.program.remembered import remembered
 
@@ -59,7 +61,11 @@ def _all(method: Method, known: KernelList) -> tuple[Effects, ...]:
         )
         return Effects(reads, writes, updates, effect.handles)
 
-    return tuple(itertools.starmap(of_call, enumerate(method.instructions)))
+    effects = list(itertools.starmap(of_call, enumerate(method.instructions)))
+    for index, value in own_scratch.covered(method).items():
+        writes = shared(effects[index].writes | {value})
+        effects[index] = replace(effects[index], writes=writes)
+    return tuple(effects)
 
 
 def variable(method: Method) -> frozenset[int]:
@@ -80,7 +86,7 @@ def _of(
 ) -> Effects:
     match instruction:
         case types.KernelCall(op_index=op, args=args):
-            name = method.operators[op].full_name
+            name = method.operator_names[op]
             if name not in known.operators:
                 raise SdkError(
                     f"{method.name}, instruction {index}: what {name} writes is"
@@ -88,9 +94,8 @@ def _of(
                     hint="list the operator with its schema in a kernels.yaml",
                 )
             return _kernel_call(method, name, known.operators[name].schema, args)
-        case types.DelegateCall(args=args):
-            # Nothing says which are inputs and which are outputs: lifetimes/ looks.
-            return Effects(updates=frozenset(_tensors(method, args)))
+        case types.DelegateCall(delegate_index=number, args=args):
+            return _delegate_call(method, method.delegates[number], args)
         case types.MoveCall(move_from=source, move_to=target):
             reads = frozenset(_tensors(method, (source,)))
             if not reads:
@@ -121,6 +126,20 @@ def _kernel_call(
         frozenset(by_role["writes"] - by_role["reads"] - by_role["updates"]),
         frozenset(by_role["updates"] | (by_role["writes"] & by_role["reads"])),
     )
+
+
+def _delegate_call(
+    method: Method, delegate: types.Delegate, args: tuple[int, ...]
+) -> Effects:
+    """Of XNNPACK's payloads what their graph says. Of others nothing says which are
+    inputs and which are outputs: lifetimes/ looks."""
+    outputs = xnnpack.outputs(delegate.data) if delegate.id == xnnpack.BACKEND else None
+    if outputs is None:
+        return Effects(updates=frozenset(_tensors(method, args)))
+    written = tuple(value for at, value in enumerate(args) if at in outputs)
+    read = tuple(value for at, value in enumerate(args) if at not in outputs)
+    reads, writes = (frozenset(_tensors(method, part)) for part in (read, written))
+    return Effects(reads - writes, writes - reads, reads & writes)
 
 
 _roles = functools.cache(kernel_library.roles)

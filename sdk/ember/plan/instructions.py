@@ -15,7 +15,7 @@ from ember.boards import isa
 from ember.boards.files import Core
 from ember.files.tensors import DType
 from ember.kernels import KernelList
-from ember.plan import effects, traffic
+from ember.plan import effects, own_scratch, traffic
 from ember.program import Method, types
 
 _FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64)
@@ -52,13 +52,14 @@ def of(
 ) -> dict[str, float]:
     """Of one run, by kernel; `kernels` are those of the calls, by instruction."""
     rounds = traffic.rounds(method)
+    scratch = frozenset(own_scratch.covered(method).values())
     executed: dict[str, float] = {}
     for index, effect in enumerate(effects.of(method, known)):
         kernel = kernels.get(index)
         if kernel is None:
             continue
         rate = _rate(kernel, _is_float(method, effect.touched), core)
-        results = _elements(method, effect.writes | effect.updates)
+        results = _elements(method, (effect.writes | effect.updates) - scratch)
         largest = max([*results, *_elements(method, effect.reads)], default=0)
         macs = traffic.macs_of(method, index)
         products = macs * rate.mac + sum(results) * rate.result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from ember.files import xnnpack
 from ember.program import KernelCall, Method, Tensor
 
 _Shape = tuple[int, ...]
@@ -49,6 +50,15 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),
 }
+# Of nodes of XNNPACK's graphs, by the shapes of input, weights and output. Convolutions
+# have their channels last, and weights (out, height, width, in).
+_NODES: dict[str, Callable[[list[_Shape]], int]] = {
+    "BatchMatrixMultiply": _product(0),
+    "Conv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:]),
+    "ConvTranspose2d": lambda shapes: math.prod(shapes[0]) * math.prod(shapes[1][:3]),
+    "DepthwiseConv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:3]),
+    "FullyConnected": _product(0),
+}
 _TRANSPOSED = 6  # argument of aten::convolution.out
 
 
@@ -61,3 +71,10 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
         return (_transposed if transposed else _convolution)(shapes)
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
+
+
+def of_node(node: xnnpack.Node) -> int | None:
+    """Multiply-accumulates of a node of an XNNPACK graph; None where it has none."""
+    shapes = [value.shape for value in (*node.inputs, *node.outputs)]
+    count = _NODES.get(node.kind)
+    return count(shapes) if count is not None else None

@@ -113,7 +113,7 @@ class _Names:
             return "exit"
         instruction = self.method.instructions[index]
         if isinstance(instruction, types.KernelCall):
-            return self.method.operators[instruction.op_index].full_name
+            return self.method.operator_names[instruction.op_index]
         if isinstance(instruction, types.DelegateCall):
             return f"delegate {self.method.delegates[instruction.delegate_index].id}"
         return type(instruction).__name__.removesuffix("Call")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ember.kernels import KernelList
 from ember.plan import lifetimes, offsets
 from ember.plan.lifetimes import Storage
+from ember.plan.rows import row_regions
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
@@ -53,11 +54,13 @@ def replan(
     *,
     check: bool = True,
 ) -> Replanned:
-    """The method with its memories packed, but for those with the ids of `keep`.
+    """The method with its memories packed, but for those with the ids of `keep` and
+    those in which an output of a region of rows lies over an input.
 
     Without `check` the method's own plan is trusted.
     """
     lives = lifetimes.of(method, known, check=check)
+    keep = keep | row_regions.overlapping(method)
     sizes = list(method.planned_sizes)
     moves: dict[int, int] = {}  # value -> offset
     everything: list[PlacedStorage] = []

@@ -105,7 +105,7 @@ def macs_of(method: Method, index: int) -> int:
     call = method.instructions[index]
     if not isinstance(call, types.KernelCall):
         return 0
-    return macs.of_call(method, method.operators[call.op_index].full_name, call) or 0
+    return macs.of_call(method, method.operator_names[call.op_index], call) or 0
 
 
 class _Rules:
@@ -122,7 +122,7 @@ class _Rules:
         call = method.instructions[index]
         if not isinstance(call, types.KernelCall):
             return
-        name = method.operators[call.op_index].full_name
+        name = method.operator_names[call.op_index]
         listed = known.facts.accesses.get(kernel or "", {})
         names = kernel_library.names(known.operators[name].schema)
         for argument, value in zip(names, call.args, strict=False):

@@ -10,7 +10,8 @@ from ember.program import Chain, Instruction, KernelCall, Method, Null, Program,
 
 
 def trimmed(program: Program) -> Program:
-    """Value indices stay; unused values become null, unused operators go."""
+    """Value indices stay; unused values become null, unused operators go, and the rest
+    rise by name, as those of a firmware do: a device finds each at the first look."""
     used = replace(program, methods=tuple(map(_without_unused, program.methods)))
     places: dict[Data, int] = {}
     moved = {0: 0}
@@ -22,7 +23,10 @@ def trimmed(program: Program) -> Program:
 
 def _without_unused(method: Method) -> Method:
     used = method.used_values()
-    called = sorted({call.op_index for _, _, call in method.kernel_calls()})
+    called = sorted(
+        {call.op_index for _, _, call in method.kernel_calls()},
+        key=lambda index: method.operators[index].full_name.encode(),
+    )
     numbers = {old: new for new, old in enumerate(called)}
     return replace(
         method,

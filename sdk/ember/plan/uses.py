@@ -13,7 +13,7 @@ from ember import program
 from ember.boards import Board, Role
 from ember.kernels.rules import Rules
 from ember.plan import check as plan_check
-from ember.plan import effects, traffic
+from ember.plan import effects, own_scratch, traffic
 from ember.plan.improved import Chosen, Improved
 from ember.plan.regions import wanted
 from ember.plan.relocate import Places, relocate
@@ -60,11 +60,12 @@ class Use:
             sizes = {call.instruction: call.scratch for call in needs.calls}
             kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
             self.traffic[method.name] = traffic.of(method, self.known, kernels, sizes)
+            own = own_scratch.covered(method)
             for index, kernel in kernels.items():
                 size = sizes[index]
-                self.scratch.add(
-                    traffic.of_scratch(method, self.known, kernel, index, size)
-                )
+                used = traffic.of_scratch(method, self.known, kernel, index, size)
+                of = self.traffic[method.name].get(own.get(index, -1), self.scratch)
+                of.add(used)
 
     def _method(self, name: str) -> Method:
         """As it was packed."""
@@ -245,7 +246,7 @@ def _read_by_kernels(method: Method) -> frozenset[int]:
     for call in method.instructions:
         match call:
             case types.KernelCall(op_index=op, args=args):
-                name = method.operators[op].full_name
+                name = method.operator_names[op]
                 target = other if name in VIEWS else read
                 target.update(args)
             case types.DelegateCall(args=args):

@@ -339,7 +339,7 @@ class Method:
     def output_tensors(self) -> tuple[Tensor, ...]:
         return tuple(value for value in self.output_values if isinstance(value, Tensor))
 
-    @property
+    @functools.cached_property
     def tensors(self) -> tuple[tuple[int, Tensor], ...]:
         """Every tensor with its value index."""
         values = enumerate(self.values)
@@ -347,7 +347,7 @@ class Method:
             (index, value) for index, value in values if isinstance(value, Tensor)
         )
 
-    @property
+    @functools.cached_property
     def operator_names(self) -> tuple[str, ...]:
         """Full names, by op_index."""
         return tuple(operator.full_name for operator in self.operators)
@@ -360,7 +360,7 @@ class Method:
         """Instruction index, full operator name, call."""
         for index, instruction in enumerate(self.instructions):
             if isinstance(instruction, KernelCall):
-                yield index, self.operators[instruction.op_index].full_name, instruction
+                yield index, self.operator_names[instruction.op_index], instruction
 
     def int_list(self, value: IntList) -> tuple[int, ...] | None:
         """The integers as the program states them; None when one is not an Int."""

@@ -69,7 +69,7 @@ def static(name: str, method: Method, known: KernelList) -> list[Gap]:
         operator = known.operators.get(op)
         if operator is None:
             gaps.append(_gap(name, method, index, op, _remedy_unknown(op, known)))
-        elif len(call.args) - operator.arguments not in (0, 1):
+        elif len(call.args) != operator.call_arguments:
             remedy = _remedy_schema(call, operator)
             gaps.append(_gap(name, method, index, op, remedy))
     for index, each in enumerate(method.instructions):
@@ -93,7 +93,7 @@ def of_names(sources: Mapping[str, frozenset[str]], known: KernelList) -> list[G
 def breaks_schemas(method: Method, known: KernelList) -> bool:
     """Whether a call does not fit its operator's schema: the loader ends there."""
     return any(
-        len(call.args) - known.operators[op].arguments not in (0, 1)
+        len(call.args) != known.operators[op].call_arguments
         for _, op, call in method.kernel_calls()
         if op in known.operators
     )
@@ -156,8 +156,8 @@ def _remedy_unknown(op: str, known: KernelList) -> str:
 
 def _remedy_schema(call: KernelCall, operator: OperatorKernels) -> str:
     return (
-        f"the call has {len(call.args)} arguments, the schema of its kernels has"
-        f" {operator.arguments}: {operator.schema}"
+        f"the call has {len(call.args)} arguments, its kernels take"
+        f" {operator.call_arguments}, the return value included: {operator.schema}"
     )
 
 

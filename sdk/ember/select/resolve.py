@@ -52,6 +52,7 @@ class Call:
     known: bool  # whether the operator has kernels at all
     state: int
     scratch: int
+    planned: bool  # whether its scratch lies in planned memory
     volatile: bool  # prepared again when its arguments change
     message: str  # why, where kernel is None
     candidates: tuple[Candidate, ...] = ()  # in the order they are tried
@@ -218,6 +219,13 @@ def _check(item: Mapping[str, Any]) -> None:
         )
 
 
+def _temp(largest: int, calls: Sequence[Call]) -> int:
+    """Bytes of scratch outside of planned memory; `largest` is that of any call."""
+    if not any(call.planned for call in calls):
+        return largest
+    return max((call.scratch for call in calls if not call.planned), default=0)
+
+
 def _method(
     item: Mapping[str, Any], sizes: Mapping[str, Any], packed: bytes
 ) -> MethodNeeds:
@@ -229,6 +237,7 @@ def _method(
             known=bool(call["known"]),
             state=call.get("state", 0),
             scratch=call["scratch"],
+            planned=bool(call["planned"]),
             # A volatile call may fail now, for want of values; not for unknown dtypes.
             volatile=call["instruction"] in volatile and call["status"] != _UNSUPPORTED,
             message=call.get("message", ""),
@@ -243,7 +252,7 @@ def _method(
         calls=calls,
         missing_delegates=tuple(item["missing_delegates"]),
         arena=sizes.get("arena", 0),
-        temp=sizes.get("temp", 0),
+        temp=_temp(sizes.get("temp", 0), calls),
         slots=sizes.get("slots", 0),
         changing=bool(sizes.get("changing", 1)),
         delegates={

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from ember.errors import SdkError, problem_list
 from ember.kernels import KernelList
+from ember.plan.check import rows
 from ember.plan.check.execution import Execution, Moves
 from ember.plan.check.lent import check_lent, lent_problems
 from ember.program import KernelCall, Method, Program
@@ -41,11 +42,12 @@ def problems(before: Program, after: Program, known: KernelList) -> list[str]:
     if names != [method.name for method in after.methods]:
         return ["the methods differ"]
     pairs = zip(before.methods, after.methods, strict=True)
-    return [
+    wrong = [
         problem
         for method, other in pairs
         for problem in _of_method(before, method, after, other, known)
     ]
+    return wrong or list(rows.problems(before, after))
 
 
 def _of_method(
@@ -93,6 +95,8 @@ def _differences(first: Execution, second: Execution) -> Iterator[str]:
     for (index, value), content in first.reads.items():
         if first.is_delegate(index) and not first.is_whole(content):
             continue  # an output: nothing is read there
+        if first.is_rows(index) and value in first.inputs_of_rows(index):
+            continue  # rows_enter found it; the rest is for rows.problems()
         wanted = first.expected(index, value)
         if second.reads.get((index, value)) != wanted:
             yield f"{first.where(index)}: value {value} is not what was written for it"
@@ -100,6 +104,8 @@ def _differences(first: Execution, second: Execution) -> Iterator[str]:
 
 def _overlaps(first: Execution, second: Execution) -> Iterator[str]:
     for (index, written, other), bytes_ in second.overlaps.items():
+        if first.is_rows(index):
+            continue  # what lies over what is seen when the table is executed
         if not bytes_ <= first.overlaps.get((index, written, other), frozenset()):
             yield (
                 f"{first.where(index)}: value {written} is written over value {other},"

@@ -12,18 +12,21 @@ import functools
 import hashlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ember.errors import SdkError
+from ember.files import xnnpack
 from ember.kernels import KernelList
 from ember.kernels import library as kernel_library
+from ember.plan.check import rows
 from ember.plan.check.byte_map import ByteMap, Content, Definition, union
 from ember.program import Method, Program, types
 
 Role = Literal["reads", "writes", "updates"]
 Moves = Literal["copy", "handle"]
 _VIEW = "executorch_prim::et_view.default"
+_SCRATCH = "ember::scratch.out"
 _COPY_INDEX = "executorch_prim::et_copy_index.tensor"
 _OWN, _NAMES = -1, 0  # memories of what is not planned, and of values by their names
 _ENTRY = -1  # of a run
@@ -77,6 +80,7 @@ class Execution:
         self.has_moves = any(isinstance(i, types.MoveCall) for i in self.instructions)
         self.bytes_of = {value: tensor.nbytes for value, tensor in method.tensors}
         self.homes = self._homes()
+        self.scratch = dict(self._scratch())  # values, by the instructions that have it
         self.sizes: dict[Definition, int] = {}  # bytes of each definition
         self.fresh: set[int] = set()  # values that an instruction writes as a whole
         # By instruction (their number is the exit) and value.
@@ -100,6 +104,18 @@ class Execution:
         return index < self.end and isinstance(
             self.instructions[index], types.DelegateCall
         )
+
+    def is_rows(self, index: int) -> bool:
+        """Whether it begins or ends a region of rows."""
+        if index == self.end:
+            return False
+        call = self.instructions[index]
+        names = (rows.ENTER, rows.ROWS)
+        return isinstance(call, types.KernelCall) and self.operator(call) in names
+
+    def inputs_of_rows(self, index: int) -> frozenset[int]:
+        """Of the end of a region."""
+        return rows.inputs(self.method, index)
 
     def is_whole(self, content: Content) -> bool:
         """Whether it is one whole definition, or none."""
@@ -139,7 +155,21 @@ class Execution:
                 own = _Place(place.memory_id, place.offset, name)
             homes[value] = (own,)
             name += -(-max(tensor.nbytes, 1) // 16) * 16
+        # What lies in the slab of a region of rows has no bytes of its own.
+        for value, (slab, start) in rows.in_slabs(self.program, self.method).items():
+            (whole,), (own,) = homes[slab], homes[value]
+            homes[value] = (replace(own, name=whole.name + start),)
         return homes
+
+    def _scratch(self) -> Iterator[tuple[int, int]]:
+        now = None
+        for index, call in enumerate(self.instructions):
+            if not isinstance(call, types.KernelCall):
+                continue
+            if self.operator(call) == _SCRATCH:
+                now = call.args[0]
+            elif now is not None:
+                yield index, now
 
     def places(self, state: _State, value: int) -> Collection[_Place]:
         return state.handles.get(value) or self.homes[value]
@@ -162,16 +192,34 @@ class Execution:
                 self.roles(index, instruction), instruction.args, strict=False
             ):
                 yield from ((item, role) for item in self.tensors(state, value))
+            if index in self.scratch:
+                yield self.scratch[index], "writes"
         elif isinstance(instruction, types.DelegateCall):
-            for value in dict.fromkeys(instruction.args):
-                yield from ((item, "updates") for item in self.tensors(state, value))
+            yield from self.delegated(state, instruction)
         elif isinstance(instruction, types.JumpFalseCall):
             yield from (
                 (v, "reads") for v in self.tensors(state, instruction.condition)
             )
 
+    def delegated(
+        self, state: _State, call: types.DelegateCall
+    ) -> Iterator[tuple[int, Role]]:
+        """What is known of the arguments of XNNPACK's graphs; those of others may be
+        read and written."""
+        delegate = self.method.delegates[call.delegate_index]
+        ours = delegate.id == xnnpack.BACKEND
+        outputs = xnnpack.outputs(delegate.data) if ours else None
+        roles: dict[int, Role] = {}
+        for number, value in enumerate(call.args):
+            role: Role = "updates"
+            if outputs is not None:
+                role = "writes" if number in outputs else "reads"
+            roles[value] = role if roles.get(value, role) == role else "updates"
+        for value, role in roles.items():
+            yield from ((item, role) for item in self.tensors(state, value))
+
     def operator(self, call: types.KernelCall) -> str:
-        return self.method.operators[call.op_index].full_name
+        return self.method.operator_names[call.op_index]
 
     def roles(self, index: int, call: types.KernelCall) -> tuple[Role, ...]:
         name = self.operator(call)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ember.kernels import KernelList
+from ember.plan.effects import Effects
 from ember.plan.lifetimes import moves
 from ember.plan.lifetimes.bases import Bases
 from ember.plan.lifetimes.flow import Flow
@@ -45,6 +46,7 @@ class Lifetimes:
     storages: tuple[Storage, ...]  # of all planned values that anything touches
     # What the program's own plan destroys when ExecuTorch runs it, in one sentence.
     conflict: str | None
+    effects: tuple[Effects, ...]  # of each instruction, delegates looked into
 
 
 def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
@@ -59,7 +61,8 @@ def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
 def _lifetimes(method: Method, known: KernelList, *, check: bool) -> Lifetimes:
     bases = Bases(Flow(method, known))
     conflict = Lives(bases, bases.of).conflict() if check else None
-    return Lifetimes(_storages(Lives(bases, moves.shared(bases))), conflict)
+    storages = _storages(Lives(bases, moves.shared(bases)))
+    return Lifetimes(storages, conflict, tuple(bases.flow.effects))
 
 
 def _storages(lives: Lives) -> tuple[Storage, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ember.errors import SdkError
 from ember.plan.effects import Effects
 from ember.plan.lifetimes.flow import Flow
+from ember.plan.rows import row_regions
 from ember.program import types
 
 if TYPE_CHECKING:  # many commands need no arrays
@@ -62,13 +63,16 @@ class Bases:
 
     # ---- who wrote what ----------------------------------------------------------
 
-    def _last_writers(self, value: int, index: int) -> frozenset[int]:
+    def _last_writers(
+        self, value: int, index: int, *, around: bool = False
+    ) -> frozenset[int]:
         """Values whose bytes those of a planned `value` may be just before instruction
-        `index`; what was given counts as written at the entry."""
+        `index`; what was given counts as written at the entry. `around`: what a run
+        leaves is there at the entry of the next one."""
         place = self.places[value]
         assert place is not None
         if self.flow.is_straight:
-            return self._last_in_a_row(place, index)
+            return self._last_in_a_row(place, index, around=around)
         memory, start, end = place
         writers: set[int] = set()
         whole: Spans = ((start, end),)
@@ -83,8 +87,9 @@ class Bases:
                     if rest != left:
                         writers.add(writer)
                         left = rest
-            if left and at >= 0:
-                new = {(before, left) for before in self.flow.before(at)} - seen
+            if left and (at >= 0 or around):
+                sources = self.flow.before(at if at >= 0 else self.flow.count)
+                new = {(before, left) for before in sources} - seen
                 waiting += new
                 seen |= new
         return frozenset(writers)
@@ -95,14 +100,19 @@ class Bases:
         effect = self.flow.effects[at]
         return effect.writes | effect.updates
 
-    def _last_in_a_row(self, place: Place, index: int) -> frozenset[int]:
+    def _last_in_a_row(
+        self, place: Place, index: int, *, around: bool
+    ) -> frozenset[int]:
         """The same where each instruction goes on to the next."""
         memory, start, end = place
         at, memories, starts, ends, writers = self._writes
-        here = (at < index) & (memories == memory) & (starts < end) & (ends > start)
+        here = (memories == memory) & (starts < end) & (ends > start)
+        numbers = [*(here & (at < index)).nonzero()[0][::-1]]
+        if around:
+            numbers += [*(here & (at >= index)).nonzero()[0][::-1]]
         left: Spans = ((start, end),)
         last: set[int] = set()
-        for number in here.nonzero()[0][::-1]:
+        for number in numbers:
             rest = _without(left, int(starts[number]), int(ends[number]))
             if rest != left:
                 last.add(int(writers[number]))
@@ -125,18 +135,20 @@ class Bases:
         return np.array(rows, np.int64).reshape(-1, 5).T
 
     def _split_delegates(self) -> None:
-        """An argument of a delegate that nothing has written yet is an output, or state
-        where a kernel writes that value."""
+        """An argument of a delegate, of whose graph nothing is known, that nothing has
+        written yet is an output, or state where a kernel writes that value."""
         state = self._written_by_kernels()
         for index, instruction in enumerate(self.flow.instructions):
             if isinstance(instruction, types.DelegateCall):
+                known = self.flow.effects[index]
                 new = frozenset(
                     value
-                    for value in self.flow.effects[index].updates - state
+                    for value in known.updates - state
                     if not self._is_written_before(value, index)
                 )
-                old = self.flow.effects[index].updates - new
-                self.flow.effects[index] = Effects(writes=new, updates=old)
+                self.flow.effects[index] = Effects(
+                    known.reads, known.writes | new, known.updates - new
+                )
 
     def _written_by_kernels(self) -> frozenset[int]:
         kernels = (
@@ -176,14 +188,29 @@ class Bases:
                 here = self.places[target]
                 if here == self.places[source] and here and here[1] < here[2]:
                     base[root(source)] = root(target)  # written in place
-        for value, index in self._unwritten():
-            writers = self._last_writers(value, index) - {value}
+        windows = list(self._windows())
+        base.update((value, slab) for slab, value in windows)
+        for value, index in self._unwritten({value for _, value in windows}):
+            writers = self._last_writers(value, index, around=True) - {value}
             wide = self._widest(value, writers, index)
             for member in {value, *writers} - {wide}:
                 outer, inner = root(wide), root(member)
                 if outer != inner:
                     base[inner] = outer
         return {value: root(value) for value, _ in self.method.tensors}
+
+    def _windows(self) -> Iterator[tuple[int, int]]:
+        """The slab of a region of rows, and what its nodes have there."""
+        for region in row_regions.regions(self.method):
+            for index in range(region.enter + 1, region.rows):
+                for value in self.flow.effects[index].touched:
+                    planned = self.places[value] is not None
+                    if (
+                        planned
+                        and self._size(value)
+                        and self.contains(region.slab, value)
+                    ):
+                        yield region.slab, value
 
     def _widest(self, value: int, writers: frozenset[int], index: int) -> int:
         """What has the bytes of `value` and of all `writers`: one of these where the
@@ -212,9 +239,10 @@ class Bases:
         a, b = self.places[this], self.places[other]
         return a is not None and b is not None and a[:2] == b[:2]
 
-    def _unwritten(self) -> Iterator[tuple[int, int]]:
-        """Reads (value, instruction) of planned values that nothing fills."""
-        filled = set(self.given)
+    def _unwritten(self, known: set[int]) -> Iterator[tuple[int, int]]:
+        """Reads (value, instruction) of planned values that nothing fills, but for
+        those that are known."""
+        filled = {*self.given, *known}
         for effect in self.flow.effects:
             filled |= effect.writes | {target for target, _ in effect.handles}
         for index, effect in enumerate(self.flow.effects):

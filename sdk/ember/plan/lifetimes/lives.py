@@ -9,6 +9,7 @@ from ember.plan.lifetimes.bases import Bases
 from ember.plan.lifetimes.ground import Ground
 from ember.plan.lifetimes.pieces import Pieces, Sets
 from ember.plan.offsets.moments import Moments, Run
+from ember.plan.rows import row_regions
 
 
 class Lives:
@@ -161,8 +162,11 @@ class Lives:
         ground = Ground(self.bases, self.base)
         after = itertools.islice(self._after(needed), 1, None)
         alive = self.pieces.changes(after)
+        begins = {region.enter for region in row_regions.regions(self.flow.method)}
         for index, effect in enumerate(self.flow.effects):
             ground.change(next(alive))
+            if index in begins:
+                continue  # outputs may lie over inputs there
             moved = {target for target, _ in effect.handles}
             bases = self.bases_of((effect.writes | effect.updates) - moved)
             written = self._held(bases, index)

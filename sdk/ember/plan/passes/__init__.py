@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from ember.errors import UsageError
 
 # In the order in which they run.
-NAMES = ("fold", "fold_inexact", "view", "concat", "order", "in_place")
+NAMES = (
+    "fold",
+    "fold_inexact",
+    "scratch",
+    "update",
+    "view",
+    "layout",
+    "concat",
+    "order",
+    "weights",
+    "in_place",
+)
+_AFTER_ROWS = ("weights", "in_place")
 # fold_inexact may give other last bits than ExecuTorch's kernels.
 DEFAULT = tuple(name for name in NAMES if name != "fold_inexact")
+
+# Whether layers run row by row: never, only where a model does not fit otherwise, or
+# wherever that takes less memory.
+Rows = Literal["off", "fit", "smallest"]
+
+
+def with_rows(names: Sequence[str]) -> tuple[str, ...]:
+    """These passes, and the one that makes regions of rows in its place."""
+    late = tuple(name for name in names if name in _AFTER_ROWS)
+    return (*(name for name in names if name not in late), "rows", *late)
 
 
 def wanted(names: Sequence[str], but: Sequence[str] = ()) -> tuple[str, ...]:

@@ -39,7 +39,11 @@ class CacheEntry:
             for piece in record:
                 of_record.update(piece)
             digest.update(of_record.digest())
-        digest.update(json.dumps([list(names), sorted(keep)]).encode())
+        scratch = [
+            {name: sorted(sizes.items()) for name, sizes in by_name.items()}
+            for by_name in (here.scratch, here.sided)
+        ]
+        digest.update(json.dumps([list(names), sorted(keep), scratch]).encode())
         folder = paths.writable_folder(paths.cache() / "passes")
         return CacheEntry(folder / digest.hexdigest()[:32])
 

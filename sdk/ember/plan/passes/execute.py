@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -57,6 +57,11 @@ class Computer:
     known: KernelList
     firmware_of: FirmwareOf
     data: tuple[bytes, ...] = ()
+    # Bytes of scratch of calls on the board that a program is for, as far as they
+    # are known: by method and index in the program as it was read.
+    scratch: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    # The same where a call's rows have the columns beside the image.
+    sided: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     @functools.cached_property
     def firmware(self) -> Path:

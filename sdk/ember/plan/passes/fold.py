@@ -128,7 +128,7 @@ class _Folding:
         """An operator of Ember's that gives the same whenever it is called so."""
         call = self.method.instructions[index]
         assert isinstance(call, types.KernelCall)
-        name = self.method.operators[call.op_index].full_name
+        name = self.method.operator_names[call.op_index]
         operator = self.known.operators[name]
         constant = not self._scalars(call) & self.variable
         same = self.inexact or operator.tolerance == "exact"

@@ -13,7 +13,19 @@ from dataclasses import dataclass, replace
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan import trim
-from ember.plan.passes import cache, execute, fold, in_place, join, order
+from ember.plan.passes import (
+    cache,
+    execute,
+    fold,
+    in_place,
+    join,
+    layout,
+    order,
+    rows,
+    scratch,
+    update,
+    weights,
+)
 from ember.plan.passes.edit import Draft, draft
 from ember.plan.passes.execute import Computer, Executable
 from ember.plan.passes.outcome import PassOutcome
@@ -24,11 +36,17 @@ Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
     "fold": fold.exact,
     "fold_inexact": fold.inexact,
+    "scratch": scratch.apply,
+    "update": update.apply,
     "view": join.views,
+    "layout": layout.apply,
     "concat": join.concat,
     "order": order.apply,
+    "rows": rows.apply,
+    "weights": weights.apply,
     "in_place": in_place.apply,
 }
+_FASTER = frozenset({"weights"})  # pay in time, and in scratch of kernels
 _REASONS = {
     "different": "the results differ",
     "unknown": "the host cannot run the program to compare results",
@@ -117,7 +135,7 @@ class _Work:
             saved = before.planned - after.planned
             shrunk = before.constants - after.constants
             gone = before.instructions - after.instructions
-            gains = saved > 0 or shrunk > 0 or gone > 0
+            gains = saved > 0 or shrunk > 0 or gone > 0 or name in _FASTER
             if gains and saved >= 0 and saved + shrunk >= 0:
                 return packed, PassOutcome(name, "used", saved, shrunk, gone)
         return now, PassOutcome(name, "idle")

@@ -78,6 +78,7 @@ class Store:
     starts: dict[int, int]  # of values, from `origin` on
     origin: int = 0
     joined: bool = False
+    is_delegated: bool = False  # a delegate has one of its values: those stay aligned
 
     @property
     def room(self) -> int:
@@ -123,7 +124,8 @@ class Joining:
 
     def __init__(self, method: Method, here: Computer, keep: frozenset[int]) -> None:
         self.source = method
-        self.effects = effects.of(method, here.known)
+        lives = lifetimes.of(method, here.known, check=False)
+        self.effects = lives.effects
         self.stores: dict[int, Store] = {}
         self.of_value: dict[int, int] = {}  # as it was found
         self.joined_to: dict[int, int] = {}  # storage -> the one that took it
@@ -132,8 +134,7 @@ class Joining:
         self.live = {n: np.zeros(count, np.int64) for n in range(len(sizes))}  # bytes
         self.of_writers = self._writers()
         outputs = frozenset(method.outputs)
-        storages = lifetimes.of(method, here.known, check=False).storages
-        for number, storage in enumerate(storages):
+        for number, storage in enumerate(lives.storages):
             self.of_value.update(dict.fromkeys(storage.values, number))
             writers = {at for value in storage.values for at in self.of_writers[value]}
             self.stores[number] = Store(
@@ -152,8 +153,9 @@ class Joining:
             if isinstance(instruction, types.DelegateCall)
             for value in self.effects[index].touched
         }
-        self.fixed = {self.of_value.get(value) for value in delegated}
-        self.fixed |= {n for n, s in self.stores.items() if s.memory_id in keep}
+        for value in delegated & self.of_value.keys():
+            self.stores[self.of_value[value]].is_delegated = True
+        self.fixed = {n for n, s in self.stores.items() if s.memory_id in keep}
         self.peak = {memory: int(live.max()) for memory, live in self.live.items()}
 
     def _writers(self) -> Mapping[int, list[int]]:
@@ -201,13 +203,25 @@ class Joining:
     def take(self, move: Move) -> bool:
         """Whether the move's tensors now lie in each other, so that it may go."""
         outer = self.store_of(move.whole)
-        numbers = {outer, *map(self.store_of, move.parts)}
-        if outer is None or None in numbers or numbers & self.fixed:
+        if outer is None or self.refusal(move) is not None:
             return False
         places = self._places(move, outer)
-        if places is None or not self._is_safe(move, outer, places):
-            return False
-        return self.join(move.index, outer, places)
+        return places is not None and self.join(move.index, outer, places)
+
+    def refusal(self, move: Move) -> str | None:
+        """Why the move's tensors cannot lie in each other; None if they can."""
+        outer = self.store_of(move.whole)
+        numbers = {outer, *map(self.store_of, move.parts)}
+        if outer is None or None in numbers:
+            return "one side is a constant, or memory of the caller"
+        if not self.fixed.isdisjoint(numbers):
+            return "one side lies in memory that methods share"
+        places = self._places(move, outer)
+        if places is None:
+            return "its sides are parts of storages that cannot lie in each other"
+        if not self._is_safe(move, outer, places):
+            return "one side changes while the other is read, or belongs to the caller"
+        return None
 
     def _places(self, move: Move, outer: int) -> dict[int, int] | None:
         """Where the other storages start in the outer one; None if they do not fit."""
@@ -253,6 +267,8 @@ class Joining:
         then writes nothing."""
         whole = self.stores[outer]
         inner = [self.stores[number] for number in places]
+        if any(self.stores[n].is_delegated and places[n] % ALIGN for n in places):
+            return False
         points = whole.points.union(*(member.points for member in inner))
         if not self._is_lower(points, whole, inner):
             return False
@@ -260,6 +276,7 @@ class Joining:
             store = self.stores.pop(number)
             whole.take_values(store, start)
             whole.is_output = whole.is_output or store.is_output
+            whole.is_delegated = whole.is_delegated or store.is_delegated
             self.joined_to[number] = outer
         if gone is not None and _has(whole.writers, gone):
             whole.writers.remove(gone)

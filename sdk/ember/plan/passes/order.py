@@ -203,7 +203,7 @@ class Orders:
         call = self.method.instructions[index]
         if not isinstance(call, types.KernelCall):
             return False
-        name = self.method.operators[call.op_index].full_name
+        name = self.method.operator_names[call.op_index]
         return self.known.operators[name].is_ours
 
     # ---- search ----------------------------------------------------------------------

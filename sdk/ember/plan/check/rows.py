@@ -1,0 +1,465 @@
+"""Regions of rows become what their nodes find in memory, step by step.
+
+The table of a region is executed on a map of bytes in which every row has a name. What
+rows a call reads is said here once more, by operator, and nothing is shared with what
+makes regions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from ember.plan.check.byte_map import ByteMap, Content
+from ember.program import KernelCall, Method, Program, types
+
+ENTER, ROWS = "ember::rows_enter.out", "ember::rows.out"
+_SKIP, _FILL, _IN, _RUN, _OUT = range(5)
+_ROWS = 2  # the dimension of images
+
+# ("in", value, row), ("row", node, row), ("outside", byte); where that byte lies at
+# either end of one of the first two, ("sides", bytes of an end, byte) stands before it.
+Row = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class CheckedRegion:
+    nodes: range  # instructions
+    table: bytes
+    slab: int  # values
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+@dataclass
+class RowTrace:
+    """What a region does."""
+
+    runs: list[tuple[int, tuple[tuple[Row, ...], ...]]] = field(default_factory=list)
+    outputs: dict[int, tuple[Row, ...]] = field(default_factory=dict)  # by value
+    faults: list[str] = field(default_factory=list)
+
+
+def of(program: Program, method: Method) -> list[CheckedRegion]:
+    """The regions of a method, by their calls of rows."""
+    return [
+        _region(program, method, index, call)
+        for index, name, call in method.kernel_calls()
+        if name == ROWS
+    ]
+
+
+def inputs(method: Method, index: int) -> frozenset[int]:
+    """Of the region that instruction `index` ends; none where it ends none."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    if method.operators[call.op_index].full_name != ROWS:
+        return frozenset()
+    given = method.values[call.args[2]]
+    return frozenset(given.items if isinstance(given, types.TensorList) else ())
+
+
+def in_slabs(program: Program, method: Method) -> Mapping[int, tuple[int, int]]:
+    """Values that lie in a slab: which, and at what byte of it."""
+    inside: dict[int, tuple[int, int]] = {}
+    for region in of(program, method):
+        slab = _tensor(method, region.slab)
+        for index in region.nodes:
+            for value in _windows(method, index, region.slab):
+                place = _tensor(method, value).allocation
+                assert place is not None and slab.allocation is not None
+                inside[value] = region.slab, place.offset - slab.allocation.offset
+    return inside
+
+
+def problems(first: Program, second: Program) -> Iterator[str]:
+    """Where the regions of `second` do not find what those of `first` find."""
+    for method, other in zip(first.methods, second.methods, strict=True):
+        pairs = zip(of(first, method), of(second, other), strict=True)
+        for region, placed in pairs:
+            where = f"{method.name}, instruction {region.nodes.stop}"
+            wanted, got = trace(method, region), trace(other, placed)
+            for fault in (*wanted.faults, *got.faults):
+                yield f"{where}: {fault}"
+            if wanted.runs != got.runs:
+                yield f"{where}: a node finds other rows than without this plan"
+            if wanted.outputs != got.outputs:
+                yield f"{where}: an output has other rows than without this plan"
+
+
+# ---- against the calls without rows ------------------------------------------------
+
+
+def differences(
+    before: Method, program: Program, method: Method, order: tuple[int, ...]
+) -> Iterator[str]:
+    """Where regions of `method` read or give other rows than the calls of `before` that
+    they stand for; `order` says which instruction each one came from."""
+    for region in of(program, method):
+        where = f"{method.name}, instruction {region.nodes.stop}"
+        same = _same(before)
+        calls = [_whole_call(before, order[index], same) for index in region.nodes]
+        for number, index in enumerate(region.nodes):
+            pair = before, order[index], method, index
+            calls[number], fault = _with_sides(calls[number], pair, region.slab)
+            if fault:
+                yield f"{where}: node {number} {fault}"
+        maker = {same[_out(before, order[n])]: k for k, n in enumerate(region.nodes)}
+        walked = trace(method, region, same)
+        yield from (f"{where}: {fault}" for fault in walked.faults)
+        runs = [0] * len(calls)
+        for node, windows in walked.runs:
+            wanted = _wanted(before, calls[node], runs[node], maker)
+            if wanted != windows:
+                yield f"{where}: node {node} reads other rows for row {runs[node]}"
+                break
+            runs[node] += 1
+        for value, rows in walked.outputs.items():
+            whole = tuple(("row", maker[same[value]], n) for n in range(len(rows)))
+            if rows != whole:
+                yield f"{where}: value {value} is not whole"
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """Row r of a result is made of rows [r * stride - padding, ... + extent)."""
+
+    value: int
+    extent: int
+    stride: int
+    padding: int
+    outside: int
+    columns: int = 0  # padding of these
+    sides: int = 0  # bytes at either end of a row that are padding
+
+
+def _wanted(
+    before: Method, call: tuple[_Reading, ...], row: int, maker: Mapping[int, int]
+) -> tuple[tuple[Row, ...], ...]:
+    windows = []
+    for reading in call:
+        height = _tensor(before, reading.value).sizes[_ROWS]
+        first = row * reading.stride - reading.padding
+        names: list[Row] = []
+        sides: Row = ("sides", reading.sides, reading.outside) if reading.sides else ()
+        for number in range(first, first + reading.extent):
+            if not 0 <= number < height:
+                names.append(("outside", reading.outside))
+            elif reading.value in maker:
+                names.append((*sides, "row", maker[reading.value], number))
+            else:
+                names.append((*sides, "in", reading.value, number))
+        windows.append(tuple(names))
+    return tuple(windows)
+
+
+_POINTWISE = {
+    "cortex_m::quantize_per_tensor.out": (0,),
+    "cortex_m::dequantize_per_tensor.out": (0,),
+    "cortex_m::quantized_activation.out": (0,),
+    "cortex_m::quantized_add.out": (0, 4),
+    "cortex_m::quantized_mul.out": (0, 2),
+    "cortex_m::pad.out": (0,),
+    "aten::cat.out": (0,),
+    "cortex_m::minimum.out": (0, 1),
+    "cortex_m::maximum.out": (0, 1),
+}
+# Arguments: kernel (None: the weights'), stride, padding, dilation, offset of x.
+_WINDOWED = {
+    "cortex_m::quantized_conv2d.out": (None, 3, 4, 5, 6),
+    "cortex_m::quantized_depthwise_conv2d.out": (None, 3, 4, 5, 7),
+    "cortex_m::quantized_max_pool2d.out": (1, 2, 3, 4, None),
+    "cortex_m::quantized_avg_pool2d.out": (1, 2, 3, None, None),
+}
+
+
+def _same(method: Method) -> Mapping[int, int]:
+    """Of each planned value the first one that lies at its place."""
+    places: dict[object, int] = {}
+    return {
+        value: places.setdefault((tensor.allocation, tensor.nbytes), value)
+        for value, tensor in method.tensors
+        if tensor.allocation is not None
+    }
+
+
+def _whole_call(
+    method: Method, index: int, same: Mapping[int, int]
+) -> tuple[_Reading, ...]:
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    name = method.operators[call.op_index].full_name
+    if name in _POINTWISE:
+        values = itertools.chain.from_iterable(
+            _listed(method, call.args[arg]) for arg in _POINTWISE[name]
+        )
+        return tuple(_Reading(same[value], 1, 1, 0, 0) for value in values)
+    kernel, stride, padding, dilation, offset = _WINDOWED[name]
+    if kernel is None:
+        taps = _tensor(method, call.args[1]).sizes[1]
+    else:
+        taps = _number(method, call.args[kernel])
+    step = 1 if dilation is None else _number(method, call.args[dilation])
+    outside = 0x80  # less than anything, for a maximum
+    if offset is not None:
+        outside = -_number(method, call.args[offset]) & 0xFF
+    return (
+        _Reading(
+            same[call.args[0]],
+            (taps - 1) * step + 1,
+            _number(method, call.args[stride]),
+            _number(method, call.args[padding]),
+            outside,
+            _columns(method, call.args[padding]),
+        ),
+    )
+
+
+def _with_sides(
+    readings: tuple[_Reading, ...],
+    pair: tuple[Method, int, Method, int],
+    slab: int,
+) -> tuple[tuple[_Reading, ...], str]:
+    """What a node reads that stands for a call, and what is wrong with its columns."""
+    before, _, method, new = pair
+    sided = []
+    for reading, value in zip(
+        readings, _windows(method, new, slab, out=False), strict=False
+    ):
+        whole, window = _tensor(before, reading.value), _tensor(method, value)
+        wider = window.sizes[_ROWS + 1] - whole.sizes[_ROWS + 1]
+        left = reading.columns - _padding_of(method, new)
+        if wider != 2 * left or wider < 0:
+            return readings, "has other columns than its call"
+        sided.append(
+            replace(reading, sides=wider // 2 * whole.sizes[1] * whole.dtype.itemsize)
+        )
+    return tuple(sided), ""
+
+
+def _padding_of(method: Method, index: int) -> int:
+    """Of a call's columns."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    name = method.operators[call.op_index].full_name
+    return 0 if name in _POINTWISE else _columns(method, call.args[_WINDOWED[name][2]])
+
+
+def _columns(method: Method, value: int) -> int:
+    """The last of a list, or an integer."""
+    stated = method.values[value]
+    if isinstance(stated, types.IntList):
+        stated = method.values[stated.items[-1]]
+    assert isinstance(stated, types.Int)
+    return stated.value
+
+
+def _number(method: Method, value: int) -> int:
+    """An integer, or the first of a list: that of rows."""
+    stated = method.values[value]
+    if isinstance(stated, types.IntList):
+        stated = method.values[stated.items[0]]
+    assert isinstance(stated, types.Int)
+    return stated.value
+
+
+# ---- the table -----------------------------------------------------------------------
+
+
+def trace(
+    method: Method, region: CheckedRegion, same: Mapping[int, int] | None = None
+) -> RowTrace:
+    """With `same`, rows of an input have the name of another value."""
+    return _Machine(method, region, same or {}).trace()
+
+
+class _Machine:
+    """Executes a table where values lie as the method says."""
+
+    def __init__(
+        self, method: Method, region: CheckedRegion, same: Mapping[int, int]
+    ) -> None:
+        self.same = same
+        self.method = method
+        self.region = region
+        windows, actions, steps = struct.unpack_from("<HHI", region.table)
+        at = 8
+        self.windows = [
+            struct.unpack_from("<IIBBH", region.table, at + 12 * n)
+            for n in range(windows)
+        ]
+        at += 12 * windows
+        self.actions = [
+            struct.unpack_from("<BBH", region.table, at + 4 * n) for n in range(actions)
+        ]
+        self.steps = region.table[at + 4 * actions :]
+        self.memory: dict[int, ByteMap] = {}
+        self.done = RowTrace()
+        if len(self.steps) != steps:
+            self.done.faults.append("its table has another length than it says")
+        self.edges = (*region.inputs, *region.outputs)
+        self.passed = [0] * len(self.edges)  # bytes
+        self.runs = [0] * len(region.nodes)
+
+    def trace(self) -> RowTrace:
+        for value in self.region.inputs:
+            self._give(value)
+        for step in self.steps:
+            self._act(*self.actions[step])
+        for value in self.region.outputs:
+            tensor = _tensor(self.method, value)
+            self.done.outputs[value] = self._read(value, tensor.sizes[_ROWS])
+        return self.done
+
+    def _give(self, value: int) -> None:
+        tensor = _tensor(self.method, value)
+        count = tensor.sizes[_ROWS]
+        name = self.same.get(value, value)
+        for row in range(count):
+            size = tensor.nbytes // count
+            self._put(tensor, row * size, size, ("in", name, row))
+
+    def _act(self, what: int, which: int, number: int) -> None:
+        at, size, rows, fill, beside = self.windows[number]
+        slab = _tensor(self.method, self.region.slab)
+        last = at + (rows - 1) * size
+        if what != _OUT and rows > 1:
+            self._copy(slab, at + size, slab, at, (rows - 1) * size)
+        if what == _FILL:
+            self._put(slab, last, size, ("outside", fill))
+        elif what == _SKIP:
+            self._put(slab, last, size, ("nothing",))
+        elif what == _RUN:
+            self._run(which)
+        else:
+            inside = size - 2 * beside
+            self._pass(which, slab, last + beside, inside, out=what == _OUT)
+
+    def _pass(
+        self, which: int, slab: types.Tensor, at: int, size: int, *, out: bool
+    ) -> None:
+        value = self.edges[which]
+        if out != (which >= len(self.region.inputs)):
+            self.done.faults.append(f"it mistakes value {value}")
+        done = self.passed[which]
+        self.passed[which] += size
+        edge = _tensor(self.method, value)
+        if done + size > edge.nbytes:
+            self.done.faults.append(f"it leaves value {value}")
+        elif out:
+            self._copy(slab, at, edge, done, size)
+        else:
+            self._copy(edge, done, slab, at, size)
+
+    def _run(self, node: int) -> None:
+        index = self.region.nodes[node]
+        read = [
+            self._read(value, _tensor(self.method, value).sizes[_ROWS])
+            for value in _windows(self.method, index, self.region.slab, out=False)
+        ]
+        self.done.runs.append((node, tuple(read)))
+        out = _tensor(self.method, _out(self.method, index))
+        self._put(out, 0, out.nbytes, ("row", node, self.runs[node]))
+        self.runs[node] += 1
+
+    # ---- bytes -------------------------------------------------------------------
+
+    def _bytes(self, tensor: types.Tensor) -> tuple[ByteMap, int]:
+        place = tensor.allocation
+        assert place is not None
+        return self.memory.setdefault(place.memory_id, ByteMap()), place.offset
+
+    def _put(self, tensor: types.Tensor, at: int, size: int, name: Row) -> None:
+        bytes_, start = self._bytes(tensor)
+        bytes_.write(start + at, ((0, size, frozenset({(name, 0)})),))
+
+    def _copy(
+        self, source: types.Tensor, at: int, to: types.Tensor, there: int, size: int
+    ) -> None:
+        bytes_, start = self._bytes(source)
+        content = bytes_.read(start + at, start + at + size)
+        other, begin = self._bytes(to)
+        other.write(begin + there, content)
+
+    def _read(self, value: int, count: int) -> tuple[Row, ...]:
+        """The rows of a tensor; ("broken",) for one that is not there as a whole."""
+        tensor = _tensor(self.method, value)
+        bytes_, start = self._bytes(tensor)
+        size = tensor.nbytes // count
+        names: list[Row] = []
+        for at in range(start, start + tensor.nbytes, size):
+            names.append(_name(bytes_.read(at, at + size)))
+        return tuple(names)
+
+
+def _name(content: Content) -> Row:
+    """Of a row with these bytes."""
+    if len(content) == 3:
+        ends = {name for _, _, tokens in content[::2] for name, _ in tokens}
+        sizes = {end - start for start, end, _ in content[::2]}
+        kinds = {name[0] for name in ends}
+        if len(ends) == len(sizes) == 1 and kinds == {"outside"}:
+            (end,), (size,) = ends, sizes
+            return ("sides", size, end[1], *_name(content[1:2]))
+    if len(content) != 1:
+        return ("broken",)
+    ((start, _, tokens),) = content
+    whole = [name for name, begin in tokens if begin == start]
+    return whole[0] if len(whole) == 1 else ("broken",)
+
+
+# ---- programs ------------------------------------------------------------------------
+
+
+def _region(
+    program: Program, method: Method, index: int, call: KernelCall
+) -> CheckedRegion:
+    table, count, inputs, slab, _, outputs = call.args[:6]
+    nodes, given, wanted = (method.values[v] for v in (count, inputs, outputs))
+    assert isinstance(nodes, types.Int)
+    assert isinstance(given, types.TensorList) and isinstance(wanted, types.TensorList)
+    data = program.data_of(_tensor(method, table))
+    assert data is not None
+    return CheckedRegion(
+        range(index - nodes.value, index), bytes(data), slab, given.items, wanted.items
+    )
+
+
+def _windows(
+    method: Method, index: int, slab: int, *, out: bool = True
+) -> Iterator[int]:
+    """The arguments of a node that lie in the slab, in their order."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    whole = _tensor(method, slab)
+    assert whole.allocation is not None
+    last = call.args[-1]
+    given = (_listed(method, value) for value in call.args if value != last)
+    for value in (*itertools.chain.from_iterable(given), *((last,) if out else ())):
+        tensor = method.values[value]
+        if not isinstance(tensor, types.Tensor) or tensor.allocation is None:
+            continue
+        start = tensor.allocation.offset - whole.allocation.offset
+        same = tensor.allocation.memory_id == whole.allocation.memory_id
+        if same and tensor.nbytes > 0 and 0 <= start < whole.nbytes:
+            yield value
+
+
+def _listed(method: Method, value: int) -> tuple[int, ...]:
+    """A value, or the items of a list of tensors."""
+    stated = method.values[value]
+    return stated.items if isinstance(stated, types.TensorList) else (value,)
+
+
+def _out(method: Method, index: int) -> int:
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    return call.args[-1]
+
+
+def _tensor(method: Method, value: int) -> types.Tensor:
+    tensor = method.values[value]
+    assert isinstance(tensor, types.Tensor)
+    return tensor

@@ -1,0 +1,111 @@
+"""rows: layers run row by row over line buffers, where that lowers the peak.
+
+The program needs Ember's runtime from then on: it has calls of ember::rows. A plan in
+which outputs lie over inputs is made here and stays (replan.py); it is proposed too
+where it is smaller.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ember.errors import SdkError, problem_list
+from ember.plan import check as plan_check
+from ember.plan import lifetimes
+from ember.plan.check import rows as check_rows
+from ember.plan.passes.edit import Draft, with_values
+from ember.plan.passes.execute import Computer
+from ember.plan.passes.join import is_straight
+from ember.plan.replan import replan
+from ember.plan.rows import choose, overlapped, rewrite, row_regions
+from ember.program import Method, Program, types
+from ember.program.types import ALIGN
+
+
+def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+    """The smallest of the proposals first."""
+    drafts = []
+    for over in (False, True):
+        after = draft
+        for index, method in enumerate(draft.program.methods):
+            if is_fixed(draft.program, method) and is_straight(method, here):
+                after = _changed(after, index, here, keep, over=over)
+        if after is not draft:
+            drafts.append(after)
+    return sorted(drafts, key=lambda proposal: _planned(proposal, here, keep))
+
+
+def is_fixed(program: Program, method: Method) -> bool:
+    """Whether nothing in the method can change but the bytes of planned tensors."""
+    calls = all(isinstance(i, types.KernelCall) for i in method.instructions)
+    edges = (method.values[value] for value in (*method.inputs, *method.outputs))
+    planned = all(
+        isinstance(value, types.Tensor)
+        and value.allocation is not None
+        and not value.is_dynamic
+        for value in edges
+    )
+    fixed = calls and planned and not program.mutable_data and not method.delegates
+    return fixed and not row_regions.regions(method)
+
+
+def _planned(draft: Draft, here: Computer, keep: frozenset[int]) -> int:
+    return sum(
+        replan(method, here.known, keep, check=False).planned
+        for method in draft.program.methods
+    )
+
+
+def _changed(
+    draft: Draft, index: int, here: Computer, keep: frozenset[int], *, over: bool
+) -> Draft:
+    method = draft.program.methods[index]
+    memories = [size for size in method.planned_sizes if size > 0]
+    if over and (len(memories) != 1 or keep):
+        return draft  # one memory at a time
+    apart = separated(method, here, keep)
+    scratch, sided = (
+        [by_origin.get(origin, 0) for origin in draft.origins[method.name]]
+        for by_origin in (
+            here.scratch.get(method.name, {}),
+            here.sided.get(method.name, {}),
+        )
+    )
+    chooser = choose.Chooser(apart, here.known, scratch, sided, over=over)
+    regions = chooser.regions()
+    if not regions:
+        return draft
+    constants = draft.program.constants
+    new = rewrite.rewritten(apart, regions, len(constants))
+    program = replace(draft.program, constants=(*constants, *new.tables))
+    after = replace(draft, program=program)
+    after = after.with_method(index, new.method, new.order)
+    wrong = list(check_rows.differences(apart, program, new.method, new.order))
+    if over and not wrong:
+        method = overlapped.placed(after.program.methods[index], here.known)
+        placed = after.with_method(index, method, range(len(new.order)))
+        wrong = plan_check.problems(after.program, placed.program, here.known)
+        after = placed
+    if wrong:
+        raise SdkError(
+            problem_list("the schedule of rows is wrong", wrong),
+            hint="this is a bug in Ember: please report it with the model, and go on"
+            " with --rows off",
+        )
+    return after
+
+
+def separated(method: Method, here: Computer, keep: frozenset[int]) -> Method:
+    """The method with every storage at a place of its own."""
+    stores = [
+        store
+        for store in lifetimes.of(method, here.known, check=False).storages
+        if store.memory_id not in keep
+    ]
+    sizes = list(method.planned_sizes)
+    offsets = []
+    for store in stores:
+        offsets.append(-(-sizes[store.memory_id] // ALIGN) * ALIGN)
+        sizes[store.memory_id] = offsets[-1] + store.size
+    moved = overlapped.moved(method, stores, offsets)
+    return replace(with_values(method, moved), planned_sizes=tuple(sizes))

@@ -1,0 +1,12 @@
+"""Layers of a method become a region that runs row by row over line buffers.
+
+Every row is computed once. What lies between two nodes is a window: as many rows of a
+tensor as its readers need. kernels/rows/rows.h says how a region looks in a program.
+
+reads     which rows of its inputs a call reads for a row of its output
+cascade   the windows of a range of calls: their rows, their bytes
+schedule  the order in which rows are computed
+table     that order as the bytes that the runtime walks
+choose    the ranges of a method that need the least memory at its peak
+rewrite   the method with these regions
+"""

@@ -1,0 +1,237 @@
+"""Calls in a row become a cascade: the windows between them, and their bytes.
+
+When the last call, the sink, makes its row t, the newest row of each tensor is
+slope * t + offset. A reader for which that is too early finds its rows further up in
+the window, always at the same place: by `lag` rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ember.plan.rows import reads
+from ember.plan.rows.reads import RowCall, RowRead
+from ember.program import Method, types
+from ember.program.types import ALIGN
+
+_MOST_ROWS = 255  # of a window
+
+
+@dataclass(frozen=True)
+class Window:
+    value: int
+    rows: int  # that it holds
+    row_bytes: int  # with what lies beside the image
+    image: int  # rows of the whole tensor
+    padding: int  # rows before the first one that somebody reads
+    fill: int | None  # the byte that rows outside of the image consist of
+    maker: int | None  # number of the call that makes the rows; None: an input
+    is_output: bool = False
+    beside: int = 0  # bytes at either end of a row that lie beside the image
+
+    @property
+    def image_bytes(self) -> int:
+        """Of a row."""
+        return self.row_bytes - 2 * self.beside
+
+    @property
+    def size(self) -> int:
+        return self.rows * self.row_bytes
+
+    @property
+    def room(self) -> int:
+        return -(-self.size // ALIGN) * ALIGN
+
+
+@dataclass(frozen=True)
+class RowSource:
+    """Where a call finds what it reads, and how far the newest row there is ahead."""
+
+    window: int
+    read: RowRead
+    lag: int
+
+
+@dataclass(frozen=True)
+class Cascade:
+    calls: tuple[RowCall, ...]
+    windows: tuple[Window, ...]  # those that calls make first, in their order
+    sources: tuple[tuple[RowSource, ...], ...]  # of each call
+    inputs: tuple[int, ...]  # values: of each window without a maker, in their order
+    outputs: tuple[int, ...]  # values
+    has_sides: bool = False  # windows have the columns beside the image
+
+    @property
+    def slab(self) -> int:
+        """Bytes of all windows."""
+        return sum(window.room for window in self.windows)
+
+    def starts(self) -> list[int]:
+        """Where each window begins in the slab."""
+        starts, at = [], 0
+        for window in self.windows:
+            starts.append(at)
+            at += window.room
+        return starts
+
+
+def of(
+    method: Method,
+    calls: Sequence[RowCall],
+    wanted: frozenset[int],
+    *,
+    sides: bool = False,
+) -> Cascade | None:
+    """The cascade of calls that stand in a row; values of `wanted` are needed after it.
+    With `sides` windows have the columns beside the image, where all readers allow it.
+
+    None where calls do not run in step, and where `sides` change nothing.
+    """
+    return _Builder(method, calls, wanted, sides=sides).cascade()
+
+
+@dataclass
+class _Made:
+    """A tensor that a call of the cascade makes."""
+
+    slope: int | None = None
+    offset: int = 0
+    readers: list[tuple[int, int]] = field(default_factory=list)  # (extent, offset)
+    padding: int = 0
+    fills: set[int] = field(default_factory=set)
+    reads: list[RowRead] = field(default_factory=list)
+
+    def ask(self, slope: int, offset: int, read: RowRead) -> bool:
+        if self.slope not in (None, slope):
+            return False
+        self.offset = offset if self.slope is None else max(self.offset, offset)
+        self.slope = slope
+        self.readers.append((read.extent, offset))
+        self.reads.append(read)
+        self.padding = max(self.padding, read.padding)
+        if read.outside is not None:
+            self.fills.add(read.outside)
+        return True
+
+    @property
+    def rows(self) -> int:
+        return max(
+            (extent + self.offset - offset for extent, offset in self.readers),
+            default=1,
+        )
+
+
+class _Builder:
+    def __init__(
+        self,
+        method: Method,
+        calls: Sequence[RowCall],
+        wanted: frozenset[int],
+        *,
+        sides: bool,
+    ) -> None:
+        self.method = method
+        self.sides = sides
+        self.calls = tuple(calls)
+        self.wanted = wanted
+        self.made = {call.out: _Made() for call in calls}
+        self.numbers = {call.out: number for number, call in enumerate(calls)}
+
+    def cascade(self) -> Cascade | None:
+        if len(self.made) != len(self.calls) or not self._is_in_step():
+            return None
+        windows = [self._window(number) for number in range(len(self.calls))]
+        sources: list[tuple[RowSource, ...]] = []
+        for call in self.calls:
+            sources.append(tuple(self._sources(call, windows)))
+        if any(window.rows > _MOST_ROWS for window in windows):
+            return None
+        if self.sides and not any(window.beside for window in windows):
+            return None
+        inputs = [w.value for w in windows if w.maker is None]
+        outputs = [w.value for w in windows if w.is_output]
+        return Cascade(
+            self.calls,
+            tuple(windows),
+            tuple(sources),
+            tuple(inputs),
+            tuple(outputs),
+            self.sides,
+        )
+
+    def _is_in_step(self) -> bool:
+        """Works out slopes and offsets, from the sink up."""
+        sink = self.made[self.calls[-1].out]
+        sink.slope = 1
+        for call in reversed(self.calls):
+            out = self.made[call.out]
+            if out.slope is None:  # another sink
+                return False
+            for read in call.reads:
+                if read.owner in self.made:
+                    offset = read.stride * out.offset + read.extent - 1 - read.padding
+                    asked = self.made[read.owner]
+                    if not asked.ask(read.stride * out.slope, offset, read):
+                        return False
+        return all(len(tensor.fills) <= 1 for tensor in self.made.values())
+
+    def _window(self, number: int) -> Window:
+        value = self.calls[number].out
+        asked = self.made[value]
+        tensor = self._tensor(value)
+        beside = _beside(asked.reads) if self.sides else 0
+        fills = {read.fill for read in asked.reads if beside and read.beside}
+        return Window(
+            value,
+            asked.rows,
+            reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
+            reads.rows(tensor),
+            asked.padding,
+            next(iter(fills or asked.fills), None),
+            number,
+            value in self.wanted,
+            beside * reads.column_bytes(tensor),
+        )
+
+    def _sources(self, call: RowCall, windows: list[Window]) -> Iterator[RowSource]:
+        """Of what a call reads; an input has a window of its own for each reader."""
+        out = self.made[call.out]
+        for read in call.reads:
+            if read.owner in self.made:
+                offset = read.stride * out.offset + read.extent - 1 - read.padding
+                lag = self.made[read.owner].offset - offset
+                yield RowSource(self.numbers[read.owner], read, lag)
+                continue
+            tensor = self._tensor(read.value)
+            beside = _beside([read]) if self.sides else 0
+            windows.append(
+                Window(
+                    read.value,
+                    read.extent,
+                    reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
+                    reads.rows(tensor),
+                    read.padding,
+                    read.fill if beside else read.outside,
+                    None,
+                    beside=beside * reads.column_bytes(tensor),
+                )
+            )
+            yield RowSource(len(windows) - 1, read, 0)
+
+    def _tensor(self, value: int) -> types.Tensor:
+        tensor = self.method.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor
+
+
+def _beside(readers: Sequence[RowRead]) -> int:
+    """Columns at either side of a window that its readers take as they are: all agree,
+    or take a single row, which lies in one piece without them."""
+    wide = [read for read in readers if read.beside > 0]
+    alike = {(read.beside, read.fill) for read in wide}
+    fills = {read.outside for read in readers if read.outside is not None}
+    single = all(read.extent == 1 for read in readers if read.beside == 0)
+    if len(alike) != 1 or not single or not fills <= {wide[0].fill}:
+        return 0
+    return wide[0].beside

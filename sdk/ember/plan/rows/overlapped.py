@@ -1,0 +1,66 @@
+"""A method becomes the one whose outputs of regions lie over rows of their inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ember.kernels import KernelList
+from ember.plan import lifetimes
+from ember.plan.passes.edit import with_values
+from ember.plan.rows import placing, row_regions
+from ember.program import Method, types
+
+
+def pairs(method: Method, stores: Sequence[lifetimes.Storage]) -> placing.Over:
+    """Of storages, by their place in `stores`: an input, and an output that may lie
+    over it, with the bytes by which the input starts later."""
+    number = {value: n for n, store in enumerate(stores) for value in store.values}
+    return {
+        (number[source], number[out]): by
+        for region in row_regions.regions(method)
+        for (source, out), by in region.over.items()
+        if stores[number[source]].points.last == region.rows
+        and not stores[number[source]].is_state
+        and all(_is_whole(method, stores[number[value]]) for value in (source, out))
+    }
+
+
+def placed(method: Method, known: KernelList) -> Method:
+    """The method with its storages where they need least, outputs over inputs."""
+    stores = lifetimes.of(method, known, check=False).storages
+    plan = placing.place(stores, pairs(method, stores))
+    used = method.used_values()
+    gone: Mapping[int, types.Value] = {
+        value: types.Null()
+        for value, tensor in method.tensors
+        if tensor.allocation is not None and value not in used
+    }
+    there = moved(method, stores, plan.offsets)
+    return replace(
+        with_values(method, {**gone, **there}),
+        planned_sizes=tuple(
+            plan.height if size else 0 for size in method.planned_sizes
+        ),
+    )
+
+
+def _is_whole(method: Method, store: lifetimes.Storage) -> bool:
+    """Whether all values of a storage fill it."""
+    return all(
+        isinstance(tensor, types.Tensor) and tensor.nbytes == store.size
+        for tensor in (method.values[value] for value in store.values)
+    )
+
+
+def moved(
+    method: Method, stores: Sequence[lifetimes.Storage], offsets: Sequence[int]
+) -> dict[int, types.Value]:
+    values: dict[int, types.Value] = {}
+    for store, offset in zip(stores, offsets, strict=True):
+        for value, inside in store.values.items():
+            tensor = method.values[value]
+            assert isinstance(tensor, types.Tensor)
+            place = types.Allocation(store.memory_id, offset + inside)
+            values[value] = replace(tensor, allocation=place)
+    return values

@@ -1,0 +1,244 @@
+"""A call becomes what a row of its output reads of each of its inputs.
+
+Rows are those of images (1, channels, rows, columns), channels last in memory. A call
+that is not listed here, or has a form that is not, runs on whole tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from ember.files import tensors
+from ember.program import KernelCall, Method, types
+
+_ORDER = (0, 2, 3, 1)  # channels last
+_ROWS = 2  # the dimension
+_RANK = 4
+_LEAST = 0x80  # of int8, as a byte
+
+
+@dataclass(frozen=True)
+class RowRead:
+    """Row r of the output reads `extent` rows from r * stride - padding on."""
+
+    arg: int  # where the input stands in the call
+    value: int  # as the call names it
+    extent: int = 1
+    stride: int = 1
+    padding: int = 0
+    outside: int | None = None  # the byte that rows outside of the image consist of
+    owner: int = -1  # the value that was written where `value` lies, maybe itself
+    item: int | None = None  # of the list that the argument is
+    beside: int = 0  # columns at either side that lie outside of the image
+    fill: int | None = None  # the byte that these consist of
+
+
+@dataclass(frozen=True)
+class RowCall:
+    """A call that can run row by row."""
+
+    index: int  # of the instruction
+    out: int  # value
+    reads: tuple[RowRead, ...]
+    padding_arg: int | None = None  # the list whose first item is the rows' padding
+    scratch: tuple[int, ...] = ()  # values: the exporter's, which no kernel reads
+
+
+def of_call(method: Method, index: int) -> RowCall | None:
+    """None where the call cannot run by rows."""
+    call = method.instructions[index]
+    if not isinstance(call, KernelCall):
+        return None
+    form = _FORMS.get(method.operators[call.op_index].full_name)
+    row_call = form(method, index, call) if form else None
+    if row_call is None or not _fits(method, row_call):
+        return None
+    return row_call
+
+
+def resolved(call: RowCall, owners: Mapping[int, int]) -> RowCall:
+    """The call with the owners of what it reads."""
+    reads = (replace(read, owner=owners[read.value]) for read in call.reads)
+    return replace(call, reads=tuple(reads))
+
+
+def row_bytes(tensor: types.Tensor) -> int:
+    return tensor.nbytes // tensor.sizes[_ROWS]
+
+
+def rows(tensor: types.Tensor) -> int:
+    return tensor.sizes[_ROWS]
+
+
+def column_bytes(tensor: types.Tensor) -> int:
+    return tensor.sizes[1] * tensor.dtype.itemsize
+
+
+def with_rows(tensor: types.Tensor, count: int, beside: int = 0) -> types.Tensor:
+    """The type of `count` rows of an image, with columns at either side."""
+    n, c, _, w = tensor.sizes
+    sizes = (n, c, count, w + 2 * beside)
+    return types.Tensor(tensor.dtype, sizes, tensor.dim_order)
+
+
+def is_image(value: types.Value) -> bool:
+    return (
+        isinstance(value, types.Tensor)
+        and len(value.sizes) == _RANK
+        and value.sizes[0] == 1
+        and value.numel > 0
+        and not value.is_dynamic
+        and value.allocation is not None
+        and value.data_index == 0
+        and not value.is_external
+        and tensors.same_order(value.sizes, value.dim_order, _ORDER)
+    )
+
+
+def _fits(method: Method, call: RowCall) -> bool:
+    """Whether the shapes are those that the rows say."""
+    out = method.values[call.out]
+    if not is_image(out) or not isinstance(out, types.Tensor):
+        return False
+    for read in call.reads:
+        tensor = method.values[read.value]
+        if not is_image(tensor) or not isinstance(tensor, types.Tensor):
+            return False
+        room = rows(tensor) + 2 * read.padding - read.extent
+        if room < 0 or room // read.stride + 1 != rows(out) or read.value == call.out:
+            return False
+    return True
+
+
+# ---- forms -----------------------------------------------------------------------
+
+
+def _ints(method: Method, value: int) -> tuple[int, ...]:
+    """The integers of a list, or of one number; empty where they are not stated."""
+    stated = method.values[value]
+    if isinstance(stated, types.Int):
+        return (stated.value,)
+    return method.int_list(stated) or () if isinstance(stated, types.IntList) else ()
+
+
+def _pairs(
+    method: Method, call: KernelCall, *args: int
+) -> Iterator[tuple[int, int] | None]:
+    """For rows and for columns; one number stands for both."""
+    for arg in args:
+        items = _ints(method, call.args[arg])
+        yield (items[0], items[-1]) if len(items) in (1, 2) else None
+
+
+def _elementwise(*inputs: int) -> Callable[..., RowCall | None]:
+    def form(method: Method, index: int, call: KernelCall) -> RowCall | None:
+        out = method.values[call.args[-1]]
+        for arg in inputs:
+            tensor = method.values[call.args[arg]]
+            if not isinstance(tensor, types.Tensor) or not isinstance(
+                out, types.Tensor
+            ):
+                return None
+            if tensor.sizes != out.sizes:
+                return None
+        reads = tuple(RowRead(arg, call.args[arg]) for arg in inputs)
+        return RowCall(index, call.args[-1], reads)
+
+    return form
+
+
+def _convolution(offset: int, scratch: int) -> Callable[..., RowCall | None]:
+    """Of the dialect: `offset` is the argument that is added to each input."""
+
+    def form(method: Method, index: int, call: KernelCall) -> RowCall | None:
+        stride, padding, dilation = _pairs(method, call, 3, 4, 5)
+        weights = method.values[call.args[1]]
+        added = method.values[call.args[offset]]
+        if not (stride and padding and dilation and isinstance(added, types.Int)):
+            return None
+        if not isinstance(weights, types.Tensor) or len(weights.sizes) != _RANK:
+            return None
+        extent = dilation[0] * (weights.sizes[1] - 1) + 1
+        zero = -added.value
+        if padding[0] > 0 and not -128 <= zero <= 127:
+            return None
+        fill = zero & 0xFF if -128 <= zero <= 127 else None
+        read = RowRead(
+            0,
+            call.args[0],
+            extent,
+            stride[0],
+            padding[0],
+            outside=fill if padding[0] > 0 else None,
+            beside=padding[1] if fill is not None else 0,
+            fill=fill,
+        )
+        return RowCall(index, call.args[-1], (read,), 4, (call.args[scratch],))
+
+    return form
+
+
+def _pad(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    """Of columns alone; amounts are those of (n, h, w, c)."""
+    x, y = method.values[call.args[0]], method.values[call.args[-1]]
+    if not isinstance(x, types.Tensor) or not isinstance(y, types.Tensor):
+        return None
+    amounts = [_ints(method, call.args[arg]) for arg in (1, 2)]
+    columns = all(len(each) == _RANK and not any(each[:2]) for each in amounts)
+    if not columns or x.dim_order[:2] != (0, 2) or x.sizes[:3] != y.sizes[:3]:
+        return None
+    return RowCall(index, call.args[-1], (RowRead(0, call.args[0]),))
+
+
+def _max_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    """What lies outside of the image is less than anything inside."""
+    kernel, stride, padding, dilation = _pairs(method, call, 1, 2, 3, 4)
+    if not (kernel and stride and padding) or dilation != (1, 1):
+        return None
+    outside = _LEAST if padding[0] > 0 else None
+    read = RowRead(0, call.args[0], kernel[0], stride[0], padding[0], outside)
+    return RowCall(index, call.args[-1], (read,), 3 if padding[0] > 0 else None)
+
+
+def _avg_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    kernel, stride, padding = _pairs(method, call, 1, 2, 3)
+    if not (kernel and stride and padding) or padding[0] > 0:
+        return None
+    read = RowRead(0, call.args[0], kernel[0], stride[0])
+    return RowCall(index, call.args[-1], (read,))
+
+
+def _cat(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    """Of channels."""
+    given, dim = method.values[call.args[0]], method.values[call.args[1]]
+    out = method.values[call.args[-1]]
+    if not isinstance(given, types.TensorList) or not isinstance(out, types.Tensor):
+        return None
+    if not isinstance(dim, types.Int) or dim.value not in (1, 1 - _RANK):
+        return None
+    for value in given.items:
+        tensor = method.values[value]
+        if not isinstance(tensor, types.Tensor) or tensor.dtype != out.dtype:
+            return None
+        if len(tensor.sizes) != _RANK or tensor.sizes[2:] != out.sizes[2:]:
+            return None
+    reads = (RowRead(0, value, item=item) for item, value in enumerate(given.items))
+    return RowCall(index, call.args[-1], tuple(reads))
+
+
+_FORMS: dict[str, Callable[..., RowCall | None]] = {
+    "cortex_m::quantize_per_tensor.out": _elementwise(0),
+    "cortex_m::dequantize_per_tensor.out": _elementwise(0),
+    "cortex_m::quantized_activation.out": _elementwise(0),
+    "cortex_m::quantized_add.out": _elementwise(0, 4),
+    "cortex_m::quantized_mul.out": _elementwise(0, 2),
+    "cortex_m::pad.out": _pad,
+    "cortex_m::minimum.out": _elementwise(0, 1),
+    "cortex_m::maximum.out": _elementwise(0, 1),
+    "cortex_m::quantized_conv2d.out": _convolution(6, 12),
+    "cortex_m::quantized_depthwise_conv2d.out": _convolution(7, 13),
+    "cortex_m::quantized_max_pool2d.out": _max_pool,
+    "cortex_m::quantized_avg_pool2d.out": _avg_pool,
+    "aten::cat.out": _cat,
+}

@@ -1,0 +1,207 @@
+"""A method and cascades become the method in which these are regions of rows.
+
+A node of a region is its call with rows in place of images: windows of the region's
+slab. How many bytes an input must start later than an output, so that the output may
+lie over it, stands in the call of rows, for the planner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ember.files.tensors import DType
+from ember.plan.rows import reads, schedule, table
+from ember.plan.rows.reads import RowCall
+from ember.plan.rows.row_regions import ENTER, ROWS
+from ember.plan.rows.schedule import Schedule
+from ember.program import KernelCall, Method, types
+from ember.program.types import ALIGN
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    method: Method
+    order: tuple[int, ...]  # the instruction that each new one came from
+    tables: tuple[bytes, ...]  # new constants, in the order of their data indices
+
+
+def rewritten(
+    method: Method, regions: Sequence[Schedule], first_constant: int
+) -> Rewritten:
+    """Regions are in the order of their calls and have no call in common."""
+    return _Rewriter(method, first_constant).done(regions)
+
+
+@dataclass
+class _Rewriter:
+    method: Method
+    first_constant: int
+    values: list[types.Value] = field(init=False)
+    sizes: list[int] = field(init=False)
+    tables: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.values = list(self.method.values)
+        self.sizes = list(self.method.planned_sizes)
+
+    def done(self, regions: Sequence[Schedule]) -> Rewritten:
+        operators = (*self.method.operators, ENTER, ROWS)
+        new: list[types.Instruction] = []
+        order: list[int] = []
+        (chain,) = self.method.chains
+        at = 0
+        for region in regions:
+            first, last = (region.cascade.calls[n].index for n in (0, -1))
+            new += chain.instructions[at:first]
+            order += range(at, first)
+            new += self._region(region, len(operators))
+            order += [first, *range(first, last + 1), last]
+            at = last + 1
+        new += chain.instructions[at:]
+        order += range(at, len(chain.instructions))
+        trace = chain.stacktrace
+        chain = replace(
+            chain,
+            instructions=tuple(new),
+            stacktrace=None if trace is None else tuple(trace[old] for old in order),
+        )
+        method = replace(
+            self.method,
+            values=tuple(self.values),
+            chains=(chain,),
+            operators=operators,
+            planned_sizes=tuple(self.sizes),
+        )
+        return Rewritten(method, tuple(order), tuple(self.tables))
+
+    # ---- values ------------------------------------------------------------------
+
+    def _add(self, value: types.Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def _ints(self, items: Iterable[int]) -> int:
+        numbers = tuple(self._add(types.Int(item)) for item in items)
+        return self._add(types.IntList(numbers))
+
+    def _tensor(self, value: int) -> types.Tensor:
+        tensor = self.method.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor
+
+    # ---- regions -----------------------------------------------------------------
+
+    def _region(self, region: Schedule, operators: int) -> list[types.Instruction]:
+        cascade = region.cascade
+        home = self._tensor(cascade.calls[-1].out).allocation
+        assert home is not None
+        start = -(-self.sizes[home.memory_id] // ALIGN) * ALIGN
+        self.sizes[home.memory_id] = start + cascade.slab
+        slab = self._add(
+            types.Tensor(
+                DType.UINT8,
+                (cascade.slab,),
+                (0,),
+                allocation=types.Allocation(home.memory_id, start),
+            )
+        )
+        count = self._add(types.Int(len(cascade.calls)))
+        inputs = self._add(types.TensorList(cascade.inputs))
+        outputs = self._add(types.TensorList(cascade.outputs))
+        enter = KernelCall(operators - 2, (count, inputs, slab, outputs, outputs))
+        nodes = self._nodes(region, types.Allocation(home.memory_id, start))
+        args = (
+            self._table(region),
+            count,
+            inputs,
+            slab,
+            self._ints(_triples(schedule.over(region))),
+            outputs,
+            outputs,
+        )
+        return [enter, *nodes, KernelCall(operators - 1, args)]
+
+    def _table(self, region: Schedule) -> int:
+        self.tables.append(table.encoded(region))
+        number = self.first_constant + len(self.tables) - 1
+        size = len(self.tables[-1])
+        return self._add(types.Tensor(DType.UINT8, (size,), (0,), data_index=number))
+
+    def _nodes(
+        self, region: Schedule, slab: types.Allocation
+    ) -> list[types.Instruction]:
+        starts = region.cascade.starts()
+        return [
+            self._node(region, number, call, slab, starts)
+            for number, call in enumerate(region.cascade.calls)
+        ]
+
+    def _node(
+        self,
+        region: Schedule,
+        number: int,
+        call: RowCall,
+        slab: types.Allocation,
+        starts: Sequence[int],
+    ) -> types.Instruction:
+        windows = region.cascade.windows
+        changed: dict[int, int] = {}
+        lists: dict[int, list[int]] = {}
+        sides = False
+        for source in region.cascade.sources[number]:
+            window, read = windows[source.window], source.read
+            first = window.rows - source.lag - read.extent
+            at = slab.offset + starts[source.window] + first * window.row_bytes
+            beside = read.beside if window.beside else 0
+            at += 0 if beside else window.beside
+            rows = self._rows(read.value, read.extent, slab.memory_id, at, beside)
+            sides = sides or beside > 0
+            if read.item is None:
+                changed[read.arg] = rows
+            else:  # all items of a list are read, in their order
+                lists.setdefault(read.arg, []).append(rows)
+        for arg, items in lists.items():
+            changed[arg] = self._add(types.TensorList(tuple(items)))
+        own = windows[number]
+        last = starts[number] + (own.rows - 1) * own.row_bytes + own.beside
+        out = self._rows(call.out, 1, slab.memory_id, slab.offset + last)
+        old = self.method.instructions[call.index]
+        assert isinstance(old, KernelCall)
+        if call.padding_arg is not None:
+            padding = old.args[call.padding_arg]
+            changed[call.padding_arg] = self._padding(padding, sides=sides)
+        other = {value: self._empty(value) for value in call.scratch} | {call.out: out}
+        args = [
+            changed.get(arg, other.get(value, value))
+            for arg, value in enumerate(old.args)
+        ]
+        return replace(old, args=tuple(args))
+
+    def _rows(
+        self, value: int, count: int, memory: int, offset: int, beside: int = 0
+    ) -> int:
+        tensor = reads.with_rows(self._tensor(value), count, beside)
+        place = types.Allocation(memory, offset)
+        return self._add(replace(tensor, allocation=place))
+
+    def _padding(self, value: int, *, sides: bool) -> int:
+        """None for rows, for they lie in the window; that of columns stays, unless they
+        lie there, too."""
+        stated = self.method.values[value]
+        assert isinstance(stated, types.IntList)
+        items = self.method.int_list(stated)
+        assert items is not None
+        return self._ints((0, 0 if sides else items[-1]))
+
+    def _empty(self, value: int) -> int:
+        tensor = self._tensor(value)
+        return self._add(replace(tensor, sizes=(0,), dim_order=(0,)))
+
+
+def _triples(over: Mapping[tuple[int, int], int]) -> list[int]:
+    return [
+        number
+        for (source, out), delta in over.items()
+        for number in (source, out, delta)
+    ]

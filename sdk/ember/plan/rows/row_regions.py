@@ -1,0 +1,98 @@
+"""A method becomes its regions of rows: where they are, and what they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ember.program import KernelCall, Method, Program, types
+from ember.program.remembered import remembered
+
+ENTER = types.Operator("ember::rows_enter", "out")
+ROWS = types.Operator("ember::rows", "out")
+OPERATORS = (ENTER.full_name, ROWS.full_name)
+TABLE, NODES, INPUTS, SLAB, OVER, OUT = range(6)  # arguments of ROWS
+
+
+@dataclass(frozen=True)
+class RowRegion:
+    enter: int  # instruction
+    rows: int  # instruction; the nodes stand between them
+    table: int  # values
+    slab: int
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    # Of an input and an output, by value: bytes by which the input must start later at
+    # least, where the output may lie over it.
+    over: Mapping[tuple[int, int], int]
+
+
+def regions(method: Method) -> tuple[RowRegion, ...]:
+    """Those whose calls have the form that rewrite.py gives them."""
+    return remembered(method, "rows", lambda: _regions(method))
+
+
+def has_regions(program: Program) -> bool:
+    return any(ROWS in method.operators for method in program.methods)
+
+
+def overlapping(method: Method) -> frozenset[int]:
+    """The planned memories in which an output lies over rows of an input."""
+    return frozenset(
+        memory
+        for region in regions(method)
+        for source in region.inputs
+        for out in region.outputs
+        for memory in _shared(method.values[source], method.values[out])
+    )
+
+
+def _shared(source: types.Value, out: types.Value) -> tuple[int, ...]:
+    """The memory in which two tensors meet, if they do."""
+    if not isinstance(source, types.Tensor) or not isinstance(out, types.Tensor):
+        return ()
+    a, b = source.allocation, out.allocation
+    if a is None or b is None or a.memory_id != b.memory_id:
+        return ()
+    apart = a.offset + source.nbytes <= b.offset or b.offset + out.nbytes <= a.offset
+    return () if apart else (a.memory_id,)
+
+
+def _regions(method: Method) -> tuple[RowRegion, ...]:
+    if ROWS not in method.operators:
+        return ()
+    calls = (
+        _found(method, index, call)
+        for index, name, call in method.kernel_calls()
+        if name == ROWS.full_name
+    )
+    return tuple(region for region in calls if region is not None)
+
+
+def _found(method: Method, index: int, call: KernelCall) -> RowRegion | None:
+    values = [method.values[arg] for arg in call.args]
+    if len(values) <= OUT:
+        return None
+    nodes, inputs, over, outputs = (values[n] for n in (NODES, INPUTS, OVER, OUT))
+    if not isinstance(nodes, types.Int) or not isinstance(inputs, types.TensorList):
+        return None
+    if not isinstance(over, types.IntList) or not isinstance(outputs, types.TensorList):
+        return None
+    triples = method.int_list(over)
+    enter = index - nodes.value - 1
+    if triples is None or not 0 <= enter < index:
+        return None
+    deltas: dict[tuple[int, int], int] = {}
+    for source, out, delta in zip(*(iter(triples),) * 3, strict=False):
+        if 0 <= source < len(inputs.items) and 0 <= out < len(outputs.items):
+            pair = inputs.items[source], outputs.items[out]
+            deltas[pair] = max(deltas.get(pair, delta), delta)
+    return RowRegion(
+        enter,
+        index,
+        call.args[TABLE],
+        call.args[SLAB],
+        inputs.items,
+        outputs.items,
+        deltas,
+    )

@@ -1,0 +1,125 @@
+"""A cascade becomes the steps in which its rows are made, each row once.
+
+A row is made when somebody asks for it. Whoever asks finds the newest row of a window
+at the one place that its lag says: a row that comes too late or too early for that is
+an error, and the cascade does not run in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from ember.plan.rows.cascade import Cascade
+
+
+class What(IntEnum):
+    """EMBER_ROWS_* of kernels/rows/rows.h."""
+
+    SKIP = 0
+    FILL = 1
+    IN = 2
+    RUN = 3
+    OUT = 4
+
+
+@dataclass(frozen=True)
+class Action:
+    what: What
+    window: int
+    which: int = 0  # input, call or output
+
+
+@dataclass(frozen=True)
+class Schedule:
+    cascade: Cascade
+    steps: tuple[Action, ...]
+
+
+class OutOfStepError(Exception):
+    """Two readers of a window want different rows as the newest."""
+
+
+def of(cascade: Cascade) -> Schedule:
+    """OutOfStepError where the cascade has none."""
+    maker = _Maker(cascade)
+    return Schedule(cascade, maker.steps())
+
+
+class _Maker:
+    def __init__(self, cascade: Cascade) -> None:
+        self.cascade = cascade
+        self.made: list[Action] = []
+        self.newest = [-1 - window.padding for window in cascade.windows]
+        # What is nearest to the newest row is asked for first: others wait for it.
+        self.sources = [
+            sorted(sources, key=lambda source: source.lag)
+            for sources in cascade.sources
+        ]
+
+    def steps(self) -> tuple[Action, ...]:
+        sink = len(self.cascade.calls) - 1
+        for number, window in enumerate(self.cascade.windows):
+            if window.beside:  # which stay when rows are made between them
+                self.made += [Action(What.FILL, number)] * window.rows
+        for number, window in enumerate(self.cascade.windows):
+            if number == sink:
+                self._advance(sink, window.image - 1)
+        for number, window in enumerate(self.cascade.windows):
+            if window.is_output:  # also rows that nobody in the cascade reads
+                self._advance(number, max(window.image - 1, self.newest[number]))
+        return tuple(self.made)
+
+    def _advance(self, window: int, row: int) -> None:
+        while self.newest[window] < row:
+            self._push(window)
+
+    def _push(self, number: int) -> None:
+        window = self.cascade.windows[number]
+        row = self.newest[number] + 1
+        if not 0 <= row < window.image:
+            what = What.SKIP if window.fill is None else What.FILL
+            self.made.append(Action(what, number))
+        elif window.maker is None:
+            self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
+        else:
+            self._run(window.maker, row)
+        self.newest[number] = row
+        if window.is_output and 0 <= row < window.image:
+            which = self.cascade.outputs.index(window.value)
+            self.made.append(Action(What.OUT, number, which))
+
+    def _run(self, call: int, row: int) -> None:
+        wanted = [
+            (s.window, row * s.read.stride - s.read.padding + s.read.extent - 1 + s.lag)
+            for s in self.sources[call]
+        ]
+        for window, newest in wanted:
+            self._advance(window, newest)
+        if any(self.newest[window] != newest for window, newest in wanted):
+            raise OutOfStepError
+        self.made.append(Action(What.RUN, call, call))
+
+
+def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:
+    """By numbers of input and output: bytes by which the input must start later than
+    the output, so that each row of the output is written over rows that were read."""
+    cascade = schedule.cascade
+    inputs = cascade.windows[len(cascade.calls) :]
+    read = [0] * len(inputs)
+    written = [0] * len(cascade.outputs)
+    deltas: dict[tuple[int, int], int] = {}
+    for action in schedule.steps:
+        row = cascade.windows[action.window].image_bytes
+        if action.what == What.IN:
+            read[action.which] += row
+        if action.what != What.OUT:
+            continue
+        written[action.which] += row
+        for number, window in enumerate(inputs):
+            if read[number] < window.image * window.image_bytes:
+                distance = written[action.which] - read[number]
+                key = number, action.which
+                deltas[key] = max(deltas.get(key, distance), distance)
+    return deltas
