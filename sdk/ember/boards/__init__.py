@@ -15,7 +15,7 @@ from ember import output, paths
 from ember.boards import boot_images, isa
 from ember.boards import layers as board_layers
 from ember.boards.boot_facts import Boot, BootBlock
-from ember.boards.files import Console, Core, Port
+from ember.boards.files import Console, Core, Port, Preemption
 from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
 from ember.boards.memory import ROLES_NEEDED, Memory, Role
 from ember.boards.steps import RegisterStep
@@ -65,6 +65,7 @@ class Board(Strict):
     memories: tuple[Memory, ...] = Field(min_length=1)
     start: tuple[RegisterStep, ...] = ()  # before anything else: clocks, pins, memories
     boot: Boot = Boot()  # what the chip's boot ROM reads before that
+    interrupts: Preemption = Preemption()
     console: Console
     uart: Uart | None = None
     runner: Runner = Runner(kind="none")
@@ -186,6 +187,12 @@ class Board(Strict):
             raise ValueError("console is uart, but there is no `uart`")
         if self.console == "uart" and self.port not in ("cortexm", "a64"):
             raise ValueError(f"the port {self.port} does not support `console: uart`")
+        return self
+
+    @model_validator(mode="after")
+    def _interrupts_are_those_of_cortex_m(self) -> Board:
+        if self.interrupts != Preemption() and self.port != "cortexm":
+            raise ValueError(f"the port {self.port} does not support `interrupts`")
         return self
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
@@ -91,6 +91,16 @@ class CoreFile(Core):
         return self
 
 
+class Preemption(Strict):
+    """What may interrupt every application of a board or chip."""
+
+    # Functions that an application may link, and their priorities, if known.
+    handlers: dict[str, Annotated[int, Field(ge=0)] | None] = Field(
+        default_factory=dict
+    )
+    levels: int | None = Field(default=None, gt=0)  # at most so many nest
+
+
 class WithCore(Strict):
     """A core that a board's or a chip's file describes."""
 
@@ -106,6 +116,7 @@ class ChipFile(Strict):
     memories: tuple[Memory, ...] = ()
     start: tuple[RegisterStep, ...] = ()  # what every board does first
     boot: Boot | None = None
+    interrupts: Preemption = Preemption()
     uarts: dict[str, UartLine] = Field(default_factory=dict)
     identity: Identity | None = None
     flashers: tuple[Flasher, ...] = ()

@@ -17,10 +17,11 @@ from typing import Any
 
 from ember.boards import Board, Role
 from ember.build import folder as build_folder
-from ember.build import occupied, pack
+from ember.build import layout, occupied, pack
 from ember.build.moved import Moved
 from ember.build.stack import image, ports, veneers
-from ember.build.stack.bound import Bound, CallGraph, StackError
+from ember.build.stack.bound import Bound, CallGraph, StackError, UnknownBoundError
+from ember.build.stack.interrupts import Interrupts
 from ember.build.stack.members import Members, size_of
 from ember.errors import SdkError, problem_list
 from ember.plan.regions import Plan
@@ -55,22 +56,35 @@ class CertificateRow:
     planned: int
     linked: int | None = None
     lent: bool = False  # shared with the model: payloads that nothing reads any more
+    foreseen: bool = True  # False: the link alone tells, and `planned` is what it told
+
+
+@dataclass(frozen=True)
+class StackSize:
+    """Bytes to reserve for the stack, and what is known of the need."""
+
+    bytes: int
+    bound: Bound | None  # None: the port has none, or `unproven` says why
+    unproven: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        bound = self.bound.to_json() if self.bound else {"bound": None}
+        reason = {"unproven": self.unproven} if self.unproven else {}
+        return {"reserved": self.bytes, **bound, **reason}
 
 
 @dataclass(frozen=True)
 class Certificate:
     board: Board
     rows: tuple[CertificateRow, ...]
-    stack: int  # bytes reserved
-    bound: Bound | None  # None: the port has none
+    stack: StackSize
     work: Mapping[str, Any] = field(default_factory=dict)  # work.py
 
     def to_json(self) -> dict[str, Any]:
-        bound = self.bound.to_json() if self.bound else {"bound": None}
         return {
             "board": self.board.name,
             "rows": [asdict(row) for row in self.rows],
-            "stack": {"reserved": self.stack, **bound},
+            "stack": self.stack.to_json(),
             "work": self.work,
         }
 
@@ -85,16 +99,27 @@ def first_stack(board: Board) -> int:
 
 
 def stack_size(
-    libs: Libraries, graph: CallGraph | None, wanted: int | None, *, far: bool = False
-) -> tuple[int, Bound | None]:
-    """Bytes to reserve for the stack, and its bound.
+    libs: Libraries,
+    graph: CallGraph | None,
+    wanted: int | None,
+    *,
+    far: bool = False,
+    declared: Interrupts | None = None,
+) -> StackSize:
+    """The stack of a firmware.
 
-    `wanted` is the user's wish; with `far` calls, what a linker adds to them counts.
-    StackError when that is less than the bound.
+    `wanted` is the user's wish; with `far` calls, what a linker adds to them counts;
+    `declared` are handlers of the application. StackError when the wish is less than
+    the bound, or when there is neither.
     """
     if graph is None:
-        return wanted or linker.DEFAULT_STACK, None
-    bound = ports.bound(libs, graph)
+        return StackSize(wanted or linker.DEFAULT_STACK, None)
+    try:
+        bound = ports.bound(libs, graph, declared or Interrupts())
+    except UnknownBoundError as error:
+        if wanted is None:
+            raise
+        return StackSize(wanted, None, str(error))
     core = libs.board.core
     if far and core is not None and core.arch == "armv6-m":
         bound = bound.deeper("a far call", veneers.PUSHED)
@@ -103,11 +128,16 @@ def stack_size(
         raise StackError(
             f"--stack {wanted} is {least - wanted:,} bytes less than the stack may"
             " need",
-            hint=f"the deepest calls, in bytes: {bound.path_text()}; an exception:"
-            f" {bound.exception}; without --stack, Ember reserves"
-            f" {ports.size(libs, bound):,} bytes",
+            hint=f"the deepest calls, in bytes: {bound.path_text()};"
+            f"{_handlers_text(bound)} an exception: {bound.exception}; without"
+            f" --stack, Ember reserves {ports.size(libs, bound):,} bytes",
         )
-    return wanted or ports.size(libs, bound), bound
+    return StackSize(wanted or ports.size(libs, bound), bound)
+
+
+def _handlers_text(bound: Bound) -> str:
+    names = (f"{level.handler} {level.bytes}" for level in bound.levels)
+    return f" handlers: {' > '.join(names)};" if bound.levels else ""
 
 
 # ---- planned -------------------------------------------------------------------------
@@ -116,17 +146,18 @@ def stack_size(
 def planned(
     plans: Sequence[Plan],
     members: Members | None,
-    bound: Bound | None,
+    stack: StackSize,
     moved: Sequence[Moved] = (),
 ) -> Certificate:
     """The certificate before the link; `members` are what will be linked, if known, and
     `moved` the code among them that has a memory of its own."""
-    board, stack = plans[0].board, plans[0].stack
+    board = plans[0].board
+    stack = replace(stack, bytes=plans[0].stack)  # what other builds of it needed, too
     rows = [*_regions(plans)]
     if members is not None:
         rows = [row for row in rows if _is_used(row, members)]
-        where = linker.place(board, {"stack": stack})
-        size = linker.stack_bytes(stack)
+        where = linker.place(board, {"stack": stack.bytes})
+        size = linker.stack_bytes(stack.bytes)
         rows += _arena_gaps(board, members, rows)
         rows.append(
             CertificateRow(plans[0].stack_memory, "stack", ".ember_stack", size)
@@ -138,7 +169,9 @@ def planned(
             total = size_of(members.in_order(dict.fromkeys(code.sections)), _ALIGN)
             place = linker.code_section(code.memory)
             rows.append(CertificateRow(code.memory, occupied.CODE, place, total))
-    return Certificate(board, tuple(rows), stack, bound)
+        rows += _models(board, members)
+        rows += _gaps(board, members, rows)
+    return Certificate(board, tuple(rows), stack)
 
 
 def _is_used(row: CertificateRow, members: Members) -> bool:
@@ -182,6 +215,68 @@ def _arena_gaps(
             yield CertificateRow(memory.name, "alignment", place, total - used)
 
 
+def _models(board: Board, members: Members) -> Iterator[CertificateRow]:
+    for place, patterns in _model_sections(board).items():
+        total = _placed(members, patterns, 1)
+        memory = place.removeprefix(".ember_model.")
+        if total:
+            yield CertificateRow(memory, layout.MODEL, place, total)
+
+
+def _model_sections(board: Board) -> dict[str, str]:
+    """Output sections of models, and what the script collects there."""
+    sections: dict[str, str] = {}
+    for memory, first in linker.model_memories(board):
+        name = f".ember_model.{memory}"
+        sections[name] = f"{first}{name} {name}.*"
+    return sections
+
+
+def _gaps(
+    board: Board, members: Members, rows: Sequence[CertificateRow]
+) -> Iterator[CertificateRow]:
+    """Bytes that alignment adds between the sections of memories without code."""
+    collected = {place: words for place, (_, words, _) in _VARIABLES.items()}
+    collected |= _model_sections(board)
+    collected |= {
+        f".ember_arena.{memory.name}": f".ember_arena.{memory.name}*"
+        for memory in board.memories
+    }
+    for memory in board.memories:
+        if not layout.is_foreseen(board, memory.name):
+            continue
+        inside = [row for row in rows if row.memory == memory.name and not row.lent]
+        sizes: dict[str, int] = {}
+        for row in inside:
+            place = (
+                row.place
+                if row.place.startswith(".")
+                else f".ember_arena.{memory.name}"
+            )
+            sizes[place] = sizes.get(place, 0) + row.planned
+        pieces = [
+            layout.Piece(
+                memory.name, place, "", memory.base, sizes.get(place, 0), align
+            )
+            for place in layout.order(memory.name, lends=any(row.lent for row in rows))
+            for align in [_alignment(members, collected.get(place, ""))]
+        ]
+        for (name, place), size in layout.gaps(layout.stacked(pieces)).items():
+            yield CertificateRow(name, layout.PURPOSE, place, size)
+
+
+def _alignment(members: Members, patterns: str) -> int:
+    """The largest of the sections with such names."""
+    return max(
+        (
+            object_.section(index).alignment
+            for object_, index in members.kept
+            if _matches(object_.section(index).name, patterns)
+        ),
+        default=1,
+    )
+
+
 def _placed(members: Members, patterns: str, end: int) -> int:
     """Bytes of an output section that collects the sections with such names."""
     return size_of(
@@ -214,6 +309,7 @@ def linked(
         for row in planned.rows
         if not firmware_sections.is_left_out(row)
     )
+    rows += tuple(firmware_sections.others(rows))
     problems = [
         f"{row.place} ({row.purpose}) has {row.linked or 0:,} bytes in {row.memory},"
         f" but {row.planned:,} were planned"
@@ -222,13 +318,17 @@ def linked(
     ]
     if planned.board.port != "host":
         problems += firmware_sections.unplanned(rows)
-    if graph is not None:
+    if graph is not None and not planned.stack.unproven:
         problems += image.differences(graph, firmware)
     if problems:
         raise SdkError(
             problem_list(f"{firmware.name} differs from its plan", problems, shown=5)
         )
     return replace(planned, rows=rows)
+
+
+def _told(memory: str, purpose: str, place: str, size: int) -> CertificateRow:
+    return CertificateRow(memory, purpose, place, size, size, foreseen=False)
 
 
 class _Linked:
@@ -240,6 +340,9 @@ class _Linked:
         self._sections = {
             section.name: section for section in file.sections if section.in_memory
         }
+        in_memories = board.port != "host"
+        self._pieces = list(layout.linked(file, board)) if in_memories else []
+        self._gaps = layout.gaps(self._pieces)
 
     def is_left_out(self, row: CertificateRow) -> bool:
         """Whether an application on this computer never gets to the region; elsewhere,
@@ -247,6 +350,8 @@ class _Linked:
         return self.board.port == "host" and self.file.symbol(row.place) is None
 
     def bytes_of(self, row: CertificateRow) -> int | None:
+        if row.place.startswith(layout.gap_before("")):
+            return self._gaps.get((row.memory, row.place), 0)
         section = self._sections.get(row.place)
         if row.purpose == "alignment":
             inside = self._regions_in(row.place)
@@ -257,6 +362,24 @@ class _Linked:
         if symbol is None:
             return 0 if row.place.startswith(".") else None
         return symbol.size if self._is_in(symbol.address, row.memory) else None
+
+    def others(self, rows: Iterable[CertificateRow]) -> Iterator[CertificateRow]:
+        """What no row has: code and constants, and the gaps beside them."""
+        known = {(row.memory, row.place) for row in rows}
+        for piece in self._pieces:
+            read_only = piece.place.startswith("load of ")
+            section = self._sections.get(piece.place)
+            read_only |= section is not None and not section.flags & elf.SHF_WRITE
+            if read_only and (piece.memory, piece.place) not in known:
+                yield _told(piece.memory, piece.purpose, piece.place, piece.size)
+        for (memory, place), size in self._gaps.items():
+            if (memory, place) not in known:
+                row = _told(memory, layout.PURPOSE, place, size)
+                yield (
+                    replace(row, planned=0, foreseen=True)
+                    if layout.is_foreseen(self.board, memory)
+                    else row
+                )
 
     def _regions_in(self, name: str) -> int:
         """Bytes of the objects in a section."""

@@ -12,8 +12,9 @@ from ember.build import repack
 from ember.build.jobs import Job
 from ember.errors import SdkError
 from ember.model import Model, interface
-from ember.plan import lending
+from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
+from ember.plan.rows import row_regions
 from ember.program import adopt
 from ember.select import prepack
 from ember.select import selection as selections
@@ -53,6 +54,54 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
     whole = model if options.caller_io else _with_buffers(model)
     slim = _without_steps(whole, names, job.app)
     packed = repack.repack(slim, options.rules.known, options.passes, job.board)
+    if options.rows == "smallest":
+        return _by_rows(whole, slim, packed, names, job)
+    return _finished(packed, whole, names, job)
+
+
+def _by_rows(
+    whole: Model, slim: Model, packed: Improved, names: Sequence[str], job: Job
+) -> tuple[Improved, Examined]:
+    """A model with regions of rows. What scratch kernels have where rows have the
+    columns beside the image is not known before there are any: none, at first."""
+    wanted, known = passes.with_rows(job.options.passes), job.options.rules.known
+    tried: list[tuple[Improved, Examined]] = []
+    scratch = _scratch(packed, _examined(packed, names, job).selection)
+    sided: repack.Scratch = {}
+    for _ in range(2):
+        rows = repack.repack(slim, known, wanted, job.board, scratch, sided)
+        tried.append(_finished(rows, whole, names, job))
+        sided = _scratch(rows, tried[-1][1].selection)
+        if not row_regions.has_regions(rows.program):
+            break
+    return min(tried, key=lambda each: _bytes(*each))
+
+
+def _bytes(model: Improved, examined: Examined) -> int:
+    """Of planned memory, with scratch outside of it."""
+    planned = sum(method.planned_bytes for method in model.program.methods)
+    return planned + (examined.selection.scratch if examined.selection else 0)
+
+
+def _scratch(model: Improved, chosen: Selection | None) -> repack.Scratch:
+    """Bytes of scratch by method and index in the program as it was read; none where a
+    kernel lacks."""
+    scratch: dict[str, dict[int, int]] = {}
+    if chosen is None or model.stock is None:
+        return scratch
+    for method, needs in zip(chosen.methods, chosen.needs, strict=True):
+        sizes = scratch.setdefault(method.name, {})
+        origins = chosen.origins.get(method.name) or model.origins[method.name]
+        for call in needs.calls:
+            origin = origins[call.instruction]
+            sizes[origin] = max(sizes.get(origin, 0), call.scratch)
+    return scratch
+
+
+def _finished(
+    packed: Improved, whole: Model, names: Sequence[str], job: Job
+) -> tuple[Improved, Examined]:
+    """With weights packed, or scratch placed, for the kernels that are chosen."""
     if packed.stock is not None:
         packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
@@ -60,7 +109,21 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
         smaller = prepacked(packed, examined.selection.needs)
         if smaller is not packed:
             return smaller, _examined(smaller, names, job)
+        filled = _filled(packed, examined.selection, job)
+        if filled is not None:
+            return filled, _examined(filled, names, job)
     return packed, examined
+
+
+def _filled(model: Improved, chosen: Selection, job: Job) -> Improved | None:
+    """The model with scratch in the holes of its plan; None where it stays outside:
+    methods share it, or the project says where it lies."""
+    steering = job.options.steering
+    asked = "scratch" in {*steering.place, *steering.align}
+    alone = sum(map(len, job.methods)) == len(model.program.methods) == 1
+    if asked or not alone or model.stock is None:
+        return None
+    return holes.filled(model, chosen.needs[0], job.options.rules.known)
 
 
 def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:

@@ -24,7 +24,7 @@ def write(target: Path, linked: Path, estimate: Estimate, libs: Libraries) -> No
     planned = certificate.planned(
         estimate.placed.plans,
         objects.members,
-        estimate.compiled.bound,
+        estimate.compiled.stack,
         estimate.compiled.moved,
     )
     planned = replace(planned, work=estimate.placed.facts["work"])

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ember.build import certificate, packing, placing
+from ember.build import certificate, choosing, packing, placing
 from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job
 from ember.build.linking import Linking
 from ember.plan.improved import Chosen
 from ember.plan.memories import NoRoomByRulesError
+from ember.plan.rows import row_regions
 from ember.toolchain.libraries import Libraries
 
 
@@ -25,7 +26,33 @@ def settle(
     folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries, scratch: Path
 ) -> Estimate:
     """The package in `folder`; in `scratch` the objects, and firmware.elf where it
-    fits."""
+    fits: if need be with layers that run row by row, unless the job forbids that."""
+    estimate = _settled(folder, job, chosen, libs, scratch)
+    if estimate.fits or job.options.rows != "fit":
+        return estimate
+    smaller = replace(job, options=replace(job.options, rows="smallest"))
+    by_rows = choosing.choose(smaller)
+    if not any(row_regions.has_regions(model.program) for model, _ in by_rows):
+        return estimate
+    try:
+        other = _settled(folder, smaller, by_rows, libs, scratch)
+    except NoRoomByRulesError:
+        other = estimate
+    return other if other.fits else _settled(folder, job, chosen, libs, scratch)
+
+
+def chosen_for(
+    estimate: Estimate, job: Job, chosen: Sequence[Chosen]
+) -> Sequence[Chosen]:
+    """What an estimate was made of: `chosen`, or the same with regions of rows."""
+    if estimate.job.options.rows == job.options.rows:
+        return chosen
+    return choosing.choose(replace(job, options=estimate.job.options))
+
+
+def _settled(
+    folder: Path, job: Job, chosen: Sequence[Chosen], libs: Libraries, scratch: Path
+) -> Estimate:
     linking = Linking(folder, job, libs, scratch)
     first = assumed = Assumed(job.options.stack or certificate.first_stack(job.board))
     while True:
@@ -38,8 +65,8 @@ def settle(
             continue
         packed = packing.pack(folder, job, placed)
         compiled = linking.compile(packed)
-        if compiled.stack > assumed.stack:
-            assumed = replace(assumed, stack=compiled.stack)
+        if compiled.stack.bytes > assumed.stack:
+            assumed = replace(assumed, stack=compiled.stack.bytes)
             continue
         memories = linking.link(compiled, packed)
         estimate = Estimate(job, placed, memories, packed, compiled)

@@ -12,11 +12,13 @@ from typing import Any
 from ember import kept, paths
 from ember.boards import Board
 from ember.build.project import Project
+from ember.build.stack.interrupts import Interrupts
 from ember.errors import SdkError
 from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.model.steering import Steering
 from ember.plan import passes
+from ember.plan.passes import Rows
 from ember.program import Method
 from ember.toolchain import libraries, user_kernels
 from ember.toolchain.libraries import Libraries
@@ -37,6 +39,8 @@ class Options:
     rules: Rules = field(default_factory=Rules)
     steering: Steering = field(default_factory=Steering)
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
+    rows: Rows = "fit"  # regions that run row by row
+    interrupts: Interrupts = field(default_factory=Interrupts)  # of the application
     # Names of classes, by model; "": of the only one.
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -46,6 +50,7 @@ def options_of(
     optimize: libraries.Optimize | None = None,
     only_passes: str | None = None,
     no_pass: Sequence[str] | None = None,
+    rows: Rows | None = None,
 ) -> Options:
     """The options of a command line, with the project's where it says nothing."""
     names: Sequence[str] = plans.passes
@@ -55,8 +60,10 @@ def options_of(
         optimize=optimize or plans.optimize,
         rules=plans.rules,
         passes=passes.wanted(names, no_pass or ()),
+        rows=rows or plans.rows,
         steering=plans.steering,
         labels=plans.labels,
+        interrupts=plans.interrupts,
     )
 
 
@@ -134,8 +141,9 @@ def key(job: Job, libs: Libraries) -> str:
         [str(job.app), options.messages, options.caller_io, options.stack],
         options.prepared,
         [options.toolchain, options.rules.key(), options.steering.key()],
-        options.passes,
+        [options.passes, options.rows],
         dict(options.labels),
+        vars(options.interrupts),
     ]
     digest.update(json.dumps(facts).encode())
     digest.update(user_kernels.digest(options.rules.libraries))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember.build import certificate, firmware, moved, occupied
+from ember.build.certificate import StackSize
 from ember.build.jobs import Job
 from ember.build.moved import Moved
 from ember.build.occupied import Occupied
 from ember.build.packing import Packed
-from ember.build.stack.bound import Bound
 from ember.plan import regions
 from ember.toolchain import image, linker, user_kernels
 from ember.toolchain.libraries import Libraries
@@ -24,8 +24,7 @@ class Compiled:
     """Objects of one firmware, and the stack that their code needs."""
 
     objects: firmware.LinkInputs
-    stack: int  # bytes
-    bound: Bound | None  # None: the port has none
+    stack: StackSize
     moved: tuple[Moved, ...] = ()  # code that ember.yaml moves to other memories
 
 
@@ -57,11 +56,15 @@ class Linking:
         own = user_kernels.objects(self._libs, options.rules.known, packed.kernels)
         files = [*self._sources.compile(self._libs, self._scratch), *own]
         objects = firmware.objects(self._libs, files)
-        stack, bound = certificate.stack_size(
-            self._libs, objects.graph, options.stack, far=bool(options.steering.code)
+        stack = certificate.stack_size(
+            self._libs,
+            objects.graph,
+            options.stack,
+            far=bool(options.steering.code),
+            declared=options.interrupts if self._job.app else None,
         )
         code = moved.of(objects.members, packed, options.steering)
-        return Compiled(objects, stack, bound, tuple(code))
+        return Compiled(objects, stack, tuple(code))
 
     def link(self, compiled: Compiled, packed: Packed) -> tuple[Occupied, ...]:
         """How much of each memory firmware.elf takes.

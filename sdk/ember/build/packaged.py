@@ -94,6 +94,7 @@ def _pack(
     more = _for_application(estimate)
     if more:
         settled = Assumed(estimate.stack, estimate.linked)
+        chosen = flow.chosen_for(estimate, job, chosen)
         placed = placing.place(
             job, chosen, replace(settled, stack=estimate.stack + more)
         )
@@ -109,7 +110,7 @@ def _pack(
 def _for_application(estimate: Estimate) -> int:
     """Bytes of stack beyond the bound, as far as there is room."""
     assert estimate.compiled is not None
-    if estimate.job.options.stack is not None or estimate.compiled.bound is None:
+    if estimate.job.options.stack is not None or estimate.compiled.stack.bound is None:
         return 0
     name = estimate.placed.plans[0].stack_memory
     (memory,) = (filled for filled in estimate.memories if filled.memory == name)

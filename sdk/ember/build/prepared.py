@@ -23,6 +23,7 @@ from ember.toolchain.elf import Elf
 
 _WORD = 1 << 32
 _POINTER_BYTES = 4
+_FILES = ("program", "data")  # regions of what is only read
 _HINT = "build without --prepared"
 
 
@@ -32,7 +33,8 @@ class Word:
 
     value: int
     place: tuple[str, int | str] | None = None
-    # ("program" | "temp" | "planned" | "state" | "symbol" | "function", which)
+    # ("program" | "data" | "temp" | "planned" | "state" | "step" | "symbol" |
+    # "function", which)
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,6 @@ def prepare(
             f"--prepared needs a board with 4-byte pointers, which {board.name} is not",
             hint=_HINT,
         )
-    if data:
-        raise SdkError("weights in data files cannot be prepared", hint=_HINT)
     for _, method in methods:
         _check(method, chosen, known)
     indices = [index for index, _ in methods]
@@ -183,8 +183,8 @@ class _Reader:
         if what == "arena":
             return self._state(mine, where)
         offset = _signed(mine - address)
-        if what == "program" and not 0 <= offset <= size:
-            raise self._error(f"{where} points outside the program")
+        if what in _FILES and not 0 <= offset <= size:
+            raise self._error(f"{where} points outside the program and its data")
         return Word(offset, (what, number))
 
     def _state(self, address: int, where: str) -> Word:
@@ -192,6 +192,9 @@ class _Reader:
             size = len(step["words"]) * _POINTER_BYTES
             if step["state"] <= address < step["state"] + size:
                 return Word(address - step["state"], ("state", index))
+        number, inside = divmod(address - self._one["steps_at"], 2 * _POINTER_BYTES)
+        if 0 <= number < len(self._one["steps"]) and inside == 0:
+            return Word(0, ("step", number))
         raise self._error(f"{where} points into the arena, but not to a state")
 
     def _symbol(self, address: int, where: str) -> Word:
@@ -242,6 +245,7 @@ class Names:
     """The C names of regions of memory."""
 
     image: str
+    data: Sequence[str]  # images of data files
     skipped: int  # bytes of the program that the firmware leaves out
     temp: str | None
     planned: Sequence[str | None]
@@ -254,12 +258,16 @@ class Names:
         name, offset = f"state_{number}_{which}", word.value
         if what == "program":
             name, offset = self.image, offset - self.skipped
+        elif what == "data":
+            name = self.data[int(which)]
         elif what == "temp":
-            name = self.temp or ""
+            name = self.temp or "0"  # nothing of it is used
         elif what == "planned":
             name = self.planned[int(which)] or ""
         elif what in ("function", "symbol"):
             name = str(which)
+        elif what == "step":
+            name = f"&ember_steps_{number}[{which}]"
         return f"(uintptr_t){name}{f' {offset:+d}' if offset else ''}"
 
 
@@ -270,6 +278,8 @@ def tables(number: int, prepared: Prepared, names: Names) -> list[str]:
     for name, step in zip(states, prepared.steps, strict=True):
         if step.state:
             lines.append(f"static const uintptr_t {name}[{len(step.state)}];")
+    count = len(prepared.steps) + 1
+    lines.append(f"static const ember_step_t ember_steps_{number}[{count}];")
     for name, step in zip(states, prepared.steps, strict=True):
         if step.state:
             words = ", ".join(names.text(word, number) for word in step.state)
@@ -277,7 +287,7 @@ def tables(number: int, prepared: Prepared, names: Names) -> list[str]:
             lines.append(
                 f"static const uintptr_t {name}[{len(step.state)}] = {{{words}}};"
             )
-    lines.append(f"static const ember_step_t ember_steps_{number}[] = {{")
+    lines.append(f"static const ember_step_t ember_steps_{number}[{count}] = {{")
     for name, step in zip(states, prepared.steps, strict=True):
         state = f"(void *)(uintptr_t){name}" if step.state else "0"
         lines.append(f"    {{ember_run_{step.kernel}, {state}}},")
@@ -317,7 +327,7 @@ def _tensors(number: int, key: str, prepared: Prepared, names: Names) -> Iterato
         name = f"{key}_{number}_{place}"
         yield _array("int32_t", f"sizes_{name}", tensor.sizes)
         yield _array("uint8_t", f"order_{name}", tensor.dim_order)
-        constant = int(word.place is not None and word.place[0] == "program")
+        constant = int(word.place is not None and word.place[0] in _FILES)
         entries.append(
             f"    {{(void *)({names.text(word, number)}), sizes_{name}, order_{name},"
             f" {tensor.numel}, {tensor.dtype.value}, {len(tensor.sizes)},"

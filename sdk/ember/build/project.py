@@ -9,8 +9,10 @@ pin:
 forbid: [mve]               # variants for these instruction sets are not used
 optimize: size              # or balanced, speed: what kernels are chosen for
 prepared: true              # firmware loads nothing: its nodes are prepared by build
+rows: smallest              # or off, fit: layers run row by row to need less memory
 passes: [fold]              # only these passes of packing, not the default ones
 memory: {reserve: {dtcm: 64K}}  # what lies where: steering.py
+interrupts: {handlers: {SysTick_Handler: 3}}  # of the application: stack/interrupts.py
 labels: classes.txt         # a line for each class; of several models {MODEL: FILE}
 
 Files are relative to the folder of ember.yaml. The command line goes before it.
@@ -27,18 +29,20 @@ from typing import Any, get_args
 
 from ember import boards, files
 from ember.boards import strict
+from ember.build.stack.interrupts import Interrupts
 from ember.errors import SdkError, UsageError, problem_list
 from ember.files import documents
 from ember.kernels.rules import Rules
 from ember.model.steering import CLASSES, MOST_ALIGN, Steering
 from ember.plan import passes
+from ember.plan.passes import Rows
 from ember.program.types import ALIGN
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
 FILE = Path("ember.yaml")
 _FIELDS = (
     *("models", "board", "kernels", "pin", "forbid", "optimize"),
-    *("prepared", "passes", "memory", "labels"),
+    *("prepared", "passes", "rows", "memory", "interrupts", "labels"),
 )
 _CALL_PARTS = 3
 _MOST_LABELS = 1 << 20  # bytes
@@ -52,8 +56,10 @@ class Project:
     optimize: Optimize = DEFAULT_OPTIMIZE
     prepared: bool = False
     passes: tuple[str, ...] = passes.DEFAULT
+    rows: Rows = "fit"
     steering: Steering = field(default_factory=Steering)
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by model
+    interrupts: Interrupts = field(default_factory=Interrupts)
     is_named: bool = True  # by the user; else it lay in the current folder
 
     def models_or(self, given: Sequence[Path]) -> list[Path]:
@@ -141,6 +147,10 @@ def _lines(path: Path) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
+def _is_count(given: Any) -> bool:
+    return isinstance(given, int) and not isinstance(given, bool) and given >= 0
+
+
 class _Reader:
     """Reads the fields of one file and keeps every problem."""
 
@@ -164,13 +174,19 @@ class _Reader:
             self.problems.append("optimize: it must be size, balanced or speed")
         prepared = self._flag("prepared", self.data.pop("prepared", False))
         chosen = self._passes()
+        rows = self.data.pop("rows", "fit")
+        if rows is False:  # as YAML reads off
+            rows = "off"
+        if rows not in get_args(Rows):
+            self.problems.append("rows: it must be off, fit or smallest")
         steering = self._steering()
         labels = self._labels()
+        interrupts = self._interrupts()
         self._unknown("", self.data, _FIELDS)
         if self.problems:
             raise SdkError(problem_list(f"{self.path} is wrong", self.problems))
         rules = Rules(folders, pins, calls, forbid)
-        facts = (optimize, prepared, chosen, steering, labels)
+        facts = (optimize, prepared, chosen, rows, steering, labels, interrupts)
         return Project(models, board, rules, *facts)
 
     def _labels(self) -> dict[str, tuple[str, ...]]:
@@ -234,6 +250,25 @@ class _Reader:
         known = ("place", "reserve", "forbid", "align", "exclusive", "reload", "code")
         self._unknown("memory: ", given, known)
         return steering
+
+    def _interrupts(self) -> Interrupts:
+        is_declared = "interrupts" in self.data
+        given = self._mapping("interrupts", self.data.pop("interrupts", None))
+        handlers = self._mapping("interrupts.handlers", given.pop("handlers", None))
+        levels = given.pop("levels", None)
+        self._unknown("interrupts: ", given, ("handlers", "levels"))
+        if not (levels is None or (_is_count(levels) and levels > 0)):
+            self.problems.append(
+                f"interrupts.levels: {levels!r} is not a number above 0"
+            )
+        for name, priority in handlers.items():
+            if not (priority is None or _is_count(priority)):
+                self.problems.append(
+                    f"interrupts.handlers: the priority of {name} must be a number from"
+                    " 0, or null where it is not known"
+                )
+        named = {str(name): priority for name, priority in handlers.items()}
+        return Interrupts(named, levels, is_declared)
 
     def _flag(self, where: str, given: Any) -> bool:
         if not isinstance(given, bool):

@@ -22,7 +22,10 @@ from ember.plan.improved import Improved
 from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
+from ember.plan.rows import row_regions
 from ember.program import Program, remembered
+
+Scratch = Mapping[str, Mapping[int, int]]
 
 
 def repack(
@@ -30,8 +33,11 @@ def repack(
     known: KernelList,
     passes: Sequence[str] = (),
     board: Board | None = None,
+    scratch: Scratch | None = None,
+    sided: Scratch | None = None,
 ) -> Improved:
-    """`model`, packed after `passes` for a board.
+    """`model`, packed after `passes` for a board, on which calls have `scratch` bytes,
+    by method and index, `sided` where their rows have the columns beside the image.
 
     It stays as it is when it calls an operator that is not `known`: choosing kernels
     reports that with every other gap.
@@ -39,11 +45,18 @@ def repack(
     methods = model.program.methods
     if any(name not in known.operators for m in methods for name in m.operator_names):
         return Improved.of(model)
-    keep = _shared(model.program, known)
+    keep = shared(model.program, known)
     began = time.process_time()
     first = last = _Packed.of(model.program, known, keep)
     planned = time.process_time()
-    here = Computer(boards.computer(board), known, _runner_of(model), model.data)
+    here = Computer(
+        boards.computer(board),
+        known,
+        _runner_of(model, passes),
+        model.data,
+        scratch or {},
+        sided or {},
+    )
     reference = first.reference(model)
     passed = improve(model, first.program, reference, here, passes, keep)
     seconds = time.process_time() - planned
@@ -69,11 +82,18 @@ def repack(
     )
 
 
-def _runner_of(model: Model) -> FirmwareOf:
-    """Firmware that runs programs with the operators that a model calls."""
+def no_runner(board: Board, rules: Rules) -> Path:
+    """For what only proposes programs."""
+    raise AssertionError("nothing is run")
+
+
+def _runner_of(model: Model, passes: Sequence[str]) -> FirmwareOf:
+    """Firmware that runs programs with the operators that a model calls, and those that
+    passes may add."""
+    more = row_regions.OPERATORS if "rows" in passes else ()
 
     def firmware(board: Board, rules: Rules) -> Path:
-        return runner.for_programs(board, [model.program], rules=rules)
+        return runner.for_programs(board, [model.program], rules=rules, more=more)
 
     return firmware
 
@@ -127,7 +147,7 @@ class _Packed:
         return replace(self, plans=plans)
 
 
-def _shared(program: Program, known: KernelList) -> frozenset[int]:
+def shared(program: Program, known: KernelList) -> frozenset[int]:
     """The memories after the first in which one of several methods keeps state.
 
     Other methods may share them.

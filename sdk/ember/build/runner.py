@@ -28,6 +28,7 @@ _APP = (
     "runner_case.c",
     "runner_poison.c",
     "runner_cycles.c",
+    "runner_capture.c",
     "values.c",
     "values_any.c",
 )
@@ -71,13 +72,15 @@ def for_programs(
     programs: Sequence[Program],
     optimize: Optimize = DEFAULT_OPTIMIZE,
     rules: Rules | None = None,
+    more: Sequence[str] = (),
 ) -> Path:
-    """The general runner, or one with what `programs` need where that compiles less."""
+    """The general runner, or one with what `programs` and the operators `more` need
+    where that compiles less."""
     rules = rules or Rules()
     libs = libraries.build(board, messages=True, optimize=optimize, whole=False)
     if libs.is_whole:
         return _general(libs, rules)
-    chosen, backends = needs(programs, board, rules)
+    chosen, backends = needs(programs, board, rules, more)
     return _cached(libs, rules.known, chosen, backends, ())
 
 
@@ -129,10 +132,14 @@ def serial(
 
 
 def needs(
-    programs: Sequence[Program], board: Board, rules: Rules
+    programs: Sequence[Program],
+    board: Board,
+    rules: Rules,
+    more: Sequence[str] = (),
 ) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
-    """Every candidate of the operators that `programs` call, and their backends."""
-    used: set[str] = set()
+    """Every candidate of the operators that `programs` call and of `more`, and their
+    backends."""
+    used = set(more)
     delegates: set[str] = set()
     for program in programs:
         for method in program.methods:
@@ -228,7 +235,7 @@ def _link(
     objects = firmware.objects(libs, [*compiled, *user_objects])
     script = folder / "runner.ld"
     if objects.graph is not None:
-        size, _ = certificate.stack_size(libs, objects.graph, None)
+        size = certificate.stack_size(libs, objects.graph, None).bytes
         text = linker.with_stack(texts[script.name], size)
         script.write_text(text, encoding="utf-8")
     objects.link(folder / "runner.elf", script if texts[script.name] else None)

@@ -34,7 +34,7 @@ def _link_traced(built: Built, libs: Libraries, kernels: Sequence[Path]) -> None
         compiled = sources.compile(libs, Path(place))
         objects = firmware.objects(libs, [*compiled, *kernels])
         script = package / "linker.ld"
-        needed = certificate.stack_size(libs, objects.graph, None)[0]
+        needed = certificate.stack_size(libs, objects.graph, None).bytes
         if objects.graph is not None and needed > built.plan["stack"]:
             script = firmware.script_with_stack(package, needed)
         with writing.aside(built.traced.parent) as aside:

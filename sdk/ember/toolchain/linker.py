@@ -139,6 +139,18 @@ def stack_bytes(wanted: int) -> int:
     return -(-wanted // _STACK_ALIGN) * _STACK_ALIGN
 
 
+def model_memories(
+    board: Board, where: Mapping[Role, str] | None = None
+) -> list[tuple[str, str]]:
+    """Memories of models; with the first, the name of sections without a memory's."""
+    default = (where or place(board)).get("weights")
+    names = [memory.name for memory in board.memories_for("weights")]
+    ordered = sorted(names, key=lambda name: name != default)
+    return [
+        (name, "" if index else ".ember_model ") for index, name in enumerate(ordered)
+    ]
+
+
 class _Script:
     def __init__(
         self,
@@ -191,7 +203,7 @@ class _Script:
         return "ember_cortexm_reset" if self.board.port == "cortexm" else "_start"
 
     def _headers(self) -> list[str]:
-        models = [f"model_{name}" for name in self._model_memories()]
+        models = [f"model_{name}" for name, _ in model_memories(self.board, self.where)]
         read_only = [
             f"{name} PT_LOAD FLAGS({flags});"
             for name, flags in (("vectors", 5), ("text", 5), ("rodata", 4))
@@ -209,11 +221,6 @@ class _Script:
             *others,
             *(f"{name} PT_LOAD FLAGS(6);" for name in written),
         ]
-
-    def _model_memories(self) -> list[str]:
-        memories = [memory.name for memory in self.board.memories_for("weights")]
-        default = self.where.get("weights")
-        return sorted(memories, key=lambda name: name != default)
 
     def _sections(self) -> list[str]:
         """Per memory: stack at the bottom, then what is loaded, then what is not."""
@@ -291,6 +298,7 @@ class _Script:
         vectors = ["KEEP(*(.ember_vectors))"]
         if self.board.port != "cortexm":
             return vectors
+        vectors.append("KEEP(*(.ember_vectors.external))")
         stage = self.board.boot.made
         first = [f"KEEP(*(.ember_boot_{stage}))"] if stage else []
         words = itertools.chain.from_iterable(step.words for step in self.board.start)
@@ -356,8 +364,8 @@ class _Script:
 
     def _models(self) -> list[str]:
         lines: list[str] = []
-        for index, name in enumerate(self._model_memories()):
-            plain = "*(.ember_model) " if index == 0 else ""
+        for name, first in model_memories(self.board, self.where):
+            plain = f"*({first.strip()}) " if first else ""
             lines += [
                 f".ember_model.{name} : ALIGN({self._align()}) {{",
                 f"  {plain}*(.ember_model.{name} .ember_model.{name}.*)",

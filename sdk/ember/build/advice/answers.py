@@ -18,7 +18,7 @@ from ember import model as models
 from ember import progress
 from ember.boards import Board
 from ember.build import choosing, jobs
-from ember.build.advice import code_costs, gains, refusal, trials
+from ember.build.advice import code_costs, gains, refusal, rows, trials
 from ember.build.estimate import Estimate
 from ember.build.jobs import Job, Options
 from ember.build.repack import repack
@@ -56,6 +56,9 @@ def of(files: Sequence[Path], board: Board, options: Options) -> dict[str, Any]:
     shown = estimate.placed.selected.pairs if estimate.fits else pairs
     methods = ((model, method) for model, chosen in shown for method in chosen.methods)
     answer["methods"] = occupancy.of_all(methods, known)
+    answer["rows"] = []
+    if options.rows != "off":
+        answer["rows"] = rows.of(job, [model for model, _ in shown])
     if estimate.fits:
         answer |= _gains(estimate)
     else:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ember.boards import Board
-from ember.build import choosing, placing
+from ember.build import choosing, flow, placing
 from ember.build.advice import refusal, trials
 from ember.build.assumed import Assumed
 from ember.build.estimate import Estimate
@@ -35,6 +35,7 @@ def place(job: Job, chosen: Sequence[Chosen], board: Board) -> Placed:
     if job.board is board:
         return estimate.placed
     settled = Assumed(estimate.stack, estimate.linked, spread=False)
+    chosen = flow.chosen_for(estimate, job, chosen)
     return placing.place(job, chosen, settled)
 
 

@@ -6,13 +6,13 @@ All else is written before it is read, so nobody has to clear it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ember.plan.improved import Improved
 from ember.plan.regions import MethodPlan
 from ember.plan.replan import PlacedStorage
-from ember.program import Method
+from ember.program import types
 from ember.program.types import ALIGN
 
 
@@ -30,6 +30,7 @@ def of(model: Improved, placed: MethodPlan) -> list[Cleared]:
     whole."""
     plan = model.replanned.get(placed.method.name)
     spans: list[Cleared] = []
+    tensors = dict(placed.method.tensors)
     for memory, region in enumerate(placed.planned):
         number = memory + 1
         if region is None or (plan and number in plan.copied):
@@ -38,7 +39,7 @@ def of(model: Improved, placed: MethodPlan) -> list[Cleared]:
             states = [
                 item
                 for item in plan.placed
-                if item.memory_id == number and _starts_at_zero(item, placed.method)
+                if item.memory_id == number and _starts_at_zero(item, tensors)
             ]
             spans += _joined(memory, states)
         else:
@@ -46,9 +47,8 @@ def of(model: Improved, placed: MethodPlan) -> list[Cleared]:
     return spans
 
 
-def _starts_at_zero(placed: PlacedStorage, method: Method) -> bool:
+def _starts_at_zero(placed: PlacedStorage, tensors: Mapping[int, types.Tensor]) -> bool:
     storage = placed.storage
-    tensors = dict(method.tensors)
     filled = any(
         start == 0
         and tensors[value].data_index > 0

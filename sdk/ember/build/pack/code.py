@@ -94,13 +94,14 @@ def model_data(part: Part) -> str:
         f"extern const uint8_t {part.image}{index + 1}[];"
         for index in range(len(model.data))
     ]
-    if model.data:
+    data = () if part.prepared else model.data  # files that the loader opens
+    if data:
         items = ", ".join(
             f"{{{part.image}{index + 1}, {len(blob)}}}"
-            for index, blob in enumerate(model.data)
+            for index, blob in enumerate(data)
         )
         lines.append(f"static const ember_bytes_t data[] = {{{items}}};")
-        lines.append(f"static ember_data_map_t maps[{len(model.data)}];")
+        lines.append(f"static ember_data_map_t maps[{len(data)}];")
     entries = []
     for index, method in enumerate(plan.methods):
         spans = cleared.of(model, method)
@@ -117,14 +118,14 @@ def model_data(part: Part) -> str:
         f"const ember_model_t {part.symbol} = {{",
         f"    .name = {c_string(model.name)},",
         f"    .program = {_program(part)},",
-        f"    .data = {'data' if model.data else '0'},",
-        f"    .maps = {'maps' if model.data else '0'},",
-        f"    .data_count = {len(model.data)},",
+        f"    .data = {'data' if data else '0'},",
+        f"    .maps = {'maps' if data else '0'},",
+        f"    .data_count = {len(data)},",
         f"    .method_count = {len(plan.methods)},",
         "    .methods = methods,",
         f"    .temp = {_span(plan.temp)},",
         f"    .registry = {_registry(part)},",
-        f"    .parts = {{{_parts(model, plan)}}},",
+        f"    .parts = {{{_parts(data, plan)}}},",
         f"    .spent = {'&spent' if lent else '0'},",
         "};",
         "",
@@ -159,6 +160,7 @@ def _prepared(part: Part, index: int) -> list[str]:
     plan = part.plan
     names = Names(
         image=f"{part.image}0",
+        data=[f"{part.image}{index + 1}" for index in range(len(part.model.data))],
         skipped=part.skipped,
         temp=plan.temp.name if plan.temp else None,
         planned=[
@@ -168,14 +170,14 @@ def _prepared(part: Part, index: int) -> list[str]:
     return tables(index, part.prepared[index], names)
 
 
-def _parts(model: Improved, plan: Plan) -> str:
+def _parts(data: Sequence[bytes], plan: Plan) -> str:
     """The parts of `ember_model_parts_t` that this model needs."""
     lent = any(
         region
         for method in plan.methods
         for region in (*method.inputs, *method.outputs)
     )
-    attach = "ember_model_attach" if model.data else "0"
+    attach = "ember_model_attach" if data else "0"
     return f"{attach}, {'ember_model_lend' if lent else '0'}"
 
 

@@ -32,15 +32,16 @@ def assembly(part: Part) -> str:
     lent = plan.temp if plan.temp and plan.temp.lent else None
     access = "aw" if lent else "a"
     lines = [HEAD + f'    .section {section},"{access}",%progbits']
-    skipped = f", {part.skipped}" if part.skipped else ""
+    skipped = {0: part.skipped}  # bytes at the start of a file
     files = list(enumerate(part.files))
     for index, name in files[1:] + files[:1] if lent else files:
         lines += [
             f"    .balign {max(align, lent.align) if lent else align}",
             f"    .globl {part.image}{index}",
             f"{part.image}{index}:",
-            f'    .incbin "{name}"{skipped if index == 0 else ""}',
         ]
+        if skipped.get(index) != len(part.files[name]):
+            lines.append(f'    .incbin "{name}", {skipped.get(index, 0)}')
     if lent:
         lines += _lent_assembly(lent, f"{part.image}0", len(part.model.content))
     if host:

@@ -53,7 +53,9 @@ class Part:
         offsets = [
             at for prepared in self.prepared for at in prepared.program_offsets()
         ]
-        unread = min(offsets, default=base) >= base
+        if not offsets:
+            return len(self.model.content)
+        unread = min(offsets) >= base
         return base if unread and base % image_align(self.model) == 0 else 0
 
 

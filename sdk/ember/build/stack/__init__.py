@@ -2,7 +2,7 @@
 
 objects   files to sections, symbols and relocations
 members   what a linker takes of them
-thumb     instructions to what they do to the stack
+thumb     instructions to what they do to the stack; a64 and hexagon, too
 walk      a function's instructions to its frame
 code      sections as code to walk
 calls     which functions a call by pointer may reach

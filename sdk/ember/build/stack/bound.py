@@ -18,6 +18,16 @@ class StackError(SdkError):
     """The stack has no bound, or too little room."""
 
 
+class UnknownBoundError(StackError):
+    """Nobody can read a bound from the instructions: their user may state a size."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(
+            message,
+            hint=f"call path: {path}; or state it: --stack BYTES, without a proof",
+        )
+
+
 @dataclass(frozen=True)
 class CallDepth:
     """A function on the deepest path, and its part of the stack in bytes."""
@@ -27,16 +37,40 @@ class CallDepth:
 
 
 @dataclass(frozen=True)
+class HandlerLevel:
+    """What the deepest handler of one priority adds to a stack."""
+
+    handler: str
+    priority: int | None
+    bytes: int  # of its calls, and what the hardware pushes before
+    path: tuple[CallDepth, ...]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "handler": self.handler,
+            "priority": self.priority,
+            "bytes": self.bytes,
+            "path": _steps(self.path),
+        }
+
+
+@dataclass(frozen=True)
 class Bound:
     bytes: int  # of calls from the entry
     exception: int  # that an exception adds to it
     path: tuple[CallDepth, ...]
     functions: int  # that can be reached
     others: dict[str, tuple[int, int]] = field(default_factory=dict)  # need, room
+    levels: tuple[HandlerLevel, ...] = ()  # of the application's handlers that may nest
+    tasks: dict[str, int] = field(default_factory=dict)  # of functions, by themselves
+
+    @property
+    def handlers(self) -> int:
+        return sum(level.bytes for level in self.levels)
 
     @property
     def total(self) -> int:
-        return self.bytes + self.exception
+        return self.bytes + self.handlers + self.exception
 
     def deeper(self, what: str, size: int) -> Bound:
         """With `size` bytes more that any function on the path may use."""
@@ -47,11 +81,14 @@ class Bound:
         return {
             "bound": self.total,
             "calls": self.bytes,
+            "handlers": self.handlers,
+            "levels": [level.to_json() for level in self.levels],
             "exception": self.exception,
-            "path": [
-                {"function": step.function, "bytes": step.bytes} for step in self.path
-            ],
+            "path": _steps(self.path),
             "functions": self.functions,
+            "tasks": [
+                {"function": name, "bytes": size} for name, size in self.tasks.items()
+            ],
             "others": [
                 {"stack": name, "bound": need, "size": room}
                 for name, (need, room) in self.others.items()
@@ -60,6 +97,10 @@ class Bound:
 
     def path_text(self) -> str:
         return " > ".join(f"{step.function} {step.bytes}" for step in self.path)
+
+
+def _steps(path: Iterable[CallDepth]) -> list[dict[str, object]]:
+    return [{"function": step.function, "bytes": step.bytes} for step in path]
 
 
 @dataclass(frozen=True)
@@ -116,6 +157,11 @@ class CallGraph:
         if known is None or need.bytes > known.bytes:
             self._others[stack] = need
 
+    def need(self, place: Place) -> tuple[int, tuple[CallDepth, ...]]:
+        """What a call of a function takes, and its deepest path."""
+        need = self._need(place, None)
+        return need.bytes, need.path
+
     # ---- one function ------------------------------------------------------------
 
     def _need(self, place: Place, owner: str | None) -> _Need:
@@ -155,9 +201,8 @@ class CallGraph:
             frame = self.code.frame(place)
         except UnknownStackError as error:
             name = self.code.name(place)
-            raise StackError(
-                f"the stack use of '{name}' is unknown: {error}",
-                hint=self._reached_by(),
+            raise UnknownBoundError(
+                f"the stack use of '{name}' is unknown: {error}", self._reached_by()
             ) from None
         self.reached[place] = frame
         return frame
@@ -170,10 +215,10 @@ class CallGraph:
         for (which, _, field_at), depth in frame.pointers.items():
             callees = self.calls.of(place, owner, field_at)
             if callees is None:
-                raise StackError(
+                raise UnknownBoundError(
                     f"'{self.code.name(place)}' calls through a function pointer"
                     " whose targets are unknown",
-                    hint=self._reached_by(),
+                    self._reached_by(),
                 )
             for callee in callees:
                 yield which, depth, callee
@@ -195,11 +240,11 @@ class CallGraph:
     def _recursion(self, key: tuple[Place, str | None]) -> StackError:
         cycle = [*self._active[self._active.index(key) :], key]
         names = " > ".join(self.code.name(place) for place, _ in cycle)
-        return StackError(
+        return UnknownBoundError(
             f"the stack is unbounded: a function may call itself: {names}",
-            hint=self._reached_by(),
+            self._reached_by(),
         )
 
     def _reached_by(self) -> str:
         names = [self.code.name(place) for place, _ in self._active]
-        return f"call path: {' > '.join(names)}"
+        return " > ".join(names)

@@ -39,7 +39,12 @@ _DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
     "ember_changing": _CHANGING,
 }
 _STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
+# A kernel that runs others, but not itself (kernels/rows/rows.c).
+_RUNS_NODES = "ember_run_rows"
 _PART = "ember_xnnpack_"  # descriptors below a backend's
+# Who calls the hooks of an application for nodes in delegates, and what sets them.
+_HOOKED = "ember_backend_"
+_SETS_HOOKS = "ember_method_trace_delegates"
 # Who calls what the tables of models name.
 _MODEL = {
     "ember_model_open_of": "ember_model_attach",
@@ -73,6 +78,7 @@ _CORE: Mapping[str, tuple[str, ...]] = {
     "ember_method_load": _LOADING,
     "load": _LOADING,
     "load_all": _LOADING,
+    "begin_load": ("load_values",),
     "load_kernel": _LOADING,
     "ember_method_load_step": _LOADING,
     "ember_method_load_delegate": ("init",),
@@ -125,6 +131,7 @@ class Calls:
         self.code = code
         self.kept = list(kept)
         self.roles: dict[str, list[Callee]] = {}
+        self.handlers: set[Place] = set()  # of exceptions; nothing else calls them
         self._of_owner: dict[str, list[Callee]] = {}
         # Without the tables of them.
         self._parts = {
@@ -150,14 +157,25 @@ class Calls:
         """
         if is_core(caller.object):
             return self._of_core(self.code.name(caller).partition(".")[0], field_at)
+        if _RUNS_NODES in caller.object.defined:
+            nodes = self.roles.get("run", [])
+            return [node for node in nodes if node.place.object is not caller.object]
         if owner is not None:
-            return self._of_owner[owner]
+            hooks = self._of_application if self._has_hooks(owner) else []
+            return [*self._of_owner[owner], *hooks]
         # Where nobody takes an address, all the pointers are NULL.
         model = _MODEL.get(self.code.name(caller))
         taken = self._of_application if model is None else self._of_models
         return [
             callee for callee in taken if model in (None, self.code.name(callee.place))
         ]
+
+    def _has_hooks(self, owner: str) -> bool:
+        """Whether a backend may call what an application set for nodes in delegates."""
+        return owner.startswith(_HOOKED) and any(
+            object_.functions.get((section, 0)) == _SETS_HOOKS
+            for object_, section in self.kept
+        )
 
     def _of_core(self, name: str, field_at: int | None) -> list[Callee] | None:
         roles = _CORE.get(name, ())
@@ -268,7 +286,11 @@ class Calls:
 
     @functools.cached_property
     def _of_application(self) -> list[Callee]:
-        return [callee for callee in self._of_objects if callee not in self._of_models]
+        return [
+            callee
+            for callee in self._of_objects
+            if callee not in self._of_models and callee.place not in self.handlers
+        ]
 
     @functools.cached_property
     def _of_models(self) -> list[Callee]:

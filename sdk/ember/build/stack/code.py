@@ -6,10 +6,11 @@ import bisect
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ember.build.stack import a64, thumb
+from ember.build.stack import a64, hexagon, hexagon_registers, thumb
 from ember.build.stack.members import Members, Place
 from ember.build.stack.step import Decoded
-from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
+from ember.build.stack.values import Value
+from ember.build.stack.walk import StackFrame, UnknownStackError, walk
 from ember.toolchain import elf
 from ember.toolchain.objects import Object, Relocation
 
@@ -28,6 +29,7 @@ class Machine:
     branches: frozenset[int]  # relocations of calls and jumps
     addresses: frozenset[int]  # of words and instructions that hold an address
     pointer_bytes: int
+    whole_addresses: bool  # that instructions load; not in a part and another's offset
 
 
 _ARM = Machine(
@@ -38,6 +40,7 @@ _ARM = Machine(
     branches=frozenset([10, 30, 51, 102, 103]),  # THM_CALL, THM_JUMP24, 19, 11, 8
     addresses=frozenset([2, 38, 47, 48]),  # ABS32, TARGET1, THM_MOVW_ABS_NC, MOVT
     pointer_bytes=4,
+    whole_addresses=True,
 )
 _A64 = Machine(
     name="A64",
@@ -47,8 +50,20 @@ _A64 = Machine(
     branches=frozenset([279, 280, 282, 283]),  # TSTBR14, CONDBR19, JUMP26, CALL26
     addresses=frozenset([257, 274, 275, 277]),  # ABS64, ADR, ADRP, ADD_ABS_LO12_NC
     pointer_bytes=8,
+    whole_addresses=False,
 )
-_MACHINES = {elf.EM_ARM: _ARM, elf.EM_AARCH64: _A64}
+_HEXAGON = Machine(
+    name="Hexagon",
+    decode=hexagon.decode,
+    stack_register=hexagon_registers.SP,
+    kept_registers=frozenset(range(16, 28))
+    | {hexagon_registers.SP, hexagon_registers.FP},
+    branches=frozenset([1, 2, 3, 14, 15, *range(18, 23), 36]),  # B22_PCREL, .., PLT_B22
+    addresses=frozenset([6, 17]),  # 32, 32_6_X
+    pointer_bytes=4,
+    whole_addresses=True,
+)
+_MACHINES = {elf.EM_ARM: _ARM, elf.EM_AARCH64: _A64, elf.EM_HEXAGON: _HEXAGON}
 
 
 def machine(number: int) -> Machine | None:
@@ -195,25 +210,40 @@ class ObjectCode:
     def immediate(self, at: int) -> Value:
         return self.owner.address(self.object, self.section, at)
 
-    def goes_to(self, at: int, target: int) -> tuple[int | None, Place | None]:
-        relocation = self.relocations.get(at)
+    def constant(self, base: Value, offset: int) -> Value:
+        if not self.owner.machine.whole_addresses:
+            return None
+        if base is None or base[0] != "address" or not isinstance(base[1], Place):
+            return None
+        place, at = base[1], base[1].offset + base[2] + offset
+        if place.object.section(place.section).flags & elf.SHF_WRITE:
+            return None
+        value = self.owner.address(place.object, place.section, at)
+        return value if self.owner.function(value) else None
+
+    def goes_to(
+        self, at: int, target: int, inside: int
+    ) -> tuple[int | None, Place | None]:
+        relocation = self.relocations.get(at + inside)
         place: Place | None = Place(self.object, self.section, target)
         if relocation is not None:
             if relocation.kind not in self.owner.machine.branches:
                 raise UnknownStackError(
                     f"a branch has the unexpected relocation {relocation.kind}"
                 )
-            place = self._resolved(at, relocation, target)
+            place = self._resolved(relocation, target - at, inside)
         if place is None:
             return None, None
-        inside = place.object is self.object and place.section == self.section
-        inside = inside and self.is_code(place.offset)
-        return (place.offset if inside else None), place
+        is_here = place.object is self.object and place.section == self.section
+        is_here = is_here and self.is_code(place.offset)
+        return (place.offset if is_here else None), place
 
     def is_function(self, at: int) -> bool:
         return (self.section, at) in self.object.functions
 
-    def _resolved(self, at: int, relocation: Relocation, target: int) -> Place | None:
+    def _resolved(
+        self, relocation: Relocation, distance: int, inside: int
+    ) -> Place | None:
         place = self.owner.members.definition(self.object, relocation.symbol)
         if relocation.symbol.name.startswith(_JUMPS_BY_TABLE):
             raise UnknownStackError("it jumps through a table after a call")
@@ -224,8 +254,8 @@ class ObjectCode:
             raise UnknownStackError(f"it calls '{name}', which is not defined")
         addend = relocation.addend
         if addend is None:  # the branch was encoded as if its symbol were at 0
-            addend = target - at
-        return Place(place.object, place.section, place.offset + addend)
+            addend = distance
+        return Place(place.object, place.section, place.offset + addend - inside)
 
     def function_of(self, value: Value) -> Place | None:
         return self.owner.function(value)

@@ -72,7 +72,7 @@ class LinkedSection:
         if (step.flow, step.size) != (linked.flow, linked.size):
             return False
         try:
-            _, place = self._code.goes_to(at, step.target)
+            _, place = self._code.goes_to(at, step.target, 0)
         except UnknownStackError:
             return False
         reached = self._through(self._address + linked.target)

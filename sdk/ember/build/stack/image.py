@@ -9,7 +9,8 @@ from ember.build.stack.bound import CallGraph
 from ember.build.stack.copied import LinkedSection
 from ember.build.stack.members import Members, Place
 from ember.build.stack.step import Decoded
-from ember.build.stack.walk import StackFrame, UnknownStackError, Value, walk
+from ember.build.stack.values import Value
+from ember.build.stack.walk import StackFrame, UnknownStackError, walk
 from ember.toolchain import elf, linkmap
 from ember.toolchain.objects import Object
 
@@ -90,6 +91,13 @@ class _Image:
     def is_function(self, address: int) -> bool:
         return address in self._known
 
+    def is_constant(self, address: int) -> bool:
+        return any(
+            section.address <= address < section.address + section.size
+            for section in self.file.sections
+            if section.in_memory and not section.flags & elf.SHF_WRITE
+        )
+
     def content(self, address: int, size: int) -> bytes:
         for section in self.file.sections:
             inside = section.address <= address < section.address + section.size
@@ -146,9 +154,19 @@ class _ImageCode:
     def immediate(self, at: int) -> Value:
         return None
 
-    def goes_to(self, at: int, target: int) -> tuple[int | None, int]:
-        inside = target if self.is_code(target) else None
-        return inside, self._image.behind_veneer(self._address + target)
+    def constant(self, base: Value, offset: int) -> Value:
+        """Found in the objects: what is no function there is none here."""
+        if base is None or base[0] != "const":
+            return None
+        place: int = base[1] + offset
+        if not self._image.is_constant(place):
+            return None
+        word = int.from_bytes(self._image.content(place, 4), "little")
+        return ("const", word) if self.function_of(("const", word)) else None
+
+    def goes_to(self, at: int, target: int, inside: int) -> tuple[int | None, int]:
+        here = target if self.is_code(target) else None
+        return here, self._image.behind_veneer(self._address + target)
 
     def function_of(self, value: Value) -> int | None:
         if value is None or value[0] != "const":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ember.boards import Board
 from ember.build.stack.bound import Bound, CallGraph
+from ember.build.stack.interrupts import Interrupts, Vectors
 from ember.build.stack.members import Members, Place
-from ember.toolchain import elf
+from ember.toolchain import linker
 from ember.toolchain.libraries import Libraries
 
 _STEP = 32  # bytes; what a stack's size is a multiple of
@@ -23,7 +24,7 @@ _BASIC, _EXTENDED, _ALIGNED = 8 * 4, 26 * 4, 4
 class _Port:
     entry: str
     main: str = ""  # the stack that the entry changes to; "" when it starts on it
-    vectors: str | None = None  # the section with the addresses of handlers
+    vectors: bool = False  # whether it has a table of handlers
     handlers: tuple[str, ...] = ()  # those with a name; they run on `handler_stack`
     handler_stack: str = ""
     floor: int = 4  # bytes at the end of the stack that must never be written
@@ -39,16 +40,25 @@ _PORTS = {
     "linux_user": _Port("_start"),
     # Signals are handled on a stack of their own.
     "linux_user_wide": _Port("_start", "__ember_stack_end"),
+    "linux_user_hexagon": _Port("_start", "__ember_stack_end"),
     # A guard of 64 bytes, and the word above that tells whether the stack was full.
-    "cortexm": _Port("ember_cortexm_reset", vectors=".ember_vectors", floor=68),
+    "cortexm": _Port("ember_cortexm_reset", vectors=True, floor=68),
 }
-_BOUNDED = ("cortexm", "a64", "linux_user_wide")
+# What applications call to open, load and run a model.
+_FOR_TASKS = (
+    *("ember_model_open_of", "ember_model_load_of", "ember_model_start"),
+    *("ember_method_load", "ember_method_execute", "ember_method_execute_traced"),
+)
+_BOUNDED = ("cortexm", "a64", "linux_user_wide", "linux_user_hexagon")
 
 
 def _name(board: Board) -> str:
-    """The port, with the width of its pointers where there are two."""
-    wide = board.port == "linux_user" and board.pointer_bytes == 8
-    return "linux_user_wide" if wide else board.port
+    """The port, with its instruction set where there are several."""
+    if board.port != "linux_user":
+        return board.port
+    if board.core is not None and board.core.arch == "hexagon":
+        return "linux_user_hexagon"
+    return "linux_user_wide" if board.pointer_bytes == 8 else board.port
 
 
 def is_bounded(board: Board) -> bool:
@@ -72,19 +82,33 @@ def graph(libs: Libraries, members: Members | None) -> CallGraph | None:
     return CallGraph(members)
 
 
-def bound(libs: Libraries, calls: CallGraph) -> Bound:
-    """StackError where there is none."""
+def bound(libs: Libraries, calls: CallGraph, declared: Interrupts) -> Bound:
+    """StackError where there is none; `declared` are handlers of the application."""
     port = _PORTS[_name(libs.board)]
     for place in _labelled(calls.members, port.handlers):
         calls.add_stack(place, port.handler_stack)
-    if port.vectors is None:
-        return calls.bound([], 0, port.main)
-    handlers = _vectors(calls.members, port.vectors)
-    return calls.bound(handlers, _exception(libs), port.main)
+    if not port.vectors:
+        return replace(calls.bound([], 0, port.main), tasks=_tasks(calls))
+    frame = _exception(libs)
+    vectors = Vectors(calls, declared.on(libs.board), frame)
+    levels = vectors.levels()
+    deepest = calls.bound(vectors.ending, frame, port.main)
+    base = libs.board.memories_for("vectors")[0].base
+    vectors.check(base + linker.header_bytes(libs.board))
+    return replace(deepest, levels=levels, tasks=_tasks(calls))
+
+
+def _tasks(calls: CallGraph) -> dict[str, int]:
+    """What a task of an operating system needs to call each of these functions."""
+    return {
+        name: calls.need(place)[0]
+        for name in _FOR_TASKS
+        if (place := calls.members.named(name)) in calls.reached and place is not None
+    }
 
 
 def _exception(libs: Libraries) -> int:
-    """Bytes that the hardware pushes; handlers of the port do not nest."""
+    """Bytes that the hardware pushes where an exception begins."""
     if any(word == "-mfloat-abi=soft" for word in libs.flags):
         return _BASIC + _ALIGNED
     return _EXTENDED + _ALIGNED
@@ -108,22 +132,3 @@ def _labelled(members: Members, names: Sequence[str]) -> list[Place]:
         for offset, label in object_.labels.get(section, [])
         if label in names
     ]
-
-
-def _vectors(members: Members, section: str) -> list[Place]:
-    """The handlers in the vector table, without the entry."""
-    places: dict[Place, None] = {}
-    for object_, index in members.kept:
-        if object_.section(index).name != section:
-            continue
-        for relocation in object_.relocations.get(index, {}).values():
-            place = members.definition(object_, relocation.symbol)
-            if place is not None and _is_code(place):
-                places[place] = None
-    entry = members.named(members.entry)
-    return [place for place in places if place != entry]
-
-
-def _is_code(place: Place) -> bool:
-    section = place.object.section(place.section)
-    return bool(section.flags & elf.SHF_EXECINSTR)

@@ -9,11 +9,19 @@ values before:
     ("literal", offset)         the word at `offset` of the section
     ("load", register, n)       a pointer in memory, n bytes behind the register's value
     ("entry", register, register)  a word of the table at one of them
+    ("item", register)          somewhere behind what the register points to
+    ("placed", offset, n)       what the word at `offset` refers to, or the number n
+    ("add_placed", offset, n, register)  that number, added to the register's value
+    ("load_placed", offset, n)  the word at the address
+    ("entry_at", offset, n)     a word of the table at that address
+    ("place", target, inside)   where a branch that lies `inside` the packet would lead
     ("align", register, n)      rounded down to a multiple of n
     ("shift", register, n)      to the left
     ("popped",)                 from the stack; a jump to it returns
     ("computed",)               by arithmetic that nobody follows
     None                        nobody knows
+
+`stores` are the addresses of the words that it writes, where these can be known.
 """
 
 from __future__ import annotations
@@ -35,6 +43,7 @@ class ControlFlow(Enum):
     TABLE = auto()  # a jump over a table that follows; entries of `target` bytes
     RETURN = auto()
     IT = auto()  # which of the next instructions are executed: `target`, or the others
+    LOOP = auto()  # to the place in register `target`
     STOP = auto()
 
 
@@ -44,3 +53,6 @@ class Decoded(NamedTuple):
     flow: ControlFlow = ControlFlow.NEXT
     target: Any = None
     conditional: bool = False  # may also do nothing
+    stores: tuple[Expression, ...] = ()
+    also: tuple[Decoded, ...] = ()  # other ways on, of a packet with several branches
+    inside: int = 0  # bytes of its packet before the branch

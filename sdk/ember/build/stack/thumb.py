@@ -40,7 +40,11 @@ def _narrow(word: int, at: int) -> Decoded:
         special = _narrow_special(word, at)
         if special is not None:
             return special
-    return _NARROW.get(word) or _NARROW.setdefault(word, Decoded(2, _narrow_sets(word)))
+    known = _NARROW.get(word)
+    if known is None:
+        known = Decoded(2, _narrow_sets(word), stores=_narrow_stores(word))
+        _NARROW[word] = known
+    return known
 
 
 def _narrow_special(word: int, at: int) -> Decoded | None:
@@ -153,6 +157,14 @@ def _is_store(word: int) -> bool:
     return not word & 0x800
 
 
+def _narrow_stores(word: int) -> tuple[Expression, ...]:
+    if word >> 11 == 0b01100:
+        return (("add", word >> 3 & 7, word >> 4 & 0x7C),)
+    if word >> 9 == 0b0101000:
+        return (("sum", word >> 3 & 7, word >> 6 & 7),)
+    return (("add", word >> 8 & 7, 0),) if word >> 11 == 0b11000 else ()
+
+
 # ---- 32 bits -------------------------------------------------------------------------
 
 
@@ -213,8 +225,10 @@ def _dual(first: int, second: int, at: int) -> Decoded:
         at_once = by if first & 0x100 else 0
         low, high = second >> 12, second >> 8 & 15
         both = (low, ("load", base, at_once)), (high, ("load", base, at_once + 4))
-        sets = (*sets, *both)
-    return Decoded(4, sets)
+        return Decoded(4, (*sets, *both))
+    first_word = by if first & 0x100 else 0
+    stores = ("add", base, first_word), ("add", base, first_word + 4)
+    return Decoded(4, sets, stores=() if load else stores)
 
 
 def _shifted(first: int, second: int) -> Decoded:
@@ -228,6 +242,8 @@ def _shifted(first: int, second: int) -> Decoded:
     if plain and operation in (8, 13):
         name = "sum" if operation == 8 else "diff"
         return Decoded(4, ((target, (name, base, source)),))
+    if operation == 8:
+        return Decoded(4, ((target, ("item", base)),))
     if plain and operation == 2 and base == PC:
         return Decoded(4, ((target, ("add", source, 0)),))
     return Decoded(4, _unknown(target))
@@ -340,7 +356,7 @@ def _single(first: int, second: int, at: int) -> Decoded:
         by = second & 0xFF
         sets = _moved(base, by if second & 0x200 else -by)
     if not load:
-        return Decoded(4, sets)
+        return Decoded(4, sets, stores=_single_stores(first, second))
     if first & 0x80 and first >> 5 & 3 == 2 and target != PC:
         return Decoded(4, ((target, ("load", base, second & 0xFFF)),))
     if target == PC:
@@ -349,3 +365,17 @@ def _single(first: int, second: int, at: int) -> Decoded:
         flow = ControlFlow.RETURN if base == SP and sets else ControlFlow.POINTER_JUMP
         return Decoded(4, sets, flow)
     return Decoded(4, (*sets, (target, None)))
+
+
+def _single_stores(first: int, second: int) -> tuple[Expression, ...]:
+    base = first & 15
+    if first >> 5 & 3 != 2:
+        return ()  # no word
+    if first & 0x80:
+        return (("add", base, second & 0xFFF),)
+    if second & 0x800:
+        by = second & 0xFF if second & 0x400 else 0
+        return (("add", base, by if second & 0x200 else -by),)
+    if second & 0x30:  # an item of what begins at `base`
+        return (("item", base),)
+    return (("sum", base, second & 15),)

@@ -12,9 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from ember.build.stack.step import ControlFlow, Decoded, Expression
+from ember.build.stack.values import (
+    COMPUTED,
+    POPPED,
+    UNKNOWN,
+    State,
+    Value,
+    computed,
+    of_registers,
+)
 
 Target = Any  # a function, of whatever names one
-_WORD = 0xFFFFFFFF
+_ARGUMENTS = 4  # registers
 _MOST_CHANGES = 64  # of the depth at one instruction, before it is said to grow
 
 
@@ -40,8 +49,12 @@ class Code(Protocol):
     def immediate(self, at: int) -> Value:
         """The address that the instruction at `at` loads a part of; None: a number."""
 
-    def goes_to(self, at: int, target: int) -> tuple[int | None, Target]:
-        """The place that a branch at `at` leads to, and its offset in this section."""
+    def constant(self, base: Value, offset: int) -> Value:
+        """The function that a word names which nothing writes, behind an address."""
+
+    def goes_to(self, at: int, target: int, inside: int) -> tuple[int | None, Target]:
+        """The place that a branch leads to, and its offset in this section; it lies
+        `inside` bytes behind `at`, where its packet begins."""
 
     def is_function(self, at: int) -> bool:
         """Whether a function begins at `at`."""
@@ -58,14 +71,7 @@ class Code(Protocol):
     def returns(self, target: Target) -> bool: ...
 
 
-# A register's value: ("stack", which, bytes), ("const", n), ("address", name, n),
-# ("loaded", offset), ("entry", address of the table), ("popped",) or ("computed",).
-# `which` is "" for the stack of the caller.
-Value = tuple[Any, ...] | None
-_COMPUTED: Value = ("computed",)
-_POPPED: Value = ("popped",)
-_UNKNOWN = ("loaded", "entry", "popped", "computed")  # nothing can be added to these
-_State = dict[int, Value]
+_PLACED = ("placed", "add_placed", "load_placed", "entry_at", "place")
 _Key = tuple[int, tuple[bool, ...]]  # offset, the rest of an IT block
 
 
@@ -79,6 +85,9 @@ class StackFrame:
     # structure, if it is known.
     pointers: dict[tuple[str, int, int | None], int] = field(default_factory=dict)
     returns: bool = False
+    # ("const", address) of words that it writes, ("given", address) to calls, ("read",
+    # address) where it writes to what the word at an address points to.
+    writes: set[tuple[str, int]] = field(default_factory=set)
 
 
 def walk(code: Code, start: int) -> StackFrame:
@@ -91,7 +100,7 @@ class _Walk:
         self.code = code
         self.start = start
         self.frame = StackFrame()
-        self.seen: dict[_Key, _State] = {}
+        self.seen: dict[_Key, State] = {}
         self.changes: dict[_Key, int] = {}
         self.work: list[_Key] = []
 
@@ -102,7 +111,7 @@ class _Walk:
             self._execute(key, self.seen[key])
         return self.frame
 
-    def _reach(self, key: _Key, state: _State) -> None:
+    def _reach(self, key: _Key, state: State) -> None:
         if not self.code.is_code(key[0]):
             return  # behind a call that does not return
         known = self.seen.get(key)
@@ -120,7 +129,7 @@ class _Walk:
             self.seen[key] = merged
             self.work.append(key)
 
-    def _execute(self, key: _Key, state: _State) -> None:
+    def _execute(self, key: _Key, state: State) -> None:
         at, pending = key
         step = self.code.decode(at)
         rest = (at + step.size, pending[1:])
@@ -130,14 +139,19 @@ class _Walk:
         if step.conditional:
             self._reach(rest, state)
         after = self._after(at, step, state)
-        if step.flow is ControlFlow.NEXT:  # nearly all are
-            self._reach(rest, after)
-        else:
-            _FLOWS[step.flow](self, _Now(at, step, state, after, rest))
+        for expression in step.stores:
+            address = self._value(at, expression, state)
+            if address is not None and address[0] in ("const", "read"):
+                self.frame.writes.add((address[0], address[1]))
+        for way in (step, *step.also):
+            if way.flow is ControlFlow.NEXT:  # nearly all are
+                self._reach(rest, after)
+            else:
+                _FLOWS[way.flow](self, _Now(at, way, state, after, rest))
 
     # ---- values ------------------------------------------------------------------
 
-    def _after(self, at: int, step: Decoded, state: _State) -> _State:
+    def _after(self, at: int, step: Decoded, state: State) -> State:
         if not step.sets:
             return state
         after = dict(state)
@@ -153,35 +167,58 @@ class _Walk:
             self._note_depth(after)
         return after
 
-    def _value(self, at: int, expression: Expression, state: _State) -> Value:
+    def _value(self, at: int, expression: Expression, state: State) -> Value:
         if expression is None or expression[0] in ("popped", "computed"):
             return expression
         kind, first = expression[0], expression[1]
         if kind == "literal":
             return self.code.literal(first)
-        address = self.code.immediate(at) if kind in ("const", "high") else None
-        if address is not None or kind == "const":
-            return address or (("const", first) if first is not None else None)
-        return _of_registers(kind, state.get(first), expression[2], state)
+        if kind in _PLACED:
+            return self._placed(at, expression, state)
+        if kind in ("const", "high"):
+            address = self.code.immediate(at)
+            if address is not None or kind == "const":
+                return address or (("const", first) if first is not None else None)
+        return self._of_register(expression, state)
+
+    def _of_register(self, expression: tuple[Any, ...], state: State) -> Value:
+        kind, base = expression[0], state.get(expression[1])
+        if kind == "item":
+            return base if base is not None and base[0] == "read" else None
+        function = self.code.constant(base, expression[2]) if kind == "load" else None
+        return function or of_registers(kind, base, expression[2], state)
+
+    def _placed(self, at: int, expression: tuple[Any, ...], state: State) -> Value:
+        kind, first, second, *base = expression
+        if kind == "place":
+            offset, _ = self.code.goes_to(at, first, second)
+            return None if offset is None else ("place", offset)
+        address = self.code.immediate(first)
+        if kind == "add_placed":
+            return None if address else computed("add", state.get(base[0]), second)
+        address = address or ("const", second)
+        if kind == "load_placed":
+            return self.code.constant(address, 0)
+        return address if kind == "placed" else ("entry", address)
 
     def _stack_value(self, value: Value) -> Value:
         """The stack pointer must be known; at an address begins another stack."""
-        if value is None or value[0] in _UNKNOWN:
+        if value is None or value[0] in UNKNOWN:
             raise UnknownStackError("it moves its stack pointer by a computed amount")
         if value[0] == "stack":
             return value
         return "stack", self.code.other_stack(value), 0
 
-    def _depth(self, state: _State) -> tuple[str, int]:
+    def _depth(self, state: State) -> tuple[str, int]:
         value = state[self.code.stack_register]
         assert value is not None
         return value[1], -value[2]
 
-    def _note_depth(self, state: _State) -> None:
+    def _note_depth(self, state: State) -> None:
         which, depth = self._depth(state)
         self.frame.own[which] = max(self.frame.own.get(which, 0), depth)
 
-    def _returned(self, state: _State) -> _State:
+    def _returned(self, state: State) -> State:
         """Registers after a call: what a function keeps, it restores."""
         kept = self.code.kept_registers
         return {register: state[register] for register in state if register in kept}
@@ -189,7 +226,7 @@ class _Walk:
     # ---- where it goes on ----------------------------------------------------------
 
     def _jump(self, now: _Now) -> None:
-        offset, target = self.code.goes_to(now.at, now.step.target)
+        offset, target = self.code.goes_to(now.at, now.step.target, now.step.inside)
         if offset is None or (offset != self.start and self.code.is_function(offset)):
             self._leave(target, now.after)
         else:
@@ -199,20 +236,23 @@ class _Walk:
         self._jump(now)
         self._reach(now.rest, now.after)
 
-    def _leave(self, target: Target, state: _State) -> None:
+    def _leave(self, target: Target, state: State) -> None:
         """A jump to another function: it returns for this one."""
         self._calls(target, state)
         self.frame.returns |= self.code.returns(target)
 
-    def _calls(self, target: Target, state: _State) -> None:
+    def _calls(self, target: Target, state: State) -> None:
         if target is None:
             return
+        for value in map(state.get, range(_ARGUMENTS)):
+            if value is not None and value[0] == "const":
+                self.frame.writes.add(("given", value[1]))
         which, depth = self._depth(state)
         known = self.frame.calls.get((which, target), depth)
         self.frame.calls[which, target] = max(known, depth)
 
     def _call(self, now: _Now) -> None:
-        _, target = self.code.goes_to(now.at, now.step.target)
+        _, target = self.code.goes_to(now.at, now.step.target, now.step.inside)
         self._calls(target, now.after)
         if self.code.returns(target):
             self._reach(now.rest, self._returned(now.after))
@@ -223,7 +263,10 @@ class _Walk:
         self._reach(now.rest, self._returned(now.after))
 
     def _pointer_jump(self, now: _Now) -> None:
-        returns = now.before.get(now.step.target) == _POPPED
+        if self._entries(now):
+            self._entry_jump(now)
+            return
+        returns = now.before.get(now.step.target) == POPPED
         if not returns and not self._known_pointer(now):
             self._note_pointer(now)
         self.frame.returns = True
@@ -232,7 +275,7 @@ class _Walk:
         if now.step.target is None:
             raise UnknownStackError("it jumps through a table in memory")
         value = now.before.get(now.step.target)
-        if value == _COMPUTED:
+        if value == COMPUTED:
             raise UnknownStackError("it jumps to a computed address")
         target = self.code.function_of(value)
         if target is None and value is not None and value[0] == "const":
@@ -255,14 +298,23 @@ class _Walk:
             entry = int.from_bytes(self.code.data[place : place + size], "little")
             self._reach((begin + 2 * entry, ()), now.after)
 
-    def _entry_jump(self, now: _Now) -> None:
+    def _entries(self, now: _Now) -> list[int]:
         value = now.before.get(now.step.target)
         is_entry = value is not None and value[0] == "entry"
-        places = self.code.entries(value[1]) if value and is_entry else []
+        return self.code.entries(value[1]) if value and is_entry else []
+
+    def _entry_jump(self, now: _Now) -> None:
+        places = self._entries(now)
         if not places:
             raise UnknownStackError("it jumps through a table in memory")
         for place in places:
             self._reach((place, ()), now.after)
+
+    def _loop(self, now: _Now) -> None:
+        begin = now.before.get(now.step.target)
+        if begin is None:
+            raise UnknownStackError("it ends a loop that begins somewhere else")
+        self._reach((begin[1], ()), now.after)
 
     def _return(self, now: _Now) -> None:
         self.frame.returns = True
@@ -281,8 +333,8 @@ class _Now(NamedTuple):
 
     at: int
     step: Decoded
-    before: _State
-    after: _State
+    before: State
+    after: State
     rest: _Key  # what follows it
 
 
@@ -294,13 +346,14 @@ _FLOWS: dict[ControlFlow, Callable[[_Walk, _Now], None]] = {
     ControlFlow.POINTER_JUMP: _Walk._pointer_jump,
     ControlFlow.ENTRY_JUMP: _Walk._entry_jump,
     ControlFlow.TABLE: _Walk._table,
+    ControlFlow.LOOP: _Walk._loop,
     ControlFlow.RETURN: _Walk._return,
     ControlFlow.IT: _Walk._if_then,
     ControlFlow.STOP: _Walk._stop,
 }
 
 
-def _merged(first_state: _State, other: _State, stack: int) -> _State:
+def _merged(first_state: State, other: State, stack: int) -> State:
     """What holds on both paths; the deeper stack."""
     same = {
         name: value for name, value in first_state.items() if other.get(name) == value
@@ -311,66 +364,3 @@ def _merged(first_state: _State, other: _State, stack: int) -> _State:
         raise UnknownStackError("it switches stacks on one path only")
     same[stack] = min(first, second)
     return same
-
-
-def _of_registers(kind: str, value: Value, second: Any, state: _State) -> Value:
-    if kind == "load":
-        spilled = value is not None and value[0] == "stack"
-        return None if spilled else ("loaded", second)
-    if kind in ("sum", "diff"):
-        return _computed(kind, value, state.get(second)) or _COMPUTED
-    if kind == "entry":
-        return _entry(value) or _entry(state.get(second))
-    if kind in ("add", "shift") and second == 0 and value and value[0] == "loaded":
-        return value  # a copy
-    return _computed(kind, value, second)
-
-
-def _entry(table: Value) -> Value:
-    known = table is not None and table[0] in ("address", "const")
-    return ("entry", table) if known else None
-
-
-def _computed(kind: str, value: Value, second: Any) -> Value:
-    if value is None or second is None or value[0] in _UNKNOWN:
-        return None
-    if kind in ("sum", "diff"):
-        return _sum(value, second, 1 if kind == "sum" else -1)
-    if kind == "add":
-        return _moved(value, second)
-    if kind == "align" and value[0] == "stack":
-        # The stack is aligned to 8 bytes where functions begin.
-        return _moved(value, -(second - 8 if value[2] % 8 == 0 else second - 4))
-    return _put_together(kind, value, second)
-
-
-def _put_together(kind: str, value: Value, second: int) -> Value:
-    """Numbers that are made of parts."""
-    assert value is not None
-    if kind == "high" and value[0] == "address":
-        return value  # the other half of the same address
-    if value[0] != "const":
-        return None
-    number = value[1]
-    if kind == "high":
-        return "const", number & 0xFFFF | second << 16
-    return ("const", number << second & _WORD) if kind == "shift" else None
-
-
-def _sum(value: Value, other: Value, sign: int) -> Value:
-    assert value is not None and other is not None
-    if "loaded" in (value[0], other[0]) or _COMPUTED in (value, other):
-        return None
-    if other[0] == "const":
-        number = other[1] - (1 << 32) if other[1] >> 31 else other[1]
-        return _moved(value, sign * number)
-    if value[0] == "const" and sign > 0:
-        return _sum(other, value, 1)
-    return None
-
-
-def _moved(value: Value, by: int) -> Value:
-    assert value is not None
-    if value[0] == "const":
-        return "const", value[1] + by & _WORD
-    return *value[:-1], value[-1] + by

@@ -1,0 +1,92 @@
+"""Packed models become what regions of rows take, or would save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from ember import boards
+from ember.build import repack
+from ember.build.jobs import Job
+from ember.plan import own_scratch
+from ember.plan.improved import Improved
+from ember.plan.passes import edit, execute, rows
+from ember.plan.replan import replan
+from ember.plan.rows import row_regions
+from ember.program import Program, types
+
+
+def of(job: Job, models: Iterable[Improved]) -> list[dict[str, Any]]:
+    """Of each model that has regions, or would have some with `--rows smallest`. What
+    is only proposed was not run, and is only told."""
+    return [facts for model in models for facts in _of(job, model)]
+
+
+def _of(job: Job, model: Improved) -> Iterator[dict[str, Any]]:
+    known = job.options.rules.known
+    if model.stock is None:
+        return
+    keep = repack.shared(model.program, known)
+    if row_regions.has_regions(model.program):
+        yield _facts(model, model.program) | {"used": True, "saved": 0}
+        return
+    here = execute.Computer(boards.computer(job.board), known, repack.no_runner)
+    plain = replace(
+        model.program, methods=tuple(map(own_scratch.without, model.program.methods))
+    )
+    proposals = rows.apply(edit.draft(plain), here, keep)
+    if not proposals:
+        return
+    best = proposals[0].program
+    saved = sum(
+        replan(now, known, keep, check=False).planned
+        - replan(then, known, keep, check=False).planned
+        for now, then in zip(plain.methods, best.methods, strict=True)
+    )
+    if saved > 0:
+        yield _facts(model, best) | {"used": False, "saved": saved}
+
+
+def _facts(model: Improved, program: Program) -> dict[str, Any]:
+    regions = [
+        (method, region)
+        for method in program.methods
+        for region in row_regions.regions(method)
+    ]
+    return {
+        "model": model.name,
+        "regions": [
+            {
+                "method": method.name,
+                "first": region.enter,
+                "last": region.rows,
+                "layers": region.rows - region.enter - 1,
+                "slab": _size(method.values[region.slab]),
+                "table": _size(method.values[region.table]),
+            }
+            for method, region in regions
+        ],
+    }
+
+
+def _size(value: types.Value) -> int:
+    return value.nbytes if isinstance(value, types.Tensor) else 0
+
+
+def summary(facts: dict[str, Any]) -> str:
+    """One line for people."""
+    regions = facts["regions"]
+    layers = sum(region["layers"] for region in regions)
+    tables = sum(region["table"] for region in regions)
+    count = f"{layers} layers" if layers > 1 else "1 layer"
+    if facts["used"]:
+        slab = max(region["slab"] for region in regions)
+        return (
+            f"rows: {count} of {facts['model']} run row by row, with line buffers of"
+            f" up to {slab:,} bytes and {tables:,} bytes of tables"
+        )
+    return (
+        f"rows: `--rows smallest` would save {facts['saved']:,} bytes of activations of"
+        f" {facts['model']}: {count} row by row, {tables:,} bytes of tables"
+    )
