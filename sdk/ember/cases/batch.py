@@ -10,14 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ember import program
-from ember.cases import Case, CaseTensor, Run, Value, values
+from ember.cases import Case, CaseTensor, Run, Value, captured, values
+from ember.cases.captured import Capture
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
 
-VERSION = 3
-_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES = range(1, 9)
-_BUNDLED, _LINKED, _POISON, _TIMED = 1, 2, 4, 8
+VERSION = 4
+_HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES, _WATCH, _NODE = range(
+    1, 11
+)
+_BUNDLED, _LINKED, _POISON, _TIMED, _CAPTURE, _FED = (1 << bit for bit in range(6))
 _HEAD = struct.Struct("<II")  # kind, length
 _HELLO_BODY = struct.Struct("<IIQ")
 _CASE_BODY = struct.Struct("<8IQ")
@@ -34,6 +37,7 @@ _LEAST = {  # bytes of the records that the runner writes
     _CYCLES: _CYCLES_BODY.size,
     _OUTPUT: _OUTPUT_BODY.size,
     _RESULT: _RESULT_BODY.size,
+    _NODE: captured.BODY.size,
     _END: _END_BODY.size,
 }
 _ALIGN = 16
@@ -132,13 +136,15 @@ def record(
     poison: Poison | None = None,
     fill: int = 0,
     timed: bool = False,
+    capture: Capture | None = None,
 ) -> bytes:
     """A case and its runs; `linked` is the address of a program inside the runner.
 
     `budget` is of one execution, in steps (0: no limit; None: what any program of tests
     that ends takes).
     With `poison`, dead memory is overwritten with the byte `fill`. With `timed`, the
-    board counts the cycles of each instruction.
+    board counts the cycles of each instruction; with `capture`, it writes what
+    instructions read and write.
     """
     body = parts(
         case,
@@ -148,6 +154,7 @@ def record(
         poison=poison,
         fill=fill,
         timed=timed,
+        capture=capture,
     )
     return b"".join(body)
 
@@ -161,6 +168,7 @@ def parts(
     poison: Poison | None = None,
     fill: int = 0,
     timed: bool = False,
+    capture: Capture | None = None,
 ) -> list[bytes]:
     """The record in pieces; the program is one of them."""
     methods = case.methods
@@ -169,6 +177,8 @@ def parts(
     contents = [] if linked is not None else [case.content, *case.data]
     flags = _BUNDLED * case.bundled + _LINKED * (linked is not None)
     flags += _POISON * (poison is not None) + _TIMED * timed
+    if capture is not None:
+        flags += _CAPTURE + _FED * (capture.feeds is not None)
     counts = (len(case.data), len(methods), len(case.runs), len(names))
     steps = _UNKNOWN if budget is None else budget
     head = _CASE_BODY.pack(index, flags, linked or 0, *counts, 0, steps)
@@ -183,9 +193,14 @@ def parts(
         _run(case, run, methods.index(run.method), by_name[run.method])
         for run in case.runs
     ]
-    dead = [_dead(ranges, fill) for ranges in poison or ()]
+    if capture is not None and capture.feeds is not None:
+        fed = zip(runs, capture.feeds, strict=True)
+        runs = [_with_feeds(run, feeds) for run, feeds in fed]
+    before = [_dead(ranges, fill) for ranges in poison or ()]
+    if capture is not None:
+        before += [_watches(watches, capture) for watches in capture.watches]
     length = sum(map(len, body))
-    return [_HEAD.pack(_CASE, length), *body, *dead, *runs]
+    return [_HEAD.pack(_CASE, length), *body, *before, *runs]
 
 
 def records(stream: bytes) -> list[bytes]:
@@ -206,6 +221,16 @@ def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
     )
     body = b"".join([_DEAD_HEAD.pack(len(ranges), fill), *rows])
     return _HEAD.pack(_DEAD, len(body)) + body
+
+
+def _watches(watches: Sequence[captured.ValueWatch], capture: Capture) -> bytes:
+    body = captured.watch_body(watches, capture)
+    return _HEAD.pack(_WATCH, len(body)) + body
+
+
+def _with_feeds(run: bytes, feeds: Sequence[captured.Feed]) -> bytes:
+    body = run[_HEAD.size :] + captured.feed_body(feeds)
+    return _HEAD.pack(_RUN, len(body)) + body
 
 
 def _padding(content: bytes) -> bytes:
@@ -262,6 +287,13 @@ def answer(data: bytes) -> Answer:
     return Answer(memory, tuple(results), False)
 
 
+def nodes(data: bytes) -> Iterator[captured.NodeValues]:
+    """What was captured, in the order of execution; also of a case that did not end."""
+    for kind, body in _records(data):
+        if kind == _NODE:
+            yield captured.node(body.data, body.values)
+
+
 @dataclass(frozen=True)
 class _Body:
     data: bytes
@@ -283,7 +315,7 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
                 f"the test runner wrote a record of kind {kind} with {length} bytes,"
                 f" not {_LEAST[kind]}"
             )
-        if kind != _OUTPUT:
+        if kind not in (_OUTPUT, _NODE):
             yield kind, _Body(body)
             continue
         try:

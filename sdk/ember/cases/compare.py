@@ -20,6 +20,18 @@ class Verdict:
     max_abs_diff: float | None  # None: nothing was compared
 
 
+@dataclass(frozen=True)
+class FirstDifference:
+    """The first element that differs beyond tolerance."""
+
+    index: tuple[int, ...]
+    found: object
+    expected: object
+    count: int  # of elements that differ
+    of: int
+    text: str  # in words
+
+
 def outputs(
     got: Sequence[object], expected: Sequence[Value], *, rtol: float, atol: float
 ) -> Verdict:
@@ -41,6 +53,38 @@ def outputs(
         if verdict.max_abs_diff is not None:
             worst = max(worst or 0.0, verdict.max_abs_diff)
     return Verdict(problem, worst)
+
+
+def difference(
+    got: object, want: object, *, rtol: float, atol: float
+) -> FirstDifference | None:
+    """Where a value differs from another one, as outputs() compares them."""
+    if isinstance(want, CaseTensor) and isinstance(got, CaseTensor):
+        if got.dtype is not want.dtype or got.array.shape != want.array.shape:
+            return FirstDifference(
+                (), str(got), str(want), 1, 1, f"is {got}, not {want}"
+            )
+        if not want.dtype.is_float:
+            return _difference(
+                got.array != want.array, got.array, want.array, want.dtype
+            )
+        a, b = numbers(got), numbers(want)
+        return _difference(~_close(a, b, rtol, atol), a, b, want.dtype)
+    text = _compare(got, want, rtol, atol).problem  # type: ignore[arg-type]
+    return None if text is None else FirstDifference((), got, want, 1, 1, text)
+
+
+def _difference(
+    bad: Array, got: Array, want: Array, dtype: DType
+) -> FirstDifference | None:
+    if not bad.any():
+        return None
+    index = tuple(int(number) for number in np.argwhere(bad)[0])
+    count = int(np.count_nonzero(bad))
+    text = _first(bad, got, want, dtype)
+    return FirstDifference(
+        index, got[index].item(), want[index].item(), count, bad.size, text
+    )
 
 
 def _compare(got: object, want: Value, rtol: float, atol: float) -> Verdict:

@@ -32,6 +32,7 @@ VERBS = {
     "build": "Build firmware for a board from models.",
     "run": "Run a model once on a board or its emulator.",
     "test": "Run test cases on boards and compare with the expected outputs.",
+    "debug": "Name the first node of a case that differs from a reference.",
     "profile": "Show what each node and operator of a model costs on a board.",
     "compare": "Show what changed between two builds, or two profiles.",
     "flash": "Write firmware to a board, read it back, start it.",

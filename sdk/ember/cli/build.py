@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ember import build, output
+from ember import build, output, progress
 from ember.boards import Board
 from ember.build import project as projects
+from ember.build.advice import preparing
 from ember.build.jobs import options_of
 from ember.cli import budget as budgets
 from ember.cli.options import (
@@ -19,6 +20,7 @@ from ember.cli.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
+    RowsOption,
 )
 from ember.cli.reports import builds
 from ember.toolchain import footprint, libraries
@@ -101,6 +103,7 @@ def command(
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,
+    rows: RowsOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -115,7 +118,7 @@ def command(
     ceilings = budgets.read(budget) if budget else None
     plans = projects.load(project, kernels)
     options = replace(
-        options_of(plans, optimize, only_passes, no_pass),
+        options_of(plans, optimize, only_passes, no_pass, rows),
         methods=tuple(method or ()),
         app=app,
         messages=messages,
@@ -128,9 +131,12 @@ def command(
     target = plans.board_or(board)
     built = build.build(paths, target, out=out, data=data or (), options=options)
     note_header(built.board)
+    less = _saved_by_preparing(built)
     if json_to != "-":
         console = output.console()
         builds.show_build(console, built)
+        if less:
+            console.print(preparing.text(less))
         for path in (built.firmware, *built.images):
             console.print(f"  {output.plain(str(path))}", soft_wrap=True)
     output.write_json(
@@ -143,12 +149,18 @@ def command(
             "images": [str(path) for path in built.images],
             **{key: built.sizes[key] for key in _SIZES},
             "certificate": built.certificate,
+            "prepared_saves": less,
         },
         json_to,
     )
     if budget and ceilings:
         facts = ceilings.model_dump(exclude_none=True)
         footprint.check(budget, facts, built.sizes)
+
+
+def _saved_by_preparing(built: build.Built) -> preparing.Saved:
+    with progress.doing("trying --prepared"):
+        return preparing.saved(built)
 
 
 def note_header(board: Board) -> None:

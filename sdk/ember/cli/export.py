@@ -10,6 +10,7 @@ import typer
 from ember import boards, output, progress, writing
 from ember.build import project as projects
 from ember.cli.options import KernelsOption, ProjectOption
+from ember.cli.reports import damage as damages
 from ember.errors import UsageError
 from ember.export import job
 from ember.export.flows import Backend, Quantize
@@ -49,7 +50,8 @@ def command(
     backend: Annotated[
         Backend | None,
         typer.Option(
-            metavar="portable|cortex_m|xnnpack", help="Default: what suits the board."
+            metavar="portable|cortex_m|cadence|xnnpack",
+            help="Default: what suits the board.",
         ),
     ] = None,
     out: Annotated[
@@ -61,6 +63,20 @@ def command(
             help=".bpte has test inputs and outputs, .pte only the program.",
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="What int8 does to each layer, the worst first: .html or .json.",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.npy",
+            help="The class of each sample: accuracies for the report.",
+        ),
+    ] = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -70,6 +86,7 @@ def command(
         raise UsageError(f"-o {target}: write a .bpte or a .pte file")
     if calibrate is not None and quantize is None:
         raise UsageError("--calibrate needs --quantize int8")
+    damages.check(report, quantize, labels)
     claim = writing.Claim(target)
     plans = projects.load(project, kernels)
     name = board or plans.board
@@ -82,9 +99,13 @@ def command(
         bundled=target.suffix == ".bpte",
         int8_edges=io == "int8",
         rules=plans.rules,
+        measured=report is not None,
     )
     with progress.doing(f"exporting {source}"):
         exported = job.run(order)
+    if report is not None and exported.damage is not None:
+        named = damages.read_labels(labels, exported.damage)
+        damages.write(report, source.name, damages.to_json(exported.damage, named))
     claim.write(exported.content)
     if json_to != "-":
         _show(target, exported)

@@ -48,6 +48,14 @@ PassesOption = Annotated[
         help=f"Only these passes: {', '.join(passes.NAMES)}; '' for none.",
     ),
 ]
+RowsOption = Annotated[
+    passes.Rows | None,
+    typer.Option(
+        metavar="off|fit|smallest",
+        help="Run layers row by row, which needs less memory: never, only if the model"
+        " does not fit otherwise (the default), or wherever it saves memory.",
+    ),
+]
 NoPassOption = Annotated[
     list[str] | None,
     typer.Option("--no-pass", metavar="NAME", help="Skip this pass; repeatable."),

@@ -24,6 +24,7 @@ from ember.cli.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
+    RowsOption,
 )
 from ember.packaging import cmake_files
 
@@ -39,13 +40,14 @@ def command(
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,
+    rows: RowsOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
 ) -> None:
     plans = projects.load(project, kernels)
     options = replace(
-        options_of(plans, optimize, only_passes, no_pass),
+        options_of(plans, optimize, only_passes, no_pass, rows),
         methods=tuple(method or ()),
         caller_io=caller_io,
         messages=messages,

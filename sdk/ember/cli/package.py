@@ -20,6 +20,7 @@ from ember.cli.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
+    RowsOption,
 )
 from ember.packaging import linux, manifests, sources
 
@@ -41,6 +42,7 @@ def command(
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,
+    rows: RowsOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
 ) -> None:
@@ -48,7 +50,7 @@ def command(
     models = list(model or plans.models)
     wanted = manifests.kinds(kind or (), models=bool(models))
     options = replace(
-        options_of(plans, optimize, only_passes, no_pass),
+        options_of(plans, optimize, only_passes, no_pass, rows),
         methods=tuple(method or ()),
         messages=messages,
     )

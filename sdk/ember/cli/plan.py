@@ -31,6 +31,7 @@ from ember.cli.options import (
     NoPassOption,
     PassesOption,
     ProjectOption,
+    RowsOption,
 )
 from ember.cli.reports import builds, plan_page, plan_report
 from ember.errors import SdkError, UsageError
@@ -64,6 +65,7 @@ def command(
     optimize: OptimizeOption = None,
     only_passes: PassesOption = None,
     no_pass: NoPassOption = None,
+    rows: RowsOption = None,
     toolchain: ToolchainOption = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
@@ -101,7 +103,7 @@ def command(
         plans = projects.load(project, kernels)
         paths = plans.models_or([model] if model else [])
         options = replace(
-            options_of(plans, optimize, only_passes, no_pass),
+            options_of(plans, optimize, only_passes, no_pass, rows),
             methods=tuple(method or ()),
             caller_io=caller_io,
             messages=messages,
@@ -158,6 +160,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     plan_report.show_doubts(console, facts)
     if not facts["fits"]:
         plan_report.show_refusal(console, facts)
+        plan_report.show_rows(console, facts)
         _show_what_if(console, facts)
         return
     console.print(builds.memory_table(facts["memories"]))
@@ -179,6 +182,7 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     _show_what_if(console, facts)
     copies.show(console, facts.get("copies", ()))
     plan_report.show_delegates(console, facts)
+    plan_report.show_rows(console, facts)
     builds.show_passes(console, facts.get("passes", ()))
     plan_report.show_peaks(console, facts)
     for text in facts.get("kept_apart", ()):

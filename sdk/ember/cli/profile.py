@@ -16,7 +16,7 @@ from ember.cli.build import (
     PreparedOption,
     ToolchainOption,
 )
-from ember.cli.options import KernelsOption, ProjectOption
+from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
@@ -39,6 +39,7 @@ def command(
     data: DataOption = None,
     prepared: PreparedOption = False,
     optimize: OptimizeOption = None,
+    rows: RowsOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
     cycles: once.CyclesOption = False,
@@ -57,6 +58,7 @@ def command(
         data=data or (),
         prepared=prepared,
         optimize=optimize,
+        rows=rows,
         toolchain=toolchain,
         timeout=timeout,
         cycles=cycles,
@@ -84,6 +86,7 @@ def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile
         "--out": order.out,
         "--prepared": order.prepared,
         "--optimize": order.optimize,
+        "--rows": order.rows,
         "--toolchain": order.toolchain,
     }
     for option, value in chosen.items():

@@ -20,7 +20,7 @@ from ember.cli.build import (
     StackOption,
     ToolchainOption,
 )
-from ember.cli.options import KernelsOption, ProjectOption
+from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
 from ember.errors import UsageError
 from ember.run import application, once
@@ -47,6 +47,7 @@ def command(
     stack: StackOption = None,
     prepared: PreparedOption = False,
     optimize: OptimizeOption = None,
+    rows: RowsOption = None,
     toolchain: ToolchainOption = None,
     timeout: once.TimeoutOption = None,
     budget: once.BudgetOption = None,
@@ -67,6 +68,7 @@ def command(
         stack=stack,
         prepared=prepared,
         optimize=optimize,
+        rows=rows,
         toolchain=toolchain,
         timeout=timeout,
         budget=budget,
@@ -125,6 +127,7 @@ def _refuse_options_of_models(order: once.Order) -> None:
         "--stack": order.stack,
         "--prepared": order.prepared,
         "--optimize": order.optimize,
+        "--rows": order.rows,
         "--toolchain": order.toolchain,
         "--cycles": order.cycles,
         "--kernels": order.kernels,

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from ember import boards, cases, output, writing
 from ember.boards import Board
+from ember.build import jobs as build_jobs
 from ember.build import project as projects
-from ember.cases import filters
+from ember.cases import Found, filters, shards
+from ember.cli import baselines
 from ember.cli.build import OptimizeOption
 from ember.cli.options import KernelsOption, ProjectOption
 from ember.cli.reports import junit
@@ -22,6 +25,7 @@ from ember.hil import emulated
 from ember.hil.line import EmulatedLine, Line, Port
 from ember.hil.ssh import Ssh
 from ember.output import counted, plain
+from ember.plan import passes
 from ember.run import testing
 from ember.run.once import BudgetOption
 from ember.run.testing import Outcome
@@ -44,6 +48,16 @@ SshOption = Annotated[
         metavar="USER@HOST",
         help="A computer with the board's kind of core and Linux, by the system's ssh.",
     ),
+]
+
+
+ShardOption = Annotated[
+    str | None,
+    typer.Option(metavar="K/N", help="The K-th of N parts that take equally long."),
+]
+DurationsOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="JSON of an earlier run, to make parts equal."),
 ]
 
 
@@ -75,6 +89,19 @@ def _remote(
             "--ssh needs exactly one --board, with Linux", "such as linux-aarch64"
         )
     return Ssh(ssh)
+
+
+def line_of(
+    port: str | None,
+    baud: int | None,
+    ssh: str | None,
+    transport: Transport,
+    chosen: Sequence[Board],
+) -> Line | None:
+    """Where the boards hang; None: they are emulated."""
+    if ssh is not None:
+        return _remote(ssh, port, transport, chosen)
+    return _line(port, baud, transport, chosen)
 
 
 def _line(
@@ -111,6 +138,8 @@ def command(
         str,
         typer.Option("-k", metavar="EXPR", help="Such as 'add and not bf16'."),
     ] = "",
+    shard: ShardOption = None,
+    durations: DurationsOption = None,
     jobs: Annotated[
         int, typer.Option(metavar="N", min=1, help="How many boards to run at a time.")
     ] = os.cpu_count() or 1,
@@ -139,6 +168,21 @@ def command(
     junit_to: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
     ] = None,
+    baseline: baselines.BaselineOption = None,
+    update: baselines.UpdateOption = False,
+    allow: baselines.AllowOption = None,
+    summary_to: Annotated[
+        Path | None,
+        typer.Option("--summary", metavar="FILE", help="Markdown, for a pull request."),
+    ] = None,
+    rows: Annotated[
+        passes.Rows | None,
+        typer.Option(
+            metavar="off|smallest",
+            help="smallest: pack programs so that layers run row by row wherever that"
+            " saves memory.",
+        ),
+    ] = None,
     own_kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -147,15 +191,10 @@ def command(
     plans = projects.load(project, own_kernels)
     names = dict.fromkeys(board)
     chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
-    if ssh is not None:
-        line = _remote(ssh, port, transport, chosen)
-    else:
-        line = _line(port, baud, transport, chosen)
-    known = cases.find(paths)
-    wanted = filters.parse(expression)
-    kept = [case for case in known if wanted(case.name)]
-    if not kept:
-        raise UsageError(f"-k '{expression}' matches none of {len(known)} cases")
+    line = line_of(port, baud, ssh, transport, chosen)
+    emulated = line is None and poison is None
+    check = baselines.Check(baseline, update=update, allow=allow, emulated=emulated)
+    kept = _part(_matching(paths, expression), shard, durations)
     console = output.console(json_to)
     if plans.rules.calls:
         console.print("pins of single calls are ignored here: pin their operators")
@@ -167,9 +206,9 @@ def command(
             line += f": {plain(tested.message)}"
         console.print(line, soft_wrap=True)
 
-    if junit_to is not None:
-        writing.need_file(junit_to)
-    results = testing.test(
+    for report in filter(None, (junit_to, summary_to)):
+        writing.need_file(report)
+    passed = testing.test(
         kept,
         chosen,
         jobs=jobs,
@@ -180,11 +219,49 @@ def command(
             rules=plans.rules,
             poison=poison,
             passes=plans.passes,
+            rows=rows or plans.rows,
             line=line,
         ),
         on_result=show,
     )
+    asked = build_jobs.options_of(plans, optimize, rows=rows)
+    results = check.results(passed, asked, timeout)
+    for outcome in results:
+        if outcome not in passed:
+            show(outcome)
+    check.store()
+    check.show(console)
     seconds = clock.seconds
+    wrong = _end(console, results, seconds)
+    if junit_to is not None:
+        junit.write(results, seconds, junit_to)
+    check.write_summary(results, summary_to)
+    output.write_json(testing.to_json(results, seconds) | check.to_json(), json_to)
+    return 1 if wrong else 0
+
+
+def _matching(paths: Sequence[Path], expression: str) -> list[Found]:
+    known = cases.find(paths)
+    wanted = filters.parse(expression)
+    kept = [case for case in known if wanted(case.name)]
+    if not kept:
+        raise UsageError(f"-k '{expression}' matches none of {len(known)} cases")
+    return kept
+
+
+def _part(
+    matching: list[Found], shard: str | None, durations: Path | None
+) -> list[Found]:
+    if shard is None:
+        if durations is not None:
+            raise UsageError("--durations needs --shard")
+        return matching
+    known = shards.costs(durations) if durations is not None else {}
+    return shards.part_of(matching, *shards.parse(shard), known)
+
+
+def _end(console: Console, results: Sequence[Outcome], seconds: float) -> bool:
+    """Say how it ended; whether anything was wrong."""
     counts = testing.summary(results)
     wrong = [result for result in results if result.status != "passed"]
     if wrong:
@@ -195,7 +272,4 @@ def command(
         f"\n{counts['passed']} passed, {counts['failed']} failed,"
         f" {counted(counts['error'], 'error')} in {seconds:.1f} s"
     )
-    if junit_to is not None:
-        junit.write(results, seconds, junit_to)
-    output.write_json(testing.to_json(results, seconds), json_to)
-    return 1 if wrong else 0
+    return bool(wrong)

@@ -90,10 +90,14 @@ def _by_table(
     _check(rows, blocks, ran, unknown)
     straight = [manuals.straight(table, row) for row in rows]
     leaving = [manuals.taken(table, row[-1]) if row else 0 for row in rows]
-    return {
-        (a, b): straight[b] + (leaving[a] if blocks[a].end != blocks[b].address else 0)
-        for a, b in ran
-    }
+
+    def cycles(a: int, b: int) -> float:
+        if blocks[a].end != blocks[b].address:
+            return straight[b] + leaving[a]
+        # One row, which a label or the end of a page of the emulator's cuts.
+        return manuals.behind(table, rows[a][-1], rows[b]) if rows[a] else straight[b]
+
+    return {(a, b): cycles(a, b) for a, b in ran}
 
 
 def _by_schedule(

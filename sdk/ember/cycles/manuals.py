@@ -79,6 +79,11 @@ def straight(table: CycleTable, row: Sequence[Instruction]) -> float:
     return sum(_cycles(table, *three) for three in each)
 
 
+def behind(table: CycleTable, last: Instruction, row: Sequence[Instruction]) -> float:
+    """The same of a row that goes on where one ended with `last`."""
+    return straight(table, [last, *row]) - straight(table, [last])
+
+
 def taken(table: CycleTable, last: Instruction) -> float:
     """What leaving a block by its last instruction adds."""
     if mnemonics.writes_counter(last):

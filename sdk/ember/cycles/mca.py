@@ -45,8 +45,8 @@ M_CORES = {
 }
 CORES = {
     **M_CORES,
-    "cortex-a76": McaCore("aarch64-none-elf", "neoverse-n1", "//", 16),
-    "cortex-a510": McaCore("aarch64-none-elf", "cortex-a510", "//", 16),
+    "cortex-a76": McaCore("aarch64-none-elf", "neoverse-n1", "#", 16),
+    "cortex-a510": McaCore("aarch64-none-elf", "cortex-a510", "#", 16),
 }
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ember.export import fusion, orders, quantising
+from ember.export.damage import Damage
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -21,11 +22,13 @@ _LAYERS = (
 )
 
 
-def quantised(model: Any, calibration: Sequence[Sample]) -> Any:
+def quantised(
+    model: Any, calibration: Sequence[Sample], damage: Damage | None = None
+) -> Any:
     """Quantise a model in evaluation mode to int8, calibrated by inputs."""
     quantizer = need("executorch.backends.cortex_m.quantizer.quantizer")
     return quantising.calibrated(
-        model, calibration, quantizer.CortexMQuantizer(), _LAYERS
+        model, calibration, quantizer.CortexMQuantizer(), _LAYERS, damage
     )
 
 

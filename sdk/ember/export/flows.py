@@ -1,7 +1,8 @@
-"""The exporter's flows: a model becomes a program, for each of three backends.
+"""The exporter's flows: a model becomes a program, for each of four backends.
 
 portable   operators of ATen in floating point, as they are
 cortex_m   int8 by ExecuTorch's Cortex-M quantizer and passes, for one core
+cadence    operators of the flow for Xtensa, int8 or float, for every board
 xnnpack    layers go to a delegate of XNNPACK: float, int8, int8-dynamic, int4
 """
 
@@ -18,22 +19,27 @@ from ember.errors import SdkError, UsageError
 from ember.export import (
     assigned,
     blame,
+    cadence,
     constants,
     cortex_m,
+    layouts,
     quantised_io,
     quantising,
     reference,
     states,
+    weights,
 )
+from ember.export.damage import Damage
 from ember.export.packages import need
 from ember.export.quantised_io import Edges
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int8-dynamic", "int4"]
-Backend = Literal["portable", "cortex_m", "xnnpack"]
+Backend = Literal["portable", "cortex_m", "cadence", "xnnpack"]
 _CAN: dict[Backend, tuple[Quantize | None, ...]] = {
     "portable": (None,),
     "cortex_m": ("int8",),
+    "cadence": (None, "int8"),
     "xnnpack": (None, "int8", "int8-dynamic", "int4"),
 }
 # by whether it is dynamic: what XNNPACK's quantizer chooses
@@ -102,7 +108,7 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
 
 def instead_of(backend: Backend, quantize: Quantize | None) -> str | None:
     """What may take a model that a flow does not take."""
-    if backend == "cortex_m":
+    if backend in ("cortex_m", "cadence") and quantize:
         return "--backend xnnpack has another int8; without --quantize it stays float"
     if quantize:
         return "without --quantize it stays float"
@@ -117,13 +123,21 @@ def lower(
     calibration: Sequence[Sample],
     *,
     int8_edges: bool = False,
+    damage: Damage | None = None,
 ) -> Lowered:
-    """Take the model to a program; errors are those of the exporter."""
+    """Take the model to a program; errors are those of the exporter.
+
+    `damage` receives what quantising to int8 does to each layer.
+    """
     source = replace(source, model=assigned.settled(source.model, source.inputs))
     if backend == "cortex_m":
-        return _cortex_m(source, core, calibration, int8_edges)
+        return _cortex_m(source, core, calibration, int8_edges, damage)
     if backend == "xnnpack":
-        return _xnnpack(source, quantize, calibration, int8_edges)
+        return _xnnpack(source, quantize, calibration, int8_edges, damage)
+    if backend == "cadence":
+        if damage is not None:
+            raise UsageError("--report is not for the Cadence flow")
+        return _cadence(source, quantize, calibration, int8_edges)
     return _portable(source)
 
 
@@ -150,11 +164,16 @@ def _exported(model: Any, inputs: Sample, dynamic: Any = None) -> Any:
                 " ExecuTorch program can return",
                 hint="return tensors and numbers; the application can have the string",
             )
+    layouts.reshape_copies(exported)
     return exported
 
 
 def _cortex_m(
-    source: Source, core: str, calibration: Sequence[Sample], int8_edges: bool
+    source: Source,
+    core: str,
+    calibration: Sequence[Sample],
+    int8_edges: bool,
+    damage: Damage | None,
 ) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
@@ -164,9 +183,11 @@ def _cortex_m(
     model = copy.deepcopy(source.model)
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
-    quantised = cortex_m.quantised(model, [prepare(sample) for sample in calibration])
+    samples = [prepare(sample) for sample in calibration]
+    quantised = cortex_m.quantised(model, samples, damage)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
+    notes = (weights.note(exported, source.model, 8),)
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core, edges.constants())
@@ -174,8 +195,36 @@ def _cortex_m(
         nodes, module = list(program.graph.nodes), program.module()
         changed = states.changed_inputs(program)
         outputs = reference.of_int8(copy.deepcopy(module), changed)
-        manager = _made(states.written(edge), nodes, outputs, changed, prepare)
-        return replace(manager, edges=edges)
+        lowered = _made(states.written(edge), nodes, outputs, changed, prepare, notes)
+        return replace(lowered, edges=edges)
+
+
+def _cadence(
+    source: Source,
+    quantize: Quantize | None,
+    calibration: Sequence[Sample],
+    int8_edges: bool,
+) -> Lowered:
+    if source.dynamic is not None:
+        raise SdkError("the Cadence flow does not support dynamic shapes")
+    if int8_edges:
+        raise UsageError("--io int8 is not for the Cadence flow")
+    model, inputs = copy.deepcopy(source.model), copy.deepcopy(source.inputs)
+    quantizer: Any = None
+    notes: tuple[str, ...] = ()
+    if quantize:
+        exported, quantizer = cadence.quantised(model, inputs, calibration)
+        notes = (weights.note(exported, source.model, 8),)
+    else:
+        exported = cadence.traced(model, inputs)
+    _say_strides(exported.graph.nodes)
+    with _lines_of(exported):
+        nodes = list(exported.graph.nodes)
+        edge = cadence.lowered(exported, quantizer)
+        program = edge.exported_program()
+        changed = states.changed_inputs(program)
+        outputs = cadence.outputs_of(copy.deepcopy(program.module()), changed)
+        return _made(states.written(edge), nodes, outputs, changed, notes=notes)
 
 
 def _xnnpack(
@@ -183,13 +232,17 @@ def _xnnpack(
     quantize: Quantize | None,
     calibration: Sequence[Sample],
     int8_edges: bool,
+    damage: Damage | None,
 ) -> Lowered:
-    model, notes = _for_xnnpack(source, quantize, calibration)
+    model, notes = _for_xnnpack(source, quantize, calibration, damage)
     exported = _exported(model, source.inputs, source.dynamic)
     constants.apart(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     notes = (*notes, *_outside(nodes))
+    if quantize:
+        bits = 4 if quantize == "int4" else 8
+        notes = (*notes, weights.note(exported, source.model, bits))
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
         edge = _delegated(exported, quantize, edges.constants())
@@ -238,9 +291,16 @@ def _with_copies(
 
 
 def _for_xnnpack(
-    source: Source, quantize: Quantize | None, calibration: Sequence[Sample]
+    source: Source,
+    quantize: Quantize | None,
+    calibration: Sequence[Sample],
+    damage: Damage | None,
 ) -> tuple[Any, tuple[str, ...]]:
-    """The model, quantised, and what to tell of it."""
+    """The model with contiguous weights, quantised, and what to tell of it."""
+    contiguous = need("torch").contiguous_format
+    if not source.saved:
+        model = copy.deepcopy(source.model).to(memory_format=contiguous)
+        source = replace(source, model=model)
     if quantize == "int4":
         model, left = quantising.in_groups(source.model)
         what = (
@@ -249,7 +309,8 @@ def _for_xnnpack(
         return model, (f"{what} {quantising.GROUP}",) if left else ()
     if quantize:
         dynamic = quantize == "int8-dynamic"
-        return _pt2e(copy.deepcopy(source.model), calibration, dynamic=dynamic), ()
+        model = copy.deepcopy(source.model)
+        return _pt2e(model, calibration, damage, dynamic=dynamic), ()
     return source.model, ()
 
 
@@ -319,13 +380,17 @@ def _outside(nodes: Sequence[Any]) -> Iterator[str]:
         yield f"{count} PReLU stay outside XNNPACK, which supports 4 dimensions only"
 
 
-def _pt2e(model: Any, calibration: Sequence[Sample], *, dynamic: bool) -> Any:
+def _pt2e(
+    model: Any, calibration: Sequence[Sample], damage: Damage | None, *, dynamic: bool
+) -> Any:
     quantizers = need("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
     config = quantizers.get_symmetric_quantization_config(
         is_per_channel=True, is_dynamic=dynamic
     )
     quantizer = quantizers.XNNPACKQuantizer().set_global(config)
-    return quantising.calibrated(model, calibration, quantizer, _LAYERS[dynamic])
+    return quantising.calibrated(
+        model, calibration, quantizer, _LAYERS[dynamic], damage
+    )
 
 
 def _made(

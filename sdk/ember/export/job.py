@@ -12,6 +12,7 @@ from ember import boards, program
 from ember.boards import Board
 from ember.errors import SdkError, UsageError, problem_list
 from ember.export import blame, flows, quantising, samples, source, states, tests
+from ember.export.damage import Damage
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
@@ -36,6 +37,7 @@ class ExportOrder:
     bundled: bool = True  # a .bpte
     rules: Rules = field(default_factory=Rules)
     int8_edges: bool = False  # inputs and outputs stay int8
+    measured: bool = False  # what quantising does to each layer
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class Made:
     distance: float  # of outputs from those of the model itself
     notes: tuple[str, ...] = ()  # what was done otherwise than asked
     edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
+    damage: Damage | None = None  # where it was asked for
 
 
 def run(order: ExportOrder) -> Made:
@@ -63,7 +66,8 @@ def run(order: ExportOrder) -> Made:
         if order.calibrate
         else module.calibration
     )
-    lowered = _lowered(order, module, backend, given or (module.inputs,))
+    damage = Damage() if order.measured else None
+    lowered = _lowered(order, module, backend, given or (module.inputs,), damage)
     if lowered.data:
         raise SdkError(
             f"{order.path} has external data, which `ember export` cannot write"
@@ -75,11 +79,17 @@ def run(order: ExportOrder) -> Made:
     count = len(tested) if order.bundled else 0
     parsed = program.parse(lowered.content)
     edges = interface.of(parsed, parsed.methods[0])
-    return Made(content, backend, calibrated, count, distance, lowered.notes, edges)
+    return Made(
+        content, backend, calibrated, count, distance, lowered.notes, edges, damage
+    )
 
 
 def _lowered(
-    order: ExportOrder, module: Source, backend: Backend, calibration: Sequence[Sample]
+    order: ExportOrder,
+    module: Source,
+    backend: Backend,
+    calibration: Sequence[Sample],
+    damage: Damage | None,
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
     what = f"the exporter cannot lower {order.path} to {backend}"
@@ -92,6 +102,7 @@ def _lowered(
             core,
             calibration,
             int8_edges=order.int8_edges,
+            damage=damage,
         )
 
 

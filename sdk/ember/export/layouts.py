@@ -30,6 +30,38 @@ def whole(tree: Any) -> Any:
     )
 
 
+def reshape_copies(exported: Any) -> None:
+    """Reshapes of tensors that are not contiguous take contiguous copies.
+
+    PyTorch reshapes an image in channels_last in place where strides can tell the
+    result, as for patches that become a sequence. A program has no such strides: the
+    exporter would take the bytes as they lie.
+    """
+    aten = need("torch").ops.aten
+    for target in (
+        aten.view.default,
+        aten.reshape.default,
+        aten.flatten.using_ints,
+        aten.unflatten.int,
+    ):
+        for node in exported.graph.find_nodes(op="call_function", target=target):
+            if not node.args[0].meta["val"].is_contiguous():
+                _copy_input(exported.graph, node)
+    exported.graph_module.recompile()
+
+
+def _copy_input(graph: Any, node: Any) -> None:
+    torch = need("torch")
+    tensor, form = node.args[0], torch.contiguous_format
+    with graph.inserting_before(node):
+        copied = graph.call_function(
+            torch.ops.aten.clone.default, (tensor,), {"memory_format": form}
+        )
+    value = tensor.meta["val"].clone(memory_format=form)
+    copied.meta = {**node.meta, "val": value}
+    node.args = (copied, *node.args[1:])
+
+
 def _tensors(model: Any) -> Iterator[Any]:
     """Each tensor that a module holds: also those that are plain attributes."""
     torch = need("torch")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ember.export import states
+from ember.export.damage import Damage
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -21,19 +22,27 @@ class NothingQuantisedError(Exception):
 
 
 def calibrated(
-    model: Any, samples: Sequence[Sample], quantizer: Any, layers: str
+    model: Any,
+    samples: Sequence[Sample],
+    quantizer: Any,
+    layers: str,
+    damage: Damage | None = None,
 ) -> Any:
     """The model with what a quantizer chooses in integers, calibrated by samples.
 
-    `layers` says in words what the quantizer chooses.
+    `layers` says in words what the quantizer chooses; `damage` receives what that does
+    to each layer.
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
     explicit = states.explicit(model, samples[0])
     prepared = steps.prepare_pt2e(explicit.graph, quantizer)
     explicit.calibrate(prepared, samples)
+    observed = copy.deepcopy(prepared) if damage is not None else None
     converted = steps.convert_pt2e(prepared)
     if not any("quantize" in str(node.target) for node in converted.graph.nodes):
         raise NothingQuantisedError(layers)
+    if damage is not None:
+        damage.measure(explicit, observed, converted, samples)
     _fold_made(converted)
     return explicit.bound(converted)
 

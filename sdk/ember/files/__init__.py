@@ -119,6 +119,18 @@ def expect(data: bytes, kind: Kind, what: str) -> None:
     )
 
 
+# What users of files with other names are likely to want.
+_MEANT = {
+    ".c": "an application goes with a model: MODEL.pte --app FILE.c",
+    ".py": "make a program of it first: ember export FILE.py",
+    ".pt2": "make a program of it first: ember export FILE.pt2",
+    ".pt": "export the model to a .pte: see `ember export --help`",
+    ".pth": "export the model to a .pte: see `ember export --help`",
+    ".tflite": "Ember runs ExecuTorch's .pte: export the model from PyTorch",
+    ".onnx": "Ember runs ExecuTorch's .pte: export the model from PyTorch",
+}
+
+
 def expect_known(data: bytes, what: str) -> Kind:
     """The kind of the bytes; raises an SdkError if it is unknown."""
     kind = kind_of(data)
@@ -128,7 +140,7 @@ def expect_known(data: bytes, what: str) -> Kind:
         _expect_version(data, form, what)
     raise SdkError(
         f"{what} is not an ExecuTorch file (.pte, .bpte, .ptd)",
-        hint="give the .pte that to_executorch() wrote",
+        hint=_MEANT.get(Path(what).suffix, "give the .pte that to_executorch() wrote"),
     )
 
 

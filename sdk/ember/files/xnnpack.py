@@ -6,6 +6,7 @@ Here they are only read to be shown.
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ class Value:
     key: str | None = None  # of the named data in the program that holds it
     scales_key: str | None = None
     dynamic: bool = False  # quantised at run time where nodes read it (an old format)
+    is_output: bool = False  # of the call, if it is external
 
     @property
     def text(self) -> str:
@@ -83,6 +85,22 @@ def parse(payload: bytes) -> Graph:
     return Graph((*values, *arguments), (*converts, *nodes))
 
 
+@functools.lru_cache(maxsize=1024)
+def outputs(payload: bytes) -> frozenset[int] | None:
+    """The numbers of the call's arguments that the graph writes; None if it is
+    malformed. All others are only read."""
+    try:
+        graph = parse(payload)
+    except SdkError:
+        return None
+    values = {value.id: value for value in graph.values}
+    return frozenset(
+        number
+        for value in values.values()
+        if value.is_output and (number := value.external) is not None
+    )
+
+
 def _convert(value: Value) -> Node:
     """The node with which the backend replaces a mark of older exporters: it quantises
     the input, and nodes read its result under the id of the input."""
@@ -111,6 +129,7 @@ def _value(union: tuple[str, Record] | None, keys: Sequence[str | None]) -> Valu
         shape=tuple(tensor["dims"] or ()),
         constant=tensor["constant_buffer_idx"] != 0,
         external=tensor["external_id"] if tensor["flags"] & 3 else None,
+        is_output=tensor["flags"] & 2 != 0,
         quantisation=params[1] if params else None,
         key=key(tensor["constant_buffer_idx"]),
         scales_key=key(scales),

@@ -17,6 +17,7 @@ from ember.build.project import Project
 from ember.cases import inputs
 from ember.cases.values import Value
 from ember.cycles import estimate
+from ember.plan import passes
 from ember.program import Method
 from ember.run import run
 from ember.toolchain import emulator, libraries
@@ -68,6 +69,7 @@ class Order:
     prepared: bool = False
     stack: int | None = None  # bytes; None: as many as the code may need
     optimize: libraries.Optimize | None = None
+    rows: passes.Rows | None = None
     toolchain: str | None = None
     timeout: float | None = None
     budget: int | None = None  # steps of one execution
@@ -79,7 +81,7 @@ class Order:
 def options(order: Order, plans: Project, method: str | None) -> build.Options:
     """The build options that the order implies."""
     return replace(
-        options_of(plans, order.optimize),
+        options_of(plans, order.optimize, rows=order.rows),
         methods=(method,) if method else (),
         app=order.app,
         messages=order.messages,

@@ -19,16 +19,16 @@ from ember.plan.replan import PlacedStorage, Replanned
 from ember.program import Method, bundle, types
 
 
-def poisoned(
+def packed(
     case: Case, known: KernelList, passes: Sequence[str], board: Board
 ) -> tuple[Case, Poison]:
     """The case as `ember build` would pack it, and what is dead in its methods."""
     model = Model(case.name, case.path, _program_bytes(case), case.data, case.program)
-    packed = repack(model, known, passes, board)
+    after = repack(model, known, passes, board)
     repacked = replace(
-        case, content=packed.content, program=packed.program, bundled=False
+        case, content=after.content, program=after.program, bundled=False
     )
-    plans = [packed.replanned.get(name) for name in case.methods]
+    plans = [after.replanned.get(name) for name in case.methods]
     return repacked, tuple(tuple(_of(plan)) if plan else () for plan in plans)
 
 

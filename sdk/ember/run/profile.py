@@ -12,6 +12,7 @@ from ember.errors import SdkError
 from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
 from ember.run.costs import added
+from ember.run.inside import InsideRun
 from ember.run.run import NodeRun, RunLog
 
 
@@ -28,6 +29,7 @@ class Row:
     share: float  # of the instructions of all nodes
     cycles: int | None = None  # an estimate at zero wait states
     board_cycles: int | None = None  # with the memories of the board
+    inside: int | None = None  # the node's place in the graph of a delegate
 
     @property
     def macs_per_instruction(self) -> float | None:
@@ -58,7 +60,7 @@ def of_run(log: RunLog) -> Profile:
             f"{log.built.board.name} cannot count instructions",
             hint="choose a board with an emulator: see `ember boards`",
         )
-    rows = of_nodes(log.method, log.nodes)
+    rows = of_nodes(log.built.packed(log.method.name), log.nodes)
     return Profile(
         model=log.built.model.name,
         board=log.built.board.name,
@@ -77,7 +79,12 @@ def of_run(log: RunLog) -> Profile:
 def of_nodes(method: Method, nodes: Sequence[NodeRun]) -> tuple[Row, ...]:
     """A row for each node that was executed, the costliest first."""
     total = sum(node.instructions or 0 for node in nodes) or 1
-    return _sorted(_row(method, node, total) for node in nodes if node.executions)
+    rows: list[Row] = []
+    for node in nodes:
+        if node.executions:
+            within = [_inside_row(node, inside, total) for inside in node.inside]
+            rows += [_without(_row(method, node, total), within, total), *within]
+    return _sorted(rows)
 
 
 def of_operators(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -100,6 +107,42 @@ def _row(method: Method, node: NodeRun, total: int) -> Row:
         cycles=node.cycles.core,
         board_cycles=node.cycles.board,
     )
+
+
+def _inside_row(node: NodeRun, inside: InsideRun, total: int) -> Row:
+    return Row(
+        name=f"{node.op} {inside.op}",
+        kernels=(inside.kernel,) if inside.kernel else (),
+        nodes=(node.index,),
+        instructions=inside.instructions,
+        macs=(inside.macs or 0) * inside.executions,
+        moved=inside.moved * inside.executions,
+        share=inside.instructions / total,
+        cycles=inside.cycles.core,
+        board_cycles=inside.cycles.board,
+        inside=inside.index,
+    )
+
+
+def _without(row: Row, within: Sequence[Row], total: int) -> Row:
+    """A call of a delegate less its nodes, which have rows of their own. What marks
+    between them move by a few instructions never makes it negative."""
+    if not within:
+        return row
+    rest = max(0, row.instructions - sum(inside.instructions for inside in within))
+    return dataclasses.replace(
+        row,
+        instructions=rest,
+        share=rest / total,
+        cycles=_less(row.cycles, added(inside.cycles for inside in within)),
+        board_cycles=_less(
+            row.board_cycles, added(inside.board_cycles for inside in within)
+        ),
+    )
+
+
+def _less(whole: int | None, part: int | None) -> int | None:
+    return None if whole is None or part is None else max(0, whole - part)
 
 
 def _moved(method: Method, call: KernelCall) -> int:
@@ -170,8 +213,9 @@ def read(path: Path) -> Profile:
 
 def _row_of(data: Mapping[str, Any]) -> Row:
     names = (field.name for field in dataclasses.fields(Row))
-    fields = {name: data[name] for name in names if not name.endswith("cycles")}
-    for name in ("cycles", "board_cycles"):  # older ones have none
+    newer = ("cycles", "board_cycles", "inside")
+    fields = {name: data[name] for name in names if name not in newer}
+    for name in newer:  # older ones have none
         fields[name] = data.get(name)
     fields |= {"kernels": tuple(data["kernels"]), "nodes": tuple(data["nodes"])}
     return Row(**fields)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,9 @@ from ember.files import tensors
 from ember.files.tensors import Array
 from ember.plan import macs
 from ember.program import Method
+from ember.run import inside
 from ember.run.costs import Cost, Costs, summed
+from ember.run.inside import InsideRun
 from ember.toolchain import emulator
 
 _MAGIC = b"EMR1"
@@ -33,7 +35,7 @@ _HEAD = struct.Struct("<4siIII")  # magic, status, instruction, stage, message l
 _MEMORY = struct.Struct("<6Q")
 _STAGES = ("opening the program", "loading the method", "reading the inputs", "running")
 _NOWHERE = 0xFFFFFFFF
-_LOAD, _EXECUTE, _NODE = range(3)  # EMBER_MARK_*
+_LOAD, _EXECUTE, _NODE, _, _INSIDE = range(5)  # EMBER_MARK_*
 # What a status means where the firmware has no sentences (ember/status.h).
 _STATUSES = {
     -1: "the program is malformed",
@@ -60,6 +62,7 @@ class NodeRun:
     executions: int | None
     macs: int | None  # multiply-accumulates of one execution
     cycles: Cycles = NOT_ESTIMATED  # of all its executions
+    inside: tuple[InsideRun, ...] = ()  # of a delegate, what its nodes took
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ class RunLog:
                     "board_cycles": node.cycles.board,
                     "executions": node.executions,
                     "macs": node.macs,
+                    "inside": [_inside_json(inside) for inside in node.inside],
                 }
                 for node in self.nodes
             ],
@@ -152,6 +156,19 @@ class RunLog:
 
     def _pairs(self) -> Iterable[tuple[Value, Array | Value]]:
         return zip(self.outputs, self.arrays(), strict=True)
+
+
+def _inside_json(node: InsideRun) -> dict[str, Any]:
+    return {
+        "index": node.index,
+        "op": node.op,
+        "kernel": node.kernel,
+        "instructions": node.instructions,
+        "cycles": node.cycles.core,
+        "board_cycles": node.cycles.board,
+        "executions": node.executions,
+        "macs": node.macs,
+    }
 
 
 def _cycles_json(load: Cycles, execute: Cycles) -> dict[str, Any]:
@@ -217,12 +234,9 @@ def run(
         )
     costs = Costs.of(built.board, built.firmware, result)
     load, execute = costs.region(_LOAD), costs.region(_EXECUTE)
-    executed: list[tuple[int, Cost]] | None = None
+    nodes = None
     if trace and built.board.runner.counts is not None:
-        twin = build.trace(built)
-        traced, again = _start(built, twin, method, content, True, cycles, timeout_s)
-        nodes = Costs.of(built.board, twin, traced).regions(_NODE)
-        executed = list(zip(_steps(again), nodes, strict=False))
+        nodes = _traced(built, method, content, cycles, timeout_s)
     return RunLog(
         built=built,
         method=method,
@@ -230,7 +244,7 @@ def run(
         load=load.instructions,
         execute=execute.instructions,
         unit=built.board.runner.counts,
-        nodes=tuple(_nodes(built, built.packed(method.name), executed)),
+        nodes=tuple(_nodes(built, built.packed(method.name), nodes)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
         scratch=report.temp_used,
@@ -238,6 +252,34 @@ def run(
         load_cycles=load.cycles,
         execute_cycles=execute.cycles,
     )
+
+
+@dataclass(frozen=True)
+class _Traced:
+    """What the instructions took that were executed, and nodes inside of delegates."""
+
+    steps: list[int]
+    costs: list[Cost]
+    inside: dict[int, tuple[InsideRun, ...]]
+
+
+def _traced(
+    built: Built, method: Method, content: bytes, cycles: bool, timeout_s: float | None
+) -> _Traced:
+    twin = build.trace(built)
+    result, report = _start(built, twin, method, content, True, cycles, timeout_s)
+    costs, steps = Costs.of(built.board, twin, result), _steps(report)
+    packed = built.packed(method.name)
+    within = inside.of_steps(
+        packed, _facts(built, method), steps, costs.regions(_INSIDE)
+    )
+    return _Traced(steps, costs.regions(_NODE), within)
+
+
+def _facts(built: Built, method: Method) -> Mapping[str, Any]:
+    """What the selection of kernels says of a method."""
+    (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
+    return facts  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -262,7 +304,11 @@ def _start(
     with tempfile.TemporaryDirectory(prefix="ember-run-") as temporary:
         folder = Path(temporary)
         (folder / "in.bin").write_bytes(inputs)
-        words = ["in=in.bin", "out=out.bin", *(["trace=1"] if trace else [])]
+        words = ["in=in.bin", "out=out.bin"]
+        if trace:
+            words.append("trace=1")
+            if inside.has_graphs(built.packed(method.name)):
+                words.append("inside=1")
         if len(built.methods) > 1:
             words.append(f"method={method.name}")
         if budget is not None:
@@ -316,19 +362,17 @@ def _steps(report: _Report) -> list[int]:
     return list(struct.unpack_from(f"<{count}I", report.rest, at)[:-1])
 
 
-def _nodes(
-    built: Built, method: Method, executed: Sequence[tuple[int, Cost]] | None
-) -> Iterable[NodeRun]:
-    (facts,) = (m for m in built.selection["methods"] if m["name"] == method.name)
+def _nodes(built: Built, method: Method, traced: _Traced | None) -> Iterable[NodeRun]:
+    facts = _facts(built, method)
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[Cost]] = {}
-    for index, cost in executed or ():
+    for index, cost in zip(traced.steps, traced.costs, strict=False) if traced else ():
         totals.setdefault(index, []).append(cost)
     for index, instruction in enumerate(method.instructions):
         op, call = calls.get(index, (name_of(method, instruction), None))
         costs = totals.get(index, [])
-        known = executed is not None
+        known = traced is not None
         yield NodeRun(
             index=index,
             origin=facts["origins"][index],
@@ -340,6 +384,7 @@ def _nodes(
             executions=len(costs) if known else None,
             macs=macs.of_call(method, op, call) if call else None,
             cycles=summed(item.cycles for item in costs),
+            inside=traced.inside.get(index, ()) if traced else (),
         )
 
 

@@ -15,10 +15,12 @@ from ember import cases
 from ember.boards import Board
 from ember.build import runner
 from ember.cases import Case, Found, batch
+from ember.cases.captured import Capture
 from ember.errors import SdkError
 from ember.hil.line import Line
 from ember.kernels.rules import Rules
 from ember.plan import passes
+from ember.plan.passes import Rows
 from ember.run import poison, verdicts
 from ember.toolchain import emulator, libraries
 from ember.toolchain.emulator import Mark, RunResult
@@ -58,6 +60,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
+    rows: Rows = "off"  # smallest: pack programs with regions of rows
     line: Line | None = None  # to the board; None: its emulator
 
 
@@ -118,6 +121,19 @@ def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
     return compared, next(iter(_counts(result.marks)), None)
 
 
+def captured(
+    case: Case, board: Board, settings: Settings, capture: Capture
+) -> tuple[RunResult, bytes]:
+    """How a case ended on a board that was asked to capture, and what it wrote."""
+    session = _Session(board, settings)
+    if runner.is_small(board) and settings.line is None:
+        firmware, places = runner.special(
+            board, [case], settings.optimize, session.rules
+        )
+        return session.send(firmware, session.record(case, 0, places[0], capture))
+    return session.send(session.general([case]), session.record(case, 0, None, capture))
+
+
 def _line(error: SdkError) -> str:
     return " ".join(error.what.split())
 
@@ -145,27 +161,34 @@ class _Session:
         self.poison: dict[str, batch.Poison] = {}  # by name
 
     def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
-        ready = [] if self.settings.poison is not None else list(given)
-        if self.settings.poison is not None:
+        settings = self.settings
+        packs = settings.poison is not None or settings.rows == "smallest"
+        ready = [] if packs else list(given)
+        if packs:
+            names = settings.passes
+            if settings.rows == "smallest":
+                names = passes.with_rows(names)
             for case in given:
                 try:
-                    packed, self.poison[case.name] = poison.poisoned(
-                        case, self.rules.known, self.settings.passes, self.board
+                    packed, dead = poison.packed(
+                        case, self.rules.known, names, self.board
                     )
                 except SdkError as error:
                     yield self._error(case, _line(error))
                 else:
                     ready.append(packed)
+                    if settings.poison is not None:
+                        self.poison[case.name] = dead
         if not ready:
             return  # no runner is compiled for nothing
         if runner.is_small(self.board) and self.settings.line is None:
             yield from self._linked(ready)
             return
-        firmware = self._general(ready)
+        firmware = self.general(ready)
         for group in _groups(ready):
             yield from self._until_done(firmware, group, None)
 
-    def _general(self, ready: Sequence[Case]) -> Path | None:
+    def general(self, ready: Sequence[Case]) -> Path | None:
         """The runner for all cases; None: the board has it already."""
         line, optimize = self.settings.line, self.settings.optimize
         if line is None or line.takes_files:
@@ -230,11 +253,15 @@ class _Session:
     def _start(
         self, firmware: Path | None, group: Sequence[Case], places: Sequence[int] | None
     ) -> tuple[RunResult, batch.Answer]:
+        result, output = self.send(firmware, *self._records(group, places))
+        return result, _answer(group, output)
+
+    def send(self, firmware: Path | None, *records: bytes) -> tuple[RunResult, bytes]:
+        """Run records of cases; what the runner wrote."""
         limit = self.settings.timeout_s or self.board.runner.timeout_s
-        stream = self._stream(group, places)
+        stream = batch.stream(records)
         if self.settings.line is not None:
-            result, output = self.settings.line.run(self.board, firmware, stream, limit)
-            return result, _answer(group, output)
+            return self.settings.line.run(self.board, firmware, stream, limit)
         assert firmware is not None
         with tempfile.TemporaryDirectory(prefix="ember-test-") as temporary:
             folder = Path(temporary)
@@ -250,21 +277,27 @@ class _Session:
                 count=self.settings.count,
                 progress=lambda: results.stat().st_size,
             )
-            return result, _answer(group, results.read_bytes())
+            return result, results.read_bytes()
 
-    def _stream(self, group: Sequence[Case], places: Sequence[int] | None) -> bytes:
-        records = (
-            batch.record(
-                case,
-                index,
-                linked=places[index] if places is not None else None,
-                budget=self.settings.budget,
-                poison=self.poison.get(case.name),
-                fill=self.settings.poison or 0,
-            )
-            for index, case in enumerate(group)
+    def _records(
+        self, group: Sequence[Case], places: Sequence[int] | None
+    ) -> Iterator[bytes]:
+        for index, case in enumerate(group):
+            linked = places[index] if places is not None else None
+            yield self.record(case, index, linked)
+
+    def record(
+        self, case: Case, index: int, linked: int | None, capture: Capture | None = None
+    ) -> bytes:
+        return batch.record(
+            case,
+            index,
+            linked=linked,
+            budget=self.settings.budget,
+            poison=self.poison.get(case.name),
+            fill=self.settings.poison or 0,
+            capture=capture,
         )
-        return batch.stream(list(records))
 
     def _sentence(self, result: RunResult) -> str:
         if result.timed_out:

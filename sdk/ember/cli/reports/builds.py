@@ -57,13 +57,23 @@ def certificate_table(
 
 
 def _stack_line(stack: dict[str, Any]) -> str:
+    if "unproven" in stack:
+        return f"stack without a proof, as large as --stack says: {stack['unproven']}"
     if stack["bound"] is None:
         return "the stack has no known bound on this board"
     deepest = stack["path"][-1]["function"]
     return (
         f"stack bound {counted(stack['bound'], 'byte')}: calls"
-        f" {stack['calls']:,}, down to {plain(deepest)}, exception"
+        f" {stack['calls']:,}, down to {plain(deepest)}, {_handlers(stack)}exception"
         f" {stack['exception']:,}"
+    )
+
+
+def _handlers(stack: dict[str, Any]) -> str:
+    """Those of the application that may nest."""
+    names = (f"{plain(row['handler'])} {row['bytes']:,}" for row in stack["levels"])
+    return f"handlers {stack['handlers']:,} ({', '.join(names)}), " * bool(
+        stack["levels"]
     )
 
 

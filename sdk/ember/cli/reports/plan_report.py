@@ -9,6 +9,7 @@ from rich.console import Console
 
 from ember import output
 from ember.build.advice import refusal
+from ember.build.advice import rows as rows_advice
 from ember.output import counted, plain
 
 _K = 1024
@@ -49,6 +50,12 @@ def show_work(console: Console, work: Mapping[str, Any]) -> None:
         if row["steps"] is None:
             steps = f"no bound, {row['why']}: set a budget (--budget)"
         console.print(f"work {whose}{steps}")
+
+
+def show_rows(console: Console, facts: Mapping[str, Any]) -> None:
+    """What layers that run row by row take, or would save."""
+    for model in facts["rows"]:
+        console.print(plain(rows_advice.summary(model)), soft_wrap=True)
 
 
 def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:

@@ -113,7 +113,7 @@ def show_profile(console: Console, profile: Profile, most: int) -> None:
     shown = [
         [
             row.kernels[0] if row.kernels else _short(row.name),
-            str(row.nodes[0]),
+            _place(row),
             *_costs(row),
         ]
         for row in profile.nodes[:most]
@@ -125,6 +125,12 @@ def show_profile(console: Console, profile: Profile, most: int) -> None:
         console.print(f"{_RATE}: multiply-accumulates for each of the {profile.unit}")
     if estimated:
         console.print("here: cycles with this board's memories")
+
+
+def _place(row: Row) -> str:
+    """Of a node: its instruction, and its place inside of a delegate."""
+    (index,) = row.nodes
+    return str(index) if row.inside is None else f"{index}.{row.inside}"
 
 
 def _show_table(
@@ -143,6 +149,9 @@ def _show_table(
         kept = [column for column in kept if column != name]
     rows_table = table(kept[0], *(f">{name}" for name in kept[1:]))
     rows_table.columns[0].no_wrap, rows_table.columns[0].overflow = True, "ellipsis"
+    # A number is never cut; a name may be.
+    numbers = sum(_GAP + widths[name] for name in kept[1:])
+    rows_table.columns[0].max_width = max(1, console.width - numbers)
     for row in rows:
         rows_table.add_row(
             *(row[at] for at, name in enumerate(columns) if name in kept)

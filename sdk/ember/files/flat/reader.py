@@ -52,6 +52,7 @@ class _Reader:
         # Parts that overlap or are used twice are read again and again, which could
         # blow a small file up. Honest files read each byte once.
         self._budget = 2 * self._size + 1024
+        self._vtable_sizes: dict[int, int] = {}  # of those that were checked, by place
 
     def root(self, table: Table) -> Record:
         if self._size < 8:
@@ -105,11 +106,14 @@ class _Reader:
         """
         self._need(at, _HEAD, 4, "a table")
         vtable = at - _I32.unpack_from(self._data, at)[0]
+        if vtable in self._vtable_sizes:
+            return vtable, self._vtable_sizes[vtable]
         self._need(vtable, _MIN_VTABLE, 2, "a vtable")
         vtable_size = _U16.unpack_from(self._data, vtable)[0]
         if vtable_size < _MIN_VTABLE or vtable_size % 2:
             raise FlatError(f"a vtable at byte {vtable} has the wrong size")
         self._need(vtable, vtable_size, 2, "a vtable")
+        self._vtable_sizes[vtable] = vtable_size
         return vtable, vtable_size
 
     def _place(self, at: int, vtable: int, vtable_size: int, slot: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -180,9 +181,14 @@ def _checked(field: Field, value: Any) -> tuple[Scalar, Any, Any]:
 
 
 def _fits(value: Any, kind: Scalar) -> bool:
+    return bool(_valid_number()(value, kind.flags))
+
+
+@functools.cache
+def _valid_number() -> Any:
     from flatbuffers import number_types
 
-    return bool(number_types.valid_number(value, kind.flags))
+    return number_types.valid_number
 
 
 def _packed(kind: Scalar, values: Sequence[Any]) -> bytes:

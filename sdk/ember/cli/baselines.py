@@ -1,0 +1,114 @@
+"""Options of `ember test` for a baseline become a check of its figures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ember import build, output, writing
+from ember.cli.reports import summary
+from ember.errors import UsageError
+from ember.output import counted, plain
+from ember.run import baseline
+from ember.run.baseline import FigureChange
+from ember.run.regressions import Regressions
+from ember.run.testing import Outcome
+
+BaselineOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Fail where a case needs more instructions, cycles, RAM or flash than"
+        " FILE says, or gives other bits; stored now if there is none.",
+    ),
+]
+UpdateOption = Annotated[
+    bool,
+    typer.Option("--update-baseline", help="Store what is measured in --baseline."),
+]
+AllowOption = Annotated[
+    float | None,
+    typer.Option(
+        "--allow", metavar="PERCENT", min=0, help="Growth that is no failure."
+    ),
+]
+
+
+class Check:
+    """Of the figures of cases that passed, against a file; nothing without one."""
+
+    def __init__(
+        self, path: Path | None, *, update: bool, allow: float | None, emulated: bool
+    ) -> None:
+        """`emulated`: the cases run in emulators, and as the user's programs are."""
+        if path is None and (update or allow is not None):
+            word = "--update-baseline" if update else "--allow"
+            raise UsageError(f"{word} needs --baseline FILE")
+        if path is not None and not emulated:
+            raise UsageError(
+                "--baseline measures firmware of its own in emulators",
+                hint="leave out --port, --ssh, --transport and --poison",
+            )
+        self._path = path
+        self._stores = path is not None and (update or not path.exists())
+        self._old: baseline.Baseline = {}
+        if path is not None:
+            writing.need_file(path)
+            self._old = baseline.read(path) if path.exists() else {}
+        stored = {} if self._stores else self._old
+        self._regressions = Regressions(stored, (allow or 0) / 100)
+
+    def results(
+        self,
+        results: Sequence[Outcome],
+        options: build.Options,
+        timeout_s: float | None,
+    ) -> list[Outcome]:
+        """The same, failed where figures got worse."""
+        if self._path is None:
+            return list(results)
+        return self._regressions.check(results, options, timeout_s)
+
+    def store(self) -> None:
+        if self._path is None or not self._stores:
+            return
+        joined = baseline.joined(self._old, self._regressions.measured)
+        text = json.dumps(baseline.document(joined), indent=1)
+        output.write_text(f"{text}\n", self._path)
+
+    def show(self, console: Console) -> None:
+        if self._path is None:
+            return
+        regressions, file = self._regressions, plain(str(self._path))
+        if self._stores:
+            count = sum(map(len, regressions.measured.values()))
+            console.print(f"stored {counted(count, 'case')} in {file}", soft_wrap=True)
+            return
+        for change in regressions.changes:
+            if change.after < change.before:
+                console.print(_better(change), soft_wrap=True)
+        if regressions.unknown:
+            unknown = counted(len(regressions.unknown), "case")
+            console.print(
+                f"{unknown} not in {file}: --update-baseline stores what is new",
+                soft_wrap=True,
+            )
+
+    def write_summary(self, results: Sequence[Outcome], path: Path | None) -> None:
+        if path is not None:
+            summary.write(
+                results, self._regressions.changes, self._regressions.measured, path
+            )
+
+    def to_json(self) -> dict[str, object]:
+        """What `ember test --json` has besides."""
+        return {} if self._path is None else {"baseline": self._regressions.to_json()}
+
+
+def _better(change: FigureChange) -> str:
+    return f"[green]less  [/] {change.board} {plain(change.case)}: {change.text}"

@@ -1,0 +1,70 @@
+"""A quantised graph -> a sentence about its weights: how many are integers, and which
+stay floating point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ember.export.packages import need
+from ember.output import counted
+
+_NAMED = 5  # of those that stay
+
+
+def note(exported: Any, model: Any, bits: int) -> str:
+    """What became of the tensors of two dimensions and more, biases aside.
+
+    model -- has the names of weights, which quantising may lose
+    bits -- of an integer weight
+    """
+    floats: dict[str, int] = {}
+    whole = 0
+    for name, tensor in _weights(exported):
+        if _is_quantised(tensor):
+            whole += tensor.numel()
+        else:
+            floats[_named(name, tensor, model)] = tensor.numel() * tensor.element_size()
+    said = f"weights in int{bits}: {counted(math.ceil(whole * bits / 8), 'byte')}"
+    if not floats:
+        return f"{said}, all there are"
+    names = sorted(floats, key=lambda name: -floats[name])
+    listed = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{said}; in float: {counted(sum(floats.values()), 'byte')}, {listed}{more}"
+
+
+def _weights(exported: Any) -> Iterator[tuple[str, Any]]:
+    """What the graph reads and never writes."""
+    kinds = need("torch.export.graph_signature").InputKind
+    signature = exported.graph_signature
+    written = set(signature.buffers_to_mutate.values())
+    used = {
+        node.name
+        for node in exported.graph.nodes
+        if node.op == "placeholder" and node.users
+    }
+    tensors = {**exported.state_dict, **exported.constants}
+    for spec in signature.input_specs:
+        is_input = spec.kind == kinds.USER_INPUT
+        if is_input or spec.arg.name not in used or spec.target in written:
+            continue
+        tensor = tensors.get(spec.target)
+        if tensor is not None and tensor.dim() > 1:
+            yield spec.target, tensor
+
+
+def _named(name: str, tensor: Any, model: Any) -> str:
+    same = need("torch").equal
+    known = model.state_dict()
+    if name in known:
+        return name
+    return next((own for own in known if same(known[own], tensor)), name)
+
+
+def _is_quantised(tensor: Any) -> bool:
+    """Integers; or a class of torchao's, which says float32 of itself."""
+    torch = need("torch")
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    return not plain or not tensor.is_floating_point()
