@@ -15,7 +15,7 @@ help:
 	@echo "make hexagon what boards with a Hexagon need besides, 400 MB"
 	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
 	@echo "make quick   before each commit: formatting, types, unit tests, conformance here"
-	@echo "make test    all tests that need no PyTorch, but those marked long"
+	@echo "make test    tests that need no PyTorch, but those marked long and broad"
 	@echo "make check   formatting, types, all tests, fuzzing, sizes, the pages' commands"
 	@echo "make clean   remove what builds and tests made"
 
@@ -33,7 +33,7 @@ setup-dev:
 	@bash tools/setup.sh dev hexagon
 
 test: setup-dev
-	@$(PYTEST) -m "not export and not long" tests
+	@$(PYTEST) -m "not export and not long and not broad" tests
 
 quick: setup-dev
 	@bash tools/check.sh format lint types quick

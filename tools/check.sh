@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Everything a change must pass. Runs every step, then names those that failed.
-#   tools/check.sh [step...]     steps: format lint types tests fuzz sizes export_page;
-#                                `quick` is what `make quick` has in place of tests
+#   tools/check.sh [step...]     steps: format lint types tests coverage fuzz sizes
+#                                export_page;
+#                                `quick` is what `make quick` has in place of tests,
+#                                `broad` what CI has besides `make test`
 set -uo pipefail
 cd "$(dirname "$0")/.."
 [ -d .venv ] && PATH="$PWD/.venv/bin:$PATH"
@@ -32,12 +34,21 @@ tests() {
     pytest -m "not export" tests
 }
 
+broad() {
+    pytest -m "broad and not export and not long" tests
+}
+
 # Unit tests without compilers of firmware and emulators, and every operator here.
 quick() {
     local boards=tests/qemu/test_cases_on_boards.py
     pytest -m "not export and not long and not slow and not qemu" \
         tests/unit tests/conformance tests/docs &&
         pytest "$boards::test_every_operator[host]" "$boards::test_int8_layers[host]"
+}
+
+# What C tests decide of the core; may only grow.
+coverage() {
+    tools/mcdc --least 100 100 | tail -2
 }
 
 fuzz() {
@@ -54,7 +65,7 @@ export_page() {
     tools/check_export.sh
 }
 
-[ $# -gt 0 ] || set -- format lint types tests fuzz sizes export_page
+[ $# -gt 0 ] || set -- format lint types tests coverage fuzz sizes export_page
 failed=()
 for step in "$@"; do
     echo "== $step"

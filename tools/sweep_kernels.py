@@ -46,6 +46,7 @@ DTYPES = {
     torch.int16: (2, "s16"),
     torch.int32: (3, "s32"),
     torch.int64: (4, "s64"),
+    torch.uint16: (27, "u16"),
     B1: (11, "b1"),
 }
 
@@ -143,6 +144,7 @@ class Writer:
             return self.add(program.IntList(items))
         if value is None:
             return self.add(program.Null())
+        value = DTYPES[value][0] if isinstance(value, torch.dtype) else value
         kinds = {
             bool: program.Bool,
             int: program.Int,

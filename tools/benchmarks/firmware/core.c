@@ -12,7 +12,7 @@ extern const uint8_t bench_program[], bench_program_end[]; // images.S
 extern const uint8_t bench_data[], bench_data_end[];
 extern const ember_kernel_t bench_kernel; // nothing.c or accessors.c
 
-enum { ARENA_SIZE = 64 * 1024, PLANNED_SIZE = 256, BUDGET = 1000 };
+enum { ARENA_SIZE = 64 * 1024, PLANNED_SIZE = 256, BUDGET = 10000 };
 
 static ember_program_t program;
 static ember_data_map_t map;
