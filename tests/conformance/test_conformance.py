@@ -16,7 +16,7 @@ from ember.program import KernelCall, Program, bundle
 
 TESTS = Path(__file__).resolve().parents[1]
 COMMITTED = Path(__file__).with_name("cases")
-DIALECT = Path(__file__).with_name("cortex_m")
+DIALECTS = [Path(__file__).with_name(name) for name in ("cadence", "cortex_m")]
 NUMPY = Path(__file__).with_name("numpy")
 EXPORTER = "export_conformance.py"
 # What the exporter turns into something else, writes only for programs with state, or
@@ -57,7 +57,7 @@ def programs(folder: Path) -> list[Path]:
 
 def test_committed_programs_call_every_operator() -> None:
     found: set[str] = set()
-    for folder in (TESTS / "cases", COMMITTED, DIALECT, NUMPY):
+    for folder in (TESTS / "cases", COMMITTED, *DIALECTS, NUMPY):
         for path in programs(folder):
             found |= operators(stored(path))
     listed = set(kernels.load().operators)

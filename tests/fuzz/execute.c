@@ -9,6 +9,7 @@
 
 #include "ember/data.h"
 #include "ember/method.h"
+#include "guard.h"
 #include "mutate.h"
 #include "table.h"
 
@@ -218,6 +219,7 @@ static void load_and_execute(const ember_program_t *program,
             execute(&method);
         }
         ember_method_unload(&method);
+        guard_reset();
         free(memory.method.data);
         free(memory.temp.data);
     }

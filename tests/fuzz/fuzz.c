@@ -19,6 +19,7 @@
 
 #include "ember/port.h"
 #include "execute.h"
+#include "guard.h"
 #include "mutate.h"
 
 enum { HANG_SECONDS = 10 };
@@ -126,6 +127,7 @@ int main(int count, char **words) {
     catch (SIGALRM, on_alarm);
     if (count == 3) {
         run_seeds();
+        guard_log();
         return 0;
     }
     if (count == 4) {
@@ -147,6 +149,7 @@ int main(int count, char **words) {
             break;
         }
     }
+    guard_log();
     printf("DONE %llu %llu %llu %llu\n", (unsigned long long)fuzz_counts.mutants,
            (unsigned long long)fuzz_counts.opened,
            (unsigned long long)fuzz_counts.loaded,

@@ -17,12 +17,15 @@ import struct
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/unit/c")]
+sys.path[:0] = [
+    str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/shared", "tests/unit/c")
+]
 
 import positions  # noqa: E402
 import seeds as seeds_module  # noqa: E402
@@ -32,11 +35,19 @@ from ember.toolchain import libraries  # noqa: E402
 
 # Sources that are no part of the libraries, and where their headers are.
 SOURCES = (
-    *(f"tests/fuzz/{name}.c" for name in ("fuzz", "mutate", "execute", "table")),
+    *(
+        f"tests/fuzz/{name}.c"
+        for name in ("fuzz", "mutate", "execute", "table", "guard")
+    ),
     "tests/unit/c/toys.c",
 )
 INCLUDES = ("runtime_c/src", "tests/unit/c", "tests/fuzz")
 KINDS = ("header", "scalar", "offset", "count", "tag", "table", "vtable", "bytes")
+# Accessors that deliver memory; guard.c takes their place.
+WRAPPED = (
+    *("tensor", "optional_tensor", "list_tensor", "list_output", "output"),
+    *("output_like", "inout", "bind", "scratch"),
+)
 ENVIRONMENT = {
     **os.environ,
     "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:handle_abort=0",
@@ -47,24 +58,54 @@ ENVIRONMENT = {
 # ---- building ----------------------------------------------------------------------
 
 
-def build(folder: Path, sets: list[str]) -> Path:
+def build(folder: Path, wanted: argparse.Namespace) -> Path:
     """The fuzzer with every kernel that is listed, linked in `folder`.
 
-    Variants for the instruction `sets` are tried first, as on a board that has them.
+    With `guards`, calls of kernels have all that they use between guards. `own` are
+    sources of kernels in place of the libraries'.
+
+    Variants for instruction sets are tried first, as on a board that has them.
     The libraries are those of the board host-asan, without its port: the fuzzer has
     handlers of faults of its own.
     """
     made = libraries.build(boards.load("host-asan"), messages=True)
     listed = kernels.load()
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
-    tables[0].write_text(kernels.operator_table(listed.all(sets)))
-    tables[1].write_text(kernels.backend_table(listed.backends, sets))
-    sources = [*(ROOT / name for name in SOURCES), *tables]
+    table = kernels.operator_table(kernels_tried(wanted))
+    tables[0].write_text(_guarded(table) if wanted.guards else table)
+    tables[1].write_text(kernels.backend_table(listed.backends, wanted.isa))
+    sources = [*(ROOT / name for name in SOURCES), *tables, *wanted.own]
     includes = [f"-I{ROOT / one}" for one in INCLUDES]
     objects = made.compile(sources, folder, includes, given=sources)
     program = folder / "fuzz"
-    replace(made, objects=()).link(objects, program)
+    wraps = [f"-Wl,--wrap=ember_node_{name}" for name in WRAPPED]
+    flags = (*made.link_flags, *wraps)
+    replace(made, objects=(), link_flags=flags).link(objects, program)
     return program
+
+
+def _guarded(table: str) -> str:
+    """A table of operators with each kernel between guards."""
+    declared = re.findall(
+        r"^extern const ember_kernel_t ember_kernel_(\w+);", table, re.M
+    )
+    table = re.sub(
+        r"^extern const ember_kernel_t ember_kernel_\w+;\n", "", table, flags=re.M
+    )
+    guarded = "\n".join(f"GUARDED({name});" for name in declared)
+    first = table.index("static const ember_kernel_t")
+    rest = table[first:].replace("&ember_kernel_", "&guarded_kernel_")
+    return f'{table[:first]}#include "guard.h"\n{guarded}\n{rest}'
+
+
+def kernels_tried(wanted: argparse.Namespace) -> dict[str, list[str]]:
+    """The fuzzer's candidates by operator, in the order in which they are tried."""
+    chosen = kernels.load().all(wanted.isa)
+    tried = {}
+    for name, names in chosen.items():
+        first = wanted.rotate % max(len(names), 1)
+        tried[name] = [*names[first:], *names[:first]]
+    return tried
 
 
 # ---- seeds -------------------------------------------------------------------------
@@ -100,6 +141,7 @@ class Job:
         self.wanted = wanted
         self.deadline = time.monotonic() + wanted.seconds if wanted.seconds else None
         self.totals = [0, 0, 0, 0]
+        self.guarded: Counter[str] = Counter()  # calls by kernel
         self.reports: dict[str, str] = {}  # by what and where
 
     def run(self, first: int) -> Job:
@@ -129,6 +171,10 @@ class Job:
             check=False,
         )
         lines = done.stdout.splitlines()
+        for line in lines:
+            if line.startswith("KERNEL "):
+                _, name, whole, _ = line.split()
+                self.guarded[name] += int(whole)
         if done.returncode == 0 and lines[-1].startswith("DONE "):
             numbers = map(int, lines[-1].split()[1:])
             self.totals = [a + b for a, b in zip(self.totals, numbers, strict=True)]
@@ -180,6 +226,12 @@ def fuzz(program: Path, packed: Path, wanted: argparse.Namespace) -> int:
         f"{totals[3]} executions; {len(reports)} reports; "
         f"{time.monotonic() - began:.0f} s"
     )
+    if wanted.guards:
+        guarded = sum((job.guarded for job in jobs), Counter())
+        print(f"fuzz: {guarded.total()} calls of {len(guarded)} kernels between guards")
+        tried = {name for names in kernels_tried(wanted).values() for name in names}
+        missed = sorted(tried - set(guarded))
+        print(f"fuzz: never called: {' '.join(missed) or 'none'}")
     return 1 if reports else 0
 
 
@@ -197,6 +249,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--cases", type=Path, action="append", default=[], help="more seeds: a folder"
     )
+    parser.add_argument(
+        "--guards", action="store_true", help="what each call of a kernel uses, too"
+    )
+    parser.add_argument(
+        "--rotate", type=int, default=0, help="try an operator's N-th kernel first"
+    )
+    parser.add_argument(
+        "--own", type=Path, action="append", default=[], help="a kernel instead of ours"
+    )
+    parser.add_argument("--folder", type=Path, help="where the fuzzer is linked")
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--fields", default="", help="in the path of fields, $payload")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
@@ -213,8 +275,8 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     wanted = arguments()
-    folder = paths.writable_folder(paths.cache() / "fuzz")
-    program = build(folder, wanted.isa)
+    folder = wanted.folder or paths.writable_folder(paths.cache() / "fuzz")
+    program = build(folder, wanted)
     found = seeds_module.collect(wanted.variants, wanted.cases)
     if wanted.pattern:
         found = [one for one in found if wanted.pattern in one.name]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import maker
+import one_call
 import payloads
 import programs as toys
 
@@ -54,8 +55,31 @@ def collect(variants: int, cases: Sequence[Path] = ()) -> list[Seed]:
     for folder in (ROOT / "tests/cases", ROOT / "tests/unit/python/data", *cases):
         seeds += _files(folder, len(seeds))
     seeds += _old_payloads()
+    seeds += _calls()
     seeds += _operators(variants)
     return seeds
+
+
+# For kernels that random arguments seldom fit, and the exporter writes no call of.
+CALLS = (
+    "aten::_adaptive_avg_pool2d_backward.out(f32[1,2,2,2], f32[1,2,5,6], f32[1,2,5,6])",
+    "aten::_native_batch_norm_legit.out(f32[2,3,4], f32[3], f32[3], f32[3], f32[3],"
+    " true, 0.1, 1e-5, f32[2,3,4], f32[3], f32[3])",
+    "aten::baddbmm.out(f16[2,3,5], f16[2,3,7], f16[2,7,5], 1, 1, f16[2,3,5])",
+    "aten::empty.out([2,3], none, f32[2,3])",
+    "aten::index_put_(f32[5,3], [s64[2]], f32[2,3], false)",
+    "aten::index_put_(f32[5,3], [b1[5,3]], f32[1], false)",
+    "aten::index_put_(f32[5,3], [b1[5],s64[5]], f32[1], false)",
+    "aten::minimum.out(f32[3,5], f32[3,5], f32[3,5])",
+    "aten::relu.out(f16[3,21], f16[3,21])",
+    "aten::rsub.Scalar_out(f32[3,5], 2.5, 1, f32[3,5])",
+    "aten::sub.Scalar_out(f32[3,5], 2.5, 1, f32[3,5])",
+)
+
+
+def _calls() -> Iterator[Seed]:
+    for line in CALLS:
+        yield Seed(line, program.write(one_call.program_of([line])))
 
 
 def _old_payloads() -> Iterator[Seed]:

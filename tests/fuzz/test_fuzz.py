@@ -13,6 +13,7 @@ FUZZ = Path(__file__).parent
 
 
 @pytest.mark.slow
+@pytest.mark.broad
 @pytest.mark.parametrize(
     ("count", "variants"),
     [(25_000, 3), pytest.param(100_000, 12, marks=pytest.mark.long)],

@@ -95,7 +95,9 @@ def test_no_byte_is_special(board, data):
     assert sent(board, [data])[1].output == data
 
 
-@pytest.mark.parametrize("rate", [0.001, 0.01, 0.03])
+@pytest.mark.parametrize(
+    "rate", [0.001, 0.01, pytest.param(0.03, marks=pytest.mark.broad)]
+)
 def test_lost_and_flipped_bytes(board, rate):
     random.seed(2)
     sizes = (4, 12000, 3, 6000) if rate <= 0.01 else (4, 1500, 3)

@@ -90,8 +90,8 @@ def ember(*words):
         pytest.param("mps2-an386", id="cmsdk"),
         pytest.param("mps2-an505", id="cmsdk-secure", marks=pytest.mark.long),
         pytest.param("mps3-an547", id="cmsdk-helium", marks=pytest.mark.long),
-        pytest.param("netduinoplus2", id="stm32-v1"),
-        pytest.param("qemu-a64", id="pl011"),
+        pytest.param("netduinoplus2", id="stm32-v1", marks=pytest.mark.broad),
+        pytest.param("qemu-a64", id="pl011", marks=pytest.mark.broad),
     ],
 )
 def test_the_same_cases(name, some_cases):
@@ -116,7 +116,9 @@ def test_the_same_counts(some_cases):
 # ---- faults --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["mps2-an386", "qemu-a64-sme"])
+@pytest.mark.parametrize(
+    "name", ["mps2-an386", pytest.param("qemu-a64-sme", marks=pytest.mark.broad)]
+)
 def test_a_hundredth_of_bytes_lost_or_flipped(name, some_cases):
     over = FaultyEmulator(rate=0.01)
     passed(some_cases[:1], name, over)

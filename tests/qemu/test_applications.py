@@ -151,6 +151,32 @@ def test_input_costs_nothing_where_it_is_not_used() -> None:
 # ---- firmware of others --------------------------------------------------------------
 
 
+STDIO = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    char name[16];
+    printf("name? ");
+    if (fgets(name, sizeof(name), stdin) == NULL) return 1;
+    name[3] = '\\0';
+    printf("%s %.2f %d\\n", name, 3.14159, malloc(100000) == NULL);
+    return 5;
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["mps2-an386", "microbit"])
+def test_stdio_of_newlib(board: str) -> None:
+    need(board)
+    Path("app.c").write_text(STDIO)
+    words = [DATA / "add.pte", "--app", "app.c", "--board", board]
+    code, out, error = talk(*words, "--stack", "4096", said="Bob\n")
+    assert (code, out, error) == (5, "name? Bob 3.14 1\n", "")
+    code, out, error = talk(*words, said="")
+    assert code == 1
+    assert "--stack BYTES" in " ".join(error.split())
+
+
 @pytest.fixture
 def foreign(tmp_path: Path):
     """Compiles firmware that has nothing of Ember."""

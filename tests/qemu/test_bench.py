@@ -19,18 +19,18 @@ BENCH = paths.root() / "tools" / "bench"
 # Hard bounds; the baseline holds what was reached.
 BOUNDS = {
     "core": 9900,
-    "dispatch": 14,
+    "dispatch": 13,  # 10 that charge nothing, and 3
     "load_per_call": 1240,
     "method_arena_resnet8": 4096,
 }
 # Bytes with kernels at -Os, on either core.
 SIZE_BOUNDS = {
     "library": 220_000,
-    "add": 3_000,
+    "add": 3_020,
     "addmm": 2_500,
-    "mlp": 13_500,
-    "ds_cnn": 21_600,
-    "balanced": 16_300,
+    "mlp": 13_700,
+    "ds_cnn": 22_100,
+    "balanced": 16_650,
 }
 
 

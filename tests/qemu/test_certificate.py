@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ember.build.stack import image
 from ember.build.stack.bound import CallGraph
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.model.steering import Steering
 from ember.run import run
 from ember.toolchain import elf, emulator
 
@@ -63,15 +65,25 @@ FEW = ("mps2-an385-v6m", "mps3-an547")
 
 
 @pytest.mark.slow
+@pytest.mark.broad
 @pytest.mark.parametrize("board", FEW)
 def test_models_stay_below_their_bounds(board: str) -> None:
+    assert len(MODELS) > 15
     stay_below(MODELS[FEW.index(board) :: 4], board)
+
+
+@pytest.mark.slow
+def test_some_models_stay_below_their_bound() -> None:
+    stay_below(MODELS[::4], M4)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "board",
-    [pytest.param(one, marks=() if one == M4 else pytest.mark.long) for one in BOARDS],
+    [
+        pytest.param(one, marks=pytest.mark.broad if one == M4 else pytest.mark.long)
+        for one in BOARDS
+    ],
 )
 def test_every_model_stays_below_its_bound(board: str) -> None:
     assert len(MODELS) > 15
@@ -79,7 +91,6 @@ def test_every_model_stays_below_its_bound(board: str) -> None:
 
 
 def stay_below(models: Sequence[Path], board: str) -> None:
-    assert len(models) > 4
     for path in models:
         case = inputs.of_case(path)
         options = build.Options(methods=(case.method,) if case and case.method else ())
@@ -93,6 +104,20 @@ def stay_below(models: Sequence[Path], board: str) -> None:
         assert stack["bound"] < stack["reserved"] == built.sizes["size"]["stack"]
         for row in built.certificate["rows"]:
             assert row["linked"] == row["planned"]
+
+
+@pytest.mark.parametrize(
+    "name", ["int8_resnet8_small_m55", "model_mlp_small", "xnnpack_resnet8_static"]
+)
+def test_vectors_of_hexagon_stay_below_their_bound(name: str) -> None:
+    """Kernels with vectors on the stack, portable ones, and nodes of a delegate."""
+    stay_below([CASES / name], "hexagon-v68")
+
+
+@pytest.mark.slow
+@pytest.mark.broad
+def test_models_on_hexagon_stay_below_their_bounds() -> None:
+    stay_below(MODELS[::4], "hexagon-v68")
 
 
 @pytest.mark.long
@@ -118,22 +143,97 @@ def test_scratch_that_is_not_asked_for_is_told(monkeypatch: pytest.MonkeyPatch) 
         certify(CASES / "xnnpack_mlp_static", "qemu-a64")
 
 
+def extents(built: build.Built) -> dict[str, list[int]]:
+    """First and last address in use of each memory, also of what is copied at start."""
+    file = elf.read(built.firmware)
+    pieces = [(one.address, one.size) for one in file.sections if one.in_memory]
+    for name in (".data", *(f".ember_code.{m.name}" for m in built.board.memories)):
+        load = file.symbol(
+            f"__ember_{name.removeprefix('.ember_').replace('.', '')}_load"
+        )
+        load = load or file.symbol(f"__ember_code_{name.rpartition('.')[2]}_load")
+        sizes = [one.size for one in file.sections if one.name == name]
+        pieces += [(load.address, size) for size in sizes if load]
+    ends: dict[str, list[int]] = {}
+    for memory in built.board.memories:
+        inside = [p for p in pieces if p[1] and memory.base <= p[0] < memory.end]
+        if inside:
+            last = max(address + size for address, size in inside)
+            ends[memory.name] = [min(inside)[0], last]
+    return ends
+
+
+def every_byte_has_a_row(built: build.Built) -> None:
+    rows = [row for row in built.certificate["rows"] if not row["lent"]]
+    for row in rows:
+        assert row["linked"] == row["planned"]
+    for memory, (first, last) in extents(built).items():
+        linked = sum(row["linked"] for row in rows if row["memory"] == memory)
+        assert linked == last - first, memory
+
+
 def test_rows_add_up_to_the_memories() -> None:
     built = build.build(MLP, M4)
-    file = elf.read(built.firmware)
-    written = json.loads(
-        (built.folder / "5-firmware" / build_folder.CERTIFICATE).read_text()
-    )
+    folder = built.folder / "5-firmware"
+    written = json.loads((folder / build_folder.CERTIFICATE).read_text())
     assert written == built.certificate
-    for memory in built.board.memories:
-        if memory.writable:
-            linked = sum(
-                one.size
-                for one in file.sections
-                if one.in_memory and memory.base <= one.address < memory.end
-            )
-            rows = [r for r in written["rows"] if r["memory"] == memory.name]
-            assert sum(row["linked"] for row in rows) == linked
+    every_byte_has_a_row(built)
+
+
+VARIABLES = """
+static char table[192] __attribute__((aligned(512)));
+static char small[3] = {1, 2, 3};
+static char odd[129] __attribute__((aligned(2048), section(".data.odd"))) = {1};
+static int other(int n) {
+    ((volatile char *)table)[n & 63] = 1;
+    return ((volatile char *)odd)[n & 127] + ((volatile char *)small)[n & 1] < 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "board",
+    [M4, "mps2-an385-v6m", "mps3-an547", "nucleo-h743zi2", "rpi-pico", "qemu-a64"],
+)
+def test_every_byte_of_each_memory_has_a_row(board: str, tmp_path: Path) -> None:
+    """Also between variables that are aligned to much more than those before them."""
+    options = build.Options(app=app(tmp_path, VARIABLES))
+    built = build.build(MLP, board, options=options)
+    every_byte_has_a_row(built)
+    gaps = [row for row in built.certificate["rows"] if row["place"] == "before .bss"]
+    assert [row["foreseen"] for row in gaps] == [board != "qemu-a64"] * len(gaps)
+
+
+@pytest.mark.parametrize("memory", ["itcm", "sram"])
+def test_every_byte_of_two_memories_has_a_row(memory: str, tmp_path: Path) -> None:
+    """With code, or activations and arenas, in a second one."""
+    steering = (
+        Steering(code={"itcm": ("*",)})
+        if memory == "itcm"
+        else Steering(place={"activations": ("sram",)}, align={"scratch": 256})
+    )
+    options = build.Options(app=app(tmp_path, VARIABLES), steering=steering)
+    board = "nucleo-h743zi2" if memory == "itcm" else "mps3-an547"
+    built = build.build(MLP, board, options=options)
+    assert memory in extents(built)
+    every_byte_has_a_row(built)
+
+
+def test_a_gap_that_nobody_planned_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    link = LinkInputs.link
+
+    def made(self: LinkInputs, firmware: Path, script: Path) -> None:
+        text = script.read_text()
+        assert ".bss (NOLOAD) : ALIGN(16)" in text
+        text = text.replace(".bss (NOLOAD) : ALIGN(16)", ".bss (NOLOAD) : ALIGN(4096)")
+        script.write_text(text)
+        link(self, firmware, script)
+
+    monkeypatch.setattr(LinkInputs, "link", made)
+    said = " ".join(error_of(capsys).split())
+    assert re.search(r"before .bss \(alignment\) has [\d,]+ bytes in data, but", said)
 
 
 @pytest.mark.parametrize("board", [M4, "linux-aarch64", "host"])
@@ -187,6 +287,17 @@ def test_an_unknown_frame_of_an_application_is_named(
     )
     said = error_of(capsys, "--app", app(tmp_path, text))
     assert "the stack use of 'other' is unknown" in said
+
+
+def test_a_stated_stack_takes_the_place_of_a_proof(tmp_path: Path) -> None:
+    text = (
+        "static __attribute__((noinline)) int other(int n)"
+        " { volatile char b[n + 1]; b[n] = 1; return b[0]; }\n"
+    )
+    options = build.Options(app=app(tmp_path, text), stack=3000)
+    stack = build.build(MLP, M4, options=options).certificate["stack"]
+    assert (stack["reserved"], stack["bound"]) == (3000, None)
+    assert "the stack use of 'other' is unknown" in stack["unproven"]
 
 
 def test_a_stack_below_the_bound_names_the_deepest_calls(

@@ -24,6 +24,8 @@ pytestmark = pytest.mark.qemu
     [
         ("bundle_stream", "same, with state\n"),
         ("special_counter_named", "same, with state\n"),
+        ("model_tokens_small", "same, with state\n"),
+        ("model_tokens_steps_small", "same, with state\n"),
         ("model_lenet_small", "same, without state\n"),
     ],
 )

@@ -137,6 +137,7 @@ def test_all_operators(tmp_path: Path) -> None:
     assert len(re.findall(r'\{"([^"]+)"', table)) > 200
 
 
+@pytest.mark.broad
 def test_dtypes_of_a_model(tmp_path: Path) -> None:
     text = f"""\
 gen_selected_ops(LIB_NAME ops OPS_FROM_MODEL {MODEL} DTYPE_SELECTIVE_BUILD ON)

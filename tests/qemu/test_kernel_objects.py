@@ -32,6 +32,7 @@ COMPILER = re.compile(
 )
 BOARDS = {"host": "objdump", "mps2-an386": "arm-none-eabi-objdump"}
 BOARDS |= {"mps3-an547": "arm-none-eabi-objdump", "hexagon-v68": "llvm-objdump"}
+EACH = [*[*BOARDS][:3], pytest.param("hexagon-v68", marks=pytest.mark.broad)]
 
 FUNCTION = re.compile(r"^[0-9a-f]+ <([\w.]+)>:$")
 CALL_ITSELF = re.compile(r"\s(?:callq?|bl|blx)\s+(?:0x)?[0-9a-f]+ <([\w.]+)>$")
@@ -126,7 +127,7 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
     return []
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", EACH)
 def test_no_heap_and_no_system(board: str) -> None:
     table = output(board, "-t")
     missing = set(re.findall(r"\*UND\*\s+(?:0x)?[0-9a-f]+\s+(\S+)", table))
@@ -135,7 +136,7 @@ def test_no_heap_and_no_system(board: str) -> None:
     assert {one for one in others if not COMPILER.fullmatch(one)} == set()
 
 
-@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("board", EACH)
 def test_no_mutable_data(board: str) -> None:
     found = re.findall(r"^\s*\d+ (\.\S+)\s+([0-9a-f]+)\s", output(board, "-h"), re.M)
     assert any(name.startswith(".text") for name, _ in found)
@@ -188,6 +189,7 @@ def vector_instructions(path: Path) -> list[str]:
     return [line for line in text.splitlines() if re.search(r"\bv\d+", line)]
 
 
+@pytest.mark.broad
 def test_hexagon_has_no_vectors_of_floats() -> None:
     lines = vector_instructions(archive("hexagon-v68", "ember_variants"))
     assert sum("vrmpy" in line for line in lines) > 100, "no variants were found"

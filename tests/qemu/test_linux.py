@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,6 +45,12 @@ LEAST = "cortex-a53"  # no dot products
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
+def core(cpu: str, *more: str) -> Any:
+    """The first is tried always, the others by CI."""
+    is_first = cpu == next(iter(TWINS))
+    return pytest.param(cpu, *more, marks=() if is_first else pytest.mark.broad, id=cpu)
+
+
 def linux(cpu: str) -> Board:
     board = boards.load("linux-aarch64")
     if not emulator.available(board):
@@ -63,7 +70,7 @@ def bits(board: Board, name: str) -> tuple[list[bytes], int | None]:
     return [np.asarray(one).tobytes() for one in arrays], count
 
 
-@pytest.mark.parametrize("cpu", [*TWINS, LEAST])
+@pytest.mark.parametrize("cpu", [core(name) for name in (*TWINS, LEAST)])
 def test_models_are_pytorchs_on_every_core(cpu: str) -> None:
     found = [cases.Found(name, CASES / name) for name in MODELS]
     results = testing.test(found, [linux(cpu)], jobs=1)
@@ -72,7 +79,7 @@ def test_models_are_pytorchs_on_every_core(cpu: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("cpu", "twin"), TWINS.items())
+@pytest.mark.parametrize(("cpu", "twin"), [core(*pair) for pair in TWINS.items()])
 def test_bits_and_instructions_are_those_of_bare_metal(cpu: str, twin: str) -> None:
     for name in MODELS:
         assert bits(linux(cpu), name) == bits(boards.load(twin), name), name
@@ -83,6 +90,7 @@ def test_a_core_without_dot_products_has_the_same_bits() -> None:
         assert bits(linux(LEAST), name)[0] == bits(boards.load("qemu-a64"), name)[0]
 
 
+@pytest.mark.broad
 def test_memory_is_enough_on_every_core(tmp_path: Path) -> None:
     path = CASES / "xnnpack_resnet8_static"
     built = build.build(path, "linux-aarch64", out=tmp_path)
@@ -125,6 +133,7 @@ def said(package: Path, *words: str, program: Path | None = None) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.broad
 def test_the_program_of_a_package_gives_its_vectors(package: Path) -> None:
     for cpu in (*TWINS, LEAST):
         assert said(package, "-cpu", cpu) == "passed\n", cpu
@@ -135,6 +144,7 @@ def test_the_program_of_a_package_gives_its_vectors(package: Path) -> None:
     output.write_bytes(kept)
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("how", [("-static",), ("-pie", "-fPIE")])
 def test_the_library_of_a_package_needs_a_c_library_alone(
     package: Path, tmp_path: Path, how: tuple[str, ...]
@@ -162,6 +172,7 @@ target_link_libraries(xnnpack_mlp_qd8 PRIVATE ember::model)
 """
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("own", [False, True])
 def test_cmake_builds_with_a_package(package: Path, tmp_path: Path, own: bool) -> None:
     if not HEADERS.is_dir() or shutil.which("clang-19") is None:

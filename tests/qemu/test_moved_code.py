@@ -24,8 +24,8 @@ KERNELS = {  # that M55 calls
     "quantized_avg_pool2d_mve",
     "quantized_conv2d_mve",
     "quantized_depthwise_conv2d_mve",
-    "quantized_depthwise_conv2d_one_mve",
     "quantized_linear_mve",
+    "scratch",
 }
 pytestmark = pytest.mark.qemu
 
@@ -181,6 +181,7 @@ def test_too_little_room_is_told_in_bytes(capsys: pytest.CaptureFixture[str]) ->
     assert "code of kernels" in said
 
 
+@pytest.mark.broad
 def test_the_kernels_to_leave_out_are_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

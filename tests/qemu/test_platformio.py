@@ -19,7 +19,6 @@ DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
 OWN = Path(__file__).parent / "own"
 SCORES = ["-1.673", "-0.401", "-1.371", "0.178", "-1.871"]  # the first five, of zeros
 BOARDS = ("mps2-an386", "mps3-an547", "netduinoplus2")
-FEW = BOARDS[:2]  # the last has the core of the first
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
@@ -68,33 +67,56 @@ def pio(package_tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return Pio(package_tools, tmp_path / "core")
 
 
-@pytest.mark.parametrize(
-    "names", [FEW, pytest.param(BOARDS, marks=pytest.mark.long)], ids=["few", "all"]
-)
-def test_the_example(names: tuple[str, ...], pio: Pio, tmp_path: Path) -> None:
-    chosen = [word for name in names for word in ("-e", name)]
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     folder = tmp_path / "examples" / "platformio"
     platformio.write(folder / ".ember")
     assert platformio.has_scons(folder / ".ember")
-    said = pio(folder, "run", *chosen)
+    return folder
+
+
+# A new project runs on the core of the first and the last.
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(("mps3-an547",), marks=pytest.mark.broad),
+        pytest.param(BOARDS, marks=pytest.mark.long),
+    ],
+    ids=["helium", "all"],
+)
+def test_the_example(names: tuple[str, ...], pio: Pio, example: Path) -> None:
+    chosen = [word for name in names for word in ("-e", name)]
+    said = pio(example, "run", *chosen)
     assert said.count("SUCCESS") >= len(names)
     for name in names:
-        said = pio(folder, "run", "-e", name, "-t", "upload").splitlines()
+        said = pio(example, "run", "-e", name, "-t", "upload").splitlines()
         at = said.index("executed")
         assert said[at + 1 : at + 6] == SCORES
-    tested = names[:1] if names == FEW else names  # everything is compiled again
-    said = pio(folder, "test", *(word for name in tested for word in ("-e", name)))
-    count = 5 * len(tested)
-    assert f"{count} test cases: {count} succeeded" in said
-    # A failing test is one.
-    main = folder / "test" / "test_model" / "test_main.c"
-    main.write_text(main.read_text().replace('"test_loads", ', '"test_loads", !'))
-    status, said = pio.try_(folder, "test", "-e", "mps2-an386")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(BOARDS[:1], marks=pytest.mark.broad),
+        pytest.param(BOARDS, marks=pytest.mark.long),
+    ],
+    ids=["m4", "all"],
+)
+def test_tests_of_the_example(names: tuple[str, ...], pio: Pio, example: Path) -> None:
+    main = example / "test" / "test_model" / "test_main.c"
+    right = main.read_text()
+    main.write_text(right.replace('"test_loads", ', '"test_loads", !'))
+    status, said = pio.try_(example, "test", "-e", "mps2-an386")
     assert status == 1
-    assert "1 failed" in said
+    assert "5 test cases: 1 failed, 4 succeeded" in said
+    if len(names) > 1:  # everything is compiled again
+        main.write_text(right)
+        said = pio(example, "test", *(word for name in names for word in ("-e", name)))
+        assert "15 test cases: 15 succeeded" in said
 
 
+@pytest.mark.broad
 def test_a_new_project(pio: Pio, tmp_path: Path) -> None:
     folder = tmp_path / "my project"
     new.create(folder, "platformio", "mps2-an386", DIGITS)
@@ -113,7 +135,11 @@ def test_a_new_project(pio: Pio, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param("nucleo-f446re", marks=pytest.mark.long), "rpi-pico"]
+    "name",
+    [
+        pytest.param("nucleo-f446re", marks=pytest.mark.long),
+        pytest.param("rpi-pico", marks=pytest.mark.broad),
+    ],
 )
 def test_a_board_that_nothing_emulates(name: str, pio: Pio, tmp_path: Path) -> None:
     """Its console is a serial port, and `ember flash` uploads."""
@@ -179,6 +205,7 @@ def run_own(folder: Path) -> list[str]:
     return done.stdout.decode().splitlines()
 
 
+@pytest.mark.broad
 def test_a_board_that_only_platformio_knows(own: Path, pio: Pio) -> None:
     (own / "platformio.ini").write_text(OWN_INI + f"custom_ember_model = {DIGITS}\n")
     assert "SUCCESS" in pio(own, "run")
@@ -187,6 +214,7 @@ def test_a_board_that_only_platformio_knows(own: Path, pio: Pio) -> None:
     assert run_own(own)[1:6] == SCORES
 
 
+@pytest.mark.broad
 def test_sources_that_were_packed_before(own: Path, pio: Pio) -> None:
     """Then neither Ember nor its Python is needed."""
     board = boards.load("mps2-an386")
@@ -197,6 +225,7 @@ def test_sources_that_were_packed_before(own: Path, pio: Pio) -> None:
     assert run_own(own)[1:6] == SCORES
 
 
+@pytest.mark.broad
 def test_without_an_sdk(own: Path, pio: Pio) -> None:
     (own / ".ember" / "python.json").unlink()
     (own / "platformio.ini").write_text(OWN_INI + f"custom_ember_model = {DIGITS}\n")

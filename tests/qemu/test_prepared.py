@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ember import build, paths
+from ember import build, cli, paths
 from ember.cases import inputs
 from ember.errors import SdkError
 from ember.run import run
@@ -18,10 +20,10 @@ M4, M55 = "mps2-an386", "mps3-an547"
 # Bytes of code, constants and .data with the weights elsewhere. Kernels with DSP and
 # Helium are made for cycles, where bytes of their inner loops are well spent.
 CODE = {
-    ("int8_resnet8_small_m4", M4): 14_700,
-    ("int8_resnet8_small_m55", M55): 13_400,
-    ("int8_ds_cnn_small_m4", M4): 16_200,
-    ("int8_ds_cnn_small_m55", M55): 15_400,
+    ("int8_resnet8_small_m4", M4): 15_100,
+    ("int8_resnet8_small_m55", M55): 13_600,
+    ("int8_ds_cnn_small_m4", M4): 16_500,
+    ("int8_ds_cnn_small_m55", M55): 15_550,
 }
 OTHERS = (
     ("int8_mobilenet_small_m55", M4),  # exported for another core
@@ -29,6 +31,8 @@ OTHERS = (
     ("model_lenet_small", M55),
     ("op_add_s16", M4),  # states point to tables of their kernels
     ("special_three_memories", M55),
+    ("special_ptd", M4),  # weights in data files
+    ("special_ptd_two_files", M55),
 )
 # What is much like these; `make check` tries it.
 MORE = (
@@ -92,3 +96,39 @@ def test_what_cannot_be_prepared_is_refused(name, board, why, tmp_path):
     with pytest.raises(SdkError, match=why) as caught:
         made(name, board, tmp_path, prepared=True)
     assert caught.value.hint == "build without --prepared"
+
+
+# ---- what it would save --------------------------------------------------------------
+
+
+def said_by_build(words, capsys):
+    assert cli.main(["build", *map(str, words), "--json", "saved.json"]) == 0
+    answer = json.loads(Path("saved.json").read_text(encoding="utf-8"))
+    return capsys.readouterr().out, answer
+
+
+def test_a_build_says_what_preparing_would_save(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = [CASES / "int8_resnet8_small_m4", "--board", M4]
+    said, loaded = said_by_build(words, capsys)
+    assert " bytes less of code, " in said.split("--prepared: ")[1]
+    told, prepared = said_by_build([*words, "--prepared"], capsys)
+    assert "would take" not in told
+    assert prepared["prepared_saves"] == {}
+    before, after = (
+        {memory["name"]: memory["used"] for memory in answer["memory"]}
+        for answer in (loaded, prepared)
+    )
+    assert loaded["prepared_saves"] == {
+        name: size - after[name] for name, size in before.items() if size != after[name]
+    }
+
+
+@pytest.mark.parametrize(("name", "board"), [("op_rand", M4), ("op_add", "host")])
+def test_nothing_is_said_where_something_speaks_against_it(
+    name, board, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    said, answer = said_by_build([CASES / name, "--board", board], capsys)
+    assert "would take" not in said
+    assert answer["prepared_saves"] == {}

@@ -169,7 +169,7 @@ def refusals(lines: Sequence[str]) -> list[str | None]:
 
 def steps(line: str) -> int:
     """The bound of the work of one execution of the call."""
-    content = program.write(_program([line]))
+    content = program.write(program_of([line]))
     (needs,) = resolve.resolve(content, (), boards.load("host"), [0]).methods
     assert not needs.gaps, needs.gaps
     return needs.steps
@@ -177,7 +177,7 @@ def steps(line: str) -> int:
 
 def write_case(folder: Path, line: str) -> None:
     """A test case of the call whose inputs and outputs are zeros."""
-    (method,) = (model := _program([line])).methods
+    (method,) = (model := program_of([line])).methods
     folder.mkdir(parents=True)
     (folder / "model.pte").write_bytes(program.write(model))
     names: dict[str, list[str]] = {"inputs": [], "outputs": []}
@@ -192,13 +192,13 @@ def write_case(folder: Path, line: str) -> None:
     (folder / "case.json").write_text(json.dumps({"runs": [run]}), encoding="utf-8")
 
 
-def _program(lines: Sequence[str]) -> types.Program:
+def program_of(lines: Sequence[str]) -> types.Program:
     methods = tuple(_method(f"m{i}", line) for i, line in enumerate(lines))
     return types.Program(methods=methods, constants=(b"",))
 
 
 def _refusals(lines: Sequence[str]) -> list[str | None]:
-    content = program.write(_program(lines))
+    content = program.write(program_of(lines))
     found = resolve.resolve(content, (), boards.load("host"), range(len(lines)))
     calls = [method.calls[0] for method in found.methods]
     return [None if call.kernel else call.message for call in calls]

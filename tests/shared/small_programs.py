@@ -50,6 +50,7 @@ OPERATORS = {
     "cos": types.Operator("aten::cos", "out"),
     "slice": types.Operator("aten::slice_copy", "Tensor_out"),
     "copy_": types.Operator("aten::copy_", ""),
+    "slice_scatter": types.Operator("aten::slice_scatter", "out"),
 }
 NUMBERS = {name: number for number, name in enumerate(OPERATORS)}
 

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from maker import F32, S32, Maker, floats
+from maker import floats
+from programs_bundles import add, sums, values
 from programs_control import (
     bool_input,
     cond,
@@ -28,8 +28,10 @@ from programs_data import (
     counter,
     external,
     external_data,
+    external_square,
     methods,
     named,
+    named_three,
 )
 from programs_delegates import (
     BAD_EXAMPLES,
@@ -40,6 +42,9 @@ from programs_delegates import (
     missing_backend,
     unbound_delegate,
 )
+from programs_io import IO
+from programs_moves import MOVES
+from programs_rare import RARE
 from programs_shapes import (
     bound_by_caller,
     bound_dynamic,
@@ -68,18 +73,7 @@ from programs_values import (
 )
 
 from ember import program
-from ember.files.tensors import DType
-from ember.program import Program, bundle
-
-
-def add() -> Program:
-    """y = a + b, all planned."""
-    m = Maker()
-    a, b, y = m.input(2, 3), m.input(2, 3), m.tensor(2, 3)
-    m.call("add.out", a, b, y)
-    m.give(y)
-    return m.program()
-
+from ember.program import Program
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "attribute": attribute,
@@ -105,6 +99,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "example_other_size": example(blob(0, 1, 4, 1, floats(2))),
     **{f"example_bad_{n}": example(bad) for n, bad in enumerate(BAD_EXAMPLES)},
     "external": external,
+    "external_square": external_square,
     "fail_prepare": failing("fail.prepare"),
     "fail_run": failing("fail.run"),
     "fail_silent": failing("fail.silent"),
@@ -118,6 +113,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "move_input": move_input,
     "moves": moves,
     "named": named,
+    "named_three": named_three,
     "pad": pad,
     "positive": positive,
     "refuse": failing("refuse.out"),
@@ -131,36 +127,10 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "unknown_operator": unknown_operator,
     "view_constant": view_constant,
     "views": views,
+    **IO,
+    **MOVES,
+    **RARE,
 }
-
-
-def bundled() -> bytes:
-    """toys.bpte: add with the test cases that test_bundle.c numbers."""
-    a = np.arange(6, dtype="float32").reshape(2, 3)
-    special = np.array([[np.nan, np.inf, -np.inf], [0, 1, 2]], "float32")
-    changed = a * 2 + np.array([[0, 0, 0], [0, 0, 0.5]], "float32")
-    near = (a * 2 * 1.0005).astype("float32")
-
-    def tensor(
-        array: np.ndarray, dtype: DType = F32, *order: int
-    ) -> bundle.BundledTensor:
-        return bundle.BundledTensor.of(array, dtype, order or None)
-
-    def case(x: np.ndarray, *outputs: bundle.BundledTensor) -> bundle.BundledCase:
-        return bundle.BundledCase((tensor(x), tensor(x)), outputs)
-
-    cases = (
-        case(a, tensor(a * 2)),
-        case(a, tensor(changed)),
-        case(a, tensor(near)),
-        case(special, tensor(special * 2)),
-        case(a, tensor((a * 2).reshape(3, 2))),
-        case(a, tensor(a.astype("int32") * 2, S32)),
-        bundle.BundledCase((tensor(a),), (tensor(a * 2),)),
-        case(a, tensor(a * 2, F32, 1, 0)),
-    )
-    suites = (bundle.Suite("forward", cases),)
-    return bundle.write(bundle.Bundle(program.write(add()), suites))
 
 
 def write_all(folder: Path) -> None:
@@ -168,8 +138,12 @@ def write_all(folder: Path) -> None:
         (folder / f"{name}.pte").write_bytes(program.write(build()))
     inline = program.write(constants(), inline_constants=True)
     (folder / "constants_inline.pte").write_bytes(inline)
-    (folder / "toys.bpte").write_bytes(bundled())
+    (folder / "empty.bin").write_bytes(b"")
+    (folder / "toys.bpte").write_bytes(sums())
+    (folder / "values.bpte").write_bytes(values())
     (folder / "external.ptd").write_bytes(external_data())
+    turned = external_data((2, 2), (1, 0))
+    (folder / "external_turned.ptd").write_bytes(turned)
     (folder / "external_other.ptd").write_bytes(external_data((1, 2)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from maker import F32, Maker, floats
 
 from ember.files import tensor_data
@@ -66,11 +68,23 @@ def external() -> Program:
     return m.program()
 
 
-def external_data(shape: tuple[int, ...] = (2,)) -> bytes:
-    layout = tensor_data.TensorLayout(F32, shape, tuple(range(len(shape))))
+def external_square() -> Program:
+    """w of two dimensions from a .ptd."""
+    m = Maker()
+    w = m.tensor(2, 2, memory=None, extra=ExtraInfo(name="w", external=True))
+    y = m.tensor(2, 2)
+    m.call("copy.out", w, y)
+    m.give(y)
+    return m.program()
+
+
+def external_data(
+    shape: tuple[int, ...] = (2,), order: tuple[int, ...] | None = None
+) -> bytes:
+    layout = tensor_data.TensorLayout(F32, shape, order or tuple(range(len(shape))))
     entries = (
         tensor_data.Entry("other", b"blob"),
-        tensor_data.Entry("w", floats(100, 200), layout),
+        tensor_data.Entry("w", floats(*range(100, 100 * prod(shape) + 1, 100)), layout),
         tensor_data.Entry("s", floats(5, 6), None),
     )
     return tensor_data.write(tensor_data.TensorData(entries))
@@ -81,6 +95,13 @@ def named() -> Program:
     return m.program(
         named_data=(NamedData("key", b"value"), NamedData("key2", b"other")),
     )
+
+
+def named_three() -> Program:
+    """The key in the middle is the start of the last."""
+    m = Maker()
+    entries = ("first", "key", "key2")
+    return m.program(named_data=tuple(NamedData(key, key.encode()) for key in entries))
 
 
 def methods() -> Program:

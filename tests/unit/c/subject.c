@@ -18,6 +18,10 @@ void *test_alloc(size_t size) {
 void test_free(void *memory) {
     free(memory);
 }
+
+bool test_frees(void) {
+    return true;
+}
 #else
 void *test_alloc(size_t size) {
     static size_t used;
@@ -33,6 +37,10 @@ void *test_alloc(size_t size) {
 
 void test_free(void *memory) {
     (void)memory;
+}
+
+bool test_frees(void) {
+    return false;
 }
 #endif
 

@@ -25,6 +25,9 @@ typedef struct subject {
 void *test_alloc(size_t size);
 void test_free(void *memory);
 
+// Whether test_free() gives memory back, so that a test may load thousands of times.
+bool test_frees(void);
+
 // A file of the test folder in memory of its own.
 ember_bytes_t test_file(const char *name);
 

@@ -232,6 +232,31 @@ static void trace_end(void *context, uint32_t instruction, ember_status_t status
     trace->last = status;
 }
 
+// Values as they are between instructions, with slots and without.
+static void hooks_look_at_values(void) {
+    subject_t subject;
+    ember_value_t value;
+    ember_value_t input;
+    start(&subject, "loop.pte");
+    set_int(&subject, 0, 2);
+    subject_input(&subject, 1)[0] = 3;
+    uint32_t ints = 0;
+    uint32_t seen = 0;
+    uint32_t index = 0;
+    CHECK_EQ(ember_method_input(&subject.method, 1, &input), EMBER_OK);
+    for (; ember_method_look(&subject.method, index, &value) == EMBER_OK; index++) {
+        ints += value.kind == EMBER_INT && value.as_int == 2;
+        seen += value.kind == EMBER_TENSOR &&
+                value.as_tensor.data == input.as_tensor.data &&
+                *(const float *)value.as_tensor.data == 3;
+    }
+    CHECK(index > 2);
+    CHECK(ints > 0);
+    CHECK(seen > 0);
+    CHECK_EQ(ember_method_look(&subject.method, index, &value), EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
 static void tracing_changes_nothing(void) {
     static const uint32_t want[] = {0, 1, 2, 3, 4, 5, 6, 2, 3, 4, 5, 6, 2, 3};
     trace_t trace = {.count = 0};
@@ -271,4 +296,4 @@ static void tracing_changes_nothing(void) {
 TESTS(TEST(cond_takes_a_branch), TEST(scalar_inputs_decide_and_count), TEST(loops_loop),
       TEST(loops_can_swap), TEST(moves_keep_what_they_moved), TEST(budget_stops_loops),
       TEST(budgets_are_charged_before), TEST(moves_copy_handles),
-      TEST(tracing_changes_nothing))
+      TEST(tracing_changes_nothing), TEST(hooks_look_at_values))

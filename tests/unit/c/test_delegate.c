@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "ember/event.h"
 #include "subject.h"
 #include "toys.h"
 
@@ -64,6 +65,10 @@ static ember_status_t toy_execute(void *handle, ember_node_t *call) {
         for (uint32_t i = 0; i < x.numel; i++) {
             ((float *)y.data)[i] = ((const float *)x.data)[i] * 2;
         }
+        const ember_delegate_tracer_t *tracer = ember_node_tracer(call);
+        if (tracer != NULL) {
+            tracer->output(tracer->context, 1, 0, &y);
+        }
     }
     return execute_status;
 }
@@ -103,6 +108,27 @@ static void delegates_start_once_and_end(void) {
     CHECK(strcmp(events, "dfds") == 0);
     ember_method_unload(&subject.method);
     CHECK_EQ(event_count, 4);
+}
+
+static void note_output(void *context, uint32_t node, uint32_t output,
+                        const ember_tensor_t *tensor) {
+    *(uint32_t *)context += 100 * node + 10 * output + tensor->numel;
+}
+
+// A backend finds the hooks that are set, and none when they are taken away.
+static void hooks_reach_backends(void) {
+    subject_t subject;
+    uint32_t sum = 0;
+    const ember_delegate_tracer_t tracer = {.output = note_output, .context = &sum};
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    ember_method_trace_delegates(&subject.method, &tracer);
+    CHECK_EQ(ember_method_execute(&subject.method, &subject.error), EMBER_OK);
+    CHECK(sum > 100);
+    const uint32_t before = sum;
+    ember_method_trace_delegates(&subject.method, NULL);
+    CHECK_EQ(ember_method_execute(&subject.method, &subject.error), EMBER_OK);
+    CHECK_EQ(sum, before);
+    subject_close(&subject);
 }
 
 static void missing_backends_are_named(void) {
@@ -179,6 +205,6 @@ static void released_blobs_are_spare(void) {
     subject_close(&subject);
 }
 
-TESTS(TEST(released_blobs_are_spare), TEST(delegates_start_once_and_end),
-      TEST(missing_backends_are_named), TEST(failing_backends_are_reported),
-      TEST(unbound_arguments_are_refused))
+TESTS(TEST(released_blobs_are_spare), TEST(hooks_reach_backends),
+      TEST(delegates_start_once_and_end), TEST(missing_backends_are_named),
+      TEST(failing_backends_are_reported), TEST(unbound_arguments_are_refused))

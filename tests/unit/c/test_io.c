@@ -232,7 +232,79 @@ static void attributes_are_lent(void) {
     subject_close(&subject);
 }
 
+static void constants_are_nobodys(void) {
+    subject_t subject;
+    float data[2] = {1, 2};
+    start(&subject, "constant_edges.pte");
+    CHECK_EQ(set(&subject, 0, 2, data), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(ember_method_set_output(&subject.method, 1, data, sizeof(data), NULL),
+             EMBER_BAD_ARGUMENT);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[1] == 9);
+    subject_close(&subject);
+}
+
+static void scalars_have_no_memory(void) {
+    subject_t subject;
+    float data[2] = {1, 2};
+    ember_value_t value;
+    start(&subject, "bool_input.pte");
+    CHECK_EQ(set(&subject, 1, 2, data), EMBER_BAD_ARGUMENT);
+    CHECK_EQ(ember_method_set_output(&subject.method, 1, data, sizeof(data), NULL),
+             EMBER_BAD_ARGUMENT);
+    CHECK_EQ(ember_method_attribute(&subject.method, "x", &value), EMBER_NOT_FOUND);
+    subject_close(&subject);
+}
+
+// An input that a call makes a view of something else has nothing to be written to.
+static void inputs_that_become_views_are_refused(void) {
+    subject_t subject;
+    float data[2] = {1, 2};
+    start(&subject, "viewed_input.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK_EQ(set(&subject, 0, 2, data), EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+static void views_of_others_stay(void) {
+    subject_t subject;
+    float a[2] = {1, 2}, b[2] = {10, 20}, c[2] = {100, 200};
+    start(&subject, "two_views.pte");
+    CHECK_EQ(set(&subject, 0, 2, a), EMBER_OK);
+    CHECK_EQ(set(&subject, 1, 2, b), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[1] == 22);
+    CHECK_EQ(set(&subject, 0, 2, c), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[1] == 220);
+    subject_close(&subject);
+}
+
+static void an_input_may_be_given_to_itself(void) {
+    subject_t subject;
+    start(&subject, "dynamic.pte");
+    float *x = subject_input(&subject, 0);
+    x[0] = 7;
+    CHECK_EQ(set(&subject, 0, 4, x), EMBER_OK);
+    CHECK(subject_input(&subject, 0) == x && x[0] == 7);
+    CHECK_EQ(set(&subject, 0, 0, x + 1), EMBER_OK);
+    CHECK(x[0] == 7);
+    subject_close(&subject);
+}
+
+static void lent_memory_may_be_of_any_size(void) {
+    subject_t subject;
+    float y[2];
+    start(&subject, "bound_by_caller.pte");
+    CHECK_EQ(ember_method_set_output(&subject.method, 0, y, SIZE_MAX, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_set_output(&subject.method, 0, y, SIZE_MAX, NULL), EMBER_OK);
+    subject_close(&subject);
+}
+
 TESTS(TEST(planned_inputs_are_copied), TEST(wrong_tensors_are_refused),
       TEST(orders_of_the_same_memory_are_one), TEST(caller_binds_memory),
       TEST(planned_outputs_are_not_bound), TEST(scalars_are_set),
-      TEST(attributes_are_lent))
+      TEST(attributes_are_lent), TEST(constants_are_nobodys),
+      TEST(scalars_have_no_memory), TEST(inputs_that_become_views_are_refused),
+      TEST(views_of_others_stay), TEST(an_input_may_be_given_to_itself),
+      TEST(lent_memory_may_be_of_any_size))

@@ -54,6 +54,7 @@ static void arrays_are_zero(void) {
     const uint32_t *items = ember_arena_array(&arena, 4, 4, 4);
     CHECK(items != NULL && items[0] == 0 && items[3] == 0);
     CHECK_EQ(memory[16], 0xA5);
+    CHECK(ember_arena_array(&arena, SIZE_MAX, 0, 4) == memory + 16); // none has a size
 }
 
 static void spans_stay_inside(void) {

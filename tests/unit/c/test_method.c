@@ -141,7 +141,23 @@ static void external_data_is_found(void) {
           subject_output(&subject, 1)[1] == 208);
     CHECK_EQ(execute(&subject), EMBER_OK);
     CHECK(subject_output(&subject, 1)[0] == 207);
+    float other[2] = {0};
+    CHECK_EQ(ember_method_set_attribute(&subject.method, "w", other, 8, NULL),
+             EMBER_BAD_ARGUMENT); // a constant
+    ember_bytes_t found;
+    CHECK_EQ(ember_program_named_data(&subject.program, "w", 1, &found), EMBER_OK);
+    CHECK_EQ(found.size, 8); // whatever tensor it is
     subject_close(&subject);
+}
+
+static void external_data_lies_as_declared(void) {
+    static ember_data_map_t map;
+    subject_t subject;
+    const ember_bytes_t file = test_file("external_turned.ptd");
+    CHECK_EQ(load(&subject, "external_square.pte"), EMBER_NOT_FOUND);
+    CHECK_EQ(ember_data_map_open(&map, file.data, file.size, NULL), EMBER_OK);
+    ember_program_attach(&subject.program, &map, 1);
+    CHECK(subject_load(&subject, "forward", &toy_registry) != EMBER_OK);
 }
 
 static void methods_share_memory(void) {
@@ -258,7 +274,7 @@ static void constants_are_not_written(void) {
 TESTS(TEST(fixed_nodes_are_prepared_once), TEST(constants_are_read_in_place),
       TEST(kernels_of_a_chain), TEST(failures_name_their_instruction),
       TEST(initial_states_are_loaded), TEST(external_data_is_found),
-      TEST(methods_share_memory), TEST(memories_are_checked),
-      TEST(small_arenas_are_refused), TEST(scratch_is_refused),
-      TEST(empty_methods_execute), TEST(tensors_without_elements),
-      TEST(constants_are_not_written))
+      TEST(external_data_lies_as_declared), TEST(methods_share_memory),
+      TEST(memories_are_checked), TEST(small_arenas_are_refused),
+      TEST(scratch_is_refused), TEST(empty_methods_execute),
+      TEST(tensors_without_elements), TEST(constants_are_not_written))

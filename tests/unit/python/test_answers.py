@@ -55,6 +55,7 @@ def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.broad
 def test_what_helps_was_tried() -> None:
     folded = ask("model_encoder_small", 512 * K)
     few = tuple(one for one in passes.DEFAULT if one not in ("fold", "in_place"))

@@ -56,7 +56,8 @@ END = struct.pack("<IIQQ", 4, 16, 64, 32)
 
 
 @pytest.mark.parametrize(
-    "name", ["HELLO", "CASE", "RUN", "END", "OUTPUT", "RESULT", "DEAD"]
+    "name",
+    ["HELLO", "CASE", "RUN", "END", "OUTPUT", "RESULT", "DEAD", "WATCH", "NODE"],
 )
 def test_record_kinds_are_those_of_the_header(name: str) -> None:
     match = re.search(rf"EMBER_BATCH_{name} = (\d+)", header())

@@ -171,6 +171,16 @@ def sectors(*runs):
             {"port": "a64", "start": [{"at": 0, "set": 1}]},
             "a64 does not support `start`",
         ),
+        (
+            {"port": "a64", "interrupts": {"levels": 2}},
+            "a64 does not support `interrupts`",
+        ),
+        ({"interrupts": {"levels": 0}}, "interrupts.levels"),
+        (
+            {"interrupts": {"handlers": {"dma_done": -1}}},
+            "interrupts.handlers.dma_done",
+        ),
+        ({"interrupts": {"handler": {}}}, "interrupts.handler"),
     ],
 )
 def test_a_wrong_description_is_refused_by_the_name_of_the_field(

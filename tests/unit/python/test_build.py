@@ -131,6 +131,18 @@ def test_not_a_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("app.c", "--app"), ("net.py", "ember export"), ("a.onnx", "PyTorch")],
+)
+def test_a_file_of_another_kind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, meant: str
+) -> None:
+    path = tmp_path / name
+    path.write_text("int main(void) { return 0; }\n")
+    assert meant in error_of(capsys, path, "--board", "host")
+
+
 def test_truncated(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

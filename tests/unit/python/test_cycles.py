@@ -23,14 +23,18 @@ CLANG = {
     "cortex-m4": ("thumbv7em-none-eabi", "hard"),
     "cortex-m7": ("thumbv7em-none-eabi", "hard"),
     "cortex-m55": ("thumbv8.1m.main-none-eabi", "hard"),
+    "cortex-a76": ("aarch64-none-elf", None),
+    "cortex-a510": ("aarch64-none-elf", None),
 }
 
 
 def assemble(cpu: str, text: str, folder: Path, *options: str) -> Path:
     triple, floats = CLANG[cpu]
     source, made = folder / "snippet.S", folder / "snippet"
-    source.write_text(f".syntax unified\n.thumb\n{text}\n")
-    words = ["clang-19", f"--target={triple}", f"-mcpu={cpu}", f"-mfloat-abi={floats}"]
+    head = ".syntax unified\n.thumb\n" if floats else ""
+    source.write_text(f"{head}{text}\n")
+    words = ["clang-19", f"--target={triple}", f"-mcpu={cpu}"]
+    words += [f"-mfloat-abi={floats}"] if floats else []
     words += ["-nostdlib", *(options or ("-c",)), str(source), "-o", str(made)]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -132,11 +136,36 @@ LOADS = [f"vldrb.u8 q{n}, [r{n + 1}], #16" for n in range(4)]
 PRODUCTS = [f"vmlava.s8 r{8 + 2 * (n % 2)}, q{n % 4}, q{n // 4}" for n in range(4)]
 
 
+@pytest.mark.parametrize("text", [text for text in M4 if ";" in text])
+def test_a_row_that_is_cut_takes_what_it_takes_whole(text: str, tmp_path: Path) -> None:
+    """Pages of the emulator end blocks where no jump does."""
+    table = manuals.TABLES["cortex-m4"]
+    row = instructions("cortex-m4", text, tmp_path)
+    for cut in range(1, len(row)):
+        blocks = [
+            traces.Block(0x8000, cut, 4 * cut),
+            traces.Block(0x8000 + 4 * cut, len(row) - cut, 4 * (len(row) - cut)),
+        ]
+        found = estimate._by_table(table, [row[:cut], row[cut:]], blocks, {(0, 1): 1})
+        first = manuals.straight(table, row[:cut])
+        assert first + found[0, 1] == manuals.straight(table, row)
+
+
 def test_an_access_of_cortex_m55_hides_behind_a_product(tmp_path: Path) -> None:
     apart = steady("cortex-m55", "; ".join([*LOADS, *PRODUCTS]), tmp_path)
     turns = [one for pair in zip(LOADS, PRODUCTS, strict=True) for one in pair]
     between = steady("cortex-m55", "; ".join(turns), tmp_path)
     assert between < apart <= 16  # two cycles each, were nothing to overlap
+
+
+@pytest.mark.parametrize("cpu", ["cortex-a76", "cortex-a510"])
+@pytest.mark.parametrize(("sums", "cycles"), [(8, 4), (4, 8), (2, 16), (1, 32)])
+def test_sums_of_arm64_wait_for_each_other(
+    cpu: str, sums: int, cycles: int, tmp_path: Path
+) -> None:
+    """By Arm's guides a product of floats takes four cycles, and two begin in one."""
+    row = "; ".join(f"fmla v{n % sums}.4s, v30.4s, v31.4s" for n in range(8))
+    assert steady(cpu, row, tmp_path) == cycles
 
 
 def test_several_registers_take_time_on_dual_issue_cores(tmp_path: Path) -> None:

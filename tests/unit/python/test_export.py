@@ -118,6 +118,13 @@ def exported(capsys, *words: str) -> dict[str, object]:
             None,
         ),
         (["--backend", "xnnpack", "--quantize", "int4"], "xnnpack", 0.5, None),
+        (
+            ["--backend", "cadence", "--quantize", "int8"],
+            "cadence",
+            0.05,
+            "cadence::quantized_conv2d_nchw.per_tensor_out",
+        ),
+        (["--backend", "cadence"], "cadence", 1e-5, "cadence::conv2d.out"),
     ],
 )
 def test_a_program_for_a_board_passes_its_own_tests(
@@ -153,6 +160,50 @@ def test_inputs_and_outputs_that_stay_int8(capsys, board, order):
     (value,) = suite.cases[0].outputs
     assert len(set(value.array.ravel().tolist())) > 5
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
+
+
+CELL = """
+import torch
+from torch import nn
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.front, self.cell = nn.Conv1d(8, 64, 3), nn.LSTMCell(64, 64)
+        self.head = nn.Linear(64, 4)
+    def forward(self, x, h, c):
+        h, c = self.cell(self.front(x).mean(-1), (h, c))
+        return self.head(h)
+model = Net()
+example_inputs = (torch.randn(1, 8, 9), torch.zeros(1, 64), torch.zeros(1, 64))
+"""
+CELLS = 2 * 256 * 64
+FRONT = 64 * 8 * 3
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["int8"], f"int8: {CELLS + FRONT + 256:,} bytes, all there are"),
+        (
+            ["int8-dynamic"],
+            f"int8: {CELLS + 256:,} bytes; in float: {4 * FRONT:,} bytes, front.weight",
+        ),
+        (
+            ["int4"],
+            f"int4: 128 bytes; in float: {4 * (CELLS + FRONT):,} bytes,"
+            " cell.weight_ih, cell.weight_hh, front.weight",
+        ),
+        (
+            ["int8", "--board", "mps3-an547"],
+            f"int8: {CELLS + 256:,} bytes; in float: {4 * FRONT:,} bytes, front.weight",
+        ),
+    ],
+)
+def test_weights_that_stay_float_are_told(capsys, words, said):
+    facts = exported(capsys, written(CELL), "--board", "qemu-a64", "--quantize", *words)
+    assert facts["notes"] == [f"weights in {said}"]
 
 
 SUMS = NETWORK.replace(

@@ -42,6 +42,26 @@ model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.MaxPool2d(2),
     nn.Conv2d(8, 1, 1))
 example_inputs = (torch.randn(1, 3, 8, 8),)
 """,
+    "patches": """
+model = nn.Sequential(nn.Conv2d(3, 8, 4, 4), nn.Flatten(2), nn.Linear(6, 5))
+example_inputs = (torch.randn(1, 3, 8, 12),)
+""",
+    "patches_of_channels_last": """
+model = nn.Sequential(nn.Conv2d(3, 8, 4, 4), nn.Flatten(2), nn.Linear(6, 5))
+model = model.to(memory_format=torch.channels_last)
+example_inputs = (torch.randn(1, 3, 8, 12).to(memory_format=torch.channels_last),)
+""",
+    "rows_of_an_image": """
+class Rows(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Conv2d(1, 8, 3), nn.Linear(6, 5)
+    def forward(self, x):
+        y = self.a(x.reshape(1, 1, 8, 10))
+        return self.b(y.transpose(2, 3).reshape(64, 6)).view(8, 8, 5).unsqueeze(0)
+model = Rows()
+example_inputs = (torch.randn(80),)
+""",
 }
 FLOWS = {
     "portable": ["--backend", "portable"],

@@ -103,8 +103,8 @@ def test_passes_that_change_a_program_add_the_check_of_their_start(
     calls: Calls,
 ) -> None:
     """Two plans, of the program as it was read and of what passes made of it: both are
-    checked, one is written."""
-    assert built(calls, CASES / "model_resnet8_small", Options()) == [2, 1, 2]
+    checked, one is written. Scratch that kernels asked for makes a third of it."""
+    assert built(calls, CASES / "model_resnet8_small", Options()) == [2, 2, 3]
 
 
 @pytest.mark.slow
@@ -117,8 +117,8 @@ def test_packed_weights_and_lent_payloads(calls: Calls) -> None:
 
 @pytest.mark.slow
 def test_the_digits_in_several_memories(calls: Calls) -> None:
-    """Read, packed, placed; however often code and stack are linked anew."""
-    assert built(calls, DIGITS, Options(), "mps3-an547") == [3, 2, 2]
+    """Read, packed, with scratch, placed; however often code and stack are linked."""
+    assert built(calls, DIGITS, Options(), "mps3-an547") == [3, 3, 4]
 
 
 # ---- modules -------------------------------------------------------------------------
@@ -138,5 +138,5 @@ def entered(folder: Path) -> tuple[int, int]:
 @pytest.mark.slow
 def test_how_many_modules_a_build_enters(tmp_path: Path) -> None:
     """What a reader who follows a build has to open; imports do not count."""
-    assert entered(tmp_path / "out")[0] <= 64  # the stages, each by few doors
-    assert entered(tmp_path / "out")[1] <= 45  # what is built already
+    assert entered(tmp_path / "out")[0] <= 67  # the stages, each by few doors
+    assert entered(tmp_path / "out")[1] <= 46  # what is built already

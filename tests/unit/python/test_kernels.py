@@ -23,7 +23,7 @@ FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
 
 
 NODES = re.compile(
-    r"^XNN_KERNEL(?:_FOR\([\w |]+, |\()(\w+)"  # of a file with one kernel
+    r"^XNN_(?:HVX_TABLE_)?KERNEL(?:_FOR\([\w |]+, |\()(\w+)"  # of a file
     r"|^    (?:LINEAR|CONV|TRANSPOSED|MATMUL)\((?:EMBER_CPU_\w+, )?(\w+)",  # forms.h
     re.MULTILINE,
 )

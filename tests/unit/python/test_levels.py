@@ -45,7 +45,14 @@ def test_the_steps_are_those_of_the_port() -> None:
 
 def needs(kernel: str, arena: int, temp: int, spare: tuple[int, ...]) -> MethodNeeds:
     call = Call(
-        0, "add_f32", known=True, state=8, scratch=temp, volatile=False, message=""
+        0,
+        "add_f32",
+        known=True,
+        state=8,
+        scratch=temp,
+        planned=False,
+        volatile=False,
+        message="",
     )
     node = NodeKernel(kernel, "", PackedWeights(kernel, b"w", scales=False))
     return MethodNeeds(

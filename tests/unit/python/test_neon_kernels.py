@@ -14,12 +14,13 @@ import pytest
 from ember import paths
 
 MAPS = ("erf", "exp", "gelu", "gelu_tanh", "sigmoid", "silu", "tanh")
+SOFTMAX, VARIANTS = ("softmax", "log_softmax"), ("_f32", "_neon")
 DRIVER = """
 #include "kernels/elementwise/gelu_neon.c"
-#include "kernels/engine/axis.h"
 #include "kernels/engine/half.h"
 #include "kernels/engine/map_f32.h"
 #include "kernels/norm/layer_norm_rows.h"
+#include "kernels/reduction/softmax_lines_neon.h"
 #define SHOWN __attribute__((visibility("default")))
 
 static float ember_siluf(float x) { return x / (1.0f + ember_expf(-x)); }
@@ -66,19 +67,25 @@ SHOWN void layer_norm_neon(ember_layer_norm_rows_t *rows, bool half) {
     ember_run_layer_norm_neon(&s);
 }
 
-int32_t ember_run_softmax_f32(void *state);
-int32_t ember_run_softmax_f32_neon(void *state);
-SHOWN void softmax(char *y, const char *x, uint32_t rows, uint32_t count, bool neon) {
-    ember_axis_t s = {.x = x, .y = y, .outer = rows, .count = count, .inner = 1};
-    neon ? ember_run_softmax_f32_neon(&s) : ember_run_softmax_f32(&s);
-}
+#define SOFTMAX(NAME)                                                              \\
+    int32_t ember_run_##NAME##_f32(void *state);                                   \\
+    int32_t ember_run_##NAME##_neon(void *state);                                  \\
+    SHOWN void NAME(char *y, const char *x, uint32_t rows, uint32_t count,         \\
+                    uint32_t inner, bool half, float *line, bool neon) {           \\
+        const uint8_t size = half ? 2 : 4, dtype = half ? EMBER_F16 : EMBER_F32;   \\
+        ember_softmax_lines_t s = {                                                \\
+            {x, y, rows, count, inner, dtype, dtype, size, size}, line};           \\
+        neon ? ember_run_##NAME##_neon(&s) : ember_run_##NAME##_f32(&s.axis);      \\
+    }
+SOFTMAX(softmax)
+SOFTMAX(log_softmax)
 """
 SOURCES = [
     *(f"elementwise/{name}_neon.c" for name in MAPS if not name.startswith("gelu")),
     *("engine/fours_neon.c", "engine/half.c", "engine/mathf_erf.c"),
     *("engine/mathf_exp.c", "norm/layer_norm_f16.c", "norm/layer_norm_f32.c"),
-    *("norm/layer_norm_neon.c", "reduction/softmax_f32.c"),
-    "reduction/softmax_f32_neon.c",
+    *("norm/layer_norm_neon.c", "engine/mathf_log.c"),
+    *(f"reduction/{name}{variant}.c" for name in SOFTMAX for variant in VARIANTS),
 ]
 # What prepare() calls is not there, so the linker drops it.
 FLAGS = [
@@ -149,25 +156,47 @@ def test_maps(library: ctypes.CDLL, name: str, dtype: type) -> None:
         assert same_bits(x, results[0][:count]).all()  # over its argument
 
 
+@pytest.mark.parametrize("name", SOFTMAX)
 @pytest.mark.parametrize("special", [False, True])
-def test_softmax(library: ctypes.CDLL, special: bool) -> None:
+@pytest.mark.parametrize("inner", [1, 3])
+def test_softmax(library: ctypes.CDLL, name: str, special: bool, inner: int) -> None:
     random = np.random.default_rng(9)
     for count in (*range(20), 131):
-        x = random.normal(0, 9, 5 * count).astype(np.float32)
+        x = random.normal(0, 9, 5 * count * inner).astype(np.float32)
         if special and count > 0:
             x[random.integers(0, len(x), 3)] = random.choice(SPECIAL, 3)
             x[:count] = -np.inf
+        line = np.full(count + 4, 77, np.float32)
+        rest = (5, count, inner, False, pointer(line) if inner > 1 else None)
         results = []
         for neon in (False, True):
             y = np.full(len(x) + 4, 77, np.float32)
-            library.softmax(pointer(y), pointer(x), 5, count, neon)
+            library[name](pointer(y), pointer(x), *rest, neon)
             results.append(y)
         assert same_bits(*results).all()
         assert (results[1][len(x) :] == 77).all()
-        sums = results[1][: len(x)].reshape(5, count).sum(1, dtype=np.float64)
+        sums = results[1][: len(x)].reshape(5, count, inner).astype(np.float64)
+        sums = (sums if name == "softmax" else np.exp(sums)).sum(1)
         assert special or count == 0 or np.allclose(sums, 1, 1e-5)
-        library.softmax(pointer(x), pointer(x), 5, count, True)
+        library[name](pointer(x), pointer(x), *rest, True)
         assert same_bits(x, results[0][: len(x)]).all()  # over its argument
+        assert (line[count:] == 77).all()
+
+
+@pytest.mark.parametrize("name", SOFTMAX)
+def test_softmax_of_half(library: ctypes.CDLL, name: str) -> None:
+    random = np.random.default_rng(9)
+    for count, inner in ((1, 1), (7, 1), (64, 1), (9, 3)):
+        x = random.normal(0, 3, 5 * count * inner).astype(np.float16)
+        y = np.full(len(x) + 4, 77, np.float16)
+        line = np.empty(count, np.float32)
+        rest = (5, count, inner, True, pointer(line), True)
+        library[name](pointer(y), pointer(x), *rest)
+        wide = x.reshape(5, count, inner).astype(np.float64)
+        want = wide - np.log(np.exp(wide).sum(1, keepdims=True))
+        want = np.exp(want) if name == "softmax" else want
+        assert np.allclose(y[:-4], want.ravel(), 2**-10, 1e-7)
+        assert (y[-4:] == 77).all()
 
 
 def normalised(

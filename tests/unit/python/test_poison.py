@@ -54,7 +54,7 @@ def test_packed_by_passes_too() -> None:
 
 @pytest.mark.parametrize("name", ["model_lenet_small", "special_cond", "special_scan"])
 def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
-    case, (dead,) = poison.poisoned(read(name), kernels.load(), (), HOST)
+    case, (dead,) = poison.packed(read(name), kernels.load(), (), HOST)
     (method,) = case.program.methods
     end = len(method.instructions)
     for at in range(end + 1):
@@ -72,7 +72,7 @@ def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
 
 
 def spoiled(case: Case, known: KernelList, where: str) -> tuple[Case, Poison]:
-    """As poisoned(), with all memory overwritten before one instruction too."""
+    """As packed(), with all memory overwritten before one instruction too."""
     made, dead = ORIGINAL(case, known, (), HOST)
     (method,) = made.program.methods
     end = len(method.instructions)
@@ -86,7 +86,7 @@ def spoiled(case: Case, known: KernelList, where: str) -> tuple[Case, Poison]:
     return made, tuple((*one, extra) for one in dead)
 
 
-ORIGINAL = poison.poisoned
+ORIGINAL = poison.packed
 
 
 @pytest.mark.parametrize("where", ["first", "exit", "jump"])
@@ -94,7 +94,7 @@ ORIGINAL = poison.poisoned
 def test_living_memory_that_is_overwritten_makes_a_case_fail(
     name: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(poison, "poisoned", lambda c, k, *_: spoiled(c, k, where))
+    monkeypatch.setattr(poison, "packed", lambda c, k, *_: spoiled(c, k, where))
     (outcome,) = outcomes(CASES / name, 0xFF)
     assert outcome.status == "failed"
     assert outcome.again.endswith("--board host --poison 0xff")
@@ -107,7 +107,7 @@ def test_ranges_outside_of_the_memory_are_refused(
         made, (dead,) = ORIGINAL(case, known, (), HOST)
         return made, ((*dead, replace(dead[0], end=1 << 30)),)
 
-    monkeypatch.setattr(poison, "poisoned", outside)
+    monkeypatch.setattr(poison, "packed", outside)
     (outcome,) = outcomes(CASES / "op_add", 0xFF)
     assert (outcome.status, "outside of planned memory" in outcome.message) == (
         "error",

@@ -46,10 +46,13 @@ def test_states_are_constants_to_run(tmp_path):
 
 
 def test_words_in_c():
-    names = Names(image="image", skipped=64, temp="temp", planned=["a", None])
+    names = Names(
+        image="image", data=["weights"], skipped=64, temp="temp", planned=["a", None]
+    )
     assert names.text(Word(3), 0) == "3"
     assert names.text(Word(0xC0000000), 0) == "0xc0000000"
     assert names.text(Word(80, ("program", 0)), 0) == "(uintptr_t)image +16"
+    assert names.text(Word(16, ("data", 0)), 0) == "(uintptr_t)weights +16"
     assert names.text(Word(-4, ("planned", 0)), 0) == "(uintptr_t)a -4"
     assert names.text(Word(0, ("temp", 0)), 0) == "(uintptr_t)temp"
     assert names.text(Word(8, ("state", 2)), 1) == "(uintptr_t)state_1_2 +8"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def test_what_is_no_profile(data: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "host cannot count instructions" in capsys.readouterr().err
 
 
-def table_of(columns: int) -> str:
+def table_of(columns: int, cycles: int | None = None) -> str:
     rows = tuple(
         profile.Row(
             name=f"cortex_m::quantized_depthwise_conv2d_{index}.out",
@@ -131,10 +132,13 @@ def table_of(columns: int) -> str:
             macs=9_876_543,
             moved=1_234_567,
             share=0.25,
+            cycles=cycles,
+            board_cycles=cycles,
         )
         for index in range(3)
     )
     found = profile.Profile("model", "board", "instructions", 1, 2, rows, rows)
+    found = replace(found, execute_cycles=cycles, execute_board_cycles=cycles)
     console = Console(file=io.StringIO(), width=columns)
     runs.show_profile(console, found, 10)
     assert isinstance(console.file, io.StringIO)
@@ -153,3 +157,9 @@ def test_narrow_tables_drop_columns(columns: int) -> None:
     heads = [line for line in shown.splitlines() if "instructions" in line]
     assert ("bytes" in heads[1]) == (columns >= 120)
     assert ("MAC/1: multiply-accumulates" in shown) == ("MAC/1" in heads[1])
+
+
+def test_numbers_are_whole_where_names_have_no_room() -> None:
+    shown = table_of(60, cycles=98_765_432)
+    assert all(len(line.rstrip()) <= 60 for line in shown.splitlines())
+    assert shown.count("98,765,432   98,765,432") == 6

@@ -101,7 +101,7 @@ def test_missing_backend(data: Path, tmp_path: Path) -> None:
 
 def test_unknown_dtypes(data: Path) -> None:
     (method,) = program.read(data / "add.pte").methods
-    call = resolve.Call(0, None, True, 0, 0, volatile=False, message="")
+    call = resolve.Call(0, None, True, 0, 0, planned=False, volatile=False, message="")
     needs = resolve.MethodNeeds(0, (call,), (), 0, 0, 0, changing=False)
     (gap,) = gaps.of_loader("add", method, needs, kernels.load())
     assert gap.op == "aten::add.out"

@@ -155,15 +155,18 @@ def test_nothing_is_written_for_a_model_with_gaps(data: Path, tmp_path: Path) ->
     assert not out.exists()
 
 
-def test_a_call_that_its_schema_does_not_allow(data: Path) -> None:
+@pytest.mark.parametrize("count", [2, 4])  # four: all but the return value
+def test_a_call_that_its_schema_does_not_allow(data: Path, count: int) -> None:
     one = model.read(data / "add.pte")
     (method,) = one.program.methods
     call = method.instructions[0]
     assert isinstance(call, program.KernelCall)
-    short = replace(call, args=call.args[:2])
+    short = replace(call, args=call.args[:count])
     chain = replace(method.chains[0], instructions=(short,))
     odd = replace(method, chains=(chain,))
-    with pytest.raises(SdkError, match="the call has 2 arguments, the schema"):
+    with pytest.raises(
+        SdkError, match=f"the call has {count} arguments, its kernels take 5"
+    ):
         choose(replace(one, program=replace(one.program, methods=(odd,))))
 
 

@@ -1,0 +1,166 @@
+"""XNNPACK delegates with Hexagon's vectors: bits of portable C in fewer packets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from delegate_layers import (
+    Convolution,
+    Delegate,
+    Linear,
+    Pair,
+    Pool,
+    Single,
+    Transpose,
+)
+
+from ember import boards, build, cases
+from ember.cases import inputs
+from ember.files.tensors import DType
+from ember.run import run, testing
+from ember.run.testing import Outcome
+from ember.toolchain import emulator
+
+pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
+
+_NO_PADDING = (0, 0, 0, 0)
+_EVERY = ("qs8", "qd8", "qc4")
+_IMAGES = (
+    {"kernel": (1, 1), "padding": _NO_PADDING},
+    {"kernel": (5, 3), "padding": (2, 1, 0, 3)},
+    {"stride": (2, 2), "images": 2},
+    {"dilation": (2, 2)},
+    {"kind": "ConvTranspose2d", "kernel": (2, 4), "stride": (2, 3)},
+    {"kind": "ConvTranspose2d", "stride": (2, 1), "images": 2},
+)
+_DEPTHWISE = (
+    (8, 8, {}),
+    (130, 130, {"stride": (2, 2), "padding": (0, 1, 1, 0)}),
+    (6, 12, {"stride": (2, 1)}),
+    (40, 40, {"kernel": (5, 5), "padding": (2, 2, 2, 2), "dilation": (1, 2)}),
+)
+_UNARY = "Clamp Tanh Sigmoid Hardswish ELU LeakyReLU Gelu Convert Abs Negate Exp"
+
+# Sizes around those of vectors, and tiny ones.
+LAYERS = [
+    *(
+        Linear(form, *sizes)
+        for form in _EVERY
+        for sizes in ((1, 8, 4), (2, 33, 17), (5, 7, 130), (17, 129, 33), (20, 64, 3))
+    ),
+    *(Linear("qb4", *sizes) for sizes in ((1, 32, 4), (2, 64, 33), (20, 96, 130))),
+    *(
+        Convolution(form, 8, 6, 7, 9, **options)
+        for form in _EVERY[:2]
+        for options in _IMAGES
+    ),
+    *(
+        Convolution(form, 12, 18, 9, 7, groups=groups)
+        for form in _EVERY[:2]
+        for groups in (1, 3)
+    ),
+    *(Convolution(form, 1, 1, 3, 3) for form in _EVERY[:2]),
+    *(
+        Convolution(
+            "qs8", channels, n, 9, 7, groups=channels, kind="DepthwiseConv2d", **options
+        )
+        for channels, n, options in _DEPTHWISE
+    ),
+    *(
+        Pair(kind, *sizes)
+        for kind in ("Add", "Subtract", "Multiply")
+        for sizes in (((1, 1), (1, 1)), ((7, 33), (33,)), ((50, 3), (50, 1)))
+    ),
+    Pair("Add", (3, 200), (1,), (-1.0, 2.0)),
+    *(Single(kind, (count,)) for kind in _UNARY.split() for count in (5, 1000)),
+    Single("Clamp", (1000,), bounds=(-0.5, 1.0), same=True),
+    *(
+        Single("Convert", (count,), form)
+        for form in ("f32_s8", "s8_f32")
+        for count in (5, 33, 1000)
+    ),
+    *(
+        Transpose(sizes, order, form)
+        for form in ("s8", "f32")
+        for sizes, order in (
+            ((1, 3, 32, 31), (0, 2, 3, 1)),
+            ((2, 9, 7, 20), (0, 3, 1, 2)),
+            ((1, 1, 5, 3), (0, 3, 1, 2)),
+            ((40, 33), (1, 0)),
+            ((4, 6, 5, 8), (2, 0, 3, 1)),
+        )
+    ),
+    Pool((1, 3, 3, 1)),
+    Pool((2, 9, 7, 130), (3, 2), (2, 1), (1, 1, 0, 1), same=False),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A case of each layer, with the outputs of portable C."""
+    made = tmp_path_factory.mktemp("layers")
+    for layer in LAYERS:
+        write(layer.built(), made / layer.title)
+    return made
+
+
+def write(graph: Delegate, folder: Path) -> None:
+    folder.mkdir()
+    path = folder / "model.pte"
+    path.write_bytes(graph.written())
+    built = build.build(path, "host", out=folder.parent / "built" / folder.name)
+    method = built.methods[0]
+    random = np.random.default_rng(1)
+    given = [
+        random.integers(-128, 128, value.sizes, np.int8)
+        if value.dtype == DType.INT8
+        else random.normal(0, 1, value.sizes).astype(np.float32)
+        for value in method.input_values
+    ]
+    outputs = run.run(built, inputs.lay_out(method, given)).outputs
+    names: dict[str, list[str]] = {"inputs": [], "outputs": []}
+    for kind, arrays in (("inputs", given), ("outputs", [x.array() for x in outputs])):
+        for number, array in enumerate(arrays):
+            names[kind].append(f"{kind}{number}.npy")
+            np.save(folder / names[kind][-1], array)
+    exact = {"rtol": 0, "atol": 0, "runs": [{"method": "forward", **names}]}
+    (folder / "case.json").write_text(json.dumps(exact))
+
+
+def outcomes(folder: Path, board: boards.Board) -> dict[str, Outcome]:
+    if not emulator.available(board):
+        pytest.skip(f"{board.runner.binary} is not installed")
+    found = [each for each in cases.find([folder]) if "built" not in each.path.parts]
+    return {each.name: each for each in testing.test(found, [board], jobs=1)}
+
+
+def wrong(results: dict[str, Outcome]) -> list[str]:
+    return [
+        f"{each.name}: {each.message}"
+        for each in results.values()
+        if each.status != "passed"
+    ]
+
+
+def test_a_model_of_vectors_has_the_bits_of_portable_c(folder: Path) -> None:
+    results = outcomes(folder, boards.load("host-hvx"))
+    assert len(results) == len(LAYERS)
+    assert wrong(results) == []
+
+
+def test_vectors_have_these_bits_and_take_no_more_packets(folder: Path) -> None:
+    board = boards.load("hexagon-v68")
+    vectors = outcomes(folder, board)
+    portable = outcomes(folder, board.model_copy(update={"isa": ()}))
+    assert wrong(vectors) == []
+    slower = [
+        f"{name}: {each.instructions} packets, {portable[name].instructions} without"
+        for name, each in vectors.items()
+        if (each.instructions or 0) > (portable[name].instructions or 0)
+    ]
+    assert slower == []
+    large = Linear("qd8", 17, 129, 33).title
+    assert (vectors[large].instructions or 0) * 8 < (portable[large].instructions or 0)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regions of rows in firmware: memory saved in the image, results as without."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ember import cli
+
+pytestmark = pytest.mark.qemu
+
+CASE = Path(__file__).resolve().parents[1] / "boards" / "int8_ds_cnn_m4"
+
+
+def run(tmp_path: Path, *words: str) -> dict[str, Any]:
+    """The JSON of `ember run` with the inputs of the case."""
+    to = tmp_path / "run.json"
+    out = ["--out", str(tmp_path / "build"), "--json", str(to)]
+    assert cli.main(["run", str(CASE), *words, *out]) == 0
+    facts: dict[str, Any] = json.loads(to.read_text())
+    return facts
+
+
+def planned(facts: dict[str, Any], tmp_path: Path) -> int:
+    plan = json.loads((tmp_path / "build" / "3-plan.json").read_text())
+    return int(plan["activations"]["planned"])
+
+
+@pytest.mark.parametrize("prepared", [(), ("--prepared",)])
+def test_results_and_memory_of_firmware(
+    prepared: tuple[str, ...], tmp_path: Path
+) -> None:
+    board = ("--board", "mps2-an386", *prepared)
+    (tmp_path / "off").mkdir()
+    (tmp_path / "by").mkdir()
+    whole = run(tmp_path / "off", *board, "--rows", "off")
+    by_rows = run(tmp_path / "by", *board, "--rows", "smallest")
+    assert by_rows["outputs"] == whole["outputs"]
+    saved = planned(whole, tmp_path / "off") - planned(by_rows, tmp_path / "by")
+    assert saved > 6000
+    linked = [facts["size"]["arena"] for facts in (whole, by_rows)]
+    assert linked[0] - linked[1] > saved - 3000  # states of calls are larger
+    assert by_rows["stack"]["used"] <= by_rows["stack"]["bound"]
+
+
+def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
+    to = tmp_path / "profile.json"
+    words = ["profile", str(CASE), "--board", "mps2-an386", "--rows", "smallest"]
+    assert cli.main([*words, "--out", str(tmp_path / "build"), "--json", str(to)]) == 0
+    facts = json.loads(to.read_text())
+    first = facts["nodes"][0]
+    assert first["name"] == "ember::rows.out"
+    nodes = sum(node["instructions"] for node in facts["nodes"])
+    assert nodes == pytest.approx(facts["execute"], rel=0.01)
+
+
+def test_a_model_fits_a_small_board_by_rows_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board = ("--board", "microbit")
+    assert cli.main(["run", str(CASE), *board, "--rows", "off"]) == 1
+    assert "does not fit microbit" in capsys.readouterr().err
+    facts = run(tmp_path, *board)
+    assert facts["status"] == "ok"
+    assert all(used["used"] <= used["capacity"] for used in facts["memory"])
+    (output,) = facts["outputs"]
+    expected = np.load(CASE / "out0_0.npy")
+    np.testing.assert_array_equal(np.float32(output["data"]), expected.ravel())

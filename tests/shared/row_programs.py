@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small int8 networks of the cortex_m dialect with random weights, made here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ember import program
+from ember.files.tensors import DType
+from ember.model import Model
+from ember.program import Method, Program, types
+
+ORDER = (0, 2, 3, 1)
+
+
+class Network:
+    """Layers are added one after the other; each returns the value that it makes."""
+
+    def __init__(self, seed: int, sizes: Sequence[int], dtype: DType = DType.INT8):
+        self.random = np.random.default_rng(seed)
+        self.values: list[types.Value] = []
+        self.constants: list[bytes] = [b""]
+        self.operators: list[types.Operator] = []
+        self.calls: list[types.Instruction] = []
+        self.zeros: dict[int, int] = {}
+        self.end = 0
+        self.input = self.image(sizes, dtype)
+
+    def model(self, *outputs: int) -> Model:
+        method = Method(
+            "forward",
+            tuple(self.values),
+            (self.input,),
+            outputs,
+            (types.Chain(tuple(self.calls)),),
+            tuple(self.operators),
+            planned_sizes=(0, self.end),
+        )
+        made = Program((method,), tuple(self.constants))
+        assert program.problems(made) == []
+        return Model("made", Path("made.pte"), program.write(made), (), made)
+
+    # ---- values ------------------------------------------------------------------
+
+    def add(self, value: types.Value) -> int:
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def ints(self, *items: int) -> int:
+        return self.add(types.IntList(tuple(self.add(types.Int(n)) for n in items)))
+
+    def image(self, sizes: Sequence[int], dtype: DType = DType.INT8) -> int:
+        place = types.Allocation(1, self.end)
+        made = types.Tensor(dtype, tuple(sizes), ORDER, allocation=place)
+        self.end += -(-max(made.nbytes, 1) // 16) * 16
+        value = self.add(made)
+        self.zeros[value] = int(self.random.integers(-30, 30))
+        return value
+
+    def scratch(self, size: int) -> int:
+        place = types.Allocation(1, self.end)
+        self.end += -(-size // 16) * 16
+        return self.add(types.Tensor(DType.UINT8, (size,), (0,), allocation=place))
+
+    def constant(self, array: np.ndarray) -> int:  # type: ignore[type-arg]
+        self.constants.append(array.tobytes())
+        dtype = {1: DType.INT8, 4: DType.INT32}[array.itemsize]
+        order = tuple(range(array.ndim))
+        data = len(self.constants) - 1
+        return self.add(types.Tensor(dtype, array.shape, order, data_index=data))
+
+    def sizes(self, value: int) -> tuple[int, ...]:
+        tensor = self.values[value]
+        assert isinstance(tensor, types.Tensor)
+        return tensor.sizes
+
+    def call(self, name: str, *args: int) -> int:
+        full = name if "::" in name else f"cortex_m::{name}"
+        operator = types.Operator(full, "out")
+        if operator not in self.operators:
+            self.operators.append(operator)
+        number = self.operators.index(operator)
+        self.calls.append(types.KernelCall(number, (*args, args[-1])))
+        return args[-1]
+
+    def number(self, value: int) -> int:
+        return self.add(types.Int(value))
+
+    # ---- layers ------------------------------------------------------------------
+
+    def conv(
+        self, x: int, filters: int, kernel: int = 3, stride: int = 1,
+        padding: int | None = None, dilation: int = 1, depthwise: bool = False,
+    ) -> int:  # fmt: skip
+        _, channels, height, width = self.sizes(x)
+        padding = dilation * (kernel - 1) // 2 if padding is None else padding
+        reach = dilation * (kernel - 1) + 1
+        out = [(side + 2 * padding - reach) // stride + 1 for side in (height, width)]
+        filters = channels if depthwise else filters
+        shape = (1, kernel, kernel, channels) if depthwise else (
+            filters, kernel, kernel, channels)  # fmt: skip
+        y = self.image((1, filters, *out))
+        depth = (self.number(1),) if depthwise else ()
+        return self.call(
+            "quantized_depthwise_conv2d" if depthwise else "quantized_conv2d",
+            x,
+            self.constant(self.random.integers(-127, 128, shape, np.int8)),
+            self.constant(self.random.integers(-2000, 2000, filters, np.int32)),
+            self.ints(stride, stride),
+            self.ints(padding, padding),
+            self.ints(dilation, dilation),
+            *depth,
+            self.number(-self.zeros[x]),
+            self.number(self.zeros[y]),
+            self.constant(self.random.integers(1 << 30, 1 << 31, filters, np.int64)
+                          .astype(np.int32)),
+            self.constant(self.random.integers(-9, -6, filters, np.int32)),
+            self.number(-128),
+            self.number(int(self.random.integers(90, 128))),
+            self.scratch(32),
+            y,
+        )  # fmt: skip
+
+    def plus(self, a: int, b: int) -> int:
+        y = self.image(self.sizes(a))
+        scale = [self.number(1 << 30), self.number(0)]
+        return self.call(
+            "quantized_add",
+            a, self.number(self.zeros[a]), *scale,
+            b, self.number(self.zeros[b]), *scale,
+            self.number(self.zeros[y]), self.number(1 << 30), self.number(-19),
+            self.number(-128), self.number(127), y,
+        )  # fmt: skip
+
+    def largest(self, a: int, b: int) -> int:
+        y = self.image(self.sizes(a))
+        return self.call("maximum", a, b, y)
+
+    def quantize(self, x: int) -> int:
+        y = self.image(self.sizes(x))
+        scale = self.add(types.Double(0.03))
+        return self.call("quantize_per_tensor", x, scale, *self._range(y), y)
+
+    def dequantize(self, x: int) -> int:
+        y = self.image(self.sizes(x), DType.FLOAT32)
+        scale = self.add(types.Double(0.03))
+        return self.call("dequantize_per_tensor", x, scale, *self._range(x), y)
+
+    def _range(self, value: int) -> list[int]:
+        return [
+            self.number(self.zeros[value]),
+            self.number(-128),
+            self.number(127),
+            self.number(1),
+        ]
+
+    def max_pool(
+        self, x: int, kernel: int = 2, stride: int = 2, padding: int = 0
+    ) -> int:
+        y = self._pooled(x, kernel, stride, padding)
+        zero = self.zeros[y] = self.zeros[x]
+        return self.call(
+            "quantized_max_pool2d", x, *self._window(kernel, stride, padding),
+            self.ints(1, 1), self.add(types.Bool(False)), self.number(zero),
+            self.number(zero), self.number(-128), self.number(127), y,
+        )  # fmt: skip
+
+    def avg_pool(self, x: int, kernel: int = 2, stride: int = 2) -> int:
+        y = self._pooled(x, kernel, stride)
+        return self.call(
+            "quantized_avg_pool2d", x, *self._window(kernel, stride),
+            self.number(self.zeros[x]), self.number(1 << 30), self.number(1),
+            self.scratch(16), y,
+        )  # fmt: skip
+
+    def cat(self, *images: int) -> int:
+        n, _, *sides = self.sizes(images[0])
+        channels = sum(self.sizes(image)[1] for image in images)
+        y = self.image((n, channels, *sides))
+        return self.call(
+            "aten::cat", self.add(types.TensorList(images)), self.number(1), y
+        )
+
+    def _pooled(self, x: int, kernel: int, stride: int, padding: int = 0) -> int:
+        n, c, *sides = self.sizes(x)
+        out = ((side + 2 * padding - kernel) // stride + 1 for side in sides)
+        return self.image((n, c, *out))
+
+    def _window(self, kernel: int, stride: int, padding: int = 0) -> list[int]:
+        return [
+            self.ints(kernel, kernel),
+            self.ints(stride, stride),
+            self.ints(padding, padding),
+        ]
+
+
+def random_network(seed: int) -> Model:
+    """A chain of a few layers with branches that come together again."""
+    random = np.random.default_rng(seed)
+    side = int(random.integers(9, 20))
+    channels = int(random.choice([1, 3, 4, 8]))
+    floats = bool(random.integers(2))
+    size = (1, channels, side, side + int(random.integers(4)))
+    net = Network(seed, size, DType.FLOAT32 if floats else DType.INT8)
+    x = net.quantize(net.input) if floats else net.input
+    for _ in range(int(random.integers(3, 8))):
+        x = _layer(net, random, x)
+    return net.model(net.dequantize(x) if floats else x)
+
+
+def _layer(net: Network, random: np.random.Generator, x: int) -> int:
+    _, _, height, width = net.sizes(x)
+    kinds = ["conv", "point", "depthwise", "block", "pool", "wide", "inception"]
+    kind = random.choice(kinds)
+    filters = int(random.choice([2, 4, 8, 12]))
+    if kind == "pool" and min(height, width) >= 4:
+        pool = net.max_pool if random.integers(2) else net.avg_pool
+        return pool(x, int(random.choice([2, 3])), int(random.choice([1, 2])))
+    if kind == "inception":
+        return _inception(net, random, x, filters)
+    if kind == "depthwise":
+        return net.conv(x, 0, 3, int(random.choice([1, 2])), depthwise=True)
+    if kind == "point":
+        return net.conv(x, filters, 1)
+    if kind == "block":
+        return _block(net, random, x, filters)
+    dilation = 2 if kind == "wide" else 1
+    return net.conv(x, filters, 3, int(random.choice([1, 2])), dilation=dilation)
+
+
+def _block(net: Network, random: np.random.Generator, x: int, filters: int) -> int:
+    channels, stride = net.sizes(x)[1], int(random.choice([1, 2]))
+    y = net.conv(x, filters, 3, stride)
+    y = net.conv(y, channels, int(random.choice([1, 3])))
+    other = x if stride == 1 else net.conv(x, channels, 1, stride)
+    return net.plus(y, other)
+
+
+def _inception(net: Network, random: np.random.Generator, x: int, filters: int) -> int:
+    parts = [net.conv(x, filters, 1), net.conv(net.conv(x, 4, 1), filters, 3)]
+    pooled = net.max_pool(x, 3, 1, 1)
+    return net.cat(*parts, net.conv(pooled, 2, 1) if random.integers(2) else pooled)
+
+
+def mobilenet_v1(alpha: float, side: int) -> Model:
+    net = Network(1, (1, 3, side, side))
+    x = net.conv(net.input, int(32 * alpha), 3, 2)
+    blocks = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
+    for filters, stride in [*blocks, *[(512, 1)] * 5, (1024, 2), (1024, 1)]:
+        x = net.conv(x, 0, 3, stride, depthwise=True)
+        x = net.conv(x, int(filters * alpha), 1)
+    return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
+
+
+def mobilenet_v2(alpha: float, side: int) -> Model:
+    net = Network(1, (1, 3, side, side))
+    x = net.conv(net.input, _eights(32 * alpha), 3, 2)
+    stages = [
+        *[(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2)],
+        *[(6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)],
+    ]
+    for wider, filters, blocks, first in stages:
+        for stride in (first, *[1] * (blocks - 1)):
+            channels = net.sizes(x)[1]
+            y = net.conv(x, channels * wider, 1) if wider > 1 else x
+            y = net.conv(y, 0, 3, stride, depthwise=True)
+            y = net.conv(y, _eights(filters * alpha), 1)
+            alike = net.sizes(x) == net.sizes(y)
+            x = net.plus(x, y) if alike and stride == 1 else y
+    x = net.conv(x, max(1280, int(1280 * alpha)), 1)
+    return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
+
+
+def _eights(filters: float) -> int:
+    """A multiple of eight, not less than nine tenths."""
+    whole = max(8, int(filters + 4) // 8 * 8)
+    return whole + 8 if whole < 0.9 * filters else whole

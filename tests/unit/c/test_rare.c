@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that no exporter writes, every arena that is too small, every bit flipped.
+#include <string.h>
+
+#include "check.h"
+#include "ember/data.h"
+#include "ember/event.h"
+#include "node_args.h"
+#include "subject.h"
+#include "toys.h"
+
+enum { BUDGET = 10000, ROOM = 1 << 16 };
+
+enum { NONE, ALL, EVERY_OTHER } releases; // of blobs
+static uint32_t inits;
+static size_t scratch;
+
+static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle) {
+    ember_bytes_t data;
+    ember_compile_spec_t spec;
+    (void)ember_delegate_spec(info, 0, &spec);
+    (void)!ember_program_named_data(info->program, "weights", 7, &data);
+    if (releases == ALL || (releases == EVERY_OTHER && inits++ % 2 == 0)) {
+        ember_delegate_release(info);
+    }
+    *handle = NULL;
+    return ember_delegate_scratch(info, scratch);
+}
+
+static ember_status_t toy_execute(void *handle, ember_node_t *call) {
+    (void)handle;
+    ember_tensor_t x, y;
+    ember_node_tensor(call, 0, &x);
+    ember_node_output_like(call, 1, &x, &y);
+    return EMBER_OK; // whatever the node says
+}
+
+static const ember_backend_t backend = {"ToyBackend", toy_init, toy_execute, NULL};
+static const ember_backend_t *const items[] = {&backend};
+static const ember_backends_t backends = {items, 1};
+static const ember_registry_t registry = {&toy_operators, &backends, &ember_changing};
+
+static ember_status_t load(subject_t *subject, const char *name) {
+    CHECK_EQ(subject_open(subject, name), EMBER_OK);
+    return subject_load(subject, "forward", &registry);
+}
+
+static void check_loads(const char *name, ember_status_t loaded, ember_status_t run) {
+    subject_t subject;
+    const ember_status_t status = load(&subject, name);
+    CHECK_EQ(status, loaded);
+    if (status == EMBER_OK) {
+        CHECK_EQ(ember_method_execute(&subject.method, &subject.error), run);
+        subject_close(&subject);
+    }
+}
+
+static void read_the_list(ember_node_t *node) {
+    (void)ember_node_list_int(node, 0, 0);
+    CHECK_EQ(ember_node_status(node), EMBER_BAD_PROGRAM);
+}
+
+static void count_the_list(ember_node_t *node) {
+    (void)ember_node_list_count(node, 0);
+}
+
+static void rare_programs_load_or_are_refused(void) {
+    check_loads("empty_nowhere.pte", EMBER_OK, EMBER_OK);
+    check_loads("plain_state.pte", EMBER_OK, EMBER_OK);
+    check_loads("on_the_cpu.pte", EMBER_OK, EMBER_OK);
+    check_loads("nul_in_a_name.pte", EMBER_UNSUPPORTED, EMBER_OK);
+    check_loads("spent_on_arguments.pte", EMBER_BAD_PROGRAM, EMBER_OK);
+    check_loads("spent_on_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
+    toy_probe = read_the_list;
+    check_loads("nowhere_in_a_list.pte", EMBER_BAD_PROGRAM, EMBER_OK);
+    toy_probe = count_the_list;
+    check_loads("fixed_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
+    toy_probe = NULL;
+}
+
+static void a_method_that_is_not_there(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "add.pte"), EMBER_OK);
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "nothing", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_NOT_FOUND);
+}
+
+static void scratch_of_delegates_has_room(void) {
+    subject_t subject;
+    scratch = 256;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    CHECK_EQ(subject.method.temp_used, 256);
+    subject_close(&subject);
+    scratch = ROOM + 1; // more than there is
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_NO_MEMORY);
+    scratch = 0;
+}
+
+static void nothing_is_spare_where_nothing_changes(void) {
+    subject_t subject;
+    ember_bytes_t spare;
+    CHECK_EQ(load(&subject, "add.pte"), EMBER_OK);
+    CHECK(!ember_method_spare(&subject.method, 0, &spare));
+    subject_close(&subject);
+}
+
+static void empty_blobs_are_not_spare(void) {
+    subject_t subject;
+    ember_bytes_t spare;
+    uint32_t found = 0;
+    releases = ALL;
+    CHECK_EQ(load(&subject, "released.pte"), EMBER_OK);
+    releases = NONE;
+    for (uint32_t i = 0; ember_method_spare(&subject.method, i, &spare); i++) {
+        found += spare.size > 0;
+    }
+    CHECK_EQ(found, 2);
+    subject_close(&subject);
+}
+
+static void keys_may_begin_with_others(void) {
+    static const char *const keys[] = {"first", "key", "key2"};
+    subject_t subject;
+    ember_bytes_t data;
+    CHECK_EQ(subject_open(&subject, "named_three.pte"), EMBER_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint32_t length = (uint32_t)strlen(keys[i]);
+        CHECK_EQ(ember_program_named_data(&subject.program, keys[i], length, &data),
+                 EMBER_OK);
+        CHECK(data.size == length && memcmp(data.data, keys[i], length) == 0);
+    }
+}
+
+static void empty_memories_may_be_anywhere(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "memories.pte"), EMBER_OK);
+    CHECK_EQ(subject.planned[1].size, 0);
+    void *kept = subject.planned[1].data;
+    subject.planned[1].data = (uint8_t *)subject.planned[0].data + 1;
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "forward", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_OK);
+    subject.planned[1].data = kept;
+    subject_close(&subject);
+}
+
+static void success_leaves_errors_alone(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "add.pte"), EMBER_OK);
+    subject.error = (ember_error_t){EMBER_IO, 77, NULL};
+    const int32_t sizes[] = {2, 3};
+    CHECK_EQ(ember_method_resize_input(&subject.method, 0, 2, sizes, &subject.error),
+             EMBER_OK);
+    CHECK(subject.error.status == EMBER_IO && subject.error.instruction == 77);
+    CHECK_EQ(ember_method_resize_input(&subject.method, 0, 1, sizes, NULL),
+             EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+static void traced_runs_have_budgets(void) {
+    subject_t subject;
+    const ember_tracer_t tracer = {0};
+    CHECK_EQ(load(&subject, "add.pte"), EMBER_OK);
+    ember_method_set_budget(&subject.method, 1);
+    CHECK_EQ(ember_method_execute_traced(&subject.method, &tracer, &subject.error),
+             EMBER_BUDGET);
+    subject_close(&subject);
+}
+
+// Loads with every size of the method's arena: each allocation fails once.
+static void every_arena_that_is_too_small_is_told(void) {
+    static const char *const names[] = {"delegates.pte", "dynamic.pte", "kinds.pte",
+                                        "loop.pte", "views.pte"};
+    for (uint32_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+        subject_t subject;
+        CHECK_EQ(load(&subject, names[n]), EMBER_OK);
+        const size_t peak = subject.method.arena.peak;
+        for (size_t size = 0; size < peak; size++) {
+            ember_method_t method;
+            ember_memory_t memory = subject.memory;
+            memory.method = (ember_arena_t){.data = memory.method.data, .size = size};
+            CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &registry,
+                                       &memory, &subject.error),
+                     EMBER_NO_MEMORY);
+        }
+        subject_close(&subject);
+    }
+}
+
+static void put_u64(uint8_t *at, uint64_t value) {
+    memcpy(at, &value, sizeof(value));
+}
+
+// A header may leave the size of its segments out: then they reach to the end.
+static void segments_begin_inside_the_file(void) {
+    enum { BASE_AT = 24, SIZE_AT = 32 };
+    ember_program_t program;
+    const ember_bytes_t file = test_file("released.pte");
+    uint8_t *copy = test_alloc(file.size);
+    memcpy(copy, file.data, file.size);
+    put_u64(copy + SIZE_AT, 0);
+    CHECK_EQ(ember_program_open(&program, copy, file.size, NULL), EMBER_OK);
+    put_u64(copy + BASE_AT, file.size + 1);
+    CHECK_EQ(ember_program_open(&program, copy, file.size, NULL), EMBER_BAD_PROGRAM);
+    test_free(copy);
+    test_free((void *)(uintptr_t)file.data);
+}
+
+static uint32_t lives;
+
+static void try_file(const uint8_t *data, size_t size) {
+    ember_program_t program;
+    ember_bytes_t found;
+    if (ember_program_open(&program, data, size, NULL) != EMBER_OK) {
+        return;
+    }
+    (void)!ember_program_named_data(&program, "weights", 7, &found);
+    subject_t subject;
+    CHECK_EQ(subject_open_bytes(&subject, (ember_bytes_t){data, size}), EMBER_OK);
+    subject.most_planned = 4096;
+    if (subject_load(&subject, "forward", &registry) == EMBER_OK) {
+        ember_method_set_budget(&subject.method, BUDGET);
+        (void)!ember_method_execute(&subject.method, NULL);
+        for (uint32_t i = 0; ember_method_spare(&subject.method, i, &found); i++) {
+        }
+        subject_close(&subject);
+        lives++;
+    }
+}
+
+static void every_flipped_bit_is_survived(void) {
+    static const char *const names[] = {"released.pte", "named.pte", "views.pte"};
+    releases = EVERY_OTHER;
+    lives = 0;
+    for (uint32_t n = 0; test_frees() && n < sizeof(names) / sizeof(names[0]); n++) {
+        const ember_bytes_t file = test_file(names[n]);
+        uint8_t *copy = test_alloc(file.size);
+        for (size_t at = 0; at < file.size; at++) {
+            for (uint32_t bit = 1; bit < 256; bit <<= 1) {
+                memcpy(copy, file.data, file.size);
+                copy[at] ^= (uint8_t)bit;
+                try_file(copy, file.size);
+            }
+        }
+        test_free(copy);
+        test_free((void *)(uintptr_t)file.data);
+    }
+    releases = NONE;
+    CHECK(lives > 1000 || !test_frees());
+}
+
+TESTS(TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
+      TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
+      TEST(empty_blobs_are_not_spare), TEST(traced_runs_have_budgets),
+      TEST(keys_may_begin_with_others), TEST(empty_memories_may_be_anywhere),
+      TEST(success_leaves_errors_alone), TEST(every_arena_that_is_too_small_is_told),
+      TEST(segments_begin_inside_the_file), TEST(every_flipped_bit_is_survived))

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Regions of rows give the bits of whole tensors, and say truly what they need."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from row_programs import Network, mobilenet_v1, mobilenet_v2, random_network
+from small_programs import CASES, KNOWN, general, here
+
+from ember import boards, cli
+from ember.build import project
+from ember.build.repack import repack
+from ember.errors import SdkError
+from ember.model import Model
+from ember.plan import check, passes
+from ember.plan.check import rows as check_rows
+from ember.plan.passes import edit, rows
+from ember.plan.passes.execute import Computer, Executable, compare, scenarios
+from ember.plan.replan import replan
+from ember.plan.rows import cascade, choose, reads, rewrite, row_regions, schedule
+from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
+from ember.program import Method, Program, types
+
+ROWS = passes.with_rows(passes.DEFAULT)
+
+
+def apart(model: Model) -> Method:
+    draft = edit.draft(model.program)
+    return rows.separated(draft.program.methods[0], here(), frozenset())
+
+
+def every_region(method: Method) -> list[Schedule]:
+    """All ranges of calls that can run by rows, each as a region."""
+    chooser = choose.Chooser(method, KNOWN)
+    regions = []
+    for ranges in chooser._ranges():
+        for each in ranges:
+            if each.cascade is not None:
+                found_region = chooser._scheduled(each)
+                if found_region is not None:
+                    regions.append(found_region)
+    return regions
+
+
+def with_region(model: Model, method: Method, region: Schedule) -> Program:
+    new = rewrite.rewritten(method, [region], len(model.program.constants))
+    constants = (*model.program.constants, *new.tables)
+    made = replace(model.program, methods=(new.method,), constants=constants)
+    assert not [*check_rows.differences(method, made, new.method, new.order)]
+    plan = replan(new.method, KNOWN, check=False)
+    placed = replace(made, methods=(plan.method,))
+    assert check.problems(made, placed, KNOWN) == []
+    return placed
+
+
+@pytest.mark.parametrize("seed", range(32))
+def test_every_region_of_a_random_network_gives_the_same_bits(seed: int) -> None:
+    model = random_network(seed)
+    method = apart(model)
+    regions = every_region(method)
+    assert regions
+    random = np.random.default_rng(seed)
+    some = random.choice(len(regions), min(len(regions), 5), replace=False)
+    for number in sorted({*map(int, some), len(regions) - 1}):
+        made = with_region(model, method, regions[number])
+        same = compare(
+            here(),
+            Executable(model.program, model.content),
+            Executable.of(made),
+            scenarios(model),
+        )
+        calls = regions[number].cascade.calls
+        assert same == "same", (seed, [call.index for call in calls])
+
+
+def resnet_like() -> Model:
+    net = Network(1, (1, 3, 32, 32))
+    x = net.conv(net.input, 16)
+    x = net.plus(net.conv(net.conv(x, 16), 16), x)
+    y = net.conv(net.conv(x, 32, 3, 2), 32)
+    x = net.plus(y, net.conv(x, 32, 1, 2))
+    return net.model(net.avg_pool(x, 16, 16))
+
+
+def test_the_pass_saves_memory_and_says_how_much() -> None:
+    model = resnet_like()
+    whole = repack(model, KNOWN, passes.DEFAULT)
+    made = repack(model, KNOWN, ROWS)
+    (before,) = (method.planned_bytes for method in whole.program.methods)
+    (after,) = (method.planned_bytes for method in made.program.methods)
+    assert after < before / 2
+    outcome = next(one for one in made.passes if one.name == "rows")
+    assert outcome.status == "used"
+    assert outcome.planned == before - after
+    assert row_regions.has_regions(made.program)
+
+
+def test_a_packed_program_stays_as_it_is() -> None:
+    made = repack(resnet_like(), KNOWN, ROWS)
+    again = repack(replace(made, stock=None), KNOWN, ROWS)
+    assert (
+        again.program.methods[0].planned_bytes == made.program.methods[0].planned_bytes
+    )
+
+
+def test_a_weight_in_a_region_may_be_copied_to_other_memory() -> None:
+    """As where the board has a faster one: the runtime then has its parts for what can
+    change, though no call of the region does."""
+    model = resnet_like()
+    made = repack(model, KNOWN, ROWS).program
+    (method,) = made.methods
+    (region,) = row_regions.regions(method)
+    node = method.instructions[region.enter + 1]
+    assert isinstance(node, types.KernelCall)
+    weights = method.values[node.args[1]]
+    assert isinstance(weights, types.Tensor)
+    place = types.Allocation(len(method.planned_sizes), 0)
+    values = list(method.values)
+    values[node.args[1]] = replace(weights, allocation=place, data_index=1)
+    sizes = (*method.planned_sizes, -(-weights.nbytes // 16) * 16)
+    copied = replace(method, values=tuple(values), planned_sizes=sizes)
+    state = made.constants[weights.data_index]
+    new = replace(made, methods=(copied,), mutable_data=((b"", state),))
+    old = Executable(model.program, model.content)
+    assert compare(here(), old, Executable.of(new), scenarios(model)) == "same"
+
+
+def test_each_row_is_made_once() -> None:
+    for seed in range(8):
+        for region in every_region(apart(random_network(seed))):
+            runs = [
+                step.which for step in region.steps if step.what == schedule.What.RUN
+            ]
+            for number, call in enumerate(region.cascade.calls):
+                image = region.cascade.windows[number].image
+                assert runs.count(number) <= image, call
+
+
+@pytest.mark.parametrize("kind", ["order", "window", "length"])
+def test_a_wrong_schedule_is_found(kind: str) -> None:
+    """Steps are left out, exchanged, or move another window's rows: what the checker
+    does not find does no harm."""
+    model = resnet_like()
+    method = apart(model)
+    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
+    old = Executable(model.program, model.content)
+    harmless = tried = 0
+    for at in range(0, len(region.steps) - 1, 11):
+        wrong = replace(region, steps=changed(region, at, kind))
+        new = rewrite.rewritten(method, [wrong], len(model.program.constants))
+        constants = (*model.program.constants, *new.tables)
+        made = replace(model.program, methods=(new.method,), constants=constants)
+        tried += 1
+        if not any(check_rows.differences(method, made, new.method, new.order)):
+            harmless += 1
+            new_one = Executable.of(made)
+            assert compare(here(), old, new_one, scenarios(model)) == "same", at
+    assert tried > 20
+    assert harmless == 0 if kind == "length" else harmless < tried
+
+
+def changed(region: Schedule, at: int, kind: str) -> tuple[Action, ...]:
+    steps = list(region.steps)
+    if kind == "length":
+        del steps[at]
+    elif kind == "order":
+        steps[at], steps[at + 1] = steps[at + 1], steps[at]
+    else:
+        deep = [n for n, w in enumerate(region.cascade.windows) if w.rows > 1]
+        other = next(n for n in deep if n != steps[at].window)
+        steps[at] = replace(steps[at], window=other)
+    return tuple(steps)
+
+
+def test_readers_that_run_out_of_step_are_refused() -> None:
+    """Two branches with strides that do not fit each other meet again."""
+    net = Network(3, (1, 4, 16, 16))
+    x = net.conv(net.input, 4)
+    late = net.conv(net.conv(x, 4), 4, 1, 2)
+    early = net.conv(net.conv(x, 4, 3, 2), 4)
+    model = net.model(net.plus(late, early))
+    method = apart(model)
+    calls = [reads.of_call(method, n) for n in range(len(method.instructions))]
+    whole = cascade.of(
+        method, [call for call in calls if call], frozenset(method.outputs)
+    )
+    if whole is not None:
+        try:
+            made = with_region(model, method, schedule.of(whole))
+        except OutOfStepError:
+            return
+        old = Executable(model.program, model.content)
+        assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+
+
+@pytest.mark.broad
+def test_no_table_harms_the_loader() -> None:
+    """Bytes of the table, of lists and of numbers of a program are changed: it is
+    refused, or runs to its end within its memory."""
+    model = resnet_like()
+    made = repack(model, KNOWN, ROWS)
+    (region,) = row_regions.regions(made.program.methods[0])
+    table = made.program.methods[0].values[region.table]
+    assert isinstance(table, types.Tensor)
+    random = np.random.default_rng(7)
+    hostile = []
+    for number in range(160):
+        constants = list(made.program.constants)
+        data = bytearray(constants[table.data_index])
+        for at in random.integers(0, len(data), 1 + number % 3):
+            place = at % 120 if number % 2 else at  # most of it is steps
+            data[place] = int(random.integers(256))
+        constants[table.data_index] = bytes(data)
+        hostile.append(replace(made.program, constants=tuple(constants)))
+    method = made.program.methods[0]
+    for value, stated in enumerate(method.values):
+        if isinstance(stated, types.TensorList):
+            for items in (stated.items * 5, stated.items[::-1], ()):
+                hostile.append(
+                    changed_value(made.program, value, types.TensorList(items))
+                )
+    count = method.instructions[region.rows].args[1]  # type: ignore[union-attr]
+    for nodes in (-1, 0, 1, 3, 6, 8, 1 << 20, (1 << 31) - 1):
+        hostile.append(changed_value(made.program, count, types.Int(nodes)))
+    (runs, *_) = scenarios(model)
+    checked = Computer(boards.load("host-asan"), KNOWN, general)
+    results = checked.run([(Executable.of(one), runs[:1]) for one in hostile])
+    assert None not in results  # the sanitizers end a runner that leaves its memory
+    refused = [result.status for result in results if result and result.status != 0]
+    assert len(refused) > 40
+
+
+def changed_value(made: Program, value: int, to: types.Value) -> Program:
+    (method,) = made.methods
+    values = [*method.values]
+    values[value] = to
+    return replace(made, methods=(replace(method, values=tuple(values)),))
+
+
+def test_plan_says_what_rows_save(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["plan", str(CASES / "int8_mobilenet_small_m4"), "--board", "host"]
+    to = tmp_path / "plan.json"
+    facts = {}
+    for rows_option in ("off", "fit", "smallest"):
+        assert cli.main([*words, "--rows", rows_option, "--json", str(to)]) == 0
+        facts[rows_option] = json.loads(to.read_text())
+    assert facts["off"]["rows"] == []
+    (proposed,), (used,) = facts["fit"]["rows"], facts["smallest"]["rows"]
+    assert not proposed["used"] and used["used"]
+    assert proposed["regions"] == used["regions"]
+    before, after = (
+        facts[one]["activations"]["planned"] for one in ("fit", "smallest")
+    )
+    assert before - after == proposed["saved"]
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"`--rows smallest` would save {proposed['saved']:,} bytes" in shown
+    assert "run row by row, with line buffers" in shown
+
+
+def test_the_project_may_ask_for_rows(tmp_path: Path) -> None:
+    file = tmp_path / "ember.yaml"
+    for text, wanted in (("off", "off"), ("smallest", "smallest"), ("fit", "fit")):
+        file.write_text(f"rows: {text}\n")
+        assert project.load(file).rows == wanted
+    file.write_text("rows: tiny\n")
+    with pytest.raises(SdkError, match="rows: it must be off, fit or smallest"):
+        project.load(file)
+
+
+@pytest.mark.parametrize(
+    ("model", "most"),
+    [
+        (mobilenet_v1(0.25, 96), 30_000),
+        (mobilenet_v2(0.35, 96), 33_500),
+        (mobilenet_v2(1.0, 224), 215_000),
+    ],
+    ids=["v1-0.25-96", "v2-0.35-96", "v2-1.0-224"],
+)
+def test_mobilenets_need_little_memory(model: Model, most: int) -> None:
+    """Planned within five seconds, each layer checked to read the rows it needs."""
+    packed = replan(model.program.methods[0], KNOWN).method
+    start = edit.draft(replace(model.program, methods=(packed,)))
+    began = time.process_time()
+    best = rows.apply(start, here(), frozenset())[0]
+    assert time.process_time() - began < 5
+    assert replan(best.program.methods[0], KNOWN, check=False).planned <= most
+    tables = sum(map(len, best.program.constants)) - sum(
+        map(len, model.program.constants)
+    )
+    assert tables <= 3000
