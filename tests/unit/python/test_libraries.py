@@ -210,7 +210,7 @@ def test_operator_table(root: Path) -> None:
     assert operator.kernels == ("nothing",)  # the other has no file
     assert operator.arguments == 3
     text = kernels.operator_table(known.all())
-    assert '{"test::nothing", candidates_0, 3, 4, 0}' in text
+    assert '{"test::nothing", candidates_0, 4, 4, 0}' in text
     assert "&ember_kernel_nothing, 0}" in text
     assert "items, 0}" in kernels.operator_table({})
 
