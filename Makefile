@@ -28,9 +28,9 @@ demo: setup
 hexagon:
 	@bash tools/setup.sh hexagon
 
-# What tests need besides: formatters, types, pytest; the Hexagon library.
+# What tests need besides: formatters, types, pytest; the Hexagon library; Dask.
 setup-dev:
-	@bash tools/setup.sh dev hexagon
+	@bash tools/setup.sh dev hexagon sweep
 
 test: setup-dev
 	@$(PYTEST) -m "not export and not long and not broad" tests

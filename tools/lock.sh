@@ -28,3 +28,4 @@ lock tools/requirements.lock --extra flash --extra build
 lock tools/requirements-dev.lock --extra dev --constraint tools/requirements.lock
 lock tools/requirements-hexagon.lock --extra hexagon \
     --constraint tools/requirements.lock
+lock tools/requirements-sweep.lock --extra sweep --constraint tools/requirements.lock

@@ -2,7 +2,8 @@
 # Makes a Debian 12 machine ready for Ember: system packages and .venv. Changes nothing,
 # and takes about a second, when all is there.
 #   tools/setup.sh                 what users need, for every board but Hexagon's
-#   tools/setup.sh dev hexagon     also what tests and checks need; boards with a Hexagon
+#   tools/setup.sh dev hexagon sweep   also what tests and checks need; boards with a
+#                                      Hexagon; ember sweep
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -79,8 +80,8 @@ install_python() {
 
 for part in "$@"; do
     case $part in
-        dev | hexagon) ;;
-        *) echo "setup: unknown part '$part': dev or hexagon" >&2; exit 2 ;;
+        dev | hexagon | sweep) ;;
+        *) echo "setup: unknown part '$part': dev, hexagon or sweep" >&2; exit 2 ;;
     esac
 done
 [[ " $* " == *" dev "* ]] && packages+=("${packages_dev[@]}")

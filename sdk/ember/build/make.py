@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def build(
     path: Path | Sequence[Path],
-    board_name: str,
+    board_name: str | Board,
     *,
     out: Path | None = None,
     data: Sequence[Path] = (),
@@ -32,11 +32,12 @@ def build(
 ) -> Built:
     """Build `path` (.pte, .bpte or case folder) for a board unless it is up to date.
 
-    Several models become one firmware. `out` is the build folder, build/<board>/<model>
-    when None.
+    Several models become one firmware. The board is a name, or what was loaded. `out`
+    is the build folder, build/<board>/<model> when None.
     """
     options = options or Options()
-    board = options.rules.narrowed(boards.load(board_name))
+    known = boards.load(board_name) if isinstance(board_name, str) else board_name
+    board = options.rules.narrowed(known)
     files = [path] if isinstance(path, Path) else list(path)
     read = tuple(models.read(file, data if len(files) == 1 else ()) for file in files)
     if data and len(files) > 1:

@@ -86,13 +86,22 @@ Baseline = Mapping[str, Mapping[str, Figures]]  # by board and case
 
 
 def measure(
-    outcome: Outcome, options: build.Options, timeout_s: float | None = None
+    outcome: Outcome,
+    options: build.Options,
+    timeout_s: float | None = None,
+    *,
+    board: Board | None = None,
+    out: Path | None = None,
 ) -> Figures:
-    """The figures of a case that passed: it is built alone, as for a product."""
+    """The figures of a case that passed: it is built alone, as for a product.
+
+    `board` is what the outcome's name stands for, where that is none of Ember's; `out`
+    the build folder.
+    """
     given = inputs.of_case(outcome.path)
     assert given is not None
     options = replace(options, methods=(given.method,))
-    built = build.build(outcome.path, outcome.board, options=options)
+    built = build.build(outcome.path, board or outcome.board, out=out, options=options)
     log = run.run(
         built,
         inputs.lay_out(built.methods[0], given.given),

@@ -18,7 +18,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
 RANGE = re.compile(r"([\w-]+)>=([\d.]+),<([\d.]+)")
 PINNED = re.compile(r"^([\w.-]+)==([\w.]+)", re.MULTILINE)
 REQUIRED = re.compile(r"([\w-]+)(?:>=([\d.]+))?")
-LOCKED_EXTRAS = {"": ("flash", "build"), "-dev": ("dev",), "-hexagon": ("hexagon",)}
+LOCKED_EXTRAS = {
+    "": ("flash", "build"),
+    "-dev": ("dev",),
+    "-hexagon": ("hexagon",),
+    "-sweep": ("sweep",),
+}
 
 # What reads and writes programs, numbers, YAML and the command line.
 SUBJECTS = (

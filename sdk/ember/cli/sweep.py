@@ -1,0 +1,134 @@
+"""`ember sweep`: programs x boards x options on a cluster; reports of their results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ember import output, writing
+from ember.cli.reports import sweep_json, sweep_page, sweep_table
+from ember.errors import UsageError
+from ember.output import plain
+from ember.run import testing
+from ember.sweep import cluster, compared, parquet, runs
+from ember.sweep.points import Point
+from ember.sweep.results import Results, SweepRun
+from ember.sweep.runs import Asked, Planned
+from ember.sweep.work import PointResult
+
+_REPORT = "report"
+_WORDS_OF_REPORT = 2
+
+
+def command(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SWEEP.yaml | report RESULTS",
+            help="What to run; or the results of which a report is made.",
+        ),
+    ],
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="SQLite file of results, SWEEP.sqlite beside SWEEP.yaml; what it has"
+            " is not run again.",
+        ),
+    ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="Dask's scheduler, such as tcp://host:8786."
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Without a scheduler: processes here; one a processor.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Of the run; the time. In a report: of which."
+        ),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Run what has results, too.")
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="An earlier run: show what differs from it."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a page of the results.")
+    ] = None,
+    parquet_to: Annotated[
+        Path | None,
+        typer.Option("--parquet", metavar="FILE", help="Write the results as Parquet."),
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> int:
+    console = output.console(json_to)
+    clock = testing.Clock()
+    if parquet_to is not None:
+        parquet.need()
+    for path in filter(None, (html, parquet_to)):
+        writing.need_file(path)
+    if words[0] == _REPORT:
+        if scheduler or workers or again or results:
+            raise UsageError("a report runs nothing: leave out its options")
+        if len(words) != _WORDS_OF_REPORT:
+            raise UsageError("ember sweep report takes one file of results")
+        held = Results(Path(words[1]), new=False)
+        run = held.run(name)
+    else:
+        path = _file(words)
+        plan = runs.planned(path)
+        held = Results(results or path.with_suffix(".sqlite"))
+        run = _run(plan, held, Asked(name, again, scheduler, workers), console)
+    rows = held.rows(run)
+    before = held.rows(held.run(baseline)) if baseline else None
+    changes = compared.compare(before, rows) if before is not None else None
+    sweep_table.show(console, run, rows, changes)
+    if html is not None:
+        sweep_page.write(html, run, rows, baseline, changes)
+    if parquet_to is not None:
+        parquet.write(parquet_to, rows)
+    output.write_json(sweep_json.document(run, rows, changes, clock.seconds), json_to)
+    held.close()
+    return 0 if all(row.result.status == "passed" for row in rows) else 1
+
+
+def _file(words: list[str]) -> Path:
+    if len(words) != 1:
+        raise UsageError(
+            "ember sweep takes one SWEEP.yaml",
+            hint="`ember sweep report FILE` shows results",
+        )
+    path = Path(words[0])
+    if not path.is_file():
+        raise UsageError(f"{path} does not exist", "its least lines: programs, boards")
+    cluster.need()
+    return path
+
+
+def _run(plan: Planned, held: Results, asked: Asked, console: Console) -> SweepRun:
+    def show(point: Point, result: PointResult) -> None:
+        if result.status != "passed":
+            where = f"{point.board.name} {plain(point.program)} {point.option.text}"
+            console.print(
+                f"[red]{result.status:6}[/] {where.strip()}: {plain(result.message)}",
+                soft_wrap=True,
+            )
+
+    def say(text: str) -> None:
+        console.print(plain(text), soft_wrap=True)
+
+    return runs.sweep(plan, held, asked, show, say)

@@ -1,0 +1,229 @@
+"""Batches become results on Dask's workers, of this computer or of many.
+
+The scheduler keeps the contents of cases on its disk, under their hashes; a worker asks
+for those that its cache does not have. What a lost worker was to do, another does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import itertools
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ember.errors import SdkError
+from ember.sweep import work
+from ember.sweep.content import CaseContent
+from ember.sweep.points import Batch
+from ember.sweep.work import PointResult
+
+if TYPE_CHECKING:
+    from distributed import Client, Future, Scheduler
+
+_CONNECT_S = 20
+_QUEUED = 8  # batches of each worker that its scheduler knows
+_LOST = "the worker died each time that it ran this case"
+
+
+def need() -> None:
+    """SdkError where Dask is missing."""
+    if importlib.util.find_spec("distributed") is None:
+        raise SdkError(
+            "ember sweep runs on dask.distributed, which is not installed",
+            hint="pip install 'ember[sweep]'",
+        )
+
+
+@contextlib.contextmanager
+def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
+    """A client of the scheduler, or of `workers` processes on this computer."""
+    import distributed
+
+    if scheduler is None:
+        count = workers or os.cpu_count() or 1
+        with (
+            _local(count) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            client.wait_for_workers(count)
+            yield client
+        return
+    try:
+        client = distributed.Client(scheduler, timeout=_CONNECT_S)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise SdkError(
+            f"no scheduler of Dask answers at {scheduler}: {error}",
+            hint="start one by `dask scheduler`, then workers by `dask worker ADDRESS`",
+        ) from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise SdkError(
+                f"the scheduler {scheduler} has no workers",
+                hint=f"on each computer: dask worker {scheduler}",
+            )
+        yield client
+
+
+def _local(count: int) -> Any:
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0" if has_dashboard() else None,
+        local_directory=tempfile.gettempdir(),
+        silence_logs=50,  # what matters becomes a result
+    )
+
+
+def has_dashboard() -> bool:
+    """Whether Dask can show its pages."""
+    return importlib.util.find_spec("bokeh") is not None
+
+
+# ---- contents ------------------------------------------------------------------------
+
+
+def _store_type() -> type:
+    """The plugin of the scheduler; a function, since Dask may be missing."""
+    from distributed.diagnostics.plugin import SchedulerPlugin
+
+    class ContentStore(SchedulerPlugin):  # type: ignore[misc]
+        """Cases on the scheduler's disk, by their hashes."""
+
+        name = "ember-contents"
+        idempotent = True
+
+        async def start(self, scheduler: Scheduler) -> None:
+            self.folder = Path(tempfile.mkdtemp(prefix="ember-contents-"))
+            scheduler.handlers |= {
+                "ember_missing": self.missing,
+                "ember_put": self.put,
+                "ember_get": self.get,
+            }
+
+        async def close(self) -> None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+        def missing(self, digests: Sequence[str]) -> list[str]:
+            return [
+                digest for digest in digests if not (self.folder / digest).is_file()
+            ]
+
+        def put(self, digest: str, content: bytes) -> None:
+            aside = self.folder / f"{digest}.new"
+            aside.write_bytes(content)
+            aside.rename(self.folder / digest)
+
+        def get(self, digest: str) -> bytes:
+            return (self.folder / digest).read_bytes()
+
+    return ContentStore
+
+
+def _send(client: Client, batches: Iterable[Batch], known: _Contents) -> None:
+    """Give the scheduler what it does not have of the batches' cases."""
+    digests = {member.digest for batch in batches for member in batch.members}
+    if not digests:
+        return
+    missing = client.sync(client.scheduler.ember_missing, digests=sorted(digests))
+    for digest in missing:
+        content = known[digest].packed()
+        client.sync(client.scheduler.ember_put, digest=digest, content=content)
+
+
+_Contents = Mapping[str, CaseContent]  # by digest
+
+
+def _fetch(digest: str) -> bytes:
+    """On a worker: the content of a case, from the scheduler."""
+    from distributed import get_worker
+    from distributed.utils import sync
+
+    worker = get_worker()
+    content: bytes = sync(worker.loop, worker.scheduler.ember_get, digest=digest)
+    return content
+
+
+def _work(batch: Batch) -> list[PointResult]:
+    """On a worker: the results of a batch."""
+    from distributed import get_worker
+
+    return work.run(batch, str(get_worker().name), _fetch)
+
+
+# ---- batches -------------------------------------------------------------------------
+
+
+def run(
+    client: Client,
+    batches: Sequence[Batch],
+    contents: _Contents,
+    on_results: Callable[[list[PointResult]], None],
+) -> None:
+    """Give the results of each batch to `on_results` as they come.
+
+    A case that kills workers becomes an error of its own. SdkError where the workers
+    cannot run anything, or their scheduler went away.
+    """
+    client.register_plugin(_store_type()())
+    workers = max(1, len(client.scheduler_info()["workers"]))
+    suspects: list[Batch] = []
+    for batch, results in _done(client, batches, contents, _QUEUED * workers):
+        if results is None:
+            suspects += batch.split()
+        else:
+            on_results(results)
+    # A worker takes what it was to do next with it: now nothing is.
+    for batch, results in _done(client, suspects, contents, 1):
+        on_results(work.failed(batch, _LOST) if results is None else results)
+
+
+def _done(
+    client: Client, batches: Sequence[Batch], contents: _Contents, most: int
+) -> Iterator[tuple[Batch, list[PointResult] | None]]:
+    """Batches as they are done, with `most` of them at the scheduler; None: all workers
+    died that had one."""
+    from distributed import as_completed
+
+    waiting = iter(batches)
+    done = as_completed()
+    futures: dict[str, tuple[Future, Batch]] = {}
+
+    def submit(count: int) -> None:
+        part = list(itertools.islice(waiting, count))
+        _send(client, part, contents)
+        for batch in part:
+            key = f"{batch.name}-{most}"  # what was a batch may be alone now
+            future = client.submit(_work, batch, key=key, pure=False)
+            futures[future.key] = future, batch
+            done.add(future)
+
+    submit(most)
+    for future in done:
+        _, batch = futures.pop(future.key)
+        yield batch, _results(future)
+        submit(1)
+
+
+def _results(future: Future) -> list[PointResult] | None:
+    from distributed import KilledWorker
+
+    if future.cancelled():
+        raise SdkError(
+            "the scheduler went away", hint="the same command goes on where this ended"
+        )
+    error = future.exception()
+    if error is None:
+        results: list[PointResult] = future.result()
+        return results
+    if isinstance(error, KilledWorker):
+        return None
+    if isinstance(error, SdkError):
+        raise error
+    raise SdkError(f"a worker failed: {type(error).__name__}: {error}")

@@ -1,0 +1,99 @@
+"""SWEEP.yaml becomes settings: which programs, boards and options are multiplied.
+
+programs: [cases/, "models/*.bpte"]  # folders of cases, .bpte, patterns of them
+boards: [mps2-an386, my_board.yaml]
+options: [{}, {optimize: size}, {rows: smallest}]  # of packing; each with each board
+measure: true                        # cycles, RAM and flash too: firmware for each case
+timeout: 60                          # seconds of one case; else the board's
+batch: 64                            # cases of one start of an emulator
+
+Files are relative to the folder of SWEEP.yaml.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from ember import cases
+from ember.boards.strict import Strict
+from ember.cases import Found
+from ember.errors import SdkError, problem_list
+from ember.files import documents
+from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
+
+_PATTERN = "*?["
+_MOST_BATCH = 10_000
+
+
+class Option(Strict):
+    """How programs are packed and for what kernels are chosen."""
+
+    optimize: Optimize = DEFAULT_OPTIMIZE
+    rows: Literal["off", "smallest"] = "off"
+
+    @field_validator("rows", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, given: Any) -> Any:
+        return "off" if given is False else given  # as YAML reads it
+
+    @property
+    def text(self) -> str:
+        """Only what is not the default, such as "optimize=size"."""
+        said = self.model_dump(exclude_defaults=True)
+        return ", ".join(f"{name}={value}" for name, value in said.items())
+
+
+class Sweep(Strict):
+    """The file as it is written."""
+
+    programs: tuple[str, ...] = Field(min_length=1)
+    boards: tuple[str, ...] = Field(min_length=1)
+    options: tuple[Option, ...] = Field(default=(Option(),), min_length=1)
+    measure: bool = False
+    timeout: float | None = Field(default=None, gt=0)
+    batch: int = Field(default=64, ge=1, le=_MOST_BATCH)
+
+    @property
+    def text(self) -> str:
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True)
+
+
+def read(path: Path) -> Sweep:
+    """SdkError with every problem of the file."""
+    data = documents.read_yaml(path, "the sweep")
+    try:
+        return Sweep.model_validate(data if data is not None else {})
+    except ValidationError as error:
+        problems = [_problem(detail) for detail in error.errors()]
+        raise SdkError(problem_list(f"{path} is wrong", problems)) from None
+
+
+def _problem(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    said = error["msg"].removeprefix("Value error, ")
+    said = {"extra_forbidden": "there is no such key"}.get(error["type"], said)
+    return f"{where}: {said}" if where else said
+
+
+def programs(sweep: Sweep, folder: Path) -> list[Found]:
+    """The cases of all programs; UsageError where a path has none."""
+    return cases.find(
+        [path for name in sweep.programs for path in _paths(name, folder)]
+    )
+
+
+def _paths(name: str, folder: Path) -> Iterator[Path]:
+    if not any(sign in name for sign in _PATTERN):
+        yield folder / name
+        return
+    base = Path(name)
+    top = Path(base.anchor) if base.is_absolute() else folder
+    matching = sorted(top.glob(str(base.relative_to(base.anchor))))
+    if not matching:
+        raise SdkError(f"programs: {name} matches no file below {top}")
+    yield from matching
