@@ -21,12 +21,14 @@ from ember.run import debugging
 from ember.run.debugging import DebugOrder
 from ember.run.tolerance import Tolerance
 
+_PYTORCH = "pytorch"
 AgainstOption = Annotated[
     str,
     typer.Option(
         "--against",
-        metavar="host|BOARD",
-        help="The reference: Ember's own kernels on this computer, or on a board.",
+        metavar="host|pytorch|BOARD",
+        help="The reference: Ember's own kernels on this computer or on a board, or"
+        " PyTorch.",
     ),
 ]
 
@@ -79,13 +81,14 @@ def command(
         DebugOrder(
             case=case,
             board=subject,
-            against=boards.load(against),
+            against=boards.load("host" if against == _PYTORCH else against),
             rules=plans.rules,
             tolerance=Tolerance(rtol, atol),
             passes=_passes(plans, only_passes) if packed else None,
             optimize=optimize or plans.optimize,
             timeout_s=timeout,
             line=line_of(port, baud, ssh, transport, [subject]),
+            pytorch=against == _PYTORCH,
         )
     )
     if json_to != "-":

@@ -16,9 +16,10 @@ from ember.files import xnnpack
 from ember.hil.line import Line
 from ember.kernels.rules import Rules
 from ember.program import Method, bundle, types
-from ember.run import first_wrong, poison, verdicts
+from ember.run import first_wrong, poison, pytorch, verdicts
 from ember.run.first_wrong import Off, Wrong
 from ember.run.lockstep import Outputs, Side, operator
+from ember.run.pytorch import PyTorch
 from ember.run.testing import Settings
 from ember.run.tolerance import Tolerance
 from ember.select import resolve
@@ -38,6 +39,7 @@ class DebugOrder:
     optimize: libraries.Optimize = libraries.DEFAULT_OPTIMIZE
     timeout_s: float | None = None
     line: Line | None = None
+    pytorch: bool = False  # what it knows, it judges; `against` the rest
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class DebugReport:
     first: Wrong | None
     kernel: str | None  # of the wrong node
     problem: str | None  # what differs from the case though no node is wrong
+    judged: tuple[int, int] | None = None  # nodes that PyTorch knew, of how many calls
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -56,10 +59,12 @@ class DebugReport:
             "against": self.against,
             "first": None if self.first is None else _wrong(self.first, self.kernel),
             "problem": self.problem,
-        }
+        } | ({} if self.judged is None else {"judged": list(self.judged)})
 
 
 def debug(order: DebugOrder) -> DebugReport:
+    if order.pytorch:
+        pytorch.need()
     case = _plain(order.case)
     if order.passes is not None:
         known = order.rules.known
@@ -74,19 +79,22 @@ def debug(order: DebugOrder) -> DebugReport:
     reference = Settings(
         timeout_s=order.timeout_s, count=False, rules=_rules_of_reference(order, case)
     )
+    answers = PyTorch(case) if order.pytorch else None
     wrong, outputs = first_wrong.find(
         case,
         Side(order.board, settings),
         Side(order.against, reference),
         order.tolerance,
+        answers,
     )
     return DebugReport(
         case.name,
         order.board.name,
-        order.against.name,
+        "pytorch" if order.pytorch else order.against.name,
         wrong,
         None if wrong is None else _kernel(order, case, wrong),
         _problem(case, outputs) if wrong is None else None,
+        None if answers is None else answers.judges,
     )
 
 

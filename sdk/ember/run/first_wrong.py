@@ -23,6 +23,7 @@ from ember.run.lockstep import (
     Recorded,
     Side,
 )
+from ember.run.pytorch import PyTorch
 from ember.run.tolerance import Tolerance
 
 
@@ -51,11 +52,15 @@ class Wrong:
 
 
 def find(
-    case: Case, subject: Side, reference: Side, tolerance: Tolerance
+    case: Case,
+    subject: Side,
+    reference: Side,
+    tolerance: Tolerance,
+    answers: PyTorch | None = None,
 ) -> tuple[Wrong | None, Outputs]:
     """The first wrong node, and the outputs where there is none; SdkError when a side
     does not execute the case to its end."""
-    search = _Search(Lockstep(case, subject, reference), tolerance)
+    search = _Search(Lockstep(case, subject, reference, answers), tolerance)
     longest = max(len(method.instructions) for method in search.both.methods)
     return search.first(range(longest)), search.outputs
 

@@ -15,6 +15,7 @@ from ember.cases.captured import BEFORE, Capture, Feed, NodeValues, ValueWatch
 from ember.errors import SdkError
 from ember.program import Method, types
 from ember.run import testing, verdicts, watched
+from ember.run.pytorch import PyTorch
 from ember.run.testing import Settings
 from ember.toolchain.emulator import RunResult
 
@@ -82,10 +83,18 @@ class ManyWatchesError(SdkError):
 class Lockstep:
     """Two sides that execute the same case."""
 
-    def __init__(self, case: Case, subject: Side, reference: Side) -> None:
+    def __init__(
+        self,
+        case: Case,
+        subject: Side,
+        reference: Side,
+        answers: PyTorch | None = None,
+    ) -> None:
+        """`answers` go before what the reference says of a node."""
         self.case = case
         self.subject = subject
         self.reference = reference
+        self.answers = answers
         by_name = {method.name: method for method in case.program.methods}
         self.methods = [by_name[name] for name in case.methods]
         known = subject.settings.rules.known
@@ -115,12 +124,21 @@ class Lockstep:
             )
             if expected.problem is not None and actual.problem is None:
                 raise SdkError(self._fails(self.reference, expected))
-            yield BothSides(actual, expected)
+            yield BothSides(actual, self._answered(expected))
             if actual.problem is not None:
                 raise SdkError(self._fails(self.subject, actual))
             if _bytes(actual.nodes) < room:
                 return
             first = actual.nodes[-1].event + 1
+
+    def _answered(self, expected: Recorded) -> Recorded:
+        if self.answers is None:
+            return expected
+        nodes = self.answers.answered(
+            expected.nodes,
+            lambda run: (self.method(run), self.watched[self.number(run)]),
+        )
+        return replace(expected, nodes=tuple(nodes))
 
     def record(self, side: Side, capture: Capture) -> Recorded:
         result, output = testing.captured(self.case, side.board, side.settings, capture)

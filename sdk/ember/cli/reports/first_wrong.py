@@ -17,6 +17,19 @@ def show(console: Console, report: DebugReport) -> None:
 
 
 def lines(report: DebugReport) -> list[str]:
+    return [*_lines(report), *_judged(report)]
+
+
+def _judged(report: DebugReport) -> list[str]:
+    if report.judged is None:
+        return []
+    known, every = report.judged
+    if known == every:
+        return []
+    return [f"  PyTorch judged {known} of {every} calls, Ember's kernels the others"]
+
+
+def _lines(report: DebugReport) -> list[str]:
     both = f"{report.board} and {report.against}"
     if report.first is not None:
         return _wrong(report.first, report)
