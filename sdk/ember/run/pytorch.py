@@ -100,13 +100,13 @@ class PyTorch:
             return node
         try:
             operators = _operators(method.operator_names[called.op_index])
-            made = _Call(self.case, method, read).results(operators, called.args)
+            output = _Call(self.case, method, read).results(operators, called.args)
         except _UnknownError:
             self.unknown.add((method.name, node.instruction))
             return node
         self.judged.add((method.name, node.instruction))
         pairs = zip(watched.results[node.instruction], node.values, strict=True)
-        return replace(node, values=tuple(made.get(at, old) for at, old in pairs))
+        return replace(node, values=tuple(output.get(at, old) for at, old in pairs))
 
 
 def _operators(name: str) -> list[Any]:
@@ -160,11 +160,11 @@ class _Call:
         placed = [value for name, value in given.items() if name not in named]
         try:
             with torch.no_grad():
-                made = operator(*placed, **{name: given[name] for name in named})
+                output = operator(*placed, **{name: given[name] for name in named})
         except Exception:  # what it refuses, it does not judge
             raise _UnknownError from None
         outs = self._outs(args, len(operator._schema.returns))
-        tensors_made = made if isinstance(made, list | tuple) else [made]
+        tensors_made = output if isinstance(output, list | tuple) else [output]
         pairs = zip(outs, tensors_made, strict=True)
         return {index: self._stored(index, out) for index, out in pairs}
 
@@ -217,20 +217,22 @@ class _Call:
         )
         return _torch_tensor(content, declared.dtype)
 
-    def _stored(self, index: int, made: Any) -> values.Value:
+    def _stored(self, index: int, output: Any) -> values.Value:
         """As the board stores it."""
         import torch
 
         declared = self.method.values[index]
-        if not isinstance(declared, types.Tensor) or not isinstance(made, torch.Tensor):
+        if not isinstance(declared, types.Tensor) or not isinstance(
+            output, torch.Tensor
+        ):
             raise _UnknownError
-        if made.dim() != len(declared.sizes):
+        if output.dim() != len(declared.sizes):
             raise _UnknownError
-        plain = made.detach().contiguous()
+        plain = output.detach().contiguous()
         if declared.dtype is DType.BFLOAT16:
             plain = plain.view(torch.int16)
         data = tensors.to_bytes(plain.numpy(), declared.dtype, declared.dim_order)
-        return values.TensorValue(declared.dtype, tuple(made.shape), data)
+        return values.TensorValue(declared.dtype, tuple(output.shape), data)
 
 
 @functools.lru_cache(maxsize=4)
