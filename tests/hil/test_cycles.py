@@ -4,15 +4,19 @@ What an emulator's counter shows depends on the computer: only that it counts is
 at.
 """
 
+import math
+
 import pytest
 from lines import CASES, board
 
 from ember import cli
 from ember.cases import batch
 from ember.errors import SdkError
+from ember.files import etdump
 from ember.hil import emulated, line
 from ember.hil.line import EmulatedLine
 from ember.run import counted
+from ember.run import etdump as dumps
 from ember.run.once import Order
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
@@ -26,7 +30,7 @@ BOARDS = ("microbit", "mps2-an386", "mps3-an547", "qemu-a64")
 def test_every_node_is_counted(name):
     board(name)
     order = Order(model=CASE, board=name, timeout=60)
-    found = counted.on_line(order, EmulatedLine())
+    found = counted.on_line(order, EmulatedLine()).profile()
     assert (found.unit, found.board) == ("cycles", name)
     assert len(found.nodes) > 3
     # Memory that a node declares as scratch costs less than SysTick can tell.
@@ -34,6 +38,33 @@ def test_every_node_is_counted(name):
     assert all(row.instructions > 0 for row in counted_rows)
     assert sum(row.instructions for row in found.nodes) <= found.execute
     assert sum(row.share for row in found.operators) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("name", ["mps2-an386"])
+def test_an_etdump_over_the_line(name, tmp_path):
+    board(name)
+    order = Order(model=CASE, board=name, timeout=60)
+    found = counted.on_line(order, EmulatedLine())
+    asked = dumps.DumpFiles(tmp_path / "run.etdp", tmp_path / "values.bin")
+    dumps.of_board(asked, order, found, EmulatedLine())
+    (run,) = etdump.from_bytes(asked.dump.read_bytes(), "run.etdp").runs
+    timed = {
+        event.timed.where.instruction: event.timed.end - event.timed.begin
+        for event in run.events
+        if event.timed and not event.timed.name.startswith("native_call_")
+    }
+    costs = {node.index: node.instructions for node in found.nodes if node.executions}
+    assert timed == costs | {-1: found.cycles}
+    logged = [event.logged for event in run.events if event.logged]
+    assert {each.where.instruction for each in logged} == set(costs) | {-1}
+    # What the last instruction wrote is the output.
+    *_, last, output = (each.entry for each in logged)
+    content = asked.values.read_bytes()
+    size = 4 * math.prod(output.sizes)
+    assert output.sizes == last.sizes
+    assert (
+        content[last.offset :][:size] == content[output.offset :][:size] != bytes(size)
+    )
 
 
 class Answers:

@@ -127,6 +127,7 @@ class CaseRun:
 
     method: str
     given: tuple[Given, ...]
+    test: int | None = None  # in a bundle: the number of the method's test case
 
 
 def of_case(path: Path, method: str | None = None) -> CaseRun | None:
@@ -136,7 +137,8 @@ def of_case(path: Path, method: str | None = None) -> CaseRun | None:
     case = cases.read(cases.Found(path.name, path))
     for run in case.runs:
         if method in (None, run.method):
-            return CaseRun(run.method, tuple(_given(value) for value in run.inputs))
+            given = tuple(_given(value) for value in run.inputs)
+            return CaseRun(run.method, given, run.test)
     return None
 
 

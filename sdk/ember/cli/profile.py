@@ -21,7 +21,7 @@ from ember.cli.reports import runs
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
-from ember.run import counted, once, profile
+from ember.run import counted, etdump, once, profile
 
 
 def command(
@@ -47,8 +47,12 @@ def command(
     project: ProjectOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
+    dump: etdump.DumpOption = None,
+    values: etdump.ValuesOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
+    files = etdump.DumpFiles(dump, values)
+    files.check()
     order = once.Order(
         model=model,
         board=board,
@@ -65,20 +69,30 @@ def command(
         kernels=kernels or [],
         project=project,
     )
-    profiled = _on_board(order, port, baud) if port else _emulated(order, baud)
+    if port:
+        profiled = _on_board(order, Port(port, baud), files)
+    else:
+        profiled = _emulated(order, baud, files)
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)
     output.write_json(profile.to_json(profiled), json_to)
 
 
-def _emulated(order: once.Order, baud: int | None) -> profile.Profile:
+def _emulated(
+    order: once.Order, baud: int | None, files: etdump.DumpFiles
+) -> profile.Profile:
     if baud is not None:
         raise UsageError("--baud needs --port")
+    files.check_emulated(order)
     log, _ = once.execute(order)
-    return profile.of_run(log)
+    profiled = profile.of_run(log)
+    etdump.of_run(files, order, log)
+    return profiled
 
 
-def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile:
+def _on_board(
+    order: once.Order, line: Port, files: etdump.DumpFiles
+) -> profile.Profile:
     """Cycles of the board's own counter. Its runner and its kernels are there already,
     so what chooses them is refused."""
     chosen = {
@@ -95,4 +109,6 @@ def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile
                 f"{option} and --port: the board has its firmware already",
                 hint=f"leave out {option}",
             )
-    return counted.on_line(order, Port(port, baud))
+    run = counted.on_line(order, line)
+    etdump.of_board(files, order, run, line)
+    return run.profile()

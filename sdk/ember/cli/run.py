@@ -23,7 +23,7 @@ from ember.cli.build import (
 from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
 from ember.errors import UsageError
-from ember.run import application, once
+from ember.run import application, etdump, once
 
 SubjectArgument = Annotated[
     Path | None,
@@ -54,8 +54,12 @@ def command(
     cycles: once.CyclesOption = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
+    dump: etdump.DumpOption = None,
+    values: etdump.ValuesOption = None,
     json_to: output.JsonOption = None,
 ) -> int:
+    files = etdump.DumpFiles(dump, values)
+    files.check()
     order = once.Order(
         model=model,
         board=board,
@@ -77,8 +81,15 @@ def command(
         project=project,
     )
     if app is not None or (model is not None and application.is_elf(model)):
+        if dump is not None:
+            raise UsageError(
+                "--etdump is for models that Ember's own main() runs",
+                hint="leave out --etdump",
+            )
         return _attended(order, json_to)
+    files.check_emulated(order)
     log, source = once.execute(order)
+    etdump.of_run(files, order, log)
     if json_to != "-":
         console = output.console()
         if source == "zeros" and log.method.inputs:

@@ -1,4 +1,4 @@
-"""A model and the line of a board become a profile in cycles of the board's counter.
+"""A model and the line of a board become a run in cycles of the board's counter.
 
 The board has the test runner in its flash (`ember test --port`); it executes the model
 once, and reads ember_port_cycles() around each instruction of the method.
@@ -6,6 +6,7 @@ once, and reads ember_port_cycles() around each instruction of the method.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -22,13 +23,35 @@ from ember.run.profile import Profile
 from ember.run.run import NodeRun, name_of
 
 
-def on_line(order: once.Order, line: Line) -> Profile:
+@dataclass(frozen=True)
+class CountedRun:
+    """An execution of a method, and what its instructions took."""
+
+    subject: once.Subject
+    board: Board
+    cycles: int  # of the execution
+    nodes: tuple[NodeRun, ...]  # of every instruction of the method as it was read
+
+    def profile(self) -> Profile:
+        rows = profile.of_nodes(self.subject.method, self.nodes)
+        return Profile(
+            model=self.subject.model.name,
+            board=self.board.name,
+            unit="cycles",
+            load=None,
+            execute=self.cycles,
+            nodes=rows,
+            operators=profile.of_operators(rows),
+        )
+
+
+def on_line(order: once.Order, line: Line) -> CountedRun:
     """An SdkError when the board does not answer, or counts no cycles."""
     subject = once.subject(order)
     rules = subject.plans.rules
     board = rules.narrowed(boards.load(subject.board))
     firmware = None
-    case = _case(subject)
+    case = case_of(subject)
     if line.needs_firmware:
         firmware = runner.serial(board, [case], rules=rules)
     output = _output(board, firmware, case, line, order.timeout)
@@ -40,19 +63,12 @@ def on_line(order: once.Order, line: Line) -> Profile:
         )
     if not counted.whole:
         raise SdkError(f"{board.name} has no counter of cycles")
-    nodes = profile.of_nodes(subject.method, _nodes(subject.method, counted))
-    return Profile(
-        model=subject.model.name,
-        board=board.name,
-        unit="cycles",
-        load=None,
-        execute=counted.whole,
-        nodes=nodes,
-        operators=profile.of_operators(nodes),
-    )
+    nodes = tuple(_nodes(subject.method, counted))
+    return CountedRun(subject, board, counted.whole, nodes)
 
 
-def _case(subject: once.Subject) -> Case:
+def case_of(subject: once.Subject) -> Case:
+    """What is executed once, as a case that expects nothing."""
     model, method = subject.model, subject.method
     declared = zip(method.input_values, subject.inputs, strict=True)
     given = tuple(verdicts.logical(tensor, value) for tensor, value in declared)

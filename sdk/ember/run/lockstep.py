@@ -140,6 +140,18 @@ class Lockstep:
         )
         return replace(expected, nodes=tuple(nodes))
 
+    def alone(self, watches: Watches) -> Iterator[Recorded]:
+        """The execution of the subject in stretches; the last one has the outputs."""
+        first, room = 0, self.subject.room
+        while True:
+            recorded = self.record(self.subject, Capture(watches, room, first))
+            if recorded.problem is not None:
+                raise SdkError(self._fails(self.subject, recorded))
+            yield recorded
+            if _bytes(recorded.nodes) < room:
+                return
+            first = recorded.nodes[-1].event + 1
+
     def record(self, side: Side, capture: Capture) -> Recorded:
         result, output = testing.captured(self.case, side.board, side.settings, capture)
         answer = batch.answer(output)

@@ -103,6 +103,7 @@ class Subject:
     named: bool  # the method, by the order or its case
     inputs: Sequence[Value]
     source: str  # of the inputs: case, given or zeros
+    test: int | None = None  # of a bundle, whose inputs they are
 
 
 def subject(order: Order) -> Subject:
@@ -122,7 +123,8 @@ def subject(order: Order) -> Subject:
         laid_out, source = inputs.zeros(method), "zeros"
     target = plans.board_or(order.board)
     named = chosen is not None
-    return Subject(plans, path, target, model, method, named, laid_out, source)
+    test = case.test if case else None
+    return Subject(plans, path, target, model, method, named, laid_out, source, test)
 
 
 def execute(order: Order) -> tuple[run.RunLog, str]:

@@ -28,11 +28,16 @@ _MIN_VTABLE = 4
 _SLOT = 2
 
 
-def read(data: bytes | memoryview, root: Table, what: str) -> Record:
-    """The root table of a FlatBuffer; `what` names the input in an SdkError."""
+def read(
+    data: bytes | memoryview, root: Table, what: str, *, prefixed: bool = False
+) -> Record:
+    """The root table of a FlatBuffer; `what` names the input in an SdkError.
+
+    prefixed -- it begins with 4 bytes that state its size, which are not looked at
+    """
     reader = _Reader(memoryview(data))
     try:
-        return reader.root(root)
+        return reader.root(root, 4 if prefixed else 0)
     except FlatError as error:
         error.inside(root.name)
         if error.remedy:
@@ -54,10 +59,10 @@ class _Reader:
         self._budget = 2 * self._size + 1024
         self._vtable_sizes: dict[int, int] = {}  # of those that were checked, by place
 
-    def root(self, table: Table) -> Record:
-        if self._size < 8:
+    def root(self, table: Table, at: int) -> Record:
+        if self._size < at + 8:
             raise FlatError(f"{self._size} bytes are too short for a FlatBuffer")
-        return self._table(table, self._follow(0))
+        return self._table(table, self._follow(at))
 
     def _follow(self, at: int) -> int:
         """The place that the offset stored at `at` points to."""

@@ -38,17 +38,20 @@ def write(
     identifier: bytes,
     *,
     aligns: dict[str, int] | None = None,
+    prefixed: bool = False,
 ) -> Written:
     """A FlatBuffer with `record` as its root.
 
-    `aligns` overrides the forced alignment of byte vectors, by "Table.field".
+    `aligns` overrides the forced alignment of byte vectors, by "Table.field". With
+    `prefixed`, it begins with 4 bytes that state the size of the rest.
     """
     import flatbuffers
 
     builder = flatbuffers.Builder(1024)
     writer = _Writer(builder, aligns or {})
     try:
-        builder.Finish(writer.table(root, record), identifier)
+        finish = builder.FinishSizePrefixed if prefixed else builder.Finish
+        finish(writer.table(root, record), identifier)
     except flatbuffers.builder.BuilderSizeError:
         raise SdkError(
             f"cannot write the {root.name}: more than 2 GB inside the FlatBuffer",

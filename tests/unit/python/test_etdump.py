@@ -1,0 +1,529 @@
+"""ETDump files: the format, and what `ember run --etdump` writes, by our own reader."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_programs import call, one_method, tensor
+
+from ember import cli
+from ember.cases.captured import Capture
+from ember.cases.values import TensorValue
+from ember.cycles.estimate import NOT_ESTIMATED, Cycles
+from ember.errors import SdkError
+from ember.files import etdump, tensors
+from ember.files.etdump import (
+    Allocated,
+    ETDump,
+    Event,
+    Logged,
+    LoggedList,
+    LoggedTensor,
+    RunBlock,
+    Timed,
+    Where,
+)
+from ember.files.tensors import DType
+from ember.program import Method, types
+from ember.run import lockstep
+from ember.run.etdump import events
+from ember.run.etdump.events import Executed, Lent
+from ember.run.etdump.intermediate import ValueFile
+from ember.run.run import NodeRun
+
+CASES = Path(__file__).parents[2] / "cases"
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+# ---- the format --------------------------------------------------------------------
+
+PLACE = LoggedTensor(DType.INT16, (2, 0, 3), (3, 3, 1), 64)
+ENTRIES: tuple[etdump.Entry, ...] = (
+    PLACE,
+    LoggedList((PLACE, LoggedTensor(DType.FLOAT32, (), (), 0))),
+    LoggedList(()),
+    *(True, False, -(2**63), 0, 0.5, 0.0, float("inf")),
+)
+LOGGED = [
+    Event(logged=Logged(entry, Where(number), "name", output=bool(number)))
+    for number, entry in enumerate(ENTRIES)
+]
+EVERYTHING = ETDump(
+    (
+        RunBlock(
+            "Default",
+            (
+                Event(allocated=Allocated(1, 2**40)),
+                Event(timed=Timed("Program::load_method", 0, 2**63)),
+            ),
+            ("sram", "flash"),
+        ),
+        RunBlock(
+            "Execute",
+            (
+                *LOGGED,
+                Event(timed=Timed("", 1, 1, Where(3, 0, "Add #1"), b"kernel\x00\xff")),
+                Event(timed=Timed("OPERATOR_CALL", 5, 2, Where(0, 2, 0))),
+            ),
+            bundled_input=0,
+        ),
+    )
+)
+
+
+def test_what_is_written_is_read() -> None:
+    data = etdump.to_bytes(EVERYTHING)
+    assert int.from_bytes(data[:4], "little") == len(data) - 4
+    assert data[8:12] == b"ED00"
+    read = etdump.from_bytes(data, "it")
+    assert read == EVERYTHING
+    kinds = [type(event.logged.entry) for event in read.runs[1].events if event.logged]
+    assert kinds == [
+        LoggedTensor,
+        *[LoggedList] * 2,
+        *[bool] * 2,
+        *[int] * 2,
+        *[float] * 3,
+    ]
+
+
+def test_an_empty_dump() -> None:
+    assert etdump.from_bytes(etdump.to_bytes(ETDump(())), "it") == ETDump(())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0\0\0\0",
+        etdump.to_bytes(EVERYTHING)[:-1],
+        etdump.to_bytes(EVERYTHING) + b"\0",
+        etdump.to_bytes(EVERYTHING)[4:],
+        etdump.to_bytes(EVERYTHING).replace(b"ED00", b"ET12"),
+    ],
+)
+def test_what_is_no_dump(data: bytes) -> None:
+    with pytest.raises(SdkError, match="file is not an ETDump"):
+        etdump.from_bytes(data, "file")
+
+
+def test_damaged_bytes_are_errors_of_ours() -> None:
+    whole = etdump.to_bytes(EVERYTHING)
+    for at in range(len(whole)):
+        for value in (0, 0xFF, whole[at] ^ 0x10):
+            damaged = bytearray(whole)
+            damaged[at] = value
+            try:
+                etdump.from_bytes(bytes(damaged), "file")
+            except SdkError as error:
+                assert "file" in error.what
+
+
+# ---- events ------------------------------------------------------------------------
+
+
+def method() -> Method:
+    values: list[types.Value] = [tensor(0), tensor(32), tensor(64), types.Bool(True)]
+    calls: list[types.Instruction] = [
+        call("relu", 0, 1),
+        types.JumpFalseCall(3, 3),
+        types.MoveCall(1, 2),
+        call("cos", 1, 2),
+    ]
+    model = one_method(values, calls, (0,), (2,))
+    return model.program.methods[0]
+
+
+def node(index: int, op: str, origin: int, took: int = 10, times: int = 1) -> NodeRun:
+    kernel = f"{op}_kernel" if "::" in op else None
+    return NodeRun(index, origin, op, kernel, took if times else 0, times, None)
+
+
+def executed(**changes: object) -> Executed:
+    nodes = (
+        node(0, "aten::relu.out", 0, 30),
+        node(1, "jump if false", 1, 2),
+        node(2, "move", 2, 0, times=0),
+        node(3, "aten::cos.out", 3, 40, times=2),
+    )
+    one = Executed(method(), method(), nodes, 7, 100, NOT_ESTIMATED, NOT_ESTIMATED)
+    return replace(one, **changes)  # type: ignore[arg-type]
+
+
+def rows(executed: Executed) -> list[tuple[object, ...]]:
+    (run,) = (run for run in events.runs(executed) if run.name == "Execute")
+    return [
+        (
+            event.timed.where.instruction,
+            event.timed.name,
+            event.timed.begin,
+            event.timed.end - event.timed.begin,
+        )
+        for event in run.events
+        if event.timed
+    ]
+
+
+def test_instructions_are_named_as_the_runtime_does() -> None:
+    assert rows(executed()) == [
+        (0, "native_call_relu.out", 7, 30),
+        (0, "OPERATOR_CALL", 7, 30),
+        (1, "JF_CALL", 37, 2),
+        (3, "native_call_cos.out", 39, 40),
+        (3, "OPERATOR_CALL", 39, 40),
+        (-1, "Method::execute", 7, 100),
+    ]
+    first = next(iter(events.runs(executed())))
+    assert first.name == "Default"
+    assert first.events == (Event(timed=Timed("Program::load_method", 0, 7)),)
+
+
+def test_what_passes_made_counts_as_the_instruction_that_it_was() -> None:
+    packed = replace(
+        method(),
+        chains=(types.Chain((call("full", 1), call("relu", 0, 1), call("cos", 1, 2))),),
+    )
+    nodes = (
+        node(0, "ember::scratch.out", 0, 1),
+        node(1, "aten::relu.out", 0, 30),
+        node(2, "aten::cos.out", 3, 40),
+    )
+    assert rows(executed(packed=packed, nodes=nodes))[:5] == [
+        (0, "native_call_relu.out", 7, 30),
+        (0, "native_call_scratch.out", 37, 1),
+        (0, "OPERATOR_CALL", 7, 31),
+        (3, "native_call_cos.out", 38, 40),
+        (3, "OPERATOR_CALL", 38, 40),
+    ]
+
+
+def with_cycles(one: Executed, last: Cycles) -> Executed:
+    nodes = [replace(each, cycles=Cycles(5, 6)) for each in one.nodes]
+    nodes[-1] = replace(nodes[-1], cycles=last)
+    return replace(
+        one,
+        nodes=tuple(nodes),
+        load_cycles=Cycles(8, 9),
+        execute_cycles=Cycles(50, 60),
+    )
+
+
+@pytest.mark.parametrize(
+    ("last", "begin", "took", "all_"),
+    [
+        (Cycles(5, 6), 9, 6, 60),
+        (Cycles(5, None), 8, 5, 50),
+        (NOT_ESTIMATED, 7, 30, 100),
+    ],
+)
+def test_times_are_cycles_where_all_are_known(
+    last: Cycles, begin: int, took: int, all_: int
+) -> None:
+    found = rows(with_cycles(executed(), last))
+    assert found[0] == (0, "native_call_relu.out", begin, took)
+    assert found[-1] == (-1, "Method::execute", begin, all_)
+
+
+def test_values_stand_before_the_end_of_their_instruction() -> None:
+    value, gone = Logged(1, Where(0)), Logged(2, Where(2))
+    found = list(events.runs(executed(logged={0: [value], 2: [gone]}, outputs=[value])))
+    names = [
+        event.timed.name if event.timed else event.logged for event in found[1].events
+    ]
+    # That nothing was counted for an instruction needs a name of its own.
+    assert names[:5] == [
+        "native_call_relu.out",
+        value,
+        "OPERATOR_CALL",
+        "JF_CALL",
+        replace(gone, name="MOVE_CALL"),
+    ]
+    assert names[-2:] == [value, "Method::execute"]
+
+
+def test_allocations_can_be_read_by_what_reads_no_allocations() -> None:
+    lent = (Lent("sram activations", 1024), Lent("dtcm arena", 5))
+    (loading, _) = events.runs(executed(allocations=lent))
+    assert loading.allocators == ("sram activations", "dtcm arena")
+    first, second, _ = loading.events
+    assert first.allocated == Allocated(1, 1024)
+    assert first.logged == Logged(1024, Where(chain=1), "sram activations: 1,024 bytes")
+    assert second.allocated == Allocated(2, 5)
+
+
+def test_nothing_known_is_no_run() -> None:
+    nothing = executed(nodes=(), load=None, execute=None)
+    assert list(events.runs(nothing)) == []
+
+
+# ---- values ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dtype", "given", "written", "read"),
+    [
+        (DType.BFLOAT16, 0x3FC0, DType.FLOAT32, 1.5),
+        (DType.UINT32, 2**32 - 1, DType.INT64, 2**32 - 1),
+        (DType.QINT8, -3, DType.INT8, -3),
+        (DType.FLOAT16, 0.5, DType.FLOAT16, 0.5),
+        (DType.BOOL, True, DType.BOOL, True),
+    ],
+)
+def test_types_that_the_inspector_reads(
+    dtype: DType, given: object, written: DType, read: object
+) -> None:
+    file = ValueFile()
+    file.entry(TensorValue(DType.INT8, (1,), b"\1"))
+    array = np.asarray([given], dtype.numpy)
+    entry = file.entry(TensorValue(dtype, (1,), array.tobytes()))
+    assert isinstance(entry, LoggedTensor)
+    assert (entry.dtype, entry.offset) == (written, 16)
+    assert np.frombuffer(file.content[16:], written.numpy) == read
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan")])
+def test_numbers_that_the_inspector_does_not_read(number: float) -> None:
+    """It takes the way over JSON."""
+    file = ValueFile()
+    assert file.entry(number) == LoggedTensor(DType.FLOAT64, (), (), 0)
+    assert np.frombuffer(file.content).tobytes() == np.float64(number).tobytes()
+    assert file.entry(0.5) == 0.5
+
+
+def test_tensors_are_contiguous() -> None:
+    logical = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    order = (0, 2, 3, 1)
+    data = tensors.to_bytes(logical, DType.FLOAT32, order)
+    declared = types.Tensor(DType.FLOAT32, (1, 2, 3, 4), order)
+    file = ValueFile()
+    entry = file.entry(TensorValue(DType.FLOAT32, (1, 2, 3, 4), data), declared)
+    assert entry == LoggedTensor(DType.FLOAT32, (1, 2, 3, 4), (24, 12, 4, 1), 0)
+    assert bytes(file.content) == logical.tobytes()
+
+
+# ---- the command -------------------------------------------------------------------
+
+
+def dumped(command: str, model: Path, board: str, *words: str) -> ETDump:
+    line = [command, str(model), "--board", board, "--etdump", "file.etdp", *words]
+    assert cli.main([*line, "--json", "facts.json"]) == 0
+    return etdump.from_bytes(Path("file.etdp").read_bytes(), "file.etdp")
+
+
+def arrays(run: RunBlock, chosen: Callable[[Logged], bool]) -> list[list[np.ndarray]]:
+    """Tensors of the events of values that are chosen."""
+    content = Path("values.bin").read_bytes()
+    found = []
+    for event in run.events:
+        if event.logged and chosen(event.logged):
+            entry = event.logged.entry
+            parts = entry.tensors if isinstance(entry, LoggedList) else (entry,)
+            found.append([_array(part, content) for part in parts])
+    return found
+
+
+def _array(part: object, content: bytes) -> np.ndarray:
+    assert isinstance(part, LoggedTensor)
+    order = tensors.contiguous(len(part.sizes))
+    return tensors.from_bytes(content[part.offset :], part.dtype, part.sizes, order)
+
+
+VALUES = ("--etdump-values", "values.bin")
+
+
+@pytest.mark.slow
+def test_values_without_counts(data: Path) -> None:
+    """On a board that counts nothing; values have the names, then."""
+    np.save("x.npy", np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
+    model = CASES / "special_stacktrace"
+    (_, run) = dumped("run", model, "host", *VALUES).runs
+    names = [event.logged.name for event in run.events if event.logged]
+    assert names[:-1] and all(name.startswith("native_call_") for name in names[:-1])
+    (output,) = arrays(run, lambda logged: logged.output)
+    facts = json.loads(Path("facts.json").read_text())
+    assert output[0].reshape(-1).tolist() == facts["outputs"][0]["data"]
+    assert not any(event.timed for event in run.events)
+
+
+@pytest.mark.qemu
+@pytest.mark.parametrize("command", ["run", "profile"])
+def test_counts_are_those_of_the_command(command: str, data: Path) -> None:
+    loading, run = dumped(command, data / "mlp.pte", "mps2-an386").runs
+    facts = json.loads(Path("facts.json").read_text())
+    load, execute = (
+        facts["instructions"].values()
+        if command == "run"
+        else (facts["load"], facts["execute"])
+    )
+    took = {
+        event.timed.name: event.timed.end - event.timed.begin
+        for event in (*loading.events, *run.events)
+        if event.timed
+    }
+    assert took["Program::load_method"] == load
+    assert took["Method::execute"] == execute
+    calls = [
+        event.timed.end - event.timed.begin
+        for event in run.events
+        if event.timed and event.timed.name == "OPERATOR_CALL"
+    ]
+    assert sum(calls) == sum(each["instructions"] for each in facts["nodes"])
+    kernels = {
+        event.timed.metadata
+        for event in run.events
+        if event.timed and event.timed.name.startswith("native_call_")
+    }
+    assert b"addmm_f32_fpu" in kernels
+    lent = [event.allocated.size for event in loading.events if event.allocated]
+    assert len(loading.allocators) == len(lent) > 1
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+def test_every_execution_of_a_loop_has_its_values() -> None:
+    """One event of time with what all of them took."""
+    (_, run) = dumped("run", CASES / "special_map", "mps2-an386", *VALUES).runs
+    facts = json.loads(Path("facts.json").read_text())
+    inside = facts["nodes"][3]
+    assert (inside["op"], inside["executions"]) == ("aten::add.out", 4)
+    (time,) = (
+        event.timed
+        for event in run.events
+        if event.timed and event.timed.name == "native_call_add.out"
+    )
+    assert time.end - time.begin == inside["instructions"]
+    rows = arrays(
+        run, lambda each: each.where.instruction == inside["origin"] and not each.output
+    )
+    ((output,),) = arrays(run, lambda each: each.output)
+    assert len(rows) == 4
+    assert np.array_equal(np.stack([row for (row,) in rows]), output)
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+def test_allocations_are_what_was_used() -> None:
+    (loading, _) = dumped("run", CASES / "xnnpack_mlp_qd8", "mps2-an386").runs
+    facts = json.loads(Path("facts.json").read_text())
+    rows = [
+        (
+            f"{row['memory']} {row['purpose']}",
+            row["linked"] if row["used"] is None else row["used"],
+        )
+        for row in facts["certificate"]
+        if row["purpose"] in ("method arena", "scratch", "activations")
+    ]
+    assert any(row["used"] not in (None, row["linked"]) for row in facts["certificate"])
+    sizes = [event.allocated.size for event in loading.events if event.allocated]
+    assert list(zip(loading.allocators, sizes, strict=True)) == rows
+
+
+@pytest.mark.qemu
+@pytest.mark.slow
+def test_nodes_of_a_delegate() -> None:
+    (_, run) = dumped("run", CASES / "xnnpack_mlp_static", "mps2-an386", *VALUES).runs
+    inner = [
+        (event.timed.where.delegate, event.timed.metadata)
+        for event in run.events
+        if event.timed and event.timed.where.delegate is not None
+    ]
+    facts = json.loads(Path("facts.json").read_text())
+    (call_,) = (each for each in facts["nodes"] if each["op"] == "XnnpackBackend")
+    kinds = [each["op"] for each in call_["inside"]]
+    assert [name.partition(" #")[0] for name, _ in inner] == kinds  # type: ignore[union-attr]
+    assert [kernel.decode() for _, kernel in inner] == [
+        each["kernel"] for each in call_["inside"]
+    ]
+    logged = {event.logged.where.delegate for event in run.events if event.logged}
+    assert {name for name, _ in inner} <= logged
+
+
+@pytest.mark.slow
+def test_outputs_of_several_tensors() -> None:
+    """A list is one value, and what a call returns is not another one."""
+    for case, kind, sizes in (
+        ("op_chunk", LoggedList, None),
+        ("op_layer_norm", LoggedTensor, 3),
+        ("op_max_dim", LoggedTensor, 2),
+    ):
+        (*_, run) = dumped("run", CASES / case, "host", *VALUES).runs
+        logged = [each.logged for each in run.events if each.logged]
+        written = [each for each in logged if not each.output]
+        assert {type(each.entry) for each in written} == {kind}
+        assert sizes is None or len(written) == sizes
+        if kind is LoggedList:
+            (one,) = arrays(run, lambda each: not each.output)
+            outputs = arrays(run, lambda each: each.output)
+            for part, (output,) in zip(one, outputs, strict=True):
+                assert np.array_equal(part, output)
+
+
+@pytest.mark.slow
+def test_values_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where memory is short for what is written, or for what is watched."""
+    model = CASES / "special_map"
+    whole = dumped("run", model, "host", *VALUES)
+    content = Path("values.bin").read_bytes()
+    record, starts = lockstep.Lockstep.record, []
+
+    def counted(self: Any, side: Any, capture: Capture) -> Any:
+        starts.append((capture.first, len(capture.watches[0])))
+        if len(capture.watches[0]) > 2:
+            raise lockstep.ManyWatchesError("too many")
+        return record(self, side, capture)
+
+    monkeypatch.setattr(lockstep, "ROOM", 100)
+    monkeypatch.setattr(lockstep.Lockstep, "record", counted)
+    assert dumped("run", model, "host", *VALUES) == whole
+    assert Path("values.bin").read_bytes() == content
+    assert len({first for first, _ in starts}) > 2
+
+
+@pytest.mark.slow
+def test_a_bundle_says_which_of_its_inputs(data: Path) -> None:
+    dump = dumped("run", data / "bundle.bpte", "host", *VALUES)
+    assert {run.bundled_input for run in dump.runs} == {0}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["--etdump-values", "v"], 2, "--etdump-values needs --etdump"),
+        (["--etdump", "v", *VALUES[:1], "./v"], 2, "both name v"),
+        (["--etdump", "none/v"], 1, "cannot write none/v: its folder does not exist"),
+        (["--etdump", "v", *VALUES[:1], "."], 1, "cannot write .: it is a folder"),
+        (["--etdump", "v"], 1, "host cannot count instructions"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "profile"])
+def test_what_cannot_be_is_refused_at_once(
+    command: str,
+    words: list[str],
+    status: int,
+    said: str,
+    data: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ember.run.once.execute", None)
+    line = [command, str(data / "add.pte"), "--board", "host", *words]
+    assert cli.main(line) == status
+    assert said in capsys.readouterr().err
+    assert not list(Path().iterdir())
+
+
+def test_a_program_of_the_users_own_has_no_dump(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["run", "some.elf", "--board", "host", "--etdump", "v"]) == 2
+    assert "--etdump is for models" in capsys.readouterr().err
