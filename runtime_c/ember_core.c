@@ -19,6 +19,7 @@
 #include "src/program.c"
 
 #include "src/delegate.c"
+#include "src/etdump.c"
 #include "src/event.c"
 #include "src/execute.c"
 #include "src/flow.c"

@@ -11,10 +11,12 @@ from lending import unplanned
 
 from ember import build, paths
 from ember.cases import inputs
+from ember.files import etdump
 from ember.run import run
 from ember.toolchain import emulator
 
 DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
+CASES = Path(__file__).parents[1] / "cases"
 APPS = Path(__file__).parents[2] / "examples" / "firmware"
 BOARDS = [
     "microbit",
@@ -101,6 +103,24 @@ def test_zero_copy(board: str, tmp_path: Path) -> None:
     path = unplanned(DATA / "add.pte", tmp_path / "unplanned.pte")
     said = application(path, board, "zero_copy.c", caller_io=True)
     assert said == "rising\n" * 4
+
+
+@pytest.mark.parametrize(
+    "board", ["host", "microbit", "mps2-an386", "mps3-an547", "qemu-a64", "hexagon-v68"]
+)
+def test_an_etdump_of_the_device(board: str) -> None:
+    """With a proved bound of the stack, though it calls an application's functions."""
+    said = application(CASES / "xnnpack_mlp_static" / "model.pte", board, "etdump.c")
+    assert said == "run.etdp is written\n"
+    dump = etdump.from_bytes(Path("run.etdp").read_bytes(), "run.etdp")
+    timed = [event.timed for event in dump.runs[0].events if event.timed]
+    nodes = [each for each in timed if each.where.delegate is not None]
+    (call,) = (each for each in timed if each.name == "DELEGATE_CALL")
+    assert [each.where.delegate for each in nodes] == list(range(len(nodes)))
+    assert len(nodes) > 1
+    if board not in ("host", "hexagon-v68"):  # which have no counter
+        assert sum(each.end - each.begin for each in nodes) <= call.end - call.begin
+        assert timed[-1].end > call.end - call.begin > 0
 
 
 def test_applications_are_short() -> None:

@@ -44,7 +44,7 @@ _RUNS_NODES = "ember_run_rows"
 _PART = "ember_xnnpack_"  # descriptors below a backend's
 # Who calls the hooks of an application for nodes in delegates, and what sets them.
 _HOOKED = "ember_backend_"
-_SETS_HOOKS = "ember_method_trace_delegates"
+_SETS_HOOKS = ("ember_method_trace_delegates", "ember_etdump_execute")
 # Who calls what the tables of models name.
 _MODEL = {
     "ember_model_open_of": "ember_model_attach",
@@ -88,6 +88,11 @@ _CORE: Mapping[str, tuple[str, ...]] = {
     "run_delegate": ("execute",),
     "ember_loader_read_all": ("read",),
     "read_all": ("read",),
+    "ember_etdump_execute": ("step", "callback", "clock"),
+    **dict.fromkeys(
+        ("begin_instruction", "end_instruction", "begin_node", "end_node"), ("clock",)
+    ),
+    "flush": ("write",),
 }
 # What any of them may call: how to look at a value.
 _ANYWHERE = ("source", "tensor", "reshape", "find")
@@ -101,7 +106,13 @@ _OWN = {
     "find_data": "find",
     "read_memory": "read",
     "read_file": "read",
+    "begin_instruction": "callback",
+    "end_instruction": "callback",
+    "begin_node": "hook",
+    "end_node": "hook",
 }
+# What an application gives the runtime to call, wherever it is kept.
+_GIVEN = ("callback", "clock", "write")
 
 
 @dataclass(frozen=True)
@@ -161,7 +172,7 @@ class Calls:
             nodes = self.roles.get("run", [])
             return [node for node in nodes if node.place.object is not caller.object]
         if owner is not None:
-            hooks = self._of_application if self._has_hooks(owner) else []
+            hooks = self._in_role("hook") if self._has_hooks(owner) else []
             return [*self._of_owner[owner], *hooks]
         # Where nobody takes an address, all the pointers are NULL.
         model = _MODEL.get(self.code.name(caller))
@@ -173,7 +184,7 @@ class Calls:
     def _has_hooks(self, owner: str) -> bool:
         """Whether a backend may call what an application set for nodes in delegates."""
         return owner.startswith(_HOOKED) and any(
-            object_.functions.get((section, 0)) == _SETS_HOOKS
+            object_.functions.get((section, 0)) in _SETS_HOOKS
             for object_, section in self.kept
         )
 
@@ -190,7 +201,7 @@ class Calls:
         callees = list(self.roles.get(role, []))
         if role in ("step", "volatile"):
             callees += self.roles.get("run", [])
-        if role in ("callback", "find", "read"):
+        if role in (*_GIVEN, "find", "read", "hook"):
             callees += self._of_application
         return callees
 
@@ -320,9 +331,7 @@ class Calls:
 
 
 def _is_at(role: str, word: int) -> bool:
-    return (
-        word == _WORDS[role] if role in _WORDS else role == "callback" or word >= _FAR
-    )
+    return word == _WORDS[role] if role in _WORDS else role in _GIVEN or word >= _FAR
 
 
 def _is_code(object_: Object, section: int) -> bool:
