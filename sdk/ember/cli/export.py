@@ -77,6 +77,13 @@ def command(
             help="The class of each sample: accuracies for the report.",
         ),
     ] = None,
+    etrecord: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write an ETRecord, for ExecuTorch's Inspector.",
+        ),
+    ] = None,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -88,6 +95,7 @@ def command(
         raise UsageError("--calibrate needs --quantize int8")
     damages.check(report, quantize, labels)
     claim = writing.Claim(target)
+    record = writing.Claim(etrecord) if etrecord is not None else None
     plans = projects.load(project, kernels)
     name = board or plans.board
     order = job.ExportOrder(
@@ -100,12 +108,15 @@ def command(
         int8_edges=io == "int8",
         rules=plans.rules,
         measured=report is not None,
+        recorded=record is not None,
     )
     with progress.doing(f"exporting {source}"):
         exported = job.run(order)
     if report is not None and exported.damage is not None:
         named = damages.read_labels(labels, exported.damage)
         damages.write(report, source.name, damages.to_json(exported.damage, named))
+    if record is not None and exported.record is not None:
+        record.write(exported.record)
     claim.write(exported.content)
     if json_to != "-":
         _show(target, exported)

@@ -32,9 +32,11 @@ def quantised(
     )
 
 
-def lowered(exported: Any, core: str, constants: dict[str, Any]) -> Any:
+def lowered(
+    exported: Any, core: str, constants: dict[str, Any], recorded: bool = False
+) -> Any:
     """Take a quantised graph to the dialect of a core, cortex-m55 for example, with
-    methods that give `constants`."""
+    methods that give `constants`, and with an ETRecord if `recorded`."""
     torch, exir = need("torch"), need("executorch.exir")
     targets = need("executorch.backends.cortex_m.target_config")
     passes = need("executorch.backends.cortex_m.passes.cortex_m_pass_manager")
@@ -45,7 +47,10 @@ def lowered(exported: Any, core: str, constants: dict[str, Any]) -> Any:
         _core_aten_ops_exception_list=[aten.max_pool2d.default],
     )
     edge = exir.to_edge(
-        exported, constant_methods=constants or None, compile_config=config
+        exported,
+        constant_methods=constants or None,
+        compile_config=config,
+        generate_etrecord=recorded,
     )
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(

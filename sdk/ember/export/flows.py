@@ -25,6 +25,7 @@ from ember.export import (
     layouts,
     quantised_io,
     quantising,
+    record,
     reference,
     states,
     weights,
@@ -66,6 +67,7 @@ class Lowered:
     edges: Edges = field(
         default_factory=Edges
     )  # what the program's inputs and outputs stand for
+    record: bytes | None = None  # an ETRecord, where it was asked for
 
     def taken(self, sample: Sample) -> Sample:
         """The inputs of a call as the program takes them."""
@@ -124,32 +126,39 @@ def lower(
     *,
     int8_edges: bool = False,
     damage: Damage | None = None,
+    recorded: bool = False,
 ) -> Lowered:
     """Take the model to a program; errors are those of the exporter.
 
-    `damage` receives what quantising to int8 does to each layer.
+    `damage` receives what quantising to int8 does to each layer. If `recorded`, an
+    ETRecord of the program is kept.
     """
     source = replace(source, model=assigned.settled(source.model, source.inputs))
     if backend == "cortex_m":
-        return _cortex_m(source, core, calibration, int8_edges, damage)
+        return _cortex_m(source, core, calibration, int8_edges, damage, recorded)
     if backend == "xnnpack":
-        return _xnnpack(source, quantize, calibration, int8_edges, damage)
+        return _xnnpack(source, quantize, calibration, int8_edges, damage, recorded)
     if backend == "cadence":
         if damage is not None:
             raise UsageError("--report is not for the Cadence flow")
+        if recorded:
+            raise UsageError("--etrecord is not for the Cadence flow")
         return _cadence(source, quantize, calibration, int8_edges)
-    return _portable(source)
+    return _portable(source, recorded)
 
 
-def _portable(source: Source) -> Lowered:
+def _portable(source: Source, recorded: bool) -> Lowered:
     exir = need("executorch.exir")
     exported = _exported(source.model, source.inputs, source.dynamic)
     with _lines_of(exported):
-        edge = exir.to_edge(exported, compile_config=_config())
+        edge = exir.to_edge(
+            exported, compile_config=_config(), generate_etrecord=recorded
+        )
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = states.run_of(source.model, changed)
-        return _made(states.written(edge), list(program.graph.nodes), outputs, changed)
+        manager, nodes = states.written(edge), list(program.graph.nodes)
+        return _made(manager, nodes, outputs, changed, source.inputs)
 
 
 def _exported(model: Any, inputs: Sample, dynamic: Any = None) -> Any:
@@ -174,6 +183,7 @@ def _cortex_m(
     calibration: Sequence[Sample],
     int8_edges: bool,
     damage: Damage | None,
+    recorded: bool,
 ) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
@@ -190,12 +200,14 @@ def _cortex_m(
     notes = (weights.note(exported, source.model, 8),)
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
-        edge = cortex_m.lowered(exported, core, edges.constants())
+        edge = cortex_m.lowered(exported, core, edges.constants(), recorded)
         program = edge.exported_program()
         nodes, module = list(program.graph.nodes), program.module()
         changed = states.changed_inputs(program)
         outputs = reference.of_int8(copy.deepcopy(module), changed)
-        lowered = _made(states.written(edge), nodes, outputs, changed, prepare, notes)
+        manager = states.written(edge)
+        inputs = edges.quantised(prepare(source.inputs))
+        lowered = _made(manager, nodes, outputs, changed, inputs, prepare, notes)
         return replace(lowered, edges=edges)
 
 
@@ -224,7 +236,8 @@ def _cadence(
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = cadence.outputs_of(copy.deepcopy(program.module()), changed)
-        return _made(states.written(edge), nodes, outputs, changed, notes=notes)
+        manager = states.written(edge)
+        return _made(manager, nodes, outputs, changed, inputs, notes=notes)
 
 
 def _xnnpack(
@@ -233,6 +246,7 @@ def _xnnpack(
     calibration: Sequence[Sample],
     int8_edges: bool,
     damage: Damage | None,
+    recorded: bool,
 ) -> Lowered:
     model, notes = _for_xnnpack(source, quantize, calibration, damage)
     exported = _exported(model, source.inputs, source.dynamic)
@@ -245,15 +259,17 @@ def _xnnpack(
         notes = (*notes, weights.note(exported, source.model, bits))
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
-        edge = _delegated(exported, quantize, edges.constants())
+        edge = _delegated(exported, quantize, edges.constants(), recorded)
         changed = states.changed_inputs(edge.exported_program())
         manager = states.written(edge)
     outputs = reference.of_runtime(bytes(manager.buffer))
-    return replace(_made(manager, nodes, outputs, changed, notes=notes), edges=edges)
+    inputs = edges.quantised(source.inputs)
+    lowered = _made(manager, nodes, outputs, changed, inputs, notes=notes)
+    return replace(lowered, edges=edges)
 
 
 def _delegated(
-    exported: Any, quantize: Quantize | None, constants: dict[str, Any]
+    exported: Any, quantize: Quantize | None, constants: dict[str, Any], recorded: bool
 ) -> Any:
     """The graph in which XNNPACK has what it takes.
 
@@ -261,17 +277,18 @@ def _delegated(
     output: it fails on both. Then copies stay outside.
     """
     try:
-        return _with_copies(exported, quantize, constants)
+        return _with_copies(exported, quantize, constants, recorded)
     except RuntimeError as error:
         if "is already in the inputs" not in str(error):
             raise
-    return _with_copies(exported, quantize, constants, copies=False)
+    return _with_copies(exported, quantize, constants, recorded, copies=False)
 
 
 def _with_copies(
     exported: Any,
     quantize: Quantize | None,
     constants: dict[str, Any],
+    recorded: bool,
     *,
     copies: bool = True,
 ) -> Any:
@@ -287,6 +304,7 @@ def _with_copies(
         partitioner=partitioners,
         constant_methods=constants or None,
         compile_config=_config(),
+        generate_etrecord=recorded,
     )
 
 
@@ -327,7 +345,7 @@ def _lines_of(exported: Any) -> Iterator[None]:
     """Errors get the graph in which the lines of operators are found."""
     try:
         yield
-    except quantising.NothingQuantisedError:
+    except (quantising.NothingQuantisedError, SdkError):
         raise
     except Exception as error:
         raise blame.LoweringError(error, list(exported.graph.nodes)) from error
@@ -398,13 +416,15 @@ def _made(
     nodes: Sequence[Any],
     outputs: states.Run,
     changed: Sequence[int],
+    inputs: Sample,
     prepare: Callable[[Sample], Sample] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Lowered:
     # there is no public way to the .ptd files
     data = {name: bytes(blob) for name, blob in manager._tensor_data.items()}
     content = bytes(manager.buffer)
-    return Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
+    lowered = Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
+    return replace(lowered, record=record.of_program(manager, inputs))
 
 
 def _same(sample: Sample) -> Sample:

@@ -38,6 +38,7 @@ class ExportOrder:
     rules: Rules = field(default_factory=Rules)
     int8_edges: bool = False  # inputs and outputs stay int8
     measured: bool = False  # what quantising does to each layer
+    recorded: bool = False  # an ETRecord, for ExecuTorch's Inspector
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Made:
     notes: tuple[str, ...] = ()  # what was done otherwise than asked
     edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
     damage: Damage | None = None  # where it was asked for
+    record: bytes | None = None  # an ETRecord, where it was asked for
 
 
 def run(order: ExportOrder) -> Made:
@@ -80,7 +82,15 @@ def run(order: ExportOrder) -> Made:
     parsed = program.parse(lowered.content)
     edges = interface.of(parsed, parsed.methods[0])
     return Made(
-        content, backend, calibrated, count, distance, lowered.notes, edges, damage
+        content=content,
+        backend=backend,
+        calibration=calibrated,
+        tests=count,
+        distance=distance,
+        notes=lowered.notes,
+        edges=edges,
+        damage=damage,
+        record=lowered.record,
     )
 
 
@@ -103,6 +113,7 @@ def _lowered(
             calibration,
             int8_edges=order.int8_edges,
             damage=damage,
+            recorded=order.recorded,
         )
 
 
