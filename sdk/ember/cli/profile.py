@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from ember import output
+from ember import output, writing
 from ember.cli.build import (
     BoardOption,
     DataOption,
@@ -21,7 +22,41 @@ from ember.cli.reports import runs
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
-from ember.run import counted, once, profile
+from ember.run import counted, details, node_data, once, profile, timeline
+from ember.run.steps import Step
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Refuse what cannot be written before the run whose result it would hold."""
+    if path is not None:
+        writing.need_file(path)
+    return path
+
+
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=_writable,
+        help="Also write a trace that Perfetto (ui.perfetto.dev) opens.",
+    ),
+]
+ModelExplorerOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=_writable,
+        help="Also write node data that Model Explorer draws on the program's graph.",
+    ),
+]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=_writable,
+        help="Also write a page: nodes, operators, roofline, memory, code.",
+    ),
+]
 
 
 def command(
@@ -47,6 +82,9 @@ def command(
     project: ProjectOption = None,
     port: PortOption = None,
     baud: BaudOption = None,
+    trace: TraceOption = None,
+    model_explorer: ModelExplorerOption = None,
+    html: HtmlOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
     order = once.Order(
@@ -65,17 +103,38 @@ def command(
         kernels=kernels or [],
         project=project,
     )
-    profiled = _on_board(order, port, baud) if port else _emulated(order, baud)
+    if port:
+        profiled, steps = _on_board(order, port, baud), ()
+    else:
+        profiled, steps = _emulated(order, baud)
+    if trace is not None:
+        output.write_json(timeline.trace(profiled, steps), str(trace))
+    if model_explorer is not None:
+        output.write_json(_node_data(order, profiled), str(model_explorer))
+    if html is not None:
+        pass
+
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)
     output.write_json(profile.to_json(profiled), json_to)
 
 
-def _emulated(order: once.Order, baud: int | None) -> profile.Profile:
+def _emulated(
+    order: once.Order, baud: int | None
+) -> tuple[profile.Profile, tuple[Step, ...]]:
     if baud is not None:
         raise UsageError("--baud needs --port")
     log, _ = once.execute(order)
-    return profile.of_run(log)
+    profiled = details.of_build(profile.of_run(log), log.built, log.method.name)
+    return profiled, log.steps
+
+
+def _node_data(order: once.Order, profiled: profile.Profile) -> dict[str, Any]:
+    """Of the method as the file has it, by the names that viewers give its nodes."""
+    subject = once.subject(order)
+    assert profiled.details is not None
+    origins = profiled.details["origins"]
+    return node_data.of(profiled, subject.method, origins, subject.path.name)
 
 
 def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile:

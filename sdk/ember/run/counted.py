@@ -17,7 +17,7 @@ from ember.errors import SdkError
 from ember.hil.line import Line
 from ember.plan import macs
 from ember.program import Method
-from ember.run import once, profile, verdicts
+from ember.run import details, once, profile, verdicts
 from ember.run.profile import Profile
 from ember.run.run import NodeRun, name_of
 
@@ -41,7 +41,7 @@ def on_line(order: once.Order, line: Line) -> Profile:
     if not counted.whole:
         raise SdkError(f"{board.name} has no counter of cycles")
     nodes = profile.of_nodes(subject.method, _nodes(subject.method, counted))
-    return Profile(
+    profiled = Profile(
         model=subject.model.name,
         board=board.name,
         unit="cycles",
@@ -50,6 +50,7 @@ def on_line(order: once.Order, line: Line) -> Profile:
         nodes=nodes,
         operators=profile.of_operators(nodes),
     )
+    return details.of_program(profiled, subject.method, board, rules.known)
 
 
 def _case(subject: once.Subject) -> Case:
