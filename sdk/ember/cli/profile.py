@@ -19,6 +19,7 @@ from ember.cli.build import (
 )
 from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
+from ember.cli.reports.pages import profile as profile_page
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
@@ -103,8 +104,9 @@ def command(
         kernels=kernels or [],
         project=project,
     )
+    steps: tuple[Step, ...] = ()
     if port:
-        profiled, steps = _on_board(order, port, baud), ()
+        profiled = _on_board(order, port, baud)
     else:
         profiled, steps = _emulated(order, baud)
     if trace is not None:
@@ -112,7 +114,7 @@ def command(
     if model_explorer is not None:
         output.write_json(_node_data(order, profiled), str(model_explorer))
     if html is not None:
-        pass
+        output.write_text(profile_page.of(profile.to_json(profiled)), html)
 
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)

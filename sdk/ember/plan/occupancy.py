@@ -1,11 +1,13 @@
 """A packed model becomes what lies where and when in its planned memories, as JSON.
 
 {"model", "method", "instructions": [operators],
- "memories": [{"id", "bytes", "peak": {"instruction", "operator", "bytes", "tensors"}}],
+ "memories": [{"id", "bytes", "alive",
+               "peak": {"instruction", "operator", "bytes", "tensors"}}],
  "tensors": [{"name", "type", "memory", "offset", "bytes", "alive": [[first, last]]}]}
 
 `memory` is the number of a planned memory. Moments are instructions; -1 is the entry,
-their number the exit.
+their number the exit. `alive` has the bytes in use at the entry, at each instruction
+and at the exit; those of the peak include what aligns them.
 """
 
 from __future__ import annotations
@@ -99,6 +101,7 @@ def _memory(
     return {
         "id": number,
         "bytes": method.planned_sizes[number],
+        "alive": _alive(inside, len(method.instructions)),
         "peak": {
             "instruction": at,
             "operator": names.operator(at),
@@ -107,6 +110,15 @@ def _memory(
             "more": max(len(alive) - _TOP, 0),
         },
     }
+
+
+def _alive(inside: Iterable[PlacedStorage], instructions: int) -> list[int]:
+    changes = [0] * (instructions + 3)
+    for placed in inside:
+        for first, end in placed.storage.points.runs:
+            changes[first + 1] += placed.storage.size
+            changes[end + 1] -= placed.storage.size
+    return list(itertools.accumulate(changes))[:-1]
 
 
 def _peak(inside: Sequence[PlacedStorage]) -> int:

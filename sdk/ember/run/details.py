@@ -10,15 +10,13 @@
  "roof": as roof.py has it,
  "least": for each row of the profile the least it can take, as roof.py says}
 
-An address of null is known only at run time. `alive` has the bytes in use at the entry,
-at each instruction and at the exit.
+An address of null is known only at run time.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -62,15 +60,7 @@ def _facts(
     facts = occupancy.of_packed("", method, known)
     touched = effects.of(method, known)
     arguments = _arguments(method, known)
-    steps = len(method.instructions) + 2
-    memories = [
-        {
-            **memory,
-            **places.of_memory(memory["id"]),
-            "alive": _alive(facts["tensors"], memory["id"], steps),
-        }
-        for memory in facts["memories"]
-    ]
+    memories = [memory | places.of_memory(memory["id"]) for memory in facts["memories"]]
     return {
         "method": method.name,
         "instructions": facts["instructions"],
@@ -126,17 +116,7 @@ def _values(
     return values
 
 
-def _alive(tensors: Sequence[Mapping[str, Any]], memory: int, steps: int) -> list[int]:
-    changes = [0] * (steps + 1)
-    for tensor in tensors:
-        if tensor["memory"] == memory:
-            for first, last in tensor["alive"]:
-                changes[first + 1] += tensor["bytes"]
-                changes[last + 2] -= tensor["bytes"]
-    return list(itertools.accumulate(changes))[:steps]
-
-
-def _code(parts: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, Any]:
+def _code(parts: Mapping[str, Mapping[str, footprint.Row]]) -> dict[str, Any]:
     return {
         group: {name: footprint.flash(row) for name, row in rows.items()}
         for group, rows in parts.items()
