@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ember import output, writing
+from ember import output
 from ember.cli.build import (
     BoardOption,
     DataOption,
@@ -26,19 +26,11 @@ from ember.hil.line import Port
 from ember.run import counted, details, node_data, once, profile, timeline
 from ember.run.steps import Step
 
-
-def _writable(path: Path | None) -> Path | None:
-    """Refuse what cannot be written before the run whose result it would hold."""
-    if path is not None:
-        writing.need_file(path)
-    return path
-
-
 TraceOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=_writable,
+        callback=output.writable,
         help="Also write a trace that Perfetto (ui.perfetto.dev) opens.",
     ),
 ]
@@ -46,7 +38,7 @@ ModelExplorerOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=_writable,
+        callback=output.writable,
         help="Also write node data that Model Explorer draws on the program's graph.",
     ),
 ]
@@ -54,7 +46,7 @@ HtmlOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        callback=_writable,
+        callback=output.writable,
         help="Also write a page: nodes, operators, roofline, memory, code.",
     ),
 ]

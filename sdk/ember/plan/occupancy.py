@@ -21,6 +21,7 @@ from ember.plan import effects, lifetimes
 from ember.plan.improved import Improved
 from ember.plan.lifetimes import Storage
 from ember.plan.replan import PlacedStorage, Replanned
+from ember.plan.rows import row_regions
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
@@ -37,7 +38,10 @@ def of_all(
 
 def of_packed(model: str, method: Method, known: KernelList) -> dict[str, Any]:
     """The same of one method as a program has it, whoever planned it: all its memories
-    with their tensors. SdkError as lifetimes.of()."""
+    with their tensors. Layers that run row by row lie over each other: of these
+    neither memories nor tensors are listed."""
+    if any(row_regions.regions(method)):
+        return _facts(model, method, (), (), known)
     storages = lifetimes.of(method, known, check=False).storages
     placed = [PlacedStorage(s, s.memory_id, _start(method, s)) for s in storages]
     used = [number for number, size in enumerate(method.planned_sizes) if size]

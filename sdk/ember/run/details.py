@@ -140,6 +140,8 @@ def per_of(profile: Profile) -> str:
 
 
 def _least(facts: Mapping[str, Any], row: Row, per: str) -> float | None:
+    if not row.macs and not row.moved:
+        return None
     node, values = facts["nodes"][row.nodes[0]], facts["values"]
     read = [values[str(v)] for v in node["reads"] if str(v) in values]
     words = [word for kernel in row.kernels for word in kernel.split("_")]

@@ -59,7 +59,8 @@ def cell(value: object) -> str:
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
         return f'<td class="number">{shown}</td>'
     if isinstance(value, Number):
-        return f'<td class="number" data-sort="{value.sort:g}">{text(value.shown)}</td>'
+        kind = f"number {value.kind}".rstrip()
+        return f'<td class="{kind}" data-sort="{value.sort!r}">{text(value.shown)}</td>'
     return f"<td>{text('' if value is None else value)}</td>"
 
 
@@ -71,10 +72,10 @@ class Html:
 
 
 class Number:
-    """A number that is shown in a way of its own, such as 12.5%."""
+    """A number that is shown in a way of its own, such as 12.5%; good, bad, or not."""
 
-    def __init__(self, sort: float, shown: str) -> None:
-        self.sort, self.shown = sort, shown
+    def __init__(self, sort: float, shown: str, kind: str = "") -> None:
+        self.sort, self.shown, self.kind = sort, shown, kind
 
 
 def share(value: float | None) -> Number | None:

@@ -89,14 +89,19 @@ def columns(profile: Facts) -> list[str]:
     """Heads of what costs() gives."""
     rate = f">MACs per {one(profile['unit'])}"
     estimated = [">cycles", ">cycles here"] if in_cycles(profile) else []
-    return [">MACs", rate, ">bytes", ">share", f">{profile['unit']}", *estimated]
+    work = [">MACs", rate] if _multiplies(profile) else []
+    return [*work, ">bytes", ">share", f">{profile['unit']}", *estimated]
+
+
+def _multiplies(profile: Facts) -> bool:
+    return any(row["macs"] for row in profile["operators"])
 
 
 def costs(profile: Facts, row: Facts) -> list[object]:
     estimated = [row["cycles"], row["board_cycles"]] if in_cycles(profile) else []
+    work = [row["macs"] or None, row["macs_per_instruction"]]
     return [
-        row["macs"] or None,
-        row["macs_per_instruction"],
+        *(work if _multiplies(profile) else []),
         row["moved"],
         pages.share(row["share"]),
         row["instructions"],

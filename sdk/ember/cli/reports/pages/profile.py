@@ -92,7 +92,8 @@ def _operators(profile: Facts, colors: Mapping[str, int]) -> str:
 
 
 def _swatch(name: str, colors: Mapping[str, int]) -> str:
-    return f'<i class="swatch" style="{pages.hue(colors[name])}"></i>{text(name)}'
+    swatch = f'<i class="swatch" style="{pages.hue(colors[name])}"></i>'
+    return f'<span class="named">{swatch}{text(name)}</span>'
 
 
 def _bar(share: float) -> str:
@@ -100,37 +101,40 @@ def _bar(share: float) -> str:
 
 
 def _nodes(profile: Facts, kept: Sequence[Facts]) -> Iterator[str]:
-    columns = ["node", "operator", "kernel", *nodes.columns(profile), ">of the limit"]
-    rows = []
-    for row, least in zip(kept, nodes.least(profile), strict=False):
-        share = nodes.reached(profile, row, least)
-        rows.append(
-            (
-                Html(f'<a href="#{nodes.identity(row)}">{nodes.place(row)}</a>'),
-                row["name"],
-                ", ".join(row["kernels"]),
-                *nodes.costs(profile, row),
-                _reached(row, share),
-            )
+    columns = ["node", "operator", "kernel", *nodes.columns(profile)]
+    limits = nodes.least(profile)[: len(kept)]
+    limited = any(limit is not None for limit in limits)
+    yield "<p>A click on a node shows where its tensors lie."
+    if limited:
+        columns.append(">of the limit")
+        yield (
+            "<i>Of the limit</i>: how near it comes to what the core can do at best, by"
+            " multiply-accumulates or by bytes, whichever takes longer."
         )
-    keys = (f'data-key="{(i := nodes.identity(row))}" data-node="{i}"' for row in kept)
-    yield (
-        "<p>A click on a node shows where its tensors lie. <i>Of the limit</i>: how"
-        " near it comes to what the core can do at best, by multiply-accumulates or by"
-        " bytes, whichever takes longer.</p>"
+    yield "</p>"
+    rows = (
+        (
+            Html(f'<a href="#{nodes.identity(row)}">{nodes.place(row)}</a>'),
+            row["name"],
+            ", ".join(row["kernels"]),
+            *nodes.costs(profile, row),
+            *([_reached(row, nodes.reached(profile, row, limit))] if limited else []),
+        )
+        for row, limit in zip(kept, limits, strict=True)
     )
+    keys = (f'data-key="{(i := nodes.identity(row))}" data-node="{i}"' for row in kept)
     yield pages.table("The costliest first", columns, rows, keys)
     left = len(profile["nodes"]) - len(kept)
     if left:
         yield f"<p>{left:,} cheaper nodes are not listed.</p>"
 
 
-def _reached(row: Facts, share: float | None) -> Number | Html | None:
+def _reached(row: Facts, share: float | None) -> Number | None:
     if share is None:
         return None
     shown = f"{share:.1%}"
     if share < _SLOW and row["share"] >= _MATTERS:
-        return Number(share, f"slow: {shown}")
+        return Number(share, f"slow: {shown}", "bad")
     return Number(share, shown)
 
 
@@ -138,7 +142,16 @@ def _reached(row: Facts, share: float | None) -> Number | Html | None:
 
 
 def _memory(profile: Facts) -> Iterator[str]:
-    details = profile.get("details") or {"memories": []}
+    details = profile.get("details")
+    if not details:
+        return
+    if any(value["kind"] == "planned" for value in details["values"].values()) and (
+        not details["memories"]
+    ):
+        yield (
+            "<h2>Memory over time</h2><p>Not drawn: layers run row by row, and rows of"
+            " outputs lie over those of inputs.</p>"
+        )
     for memory in details["memories"]:
         if not occupancy.inside(details, memory):
             continue

@@ -92,7 +92,7 @@ class _Chart:
             )
         yield (
             f'<text x="{_LEFT + _WIDTH / 2}" y="{_LOW + 34}" text-anchor="middle">MACs'
-            f' for a byte</text><text x="4" y="{_TOP - 4}">MACs per {per}'
+            f' per byte</text><text x="4" y="{_TOP - 4}">MACs per {per}'
             "</text>"
         )
 
