@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ember import model as models
 from ember import output
 from ember.cli.build import (
     BoardOption,
@@ -128,7 +129,9 @@ def _node_data(order: once.Order, profiled: profile.Profile) -> dict[str, Any]:
     subject = once.subject(order)
     assert profiled.details is not None
     origins = profiled.details["origins"]
-    return node_data.of(profiled, subject.method, origins, subject.path.name)
+    path = subject.path
+    file = models.program_in(path) if path.is_dir() else path
+    return node_data.of(profiled, subject.method, origins, file.name)
 
 
 def _on_board(order: once.Order, port: str, baud: int | None) -> profile.Profile:

@@ -93,7 +93,9 @@ def _step(
         inner = rows.get((step.index, place))
         if inner is not None:
             node = {"node": f"{step.index}.{place}"}
-            yield _slice(inner.name, at, _time(cost), node | _facts(inner, cost, times))
+            facts = node | _facts(inner, cost, times)
+            name = inner.name.rpartition(" ")[2]  # without the delegate's
+            yield _slice(name, at, _time(cost), facts)
         at += _time(cost)
 
 

@@ -8,6 +8,7 @@ with that key light up, and `data-tip` is what it says. A link to a section of t
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -60,7 +61,8 @@ def cell(value: object) -> str:
         return f'<td class="number">{shown}</td>'
     if isinstance(value, Number):
         kind = f"number {value.kind}".rstrip()
-        return f'<td class="{kind}" data-sort="{value.sort!r}">{text(value.shown)}</td>'
+        order = json.dumps(value.sort)  # "Infinity", as a script reads it
+        return f'<td class="{kind}" data-sort="{order}">{text(value.shown)}</td>'
     return f"<td>{text('' if value is None else value)}</td>"
 
 

@@ -61,6 +61,12 @@ def place(row: Facts) -> str:
     return str(index) if inside is None else f"{index}.{inside}"
 
 
+def short(row: Facts) -> str:
+    """Its operator; inside of a delegate without that one's name."""
+    name: str = row["name"]
+    return name.rpartition(" ")[2] if row["inside"] is not None else pages.short(name)
+
+
 def identity(row: Facts) -> str:
     """The id of its section."""
     return f"n{place(row).replace('.', '-')}"

@@ -52,7 +52,10 @@ def _strip(profile: Facts, colors: Mapping[str, int]) -> Iterator[str]:
     for row in ordered:
         cost = nodes.cost(profile, row)
         width = cost / whole * _WIDTH
-        label = pages.fitting(pages.short(row["name"]), width)
+        name = (
+            row["name"].rpartition(" ")[2] if row["inside"] is not None else row["name"]
+        )
+        label = pages.fitting(pages.short(name), width)
         node = nodes.identity(row)
         tip = pages.tip(
             f"node {nodes.place(row)}: {row['name']}",
