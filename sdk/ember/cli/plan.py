@@ -83,6 +83,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
+            callback=output.writable,
             help="Also write a page that draws tensors by time and address.",
         ),
     ] = None,

@@ -24,8 +24,9 @@ from ember.cli.reports.pages import profile as profile_page
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
-from ember.run import counted, details, node_data, once, profile, timeline
+from ember.run import counted, once, profile
 from ember.run.steps import Step
+from ember.run.views import details, node_data, timeline
 
 TraceOption = Annotated[
     Path | None,

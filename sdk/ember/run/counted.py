@@ -17,9 +17,10 @@ from ember.errors import SdkError
 from ember.hil.line import Line
 from ember.plan import macs
 from ember.program import Method
-from ember.run import details, once, profile, verdicts
+from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
 from ember.run.run import NodeRun, name_of
+from ember.run.views import details
 
 
 def on_line(order: once.Order, line: Line) -> Profile:

@@ -51,7 +51,7 @@ class Profile:
     execute_cycles: int | None = None
     load_board_cycles: int | None = None
     execute_board_cycles: int | None = None
-    details: Mapping[str, Any] | None = None  # as details.py has them
+    details: Mapping[str, Any] | None = None  # as views/details.py has them
 
 
 def of_run(log: RunLog) -> Profile:

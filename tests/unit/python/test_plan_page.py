@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import html
-import itertools
 import json
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import BROWSER, Tab, browser
 
 from ember import cli
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +50,7 @@ def test_every_tensor_is_drawn_once_for_each_of_its_lives(
 
 
 def test_names_are_only_text() -> None:
-    from ember.cli.reports import plan_page
+    from ember.cli.reports.pages import plan as plan_page
 
     facts = {"board": "b<b>", "fits": True, "resolved": True, "methods": []}
     page = plan_page.of(facts, '<img src="x">\u202e')

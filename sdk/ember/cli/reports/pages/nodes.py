@@ -72,6 +72,13 @@ def identity(row: Facts) -> str:
     return f"n{place(row).replace('.', '-')}"
 
 
+def linked(profile: Facts, row: Facts, markup: str) -> str:
+    """Markup that leads to the section of a node, where pages have them."""
+    if profile.get("details") is None:
+        return markup
+    return f'<a href="#{identity(row)}">{markup}</a>'
+
+
 def totals(profile: Facts) -> dict[str, str]:
     """The figures of the whole run, by what they are."""
     named = {

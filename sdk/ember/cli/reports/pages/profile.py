@@ -61,17 +61,17 @@ def _strip(profile: Facts, colors: Mapping[str, int]) -> Iterator[str]:
             f"node {nodes.place(row)}: {row['name']}",
             f"{cost:,} {nodes.unit(profile)}, {cost / whole:.1%}",
         )
-        yield (
-            f'<a href="#{node}"><rect class="block" data-node="{node}"'
+        block = (
+            f'<rect class="block" data-node="{node}"'
             f' data-key="{node}" style="{pages.hue(colors[row["name"]])}"'
             f' x="{at:.2f}" y="2" width="{width:.2f}" height="36" {tip}/>'
         )
         if label:
-            yield (
+            block += (
                 f'<text class="label" x="{at + width / 2:.2f}" y="24"'
                 f' text-anchor="middle">{text(label)}</text>'
             )
-        yield "</a>"
+        yield nodes.linked(profile, row, block)
         at += width
     yield f'<text x="0" y="54">first node</text><text x="{_WIDTH}" y="54"'
     yield ' text-anchor="end">last node</text></svg></div>'
@@ -107,17 +107,17 @@ def _nodes(profile: Facts, kept: Sequence[Facts]) -> Iterator[str]:
     columns = ["node", "operator", "kernel", *nodes.columns(profile)]
     limits = nodes.least(profile)[: len(kept)]
     limited = any(limit is not None for limit in limits)
-    yield "<p>A click on a node shows where its tensors lie."
+    if profile.get("details") is not None:
+        yield "<p>A click on a node shows where its tensors lie.</p>"
     if limited:
         columns.append(">of the limit")
         yield (
-            "<i>Of the limit</i>: how near it comes to what the core can do at best, by"
-            " multiply-accumulates or by bytes, whichever takes longer."
+            "<p><i>Of the limit</i>: how near a node comes to what the core can do at"
+            " best, by multiply-accumulates or by bytes, whichever takes longer.</p>"
         )
-    yield "</p>"
     rows = (
         (
-            Html(f'<a href="#{nodes.identity(row)}">{nodes.place(row)}</a>'),
+            Html(nodes.linked(profile, row, nodes.place(row))),
             row["name"],
             ", ".join(row["kernels"]),
             *nodes.costs(profile, row),

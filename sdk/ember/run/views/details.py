@@ -26,9 +26,9 @@ from ember.kernels import KernelList, library
 from ember.plan import effects, occupancy
 from ember.plan.effects import Effects
 from ember.program import Method, Tensor
-from ember.run import roof
-from ember.run.places import Places
 from ember.run.profile import Profile, Row
+from ember.run.views import roof
+from ember.run.views.places import Places
 from ember.toolchain import footprint
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ember.program import Method
 from ember.run.profile import Profile, Row
-from ember.run.timeline import unit_of
+from ember.run.views.timeline import unit_of
 
 _GRADIENT = (("#ffffff", 0), ("#ffd54f", 0.4), ("#d84315", 1))  # cheap to costly
 Graphs = dict[str, dict[str, int]]
