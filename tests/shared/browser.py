@@ -49,6 +49,13 @@ class Tab:
         found: dict[str, Any] = json.loads(one)
         return found
 
+    def open(self, url: str) -> None:
+        """Until the page is there, not the one before."""
+        self.call("Page.navigate", url=url)
+        there = f"location.href == {json.dumps(url)} && document.readyState"
+        while self.value(there) != "complete":
+            pass
+
     def value(self, script: str) -> Any:
         return self.call("Runtime.evaluate", expression=script, returnByValue=True)[
             "result"

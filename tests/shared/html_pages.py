@@ -30,6 +30,7 @@ class Page(HTMLParser):
         self.tables: list[Table] = []
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.text = ""
+        self.labels: list[str] = []  # in pictures
         self.feed(text)
         self.close()
         assert self.open == [], self.open
@@ -73,6 +74,8 @@ class Page(HTMLParser):
         if "style" in self.open or "script" in self.open:
             return
         self.text += data
+        if self.open and self.open[-1] == "text":
+            self.labels.append(data)
         if "caption" in self.open:
             self.tables[-1].caption += data
         elif "th" in self.open:

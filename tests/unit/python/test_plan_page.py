@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 from browser import BROWSER, Tab, browser
+from html_pages import Page, needs_nothing
 
 from ember import cli
 
@@ -28,16 +28,15 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
 
 def test_the_page_needs_nothing_else(answer: tuple[Path, dict[str, Any]]) -> None:
     text = answer[0].read_text(encoding="utf-8")
-    assert not re.search(r"(?:src|href)=|url\(|@import|fetch|https?:", text)
-    assert "default-src 'none'" in text
+    assert needs_nothing(text)
     assert "prefers-color-scheme: dark" in text
 
 
 def test_every_tensor_is_drawn_once_for_each_of_its_lives(
     answer: tuple[Path, dict[str, Any]],
 ) -> None:
-    text, (method,) = answer[0].read_text(), answer[1]["methods"]
-    drawn = [html.unescape(one) for one in re.findall(r'data-tip="([^"]*)"', text)]
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    drawn = [given["data-tip"] for _, given in page.elements if "data-tip" in given]
     wanted = sorted(
         (one["name"], one["type"], f"{one['bytes']:,} bytes at {one['offset']:,}")
         for one in method["tensors"]
@@ -45,8 +44,40 @@ def test_every_tensor_is_drawn_once_for_each_of_its_lives(
         if one["bytes"]
     )
     assert sorted(tuple(one.split("\n")[:3]) for one in drawn) == wanted
-    places = re.findall(r'<rect [^>]* y="([0-9.]+)"[^>]* height="([0-9.]+)"', text)
-    assert all(float(y) >= 11.9 and float(y) + float(h) <= 332.1 for y, h in places)
+    blocks = [given for tag, given in page.elements if tag == "rect"]
+    for block in blocks:
+        y, height = float(block["y"]), float(block["height"])
+        assert y >= 11.9
+        assert y + height <= 332.1
+
+
+def test_blocks_have_labels_and_axes_ticks(
+    answer: tuple[Path, dict[str, Any]],
+) -> None:
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    assert {"add 8", "relu 9", "input 0"} <= set(page.labels)
+    assert {"0", "5", "10", "15"} <= set(page.labels)  # instructions
+    assert {"4,096", "8,192"} <= set(page.labels)  # bytes
+    most = method["memories"][0]["bytes"]
+    assert max(method["memories"][0]["alive"]) <= most
+
+
+def test_a_row_for_each_tensor_lights_up_with_its_blocks(
+    answer: tuple[Path, dict[str, Any]],
+) -> None:
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    table = page.table("Tensors of planned memory 1")
+    tensors = [one for one in method["tensors"] if one["bytes"]]
+    assert table.column("tensor") == [
+        one["name"] for one in sorted(tensors, key=lambda one: -one["bytes"])
+    ]
+    assert sum(int(n.replace(",", "")) for n in table.column("bytes")) == sum(
+        one["bytes"] for one in tensors
+    )
+    keys = [given["data-key"] for given in table.attributes]
+    assert len(set(keys)) == len(keys)
+    blocks = [given["data-key"] for tag, given in page.elements if tag == "rect"]
+    assert set(blocks) == set(keys)
 
 
 def test_names_are_only_text() -> None:
@@ -72,9 +103,7 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
         feature = {"name": "prefers-color-scheme", "value": scheme}
         tab.call("Emulation.setEmulatedMedia", features=[feature])
         tab.call("Network.enable")
-        tab.call("Page.navigate", url=page.as_uri())
-        while tab.value("document.readyState") != "complete":
-            pass
+        tab.open(page.as_uri())
         assert tab.value("document.getElementById('tip').hidden") is True
         spot = tab.value(
             "(() => { const one = document.querySelectorAll('rect[data-tip]')[3];"
@@ -93,9 +122,26 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
         assert place == f"{one['bytes']:,} bytes at {one['offset']:,}"
         assert first.startswith("from instruction ")
         assert last.startswith("to instruction ")
+        lit = tab.value("document.querySelector('tr.lit').cells[0].innerText")
+        assert lit == name
         tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
         assert tab.value("document.getElementById('tip').hidden") is True
+        assert tab.value("document.querySelectorAll('.lit').length") == 0
         assert _contrast(tab) > 4.5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_narrow_window_scrolls_the_picture_not_the_page(
+    answer: tuple[Path, dict[str, Any]], width: int
+) -> None:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    with browser() as tab:
+        tab.call("Emulation.setDeviceMetricsOverride", **size)
+        tab.open(answer[0].as_uri())
+        assert tab.value("document.documentElement.scrollWidth") <= width
+        assert tab.value("document.querySelector('svg').clientWidth") >= 600
 
 
 def _contrast(tab: Tab) -> float:

@@ -169,7 +169,8 @@ def _tensors(details: Facts, index: int) -> str:
     }
     uses = [(v, "reads") for v in node["reads"] if v not in node["writes"]]
     uses += [(v, "updates" if v in node["reads"] else "writes") for v in node["writes"]]
-    known = [(v, use) for v, use in uses if str(v) in details["values"]]
+    values = details["values"]
+    known = [(v, u) for v, u in uses if str(v) in values and values[str(v)]["bytes"]]
     scratch = f"; {node['scratch']:,} bytes of scratch" if node["scratch"] else ""
     return pages.table(
         f"Tensors{scratch}",
