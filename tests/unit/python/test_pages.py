@@ -153,6 +153,7 @@ def test_two_profiles_on_a_page() -> None:
     assert whole.rows[1][:4] == ["instructions, load", "50", "40", "-10"]
     assert operators.column("operator") == ["a", "gone"]
     assert operators.column("change") == ["+200", "-10"]
+    assert 'data-sort="200">+200<' in text
     assert "1 did not change." in page.text
     assert "x.json: net on mps2-an386" in page.text
 

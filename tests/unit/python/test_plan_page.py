@@ -80,6 +80,18 @@ def test_a_row_for_each_tensor_lights_up_with_its_blocks(
     assert set(blocks) == set(keys)
 
 
+def test_a_method_without_a_bound_of_work_has_a_page_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["plan", str(CASES / "special_map_cond"), "--board", "mps2-an386"]
+    assert cli.main([*words, "--html", str(tmp_path / "plan.html")]) == 0
+    assert "work no bound, " in capsys.readouterr().out
+    page = Page((tmp_path / "plan.html").read_text())
+    lives = page.table("Tensors of planned memory 1").column("in use")
+    assert "1 to 5, 8" in lives  # twice, in a loop
+    assert any("block state" in given.get("class", "") for _, given in page.elements)
+
+
 def test_names_are_only_text() -> None:
     from ember.cli.reports.pages import plan as plan_page
 
