@@ -69,7 +69,7 @@ def _facts(
     placed: Sequence[PlacedStorage],
     known: KernelList,
 ) -> dict[str, Any]:
-    names = Names(method, known)
+    names = ValueNames(method, known)
     steps = range(len(method.instructions))
     return {
         "model": model,
@@ -80,7 +80,7 @@ def _facts(
     }
 
 
-def _tensor(placed: PlacedStorage, names: Names) -> dict[str, Any]:
+def _tensor(placed: PlacedStorage, names: ValueNames) -> dict[str, Any]:
     value = names.chief(placed)
     return {
         "name": names.of(value),
@@ -95,7 +95,7 @@ def _tensor(placed: PlacedStorage, names: Names) -> dict[str, Any]:
 
 
 def _memory(
-    method: Method, everything: Sequence[PlacedStorage], number: int, names: Names
+    method: Method, everything: Sequence[PlacedStorage], number: int, names: ValueNames
 ) -> dict[str, Any]:
     inside = [placed for placed in everything if placed.memory_id == number]
     at = _peak(inside)
@@ -142,7 +142,7 @@ def _size(placed: Sequence[PlacedStorage]) -> int:
     return sum(-(-item.storage.size // ALIGN) * ALIGN for item in placed)
 
 
-class Names:
+class ValueNames:
     """What people call the values of a method."""
 
     def __init__(self, method: Method, known: KernelList) -> None:

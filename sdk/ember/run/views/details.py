@@ -28,7 +28,7 @@ from ember.plan.effects import Effects
 from ember.program import Method, Tensor
 from ember.run.profile import Profile, Row
 from ember.run.views import roof
-from ember.run.views.places import Places
+from ember.run.views.places import TensorPlaces
 from ember.toolchain import footprint
 
 
@@ -37,7 +37,7 @@ def of_build(profile: Profile, built: Built, name: str) -> Profile:
     method, known = built.packed(name), built.options.rules.known
     (selected,) = (m for m in built.selection["methods"] if m["name"] == name)
     scratch = {call["index"]: call["scratch"] or 0 for call in selected["calls"]}
-    facts = _facts(Places(method, built), known, scratch) | {
+    facts = _facts(TensorPlaces(method, built), known, scratch) | {
         "origins": selected["origins"],
         "code": _code(built.sizes["footprint"]),
     }
@@ -49,12 +49,12 @@ def of_program(
 ) -> Profile:
     """The same of a method that a board's runner loaded: where, nobody knows."""
     origins = list(range(len(method.instructions)))
-    facts = _facts(Places(method), known, {}) | {"origins": origins, "code": {}}
+    facts = _facts(TensorPlaces(method), known, {}) | {"origins": origins, "code": {}}
     return _with(profile, facts, board)
 
 
 def _facts(
-    places: Places, known: KernelList, scratch: Mapping[int, int]
+    places: TensorPlaces, known: KernelList, scratch: Mapping[int, int]
 ) -> dict[str, Any]:
     method = places.method
     facts = occupancy.of_packed("", method, known)
@@ -97,11 +97,11 @@ def _arguments(method: Method, known: KernelList) -> dict[int, dict[str, str]]:
 
 
 def _values(
-    places: Places, known: KernelList, touched: Iterable[Effects]
+    places: TensorPlaces, known: KernelList, touched: Iterable[Effects]
 ) -> dict[str, Any]:
     """The tensors that instructions touch, and where each lies."""
     method = places.method
-    names = occupancy.Names(method, known)
+    names = occupancy.ValueNames(method, known)
     values: dict[str, Any] = {}
     for index in sorted({value for effect in touched for value in effect.touched}):
         tensor = method.values[index]

@@ -17,7 +17,7 @@ NOWHERE: Place = {"memory": None, "offset": None, "address": None}
 
 
 @dataclass(frozen=True)
-class Places:
+class TensorPlaces:
     """Of a method as the firmware has it; without a build, only offsets are known."""
 
     method: Method
