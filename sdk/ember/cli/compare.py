@@ -46,9 +46,7 @@ def _compare_profiles(
     before, after = map(profile.read, files)
     changes = profile.changes(before, after)
     if html is not None:
-        sides = profile.to_json(before), profile.to_json(after)
-        names = str(files[0]), str(files[1])
-        output.write_text(compare_page.of_profiles(names, *sides), html)
+        output.write_text(_page(files, before, after), html)
     if json_to != "-":
         runs.show_changes(output.console(), before, after, changes)
     facts = {change.name: list(change.instructions) for change in changes}
@@ -61,6 +59,20 @@ def _compare_profiles(
         if None not in both:
             whole[name] = both
     output.write_json({"operators": facts} | whole, json_to)
+
+
+def _page(
+    files: tuple[Path, Path], before: profile.Profile, after: profile.Profile
+) -> str:
+    names = str(files[0]), str(files[1])
+    sides = profile.to_json(before), profile.to_json(after)
+    try:
+        return compare_page.of_profiles(names, *sides)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise SdkError(
+            f"{names[0]} or {names[1]} is damaged: its figures do not fit together",
+            hint="make both again with `ember profile MODEL --board NAME --json FILE`",
+        ) from None
 
 
 def _compare_sizes(

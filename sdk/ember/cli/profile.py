@@ -102,26 +102,28 @@ def command(
     if port:
         profiled = _on_board(order, port, baud)
     else:
-        profiled, steps = _emulated(order, baud)
+        detailed = (trace, model_explorer, html, json_to) != (None,) * 4
+        profiled, steps = _emulated(order, baud, detailed)
     if trace is not None:
         output.write_json(timeline.trace(profiled, steps), str(trace))
     if model_explorer is not None:
         output.write_json(_node_data(order, profiled), str(model_explorer))
     if html is not None:
         output.write_text(profile_page.of(profile.to_json(profiled)), html)
-
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)
     output.write_json(profile.to_json(profiled), json_to)
 
 
 def _emulated(
-    order: once.Order, baud: int | None
+    order: once.Order, baud: int | None, detailed: bool
 ) -> tuple[profile.Profile, tuple[Step, ...]]:
     if baud is not None:
         raise UsageError("--baud needs --port")
     log, _ = once.execute(order)
-    profiled = details.of_build(profile.of_run(log), log.built, log.method.name)
+    profiled = profile.of_run(log)
+    if detailed:
+        profiled = details.of_build(profiled, log.built, log.method.name)
     return profiled, log.steps
 
 

@@ -10,7 +10,7 @@ import pytest
 from html_pages import Page, needs_nothing
 
 from ember import cli
-from ember.cli.reports import pages
+from ember.cli.reports import damage, pages
 from ember.cli.reports.pages import compare, roofline
 from ember.cli.reports.pages import profile as profile_page
 
@@ -209,3 +209,44 @@ def test_what_is_no_profile_is_no_page(
     assert cli.main(["compare", str(wrong), str(wrong), "--html", str(page)]) == 1
     assert "is not a profile" in capsys.readouterr().err
     assert not page.exists()
+
+
+@pytest.mark.parametrize("broken", [5, {}, {"origins": 3}, {"origins": [], "code": 1}])
+def test_a_damaged_profile_is_told(
+    broken: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad, page = (tmp_path / name for name in ("good", "bad", "page.html"))
+    good.write_text(json.dumps(made(row("a", 0, 900))))
+    bad.write_text(json.dumps(made(row("a", 0, 900), details=broken)))
+    assert cli.main(["compare", str(good), str(good), "--html", str(page)]) == 0
+    page.unlink()
+    assert cli.main(["compare", str(good), str(bad), "--html", str(page)]) == 1
+    told = capsys.readouterr().err
+    assert "is damaged" in told
+    assert "bug in Ember" not in told
+    assert not page.exists()
+
+
+def test_the_report_of_quantising_is_such_a_page() -> None:
+    layer = {
+        "name": NASTY,
+        "module": None,
+        "operators": "convolution",
+        "weights": None,
+        "own_snr_db": None,
+        "snr_db": 20.04,
+        "saturated": 0.0123,
+        "range_used": 0.5,
+        "advice": ["this", "that"],
+    }
+    accuracy = {"float": 0.9, "quantised": 0.85}
+    facts = {
+        "samples": 3, "output_snr_db": 33.3, "accuracy": accuracy, "layers": [layer]
+    }  # fmt: skip
+    text = damage._page("net", facts)
+    assert needs_nothing(text)
+    page = Page(text)
+    assert page.tables[0].rows[0][2:] == [
+        "exact", "20.0", "1.23%", "50%", "", "this; that"
+    ]  # fmt: skip
+    assert "90.00% in float, 85.00% quantised" in page.text

@@ -131,6 +131,11 @@ def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
     if details is None:
         return
     yield '<h2 class="paper">Nodes and the places of their tensors</h2>'
+    keys = {
+        str(value): occupancy.key(0, tensor)
+        for tensor in details["tensors"]
+        for value in tensor["values"]
+    }
     limits = {identity(r): n for r, n in zip(rows, least(profile), strict=False)}
     for row in sorted(rows, key=order):
         kernel = f", {', '.join(row['kernels'])}" if row["kernels"] else ""
@@ -140,7 +145,7 @@ def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
             f"<h3>Node {place(row)}: {text(row['name'])}{text(kernel)}</h3>"
         )
         yield pages.facts(_costs(profile, row, limits[identity(row)]))
-        yield _tensors(details, row["nodes"][0])
+        yield _tensors(details, row["nodes"][0], keys)
         yield "</section>"
 
 
@@ -160,13 +165,9 @@ def _costs(profile: Facts, row: Facts, limit: float | None) -> dict[str, str]:
     return shown
 
 
-def _tensors(details: Facts, index: int) -> str:
+def _tensors(details: Facts, index: int, keys: Mapping[str, str]) -> str:
+    """What a node reads and writes; `keys` are the blocks of values in a picture."""
     node = details["nodes"][index]
-    keys = {
-        value: occupancy.key(0, tensor)
-        for tensor in details["tensors"]
-        for value in tensor["values"]
-    }
     uses = [(v, "reads") for v in node["reads"] if v not in node["writes"]]
     uses += [(v, "updates" if v in node["reads"] else "writes") for v in node["writes"]]
     values = details["values"]
@@ -176,7 +177,7 @@ def _tensors(details: Facts, index: int) -> str:
         f"Tensors{scratch}",
         ("", "argument", "tensor", "type", ">bytes", "memory", ">offset", "address"),
         (_tensor(details, node, value, use) for value, use in known),
-        (f'data-key="{keys.get(value, "")}"' for value, _ in known),
+        (f'data-key="{keys.get(str(value), "")}"' for value, _ in known),
     )
 
 

@@ -37,21 +37,21 @@ addEventListener("keydown", (event) => {
 });
 choose();
 
-// A click on the head of a column sorts: numbers from large to small, then back.
-function value(row, column) {
-  const cell = row.cells[column];
+// A click on the head of a column sorts: numbers from large to small, then back. What
+// has no number comes last.
+function value(head, row) {
+  const cell = row.cells[head.cellIndex];
   const written = cell.dataset.sort ?? cell.textContent.replaceAll(",", "");
-  return cell.classList.contains("number") ? Number(written) : written;
+  return head.classList.contains("number") ? Number(written || -Infinity) : written;
 }
 addEventListener("click", (event) => {
   const head = event.target.closest("th");
   if (!head) return;
   const body = head.closest("table").tBodies[0];
-  const column = head.cellIndex;
   const down = head.dataset.order !== "down";
   head.dataset.order = down ? "down" : "up";
   const order = (a, b) => (a > b ? 1 : a < b ? -1 : 0) * (down ? -1 : 1);
   const rows = [...body.rows];
-  rows.sort((a, b) => order(value(a, column), value(b, column)));
+  rows.sort((a, b) => order(value(head, a), value(head, b)));
   body.append(...rows);
 });
