@@ -120,6 +120,31 @@ def test_a_slow_node_stands_out() -> None:
     assert page.tables[1].column("of the limit") == ["slow: 5.0%", "45.0%"]
 
 
+def test_only_the_costliest_nodes_of_many_have_sections() -> None:
+    facts = made(*(row("a", node, 1000 - node) for node in range(600)))
+    facts["operators"] = [row("a", 0, 1000)]
+    node = {"reads": [], "writes": [0], "scratch": 0, "arguments": {}}
+    tensor = {
+        "name": "input 0", "type": "int8[4]", "values": [0], "memory": 1, "offset": 0,
+        "bytes": 4, "state": False, "alive": [[-1, 600]],
+    }  # fmt: skip
+    peak = {"instruction": 0, "operator": "a", "bytes": 4, "tensors": [], "more": 0}
+    place = {"memory": "ram", "offset": 0, "address": 0x20000000}
+    facts["details"] = {
+        "least": [None] * 600,
+        "memories": [{"id": 1, "bytes": 16, "alive": [4] * 602, "peak": peak} | place],
+        "instructions": ["a"] * 600,
+        "tensors": [tensor],
+        "values": {"0": tensor | {"kind": "planned"} | place},
+        "nodes": [node] * 600,
+    }
+    page = Page(profile_page.of(facts))  # no link leads nowhere
+    assert len([tag for tag, _ in page.elements if tag == "section"]) == 500
+    assert "100 cheaper nodes are not listed." in page.text
+    strip = [given for tag, given in page.elements if given.get("class") == "block"]
+    assert len(strip) == 600 + 1
+
+
 def test_a_roofline_has_each_node_where_it_belongs() -> None:
     facts = made(row("a", 0, 1000, 2000), row("b", 1, 500, 50), row("c", 2, 100))
     roof = {"instruction": {"macs": {"float32": 4.0, "int8": 16.0}}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ember.cli.reports import pages
@@ -38,9 +38,10 @@ def key(number: int, tensor: Facts) -> str:
 
 
 def picture(
-    method: Facts, memory: Facts, number: int = 0, *, linked: bool = False
+    method: Facts, memory: Facts, number: int = 0, sections: Collection[str] = ()
 ) -> Iterator[str]:
-    """As HTML; with links, a click on an instruction shows its section `n<index>`."""
+    """As HTML. A click on an instruction shows its section `n<index>`, if it is one of
+    `sections`."""
     tensors = inside(method, memory)
     steps = len(method["instructions"]) + 2  # with entry and exit
     across, upwards = _WIDTH / steps, _HEIGHT / max(memory["bytes"], 1)
@@ -50,8 +51,7 @@ def picture(
         ' address">'
     )
     yield from _axes(memory["bytes"], steps, upwards, across)
-    if linked:
-        yield from _columns(method, across)
+    yield from _columns(method, across, sections)
     for index, tensor in enumerate(tensors):
         for first, last in tensor["alive"]:
             yield _block(
@@ -83,9 +83,11 @@ def _axes(size: int, steps: int, upwards: float, across: float) -> Iterator[str]
     )
 
 
-def _columns(method: Facts, across: float) -> Iterator[str]:
+def _columns(method: Facts, across: float, sections: Collection[str]) -> Iterator[str]:
     """What is clicked between the tensors: one column an instruction."""
     for index in range(len(method["instructions"])):
+        if f"n{index}" not in sections:
+            continue
         yield (
             f'<a href="#n{index}"><rect class="column" data-node="n{index}"'
             f' x="{_LEFT + (index + 1) * across:.2f}" y="{_TOP}"'

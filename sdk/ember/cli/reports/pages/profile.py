@@ -6,7 +6,7 @@ of its tensors, which a click on the node shows and which paper has at the end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ember.cli.reports import pages
@@ -22,24 +22,27 @@ def of(profile: Facts) -> str:
     """The page of what profile.to_json() returned."""
     title = f"{profile['model']} on {profile['board']}"
     kept = profile["nodes"][:_MOST_NODES]
+    sections = {nodes.identity(row) for row in kept}
     colors = nodes.colors(profile)
     body = [
         f'<h1 id="top">{text(title)}: profile</h1>',
         pages.facts(nodes.totals(profile)),
-        *_strip(profile, colors),
+        *_strip(profile, colors, sections),
         "<h2>Operators</h2>",
         _operators(profile, colors),
         "<h2>Nodes</h2>",
         *_nodes(profile, kept),
         *roofline.of(profile, kept, colors),
-        *_memory(profile),
+        *_memory(profile, sections),
         *_code(profile),
         *nodes.sections(profile, kept),
     ]
     return pages.page(f"{title}: profile", body)
 
 
-def _strip(profile: Facts, colors: Mapping[str, int]) -> Iterator[str]:
+def _strip(
+    profile: Facts, colors: Mapping[str, int], sections: Collection[str]
+) -> Iterator[str]:
     """Nodes in the order of the program, as wide as they are costly."""
     whole = sum(nodes.cost(profile, row) for row in profile["nodes"]) or 1
     yield f"<h2>Where the {nodes.unit(profile)} go</h2>"
@@ -71,7 +74,7 @@ def _strip(profile: Facts, colors: Mapping[str, int]) -> Iterator[str]:
                 f'<text class="label" x="{at + width / 2:.2f}" y="24"'
                 f' text-anchor="middle">{text(label)}</text>'
             )
-        yield nodes.linked(profile, row, block)
+        yield nodes.linked(profile, row, block) if node in sections else block
         at += width
     yield f'<text x="0" y="54">first node</text><text x="{_WIDTH}" y="54"'
     yield ' text-anchor="end">last node</text></svg></div>'
@@ -144,7 +147,7 @@ def _reached(row: Facts, share: float | None) -> Number | None:
 # ---- memory, code --------------------------------------------------------------------
 
 
-def _memory(profile: Facts) -> Iterator[str]:
+def _memory(profile: Facts, sections: Collection[str]) -> Iterator[str]:
     details = profile.get("details")
     if not details:
         return
@@ -167,7 +170,7 @@ def _memory(profile: Facts) -> Iterator[str]:
             f"<p>{memory['bytes']:,} bytes{text(start)}. Most are in use at"
             f" {text(moment)}: {peak['bytes']:,}.</p>"
         )
-        yield from occupancy.picture(details, memory, linked=True)
+        yield from occupancy.picture(details, memory, 0, sections)
         yield occupancy.rows(details, memory)
 
 
