@@ -54,9 +54,10 @@ def picture(
     yield from _columns(method, across, sections)
     for index, tensor in enumerate(tensors):
         for first, last in tensor["alive"]:
-            yield _block(
-                method, tensor, (first, last), (across, upwards), index, number
-            )
+            life, scale = (first, last), (across, upwards)
+            block = _block(method, tensor, life, scale, index, number)
+            linked = f"n{first}" in sections  # what made it
+            yield f'<a href="#n{first}">{block}</a>' if linked else block
     yield _curve(memory["alive"], across, upwards)
     yield "</svg></div>"
 
