@@ -63,7 +63,10 @@ def picture(
 
 
 def _axes(size: int, steps: int, upwards: float, across: float) -> Iterator[str]:
-    for count in pages.ticks(size, binary=True):
+    counts = pages.ticks(size, binary=True)
+    if (size - counts[-1]) * upwards > _LINE:
+        counts.append(size)
+    for count in counts:
         y = _LOW - count * upwards
         yield (
             f'<line class="axis" x1="{_LEFT}" x2="{_LEFT + _WIDTH}" y1="{y:g}"'
