@@ -106,6 +106,17 @@ def test_a_profile_without_details_is_still_a_page() -> None:
     assert needs_nothing(text)
 
 
+def test_an_operator_lights_up_its_nodes() -> None:
+    facts = made(row("a", 0, 900), row("b", 1, 100))
+    page = Page(profile_page.of(facts))
+    operators, nodes = page.tables
+    keys = [given["data-key"] for given in operators.attributes]
+    assert keys == ["a", "b"]
+    assert [given["data-group"] for given in nodes.attributes] == keys
+    strip = [given for _, given in page.elements if given.get("class") == "block"]
+    assert [given["data-group"] for given in strip] == keys
+
+
 def test_a_slow_node_stands_out() -> None:
     facts = made(row("a", 0, 900, 90), row("b", 1, 100, 90))
     node = {"reads": [], "writes": [], "scratch": 0, "arguments": {}}

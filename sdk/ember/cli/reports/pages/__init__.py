@@ -2,8 +2,9 @@
 
 page() is the frame that all of them share; page.css is its style, page.js what moves.
 A part of a page that stands for something has `data-key`: under the pointer, all parts
-with that key light up, and `data-tip` is what it says. A link to a section of the class
-`details` shows it below the page, and lights up the parts whose `data-node` is its id.
+with that key light up, and those whose `data-group` it is; `data-tip` is what it says.
+A link to a section of the class `details` shows it below the page, and lights up the
+parts whose `data-node` is its id.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
             f"<h3>Node {place(row)}: {text(row['name'])}{text(kernel)}</h3>"
         )
         yield pages.facts(_costs(profile, row, limits[identity(row)]))
-        yield _tensors(details, row["nodes"][0], keys)
+        yield _tensors(details, row, keys)
         yield "</section>"
 
 
@@ -165,16 +165,16 @@ def _costs(profile: Facts, row: Facts, limit: float | None) -> dict[str, str]:
     return shown
 
 
-def _tensors(details: Facts, index: int, keys: Mapping[str, str]) -> str:
+def _tensors(details: Facts, row: Facts, keys: Mapping[str, str]) -> str:
     """What a node reads and writes; `keys` are the blocks of values in a picture."""
-    node = details["nodes"][index]
+    node = details["nodes"][row["nodes"][0]]
     uses = [(v, "reads") for v in node["reads"] if v not in node["writes"]]
     uses += [(v, "updates" if v in node["reads"] else "writes") for v in node["writes"]]
     values = details["values"]
     known = [(v, u) for v, u in uses if str(v) in values and values[str(v)]["bytes"]]
     scratch = f"; {node['scratch']:,} bytes of scratch" if node["scratch"] else ""
     return pages.table(
-        f"Tensors{scratch}",
+        f"Tensors{' of the delegate' if row['inside'] is not None else ''}{scratch}",
         ("", "argument", "tensor", "type", ">bytes", "memory", ">offset", "address"),
         (_tensor(details, node, value, use) for value, use in known),
         (f'data-key="{keys.get(str(value), "")}"' for value, _ in known),

@@ -5,7 +5,8 @@ const all = (name, value) =>
 
 function light(key) {
   for (const part of document.querySelectorAll(".lit")) part.classList.remove("lit");
-  for (const part of key ? all("key", key) : []) part.classList.add("lit");
+  for (const name of key ? ["key", "group"] : [])
+    for (const part of all(name, key)) part.classList.add("lit");
 }
 
 addEventListener("pointermove", (event) => {

@@ -65,8 +65,9 @@ def _strip(
             f"{cost:,} {nodes.unit(profile)}, {cost / whole:.1%}",
         )
         block = (
-            f'<rect class="block" data-node="{node}"'
-            f' data-key="{node}" style="{pages.hue(colors[row["name"]])}"'
+            f'<rect class="block" data-node="{node}" data-key="{node}"'
+            f' data-group="{text(row["name"])}"'
+            f' style="{pages.hue(colors[row["name"]])}"'
             f' x="{at:.2f}" y="2" width="{width:.2f}" height="36" {tip}/>'
         )
         if label:
@@ -128,7 +129,11 @@ def _nodes(profile: Facts, kept: Sequence[Facts]) -> Iterator[str]:
         )
         for row, limit in zip(kept, limits, strict=True)
     )
-    keys = (f'data-key="{(i := nodes.identity(row))}" data-node="{i}"' for row in kept)
+    keys = (
+        f'data-key="{(i := nodes.identity(row))}" data-node="{i}"'
+        f' data-group="{text(row["name"])}"'
+        for row in kept
+    )
     yield pages.table("The costliest first", columns, rows, keys)
     left = len(profile["nodes"]) - len(kept)
     if left:

@@ -154,7 +154,8 @@ class _Chart:
         radius = max(3.0, _LARGEST * math.sqrt(row["share"]))
         return (
             f'<a href="#{node}"><circle class="dot" data-node="{node}"'
-            f' data-key="{node}" style="{pages.hue(colors[row["name"]])}"'
+            f' data-key="{node}" data-group="{text(row["name"])}"'
+            f' style="{pages.hue(colors[row["name"]])}"'
             f' cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {tip}/></a>'
         )
 
