@@ -17,6 +17,14 @@ from rich.table import Table
 from ember import progress, writing
 
 
+def writable(path: Path | None) -> Path | None:
+    """Of an option that names a file: refuse what cannot be written before the work
+    whose result it would hold."""
+    if path is not None:
+        writing.need_file(path)
+    return path
+
+
 def _json_target(json_to: str | None) -> str | None:
     """Refuse what cannot be written before the work whose result it would hold."""
     if json_to not in (None, "-"):

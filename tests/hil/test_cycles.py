@@ -7,17 +7,20 @@ at.
 import math
 
 import pytest
+from html_pages import Page, needs_nothing
 from lines import CASES, board
 
 from ember import cli
 from ember.cases import batch
+from ember.cli.reports.pages import profile as profile_page
 from ember.errors import SdkError
 from ember.files import etdump
 from ember.hil import emulated, line
 from ember.hil.line import EmulatedLine
-from ember.run import counted
+from ember.run import counted, profile
 from ember.run import etdump as dumps
 from ember.run.once import Order
+from ember.run.views import timeline
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
@@ -38,6 +41,17 @@ def test_every_node_is_counted(name):
     assert all(row.instructions > 0 for row in counted_rows)
     assert sum(row.instructions for row in found.nodes) <= found.execute
     assert sum(row.share for row in found.operators) == pytest.approx(1)
+    # The board's runner placed the tensors: only offsets are known.
+    assert {memory["address"] for memory in found.details["memories"]} == {None}
+    text = profile_page.of(profile.to_json(found))
+    assert needs_nothing(text)
+    nodes = Page(text).tables[1]
+    assert nodes.column("cycles") == [f"{row.instructions:,}" for row in found.nodes]
+    slices = [e for e in timeline.trace(found)["traceEvents"] if e["ph"] == "X"]
+    assert slices[0]["dur"] == found.execute
+    assert [e["args"]["node"] for e in slices[1:]] == sorted(
+        row.nodes[0] for row in found.nodes
+    )
 
 
 @pytest.mark.parametrize("name", ["mps2-an386"])

@@ -46,6 +46,22 @@ _NO_CORTEX_R = (
 )
 
 
+class Throughput(Strict):
+    """The most that a core does: multiply-accumulates by the type of what is
+    multiplied, in one instruction, or in one cycle; bytes that it reads or writes in
+    one cycle."""
+
+    macs: dict[Literal["int8", "float16", "float32"], Annotated[float, Field(gt=0)]]
+    bytes: float | None = Field(default=None, gt=0)
+
+
+class Peak(Strict):
+    """The limits of a core, of which a profile shows how far a kernel is."""
+
+    instruction: Throughput | None = None
+    cycle: Throughput | None = None
+
+
 class Core(Strict):
     """What the SDK asks of a core."""
 
@@ -61,6 +77,7 @@ class Core(Strict):
     ]
     flags: str = ""  # of the compilers; toolchains that know one core need none
     detects: bool = False  # firmware finds out which of `isa` its core has
+    peak: Peak | None = None
 
     @field_validator("arch", mode="before")
     @classmethod

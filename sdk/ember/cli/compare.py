@@ -9,6 +9,7 @@ import typer
 
 from ember import output
 from ember.cli.reports import runs
+from ember.cli.reports.pages import compare as compare_page
 from ember.errors import SdkError
 from ember.files import documents
 from ember.run import profile
@@ -23,18 +24,29 @@ def command(
         typer.Argument(metavar="A", help="Build folder, or JSON from `ember profile`."),
     ],
     after: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=output.writable,
+            help="Also write a page for a review.",
+        ),
+    ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
     if before.is_file() and after.is_file():
-        _compare_profiles(profile.read(before), profile.read(after), json_to)
+        _compare_profiles((before, after), html, json_to)
     else:
-        _compare_sizes(before, after, json_to)
+        _compare_sizes(before, after, html, json_to)
 
 
 def _compare_profiles(
-    before: profile.Profile, after: profile.Profile, json_to: str | None
+    files: tuple[Path, Path], html: Path | None, json_to: str | None
 ) -> None:
+    before, after = map(profile.read, files)
     changes = profile.changes(before, after)
+    if html is not None:
+        output.write_text(_page(files, before, after), html)
     if json_to != "-":
         runs.show_changes(output.console(), before, after, changes)
     facts = {change.name: list(change.instructions) for change in changes}
@@ -49,8 +61,27 @@ def _compare_profiles(
     output.write_json({"operators": facts} | whole, json_to)
 
 
-def _compare_sizes(before: Path, after: Path, json_to: str | None) -> None:
+def _page(
+    files: tuple[Path, Path], before: profile.Profile, after: profile.Profile
+) -> str:
+    names = str(files[0]), str(files[1])
+    sides = profile.to_json(before), profile.to_json(after)
+    try:
+        return compare_page.of_profiles(names, *sides)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
+        raise SdkError(
+            f"{names[0]} or {names[1]} is damaged: its figures do not fit together",
+            hint="make both again with `ember profile MODEL --board NAME --json FILE`",
+        ) from None
+
+
+def _compare_sizes(
+    before: Path, after: Path, html: Path | None, json_to: str | None
+) -> None:
     changes = footprint.changes(_read(before), _read(after))
+    if html is not None:
+        names = str(before), str(after)
+        output.write_text(compare_page.of_sizes(names, changes), html)
     if json_to != "-":
         console = output.console()
         rows_table = output.table("", ">before", ">after", ">change")

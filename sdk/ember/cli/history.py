@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from ember import output, writing
-from ember.cli.reports import history_page, history_table
+from ember.cli.reports import history_table
+from ember.cli.reports.pages import history as history_page
 from ember.sweep import history
 from ember.sweep.results import PointRow
 

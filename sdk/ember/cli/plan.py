@@ -33,7 +33,8 @@ from ember.cli.options import (
     ProjectOption,
     RowsOption,
 )
-from ember.cli.reports import builds, plan_page, plan_report
+from ember.cli.reports import builds, plan_report
+from ember.cli.reports.pages import plan as plan_page
 from ember.errors import SdkError, UsageError
 from ember.output import counted, plain
 from ember.plan import copies, costs, offsets
@@ -82,6 +83,7 @@ def command(
         Path | None,
         typer.Option(
             metavar="FILE",
+            callback=output.writable,
             help="Also write a page that draws tensors by time and address.",
         ),
     ] = None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from ember import model as models
 from ember import output
 from ember.cli.build import (
     BoardOption,
@@ -18,10 +20,38 @@ from ember.cli.build import (
 )
 from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
+from ember.cli.reports.pages import profile as profile_page
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
 from ember.run import counted, etdump, once, profile
+from ember.run.steps import Step
+from ember.run.views import details, node_data, timeline
+
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=output.writable,
+        help="Also write a trace that Perfetto (ui.perfetto.dev) opens.",
+    ),
+]
+ModelExplorerOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=output.writable,
+        help="Also write node data that Model Explorer draws on the program's graph.",
+    ),
+]
+HtmlOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        callback=output.writable,
+        help="Also write a page: nodes, operators, roofline, memory, code.",
+    ),
+]
 
 
 def command(
@@ -49,6 +79,9 @@ def command(
     baud: BaudOption = None,
     dump: etdump.DumpOption = None,
     values: etdump.ValuesOption = None,
+    trace: TraceOption = None,
+    model_explorer: ModelExplorerOption = None,
+    html: HtmlOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
     files = etdump.DumpFiles(dump, values)
@@ -69,25 +102,45 @@ def command(
         kernels=kernels or [],
         project=project,
     )
+    steps: tuple[Step, ...] = ()
     if port:
         profiled = _on_board(order, Port(port, baud), files)
     else:
-        profiled = _emulated(order, baud, files)
+        detailed = (trace, model_explorer, html, json_to) != (None,) * 4
+        profiled, steps = _emulated(order, baud, files, detailed)
+    if trace is not None:
+        output.write_json(timeline.trace(profiled, steps), str(trace))
+    if model_explorer is not None:
+        output.write_json(_node_data(order, profiled), str(model_explorer))
+    if html is not None:
+        output.write_text(profile_page.of(profile.to_json(profiled)), html)
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)
     output.write_json(profile.to_json(profiled), json_to)
 
 
 def _emulated(
-    order: once.Order, baud: int | None, files: etdump.DumpFiles
-) -> profile.Profile:
+    order: once.Order, baud: int | None, files: etdump.DumpFiles, detailed: bool
+) -> tuple[profile.Profile, tuple[Step, ...]]:
     if baud is not None:
         raise UsageError("--baud needs --port")
     files.check_emulated(order)
     log, _ = once.execute(order)
     profiled = profile.of_run(log)
     etdump.of_run(files, order, log)
-    return profiled
+    if detailed:
+        profiled = details.of_build(profiled, log.built, log.method.name)
+    return profiled, log.steps
+
+
+def _node_data(order: once.Order, profiled: profile.Profile) -> dict[str, Any]:
+    """Of the method as the file has it, by the names that viewers give its nodes."""
+    subject = once.subject(order)
+    assert profiled.details is not None
+    origins = profiled.details["origins"]
+    path = subject.path
+    file = models.program_in(path) if path.is_dir() else path
+    return node_data.of(profiled, subject.method, origins, file.name)
 
 
 def _on_board(

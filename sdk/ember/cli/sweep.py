@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 
 from ember import output, writing
-from ember.cli.reports import sweep_json, sweep_page, sweep_table
+from ember.cli.reports import sweep_json, sweep_table
+from ember.cli.reports.pages import sweep as sweep_page
 from ember.errors import UsageError
 from ember.output import plain
 from ember.run import testing

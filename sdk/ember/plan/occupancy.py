@@ -1,11 +1,13 @@
 """A packed model becomes what lies where and when in its planned memories, as JSON.
 
 {"model", "method", "instructions": [operators],
- "memories": [{"id", "bytes", "peak": {"instruction", "operator", "bytes", "tensors"}}],
+ "memories": [{"id", "bytes", "alive",
+               "peak": {"instruction", "operator", "bytes", "tensors"}}],
  "tensors": [{"name", "type", "memory", "offset", "bytes", "alive": [[first, last]]}]}
 
 `memory` is the number of a planned memory. Moments are instructions; -1 is the entry,
-their number the exit.
+their number the exit. `alive` has the bytes in use at the entry, at each instruction
+and at the exit; those of the peak include what aligns them.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ember.kernels import KernelList
-from ember.plan import effects
+from ember.plan import effects, lifetimes
 from ember.plan.improved import Improved
+from ember.plan.lifetimes import Storage
 from ember.plan.replan import PlacedStorage, Replanned
+from ember.plan.rows import row_regions
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
@@ -32,19 +36,51 @@ def of_all(
     return [_of(model, plan, known) for model, plan in planned if plan is not None]
 
 
+def of_packed(model: str, method: Method, known: KernelList) -> dict[str, Any]:
+    """The same of one method as a program has it, whoever planned it: all its memories
+    with their tensors. Layers that run row by row lie over each other: of these
+    neither memories nor tensors are listed."""
+    if any(row_regions.regions(method)):
+        return _facts(model, method, (), (), known)
+    storages = lifetimes.of(method, known, check=False).storages
+    placed = [PlacedStorage(s, s.memory_id, _start(method, s)) for s in storages]
+    used = [number for number, size in enumerate(method.planned_sizes) if size]
+    return _facts(model, method, used, placed, known)
+
+
+def _start(method: Method, storage: Storage) -> int:
+    """Where a storage begins: before the first of its values, in bytes."""
+    starts = []
+    for value, inside in storage.values.items():
+        tensor = method.values[value]
+        assert isinstance(tensor, types.Tensor) and tensor.allocation is not None
+        starts.append(tensor.allocation.offset - inside)
+    return min(starts)
+
+
 def _of(model: Improved, plan: Replanned, known: KernelList) -> dict[str, Any]:
-    names = _Names(plan.method, known)
-    steps = range(len(plan.method.instructions))
+    return _facts(model.name, plan.method, plan.packed, plan.placed, known)
+
+
+def _facts(
+    model: str,
+    method: Method,
+    numbers: Iterable[int],
+    placed: Sequence[PlacedStorage],
+    known: KernelList,
+) -> dict[str, Any]:
+    names = ValueNames(method, known)
+    steps = range(len(method.instructions))
     return {
-        "model": model.name,
-        "method": plan.method.name,
+        "model": model,
+        "method": method.name,
         "instructions": [names.operator(index) for index in steps],
-        "memories": [_memory(plan, number, names) for number in plan.packed],
-        "tensors": [_tensor(placed, names) for placed in plan.placed],
+        "memories": [_memory(method, placed, number, names) for number in numbers],
+        "tensors": [_tensor(item, names) for item in placed],
     }
 
 
-def _tensor(placed: PlacedStorage, names: _Names) -> dict[str, Any]:
+def _tensor(placed: PlacedStorage, names: ValueNames) -> dict[str, Any]:
     value = names.chief(placed)
     return {
         "name": names.of(value),
@@ -58,15 +94,18 @@ def _tensor(placed: PlacedStorage, names: _Names) -> dict[str, Any]:
     }
 
 
-def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
-    inside = [placed for placed in plan.placed if placed.memory_id == number]
+def _memory(
+    method: Method, everything: Sequence[PlacedStorage], number: int, names: ValueNames
+) -> dict[str, Any]:
+    inside = [placed for placed in everything if placed.memory_id == number]
     at = _peak(inside)
     here = (placed for placed in inside if at in placed.storage.points)
     alive = [placed for placed in here if placed.storage.size > 0]
     alive.sort(key=lambda placed: -placed.storage.size)
     return {
         "id": number,
-        "bytes": plan.method.planned_sizes[number],
+        "bytes": method.planned_sizes[number],
+        "alive": _alive(inside, len(method.instructions)),
         "peak": {
             "instruction": at,
             "operator": names.operator(at),
@@ -75,6 +114,15 @@ def _memory(plan: Replanned, number: int, names: _Names) -> dict[str, Any]:
             "more": max(len(alive) - _TOP, 0),
         },
     }
+
+
+def _alive(inside: Iterable[PlacedStorage], instructions: int) -> list[int]:
+    changes = [0] * (instructions + 3)
+    for placed in inside:
+        for first, end in placed.storage.points.runs:
+            changes[first + 1] += placed.storage.size
+            changes[end + 1] -= placed.storage.size
+    return list(itertools.accumulate(changes))[:-1]
 
 
 def _peak(inside: Sequence[PlacedStorage]) -> int:
@@ -94,7 +142,7 @@ def _size(placed: Sequence[PlacedStorage]) -> int:
     return sum(-(-item.storage.size // ALIGN) * ALIGN for item in placed)
 
 
-class _Names:
+class ValueNames:
     """What people call the values of a method."""
 
     def __init__(self, method: Method, known: KernelList) -> None:

@@ -21,6 +21,7 @@ from ember.program import Method
 from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
 from ember.run.run import NodeRun, name_of
+from ember.run.views import details
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class CountedRun:
 
     def profile(self) -> Profile:
         rows = profile.of_nodes(self.subject.method, self.nodes)
-        return Profile(
+        profiled = Profile(
             model=self.subject.model.name,
             board=self.board.name,
             unit="cycles",
@@ -43,6 +44,8 @@ class CountedRun:
             nodes=rows,
             operators=profile.of_operators(rows),
         )
+        known = self.subject.plans.rules.known
+        return details.of_program(profiled, self.subject.method, self.board, known)
 
 
 def on_line(order: once.Order, line: Line) -> CountedRun:

@@ -51,6 +51,7 @@ class Profile:
     execute_cycles: int | None = None
     load_board_cycles: int | None = None
     execute_board_cycles: int | None = None
+    details: Mapping[str, Any] | None = None  # as views/details.py has them
 
 
 def of_run(log: RunLog) -> Profile:
@@ -185,7 +186,8 @@ def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
 
 
 def to_json(profile: Profile) -> dict[str, Any]:
-    record = dataclasses.asdict(profile)
+    names = (field.name for field in dataclasses.fields(profile))
+    record = {name: getattr(profile, name) for name in names}
     for key in ("nodes", "operators"):
         rows: Sequence[Row] = getattr(profile, key)
         record[key] = [

@@ -28,6 +28,7 @@ from ember.program import Method
 from ember.run import inside
 from ember.run.costs import Cost, Costs, summed
 from ember.run.inside import InsideRun
+from ember.run.steps import Step, Traced
 from ember.toolchain import emulator
 
 _MAGIC = b"EMR1"
@@ -80,6 +81,7 @@ class RunLog:
     seconds: float
     load_cycles: Cycles = NOT_ESTIMATED
     execute_cycles: Cycles = NOT_ESTIMATED
+    steps: tuple[Step, ...] = ()  # in the order of execution, where they are counted
 
     def arrays(self) -> list[Array | Value]:
         """Outputs as logical arrays where they are tensors."""
@@ -251,29 +253,20 @@ def run(
         seconds=result.seconds,
         load_cycles=load.cycles,
         execute_cycles=execute.cycles,
+        steps=tuple(nodes.in_order()) if nodes else (),
     )
-
-
-@dataclass(frozen=True)
-class _Traced:
-    """What the instructions took that were executed, and nodes inside of delegates."""
-
-    steps: list[int]
-    costs: list[Cost]
-    inside: dict[int, tuple[InsideRun, ...]]
 
 
 def _traced(
     built: Built, method: Method, content: bytes, cycles: bool, timeout_s: float | None
-) -> _Traced:
+) -> Traced:
     twin = build.trace(built)
     result, report = _start(built, twin, method, content, True, cycles, timeout_s)
     costs, steps = Costs.of(built.board, twin, result), _steps(report)
     packed = built.packed(method.name)
-    within = inside.of_steps(
-        packed, _facts(built, method), steps, costs.regions(_INSIDE)
-    )
-    return _Traced(steps, costs.regions(_NODE), within)
+    within = costs.regions(_INSIDE)
+    nodes = inside.of_steps(packed, _facts(built, method), steps, within)
+    return Traced(steps, costs.regions(_NODE), within, nodes)
 
 
 def _facts(built: Built, method: Method) -> Mapping[str, Any]:
@@ -362,7 +355,7 @@ def _steps(report: _Report) -> list[int]:
     return list(struct.unpack_from(f"<{count}I", report.rest, at)[:-1])
 
 
-def _nodes(built: Built, method: Method, traced: _Traced | None) -> Iterable[NodeRun]:
+def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[NodeRun]:
     facts = _facts(built, method)
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from html_pages import Page, needs_nothing
 
 from ember import build, cli
 from ember.toolchain import footprint, linkmap
@@ -48,12 +49,17 @@ def test_a_build_is_compared_with_another(
 ) -> None:
     for name in ("add", "conv"):
         build.build(data / f"{name}.pte", "mps2-an386", out=Path(name))
-    assert cli.main(["compare", "add", "conv", "--json", "-"]) == 0
+    words = ["compare", "add", "conv", "--html", "page.html", "--json", "-"]
+    assert cli.main(words) == 0
     found = json.loads(capsys.readouterr().out)
     before, after = found["firmware"]["total"]
     assert before < after
     assert found["operators"]["aten::add.out"][1] == 0
     assert found["operators"]["aten::convolution.out"][0] == 0
+    text = Path("page.html").read_text()
+    assert needs_nothing(text)
+    firmware = Page(text).tables[0]
+    assert ["total", f"{before:,}", f"{after:,}"] in [row[:3] for row in firmware.rows]
     assert cli.main(["compare", "add", "add"]) == 0
     assert "same sizes" in capsys.readouterr().out
     assert cli.main(["compare", "add", "nowhere"]) == 1

@@ -286,10 +286,30 @@ def test_a_core_in_the_chips_file(tmp_path):
             "Cortex-R is not supported",
         ),
         (7, "core: it must be a mapping"),
+        ({"like": "cortex-m4", "peak": 3}, "core.peak: "),
+        (
+            {"like": "cortex-m4", "peak": {"cycle": {"macs": {"int4": 1}}}},
+            "core.peak.cycle.macs",
+        ),
+        (
+            {"like": "cortex-m4", "peak": {"cycle": {"macs": {"int8": 0}}}},
+            "core.peak.cycle.macs.int8: Input should be greater than 0",
+        ),
     ],
 )
 def test_a_core_that_is_wrong(tmp_path, core, said):
     assert said in refused(mine(tmp_path, cpu="new", core=core, **WHOLE))
+
+
+def test_the_peak_of_a_core_is_inherited_or_given(tmp_path):
+    base = boards.load("mps3-an547").core.peak
+    assert base.cycle.macs["int8"] == 8
+    core = {"like": "cortex-m55", "flags": M85}
+    like = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE))
+    assert like.core.peak == base
+    core |= {"peak": {"cycle": {"macs": {"int8": 16}, "bytes": 16}}}
+    given = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE)).core.peak
+    assert (given.cycle.macs, given.instruction) == ({"int8": 16}, None)
 
 
 @pytest.mark.parametrize("name", CHIPS)

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import html
-import itertools
 import json
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import BROWSER, Tab, browser
+from html_pages import Page, needs_nothing
 
 from ember import cli
 
 CASES = Path(__file__).resolve().parents[2] / "cases"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +28,15 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
 
 def test_the_page_needs_nothing_else(answer: tuple[Path, dict[str, Any]]) -> None:
     text = answer[0].read_text(encoding="utf-8")
-    assert not re.search(r"(?:src|href)=|url\(|@import|fetch|https?:", text)
-    assert "default-src 'none'" in text
+    assert needs_nothing(text)
     assert "prefers-color-scheme: dark" in text
 
 
 def test_every_tensor_is_drawn_once_for_each_of_its_lives(
     answer: tuple[Path, dict[str, Any]],
 ) -> None:
-    text, (method,) = answer[0].read_text(), answer[1]["methods"]
-    drawn = [html.unescape(one) for one in re.findall(r'data-tip="([^"]*)"', text)]
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    drawn = [given["data-tip"] for _, given in page.elements if "data-tip" in given]
     wanted = sorted(
         (one["name"], one["type"], f"{one['bytes']:,} bytes at {one['offset']:,}")
         for one in method["tensors"]
@@ -52,12 +44,56 @@ def test_every_tensor_is_drawn_once_for_each_of_its_lives(
         if one["bytes"]
     )
     assert sorted(tuple(one.split("\n")[:3]) for one in drawn) == wanted
-    places = re.findall(r'<rect [^>]* y="([0-9.]+)"[^>]* height="([0-9.]+)"', text)
-    assert all(float(y) >= 11.9 and float(y) + float(h) <= 332.1 for y, h in places)
+    blocks = [given for tag, given in page.elements if tag == "rect"]
+    for block in blocks:
+        y, height = float(block["y"]), float(block["height"])
+        assert y >= 11.9
+        assert y + height <= 332.1
+
+
+def test_blocks_have_labels_and_axes_ticks(
+    answer: tuple[Path, dict[str, Any]],
+) -> None:
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    assert {"add 8", "relu 9", "input 0"} <= set(page.labels)
+    assert {"0", "5", "10", "15"} <= set(page.labels)  # instructions
+    assert {"4,096", "8,192"} <= set(page.labels)  # bytes
+    most = method["memories"][0]["bytes"]
+    assert max(method["memories"][0]["alive"]) <= most
+
+
+def test_a_row_for_each_tensor_lights_up_with_its_blocks(
+    answer: tuple[Path, dict[str, Any]],
+) -> None:
+    page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
+    table = page.table("Tensors of planned memory 1")
+    tensors = [one for one in method["tensors"] if one["bytes"]]
+    assert table.column("tensor") == [
+        one["name"] for one in sorted(tensors, key=lambda one: -one["bytes"])
+    ]
+    assert sum(int(n.replace(",", "")) for n in table.column("bytes")) == sum(
+        one["bytes"] for one in tensors
+    )
+    keys = [given["data-key"] for given in table.attributes]
+    assert len(set(keys)) == len(keys)
+    blocks = [given["data-key"] for tag, given in page.elements if tag == "rect"]
+    assert set(blocks) == set(keys)
+
+
+def test_a_method_without_a_bound_of_work_has_a_page_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["plan", str(CASES / "special_map_cond"), "--board", "mps2-an386"]
+    assert cli.main([*words, "--html", str(tmp_path / "plan.html")]) == 0
+    assert "work no bound, " in capsys.readouterr().out
+    page = Page((tmp_path / "plan.html").read_text())
+    lives = page.table("Tensors of planned memory 1").column("in use")
+    assert "1 to 5, 8" in lives  # twice, in a loop
+    assert any("block state" in given.get("class", "") for _, given in page.elements)
 
 
 def test_names_are_only_text() -> None:
-    from ember.cli.reports import plan_page
+    from ember.cli.reports.pages import plan as plan_page
 
     facts = {"board": "b<b>", "fits": True, "resolved": True, "methods": []}
     page = plan_page.of(facts, '<img src="x">\u202e')
@@ -66,72 +102,6 @@ def test_names_are_only_text() -> None:
 
 
 # ---- in a browser --------------------------------------------------------------------
-
-
-class Tab:
-    """One page in a browser that is told what to do over a pair of pipes."""
-
-    def __init__(self, reader: int, writer: int) -> None:
-        self.reader, self.writer = os.fdopen(reader, "rb"), os.fdopen(writer, "wb")
-        self.numbers = itertools.count(1)
-        self.rest = b""
-        self.session: str | None = None
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self.session = attached["sessionId"]
-
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        number = next(self.numbers)
-        message = {"id": number, "method": method, "params": params}
-        if self.session:
-            message["sessionId"] = self.session
-        self.writer.write(json.dumps(message).encode() + b"\0")
-        self.writer.flush()
-        while (got := self._message()).get("id") != number:
-            pass
-        assert "error" not in got, got
-        result: dict[str, Any] = got["result"]
-        return result
-
-    def _message(self) -> dict[str, Any]:
-        while b"\0" not in self.rest:
-            chunk = os.read(self.reader.fileno(), 1 << 16)
-            assert chunk, "the browser ended"
-            self.rest += chunk
-        one, _, self.rest = self.rest.partition(b"\0")
-        found: dict[str, Any] = json.loads(one)
-        return found
-
-    def value(self, script: str) -> Any:
-        return self.call("Runtime.evaluate", expression=script, returnByValue=True)[
-            "result"
-        ].get("value")
-
-
-@contextmanager
-def browser() -> Iterator[Tab]:
-    assert BROWSER is not None
-    to_browser, from_browser = os.pipe(), os.pipe()
-    # A browser may still write to its profile when it was told to end.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        words = [
-            *("bash", "-c", f'exec "$@" 3<&{to_browser[0]} 4>&{from_browser[1]}'),
-            *("bash", BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"),
-            *("--remote-debugging-pipe", f"--user-data-dir={folder}"),
-            *("--disable-dev-shm-usage", "--no-first-run"),
-        ]
-        process = subprocess.Popen(
-            words,
-            pass_fds=(to_browser[0], from_browser[1]),
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_browser[0])
-        os.close(from_browser[1])
-        try:
-            yield Tab(from_browser[0], to_browser[1])
-        finally:
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.slow
@@ -145,9 +115,7 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
         feature = {"name": "prefers-color-scheme", "value": scheme}
         tab.call("Emulation.setEmulatedMedia", features=[feature])
         tab.call("Network.enable")
-        tab.call("Page.navigate", url=page.as_uri())
-        while tab.value("document.readyState") != "complete":
-            pass
+        tab.open(page.as_uri())
         assert tab.value("document.getElementById('tip').hidden") is True
         spot = tab.value(
             "(() => { const one = document.querySelectorAll('rect[data-tip]')[3];"
@@ -166,9 +134,26 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
         assert place == f"{one['bytes']:,} bytes at {one['offset']:,}"
         assert first.startswith("from instruction ")
         assert last.startswith("to instruction ")
+        lit = tab.value("document.querySelector('tr.lit').cells[0].innerText")
+        assert lit == name
         tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
         assert tab.value("document.getElementById('tip').hidden") is True
+        assert tab.value("document.querySelectorAll('.lit').length") == 0
         assert _contrast(tab) > 4.5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: apt-get install chromium")
+@pytest.mark.parametrize("width", [360, 1200])
+def test_a_narrow_window_scrolls_the_picture_not_the_page(
+    answer: tuple[Path, dict[str, Any]], width: int
+) -> None:
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    with browser() as tab:
+        tab.call("Emulation.setDeviceMetricsOverride", **size)
+        tab.open(answer[0].as_uri())
+        assert tab.value("document.documentElement.scrollWidth") <= width
+        assert tab.value("document.querySelector('svg').clientWidth") >= 600
 
 
 def _contrast(tab: Tab) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,33 +11,18 @@ from typing import Any
 import numpy as np
 
 from ember import writing
+from ember.cli.reports import pages
+from ember.cli.reports.pages import Number
 from ember.errors import SdkError, UsageError
 from ember.export.damage import Damage, LayerDamage
 from ember.files import arrays
 
 _SUFFIXES = (".html", ".json")
-_PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>{title}</title>
-<meta name="viewport" content="width=device-width">
-<style>
-:root {{ color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }}
-body {{ margin: 2rem auto; max-width: 70rem; padding: 0 1rem }}
-div {{ overflow-x: auto }}
-table {{ border-collapse: collapse; width: 100% }}
-th, td {{ border-bottom: 1px solid #8886; padding: .3rem .6rem; text-align: left }}
-td.n {{ text-align: right; font-variant-numeric: tabular-nums }}
-</style>
-<h1>{title}</h1>
-{facts}
-<p>Signal-to-noise ratios against the float model, in dB: 20 dB is an error of a tenth,
-40 dB of a hundredth. <i>Alone</i>: with the inputs that the float model gives the
-layer; the worst first.</p>
-<div><table><tr>{heads}</tr>
-{rows}
-</table></div></html>
-"""
+_MEANING = """<p>Signal-to-noise ratios against the float model, in dB: 20 dB is an
+error of a tenth, 40 dB of a hundredth. <i>Alone</i>: with the inputs that the float
+model gives the layer.</p>"""
 _HEADS = (
-    *("layer", "operators", "alone", "in the model", "saturated", "range used"),
+    *("layer", "operators", ">alone", ">in the model", ">saturated", ">range used"),
     *("weights", "what may help"),
 )
 
@@ -105,32 +90,34 @@ def write(path: Path, title: str, facts: dict[str, Any]) -> None:
 
 
 def _page(title: str, facts: dict[str, Any]) -> str:
-    told = [f"{facts['samples']:,} samples", f"output {_db(facts['output_snr_db'])} dB"]
+    told = [
+        f"{facts['samples']:,} samples",
+        f"output {_db(facts['output_snr_db']).shown} dB",
+    ]
     if facts["accuracy"] is not None:
         before, after = facts["accuracy"]["float"], facts["accuracy"]["quantised"]
         told.append(f"accuracy {before:.2%} in float, {after:.2%} quantised")
-    return _PAGE.format(
-        title=html.escape(f"{title}: quantised, layer by layer"),
-        facts=f"<p>{html.escape('; '.join(told))}.</p>",
-        heads="".join(f"<th>{head}</th>" for head in _HEADS),
-        rows="\n".join(_row(layer) for layer in facts["layers"]),
-    )
+    title = f"{title}: quantised, layer by layer"
+    body = [
+        f"<h1>{pages.text(title)}</h1><p>{pages.text('; '.join(told))}.</p>",
+        _MEANING,
+        pages.table("Layers, the worst first", _HEADS, map(_row, facts["layers"])),
+    ]
+    return pages.page(title, body)
 
 
-def _row(layer: dict[str, Any]) -> str:
-    numbers = (
+def _row(layer: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        layer["module"] or layer["name"],
+        layer["operators"],
         _db(layer["own_snr_db"]),
         _db(layer["snr_db"]),
-        f"{layer['saturated']:.2%}",
-        f"{layer['range_used']:.0%}",
+        Number(layer["saturated"], f"{layer['saturated']:.2%}"),
+        Number(layer["range_used"], f"{layer['range_used']:.0%}"),
+        layer["weights"],
+        "; ".join(layer["advice"]),
     )
-    texts = [layer["module"] or layer["name"], layer["operators"]]
-    rest = [layer["weights"] or "", "; ".join(layer["advice"])]
-    cells = [f"<td>{html.escape(text)}</td>" for text in texts]
-    cells += [f'<td class="n">{number}</td>' for number in numbers]
-    cells += [f"<td>{html.escape(text)}</td>" for text in rest]
-    return f"<tr>{''.join(cells)}</tr>"
 
 
-def _db(value: float | None) -> str:
-    return "exact" if value is None else f"{value:.1f}"
+def _db(value: float | None) -> Number:
+    return Number(math.inf, "exact") if value is None else Number(value, f"{value:.1f}")

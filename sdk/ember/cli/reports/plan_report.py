@@ -46,8 +46,9 @@ def show_work(console: Console, work: Mapping[str, Any]) -> None:
     """The bound of the steps of an execution, of each method."""
     for row in work["methods"]:
         whose = f"{plain(row['method'])}: " if len(work["methods"]) > 1 else ""
-        steps = f"at most {counted(row['steps'], 'step')} an execution"
-        if row["steps"] is None:
+        if row["steps"] is not None:
+            steps = f"at most {counted(row['steps'], 'step')} an execution"
+        else:
             steps = f"no bound, {row['why']}: set a budget (--budget)"
         console.print(f"work {whose}{steps}")
 

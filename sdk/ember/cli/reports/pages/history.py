@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ember import writing
+from ember.cli.reports import pages
+from ember.cli.reports.pages import text
 from ember.run.baseline import COUNTED
 from ember.sweep.history import Course, Moment
 
-_STYLE = """
-:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
-body { margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
-section { display: flex; flex-wrap: wrap; gap: 1rem }
-figure { margin: 0 }
-figcaption { font-size: .9em }
-svg { max-width: 100%; height: auto; border-bottom: 1px solid #8886 }
-polyline { fill: none; stroke: #4a7fb5; stroke-width: 2 }
-circle { fill: #4a7fb5 }
-.wrong { fill: #c33 }
-@media (prefers-color-scheme: dark) { polyline { stroke: #7fb0e0 }
-  circle { fill: #7fb0e0 } .wrong { fill: #f88 } }
-"""
 _WIDTH, _HEIGHT, _EDGE = 340, 110, 8
 
 
 def write(path: Path, courses: Sequence[Course]) -> None:
-    text = (
-        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>History</title>'
-        '<meta name="viewport" content="width=device-width">'
-        f"<style>{_STYLE}</style>\n<h1>History</h1>\n"
-        f"{''.join(map(_course, courses)) or '<p>Nothing has changed.</p>'}</html>\n"
-    )
-    writing.write(path, text.encode())
+    body = [*map(_course, courses)] or ["<p>Nothing has changed.</p>"]
+    page = pages.page("History", ["<h1>History</h1>", *body])
+    writing.write(path, page.encode())
 
 
 def _course(course: Course) -> str:
     title = " ".join(filter(None, (course.program, course.board, course.options)))
     plots = "".join(_plots(course))
-    return f"<h2>{html.escape(title)}</h2>\n<section>{plots}</section>\n"
+    return f'<h2>{text(title)}</h2>\n<div class="plots">{plots}</div>\n'
 
 
 def _plots(course: Course) -> Iterator[str]:
@@ -54,9 +38,10 @@ def _plots(course: Course) -> Iterator[str]:
             first, last = known[0][2], known[-1][2]
             caption = f"{name}: {first:,} → {last:,}" if first != last else name
             yield (
-                f'<figure><svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}"'
-                f' role="img">{_line(len(course.moments), known)}</svg>'
-                f"<figcaption>{html.escape(caption)}</figcaption></figure>\n"
+                f'<figure><svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+                f' width="{_WIDTH}" role="img">'
+                f"{_line(len(course.moments), known)}</svg><figcaption>"
+                f"{text(caption)}</figcaption></figure>\n"
             )
 
 
@@ -79,7 +64,7 @@ def _line(runs: int, known: Sequence[tuple[int, Moment, int]]) -> str:
 
 def _mark(x: float, y: float, value: int, moment: Moment) -> str:
     kind = "" if moment.result.status == "passed" else ' class="wrong"'
-    title = html.escape(f"{moment.run.name}: {value:,}")
+    title = text(f"{moment.run.name}: {value:,}")
     return (
         f'<circle{kind} cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{title}</title></circle>'
     )

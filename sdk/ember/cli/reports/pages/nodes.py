@@ -1,0 +1,199 @@
+"""Nodes of a profile: how a page names, counts and describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ember.cli.reports import pages
+from ember.cli.reports.pages import occupancy, text
+
+Facts = Mapping[str, Any]
+
+
+def in_cycles(profile: Facts) -> bool:
+    return profile["execute_board_cycles"] is not None
+
+
+def unit(profile: Facts) -> str:
+    """What costs are compared by: cycles, where they are estimated or counted."""
+    return "cycles" if in_cycles(profile) else str(profile["unit"])
+
+
+def one(unit: str) -> str:
+    """The unit of one of them."""
+    return unit.removesuffix("s")
+
+
+def cost(profile: Facts, row: Facts) -> int:
+    """Of a node or an operator, in that unit."""
+    cycles: int | None = row["board_cycles"] if in_cycles(profile) else None
+    return int(row["instructions"]) if cycles is None else cycles
+
+
+def least(profile: Facts) -> Sequence[float | None]:
+    """Of each node the least that the core can take."""
+    details = profile.get("details")
+    return details["least"] if details else [None] * len(profile["nodes"])
+
+
+def reached(profile: Facts, row: Facts, limit: float | None) -> float | None:
+    """How near a node comes to the limit; None: nobody knows, or it has no cost."""
+    if limit is None or not cost(profile, row):
+        return None
+    return min(1.0, limit / cost(profile, row))
+
+
+def colors(profile: Facts) -> dict[str, int]:
+    """A number for each operator, which gives its colour."""
+    return {row["name"]: number for number, row in enumerate(profile["operators"])}
+
+
+def order(row: Facts) -> tuple[int, int]:
+    """As the program has them; nodes inside of a delegate before what remains of it."""
+    inside = row["inside"]
+    return row["nodes"][0], (1 << 30) if inside is None else inside
+
+
+def place(row: Facts) -> str:
+    """Of a node: its instruction, and its place inside of a delegate."""
+    index, inside = row["nodes"][0], row["inside"]
+    return str(index) if inside is None else f"{index}.{inside}"
+
+
+def short(row: Facts) -> str:
+    """Its operator; inside of a delegate without that one's name."""
+    name: str = row["name"]
+    return name.rpartition(" ")[2] if row["inside"] is not None else pages.short(name)
+
+
+def identity(row: Facts) -> str:
+    """The id of its section."""
+    return f"n{place(row).replace('.', '-')}"
+
+
+def linked(profile: Facts, row: Facts, markup: str) -> str:
+    """Markup that leads to the section of a node, where pages have them."""
+    if profile.get("details") is None:
+        return markup
+    return f'<a href="#{identity(row)}">{markup}</a>'
+
+
+def totals(profile: Facts) -> dict[str, str]:
+    """The figures of the whole run, by what they are."""
+    named = {
+        "board": profile["board"],
+        f"{profile['unit']}, execute": profile["execute"],
+        f"{profile['unit']}, load": profile["load"],
+        "cycles, estimated, zero wait states": profile["execute_cycles"],
+        "cycles, estimated, with the board's memories": profile["execute_board_cycles"],
+    }
+    return {
+        name: f"{value:,}" if isinstance(value, int) else str(value)
+        for name, value in named.items()
+        if value is not None
+    }
+
+
+# ---- tables --------------------------------------------------------------------------
+
+
+def columns(profile: Facts) -> list[str]:
+    """Heads of what costs() gives."""
+    rate = f">MACs per {one(profile['unit'])}"
+    estimated = [">cycles", ">cycles here"] if in_cycles(profile) else []
+    work = [">MACs", rate] if _multiplies(profile) else []
+    return [*work, ">bytes", ">share", f">{profile['unit']}", *estimated]
+
+
+def _multiplies(profile: Facts) -> bool:
+    return any(row["macs"] for row in profile["operators"])
+
+
+def costs(profile: Facts, row: Facts) -> list[object]:
+    estimated = [row["cycles"], row["board_cycles"]] if in_cycles(profile) else []
+    work = [row["macs"] or None, row["macs_per_instruction"]]
+    return [
+        *(work if _multiplies(profile) else []),
+        row["moved"],
+        pages.share(row["share"]),
+        row["instructions"],
+        *estimated,
+    ]
+
+
+# ---- one node ------------------------------------------------------------------------
+
+
+def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
+    """What a click shows, in the order of the program."""
+    details = profile.get("details")
+    if details is None:
+        return
+    yield '<h2 class="paper">Nodes and the places of their tensors</h2>'
+    keys = {
+        str(value): occupancy.key(0, tensor)
+        for tensor in details["tensors"]
+        for value in tensor["values"]
+    }
+    limits = {identity(r): n for r, n in zip(rows, least(profile), strict=False)}
+    for row in sorted(rows, key=order):
+        kernel = f", {', '.join(row['kernels'])}" if row["kernels"] else ""
+        yield (
+            f'<section class="details" id="{identity(row)}">'
+            '<a class="close" href="#">close</a>'
+            f"<h3>Node {place(row)}: {text(row['name'])}{text(kernel)}</h3>"
+        )
+        yield pages.facts(_costs(profile, row, limits[identity(row)]))
+        yield _tensors(details, row, keys)
+        yield "</section>"
+
+
+def _costs(profile: Facts, row: Facts, limit: float | None) -> dict[str, str]:
+    share = reached(profile, row, limit)
+    figures = {
+        str(profile["unit"]): row["instructions"],
+        "cycles": row["cycles"],
+        "cycles here": row["board_cycles"],
+        f"{unit(profile)} at best": None if limit is None else round(limit),
+        "MACs": row["macs"] or None,
+        "bytes of tensors": row["moved"],
+    }
+    shown = {name: f"{n:,}" for name, n in figures.items() if n is not None}
+    if share is not None:
+        shown["of the limit"] = f"{share:.1%}"
+    return shown
+
+
+def _tensors(details: Facts, row: Facts, keys: Mapping[str, str]) -> str:
+    """What a node reads and writes; `keys` are the blocks of values in a picture."""
+    node = details["nodes"][row["nodes"][0]]
+    uses = [(v, "reads") for v in node["reads"] if v not in node["writes"]]
+    uses += [(v, "updates" if v in node["reads"] else "writes") for v in node["writes"]]
+    values = details["values"]
+    known = [(v, u) for v, u in uses if str(v) in values and values[str(v)]["bytes"]]
+    scratch = f"; {node['scratch']:,} bytes of scratch" if node["scratch"] else ""
+    return pages.table(
+        f"Tensors{' of the delegate' if row['inside'] is not None else ''}{scratch}",
+        ("", "argument", "tensor", "type", ">bytes", "memory", ">offset", "address"),
+        (_tensor(details, node, value, use) for value, use in known),
+        (f'data-key="{keys.get(str(value), "")}"' for value, _ in known),
+    )
+
+
+def _tensor(details: Facts, node: Facts, value: int, use: str) -> tuple[object, ...]:
+    tensor = details["values"][str(value)]
+    memory = tensor["memory"] or "the caller's"
+    if tensor["kind"] != "planned":
+        memory += f", {tensor['kind']}"
+    address = "" if tensor["address"] is None else f"{tensor['address']:#010x}"
+    return (
+        use,
+        node["arguments"].get(str(value), ""),
+        "" if tensor["name"] == f"value {value}" else tensor["name"],
+        tensor["type"],
+        tensor["bytes"],
+        memory,
+        tensor["offset"],
+        address,
+    )

@@ -1,0 +1,1 @@
+"""A profile becomes what pages and other tools draw of it."""
