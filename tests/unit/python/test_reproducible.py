@@ -23,6 +23,7 @@ def build(checkout: Path, cache: Path, here: Path, board: str) -> Path:
     here.mkdir(parents=True)
     shutil.copy(ROOT / "examples/models/digits/digits.pte", here)
     words = [sys.executable, "-m", "ember", "build", "digits.pte", "--board", board]
+    words += ["--sbom", "sbom.json"]
     variables = {"PYTHONPATH": str(checkout / "sdk"), "EMBER_CACHE": str(cache)}
     done = subprocess.run(
         [*words, "--out", "made"],
@@ -61,6 +62,8 @@ def test_same_bytes_from_another_checkout(
     for name in FILES:
         one, two = (made / "5-firmware" / name for made in (first, second))
         assert one.read_bytes() == two.read_bytes(), name
+    one, two = (made.parent / "sbom.json" for made in (first, second))
+    assert one.read_bytes() == two.read_bytes()
 
 
 ECHO = """\
