@@ -111,7 +111,7 @@ static ember_status_t find_key(const ember_trust_t *trust, const uint8_t *head,
                                ember_signed_t *model, ember_error_t *err) {
     bool usable = false;
     for (uint32_t i = 0; i < trust->key_count; i++) {
-        const ember_public_key_t *key = &trust->keys[i];
+        const ember_public_key_t *key = trust->keys[i];
         if ((uint8_t)key->algorithm != head[ALGORITHM_AT]) {
             continue;
         }

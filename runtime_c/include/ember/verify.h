@@ -70,7 +70,7 @@ extern const ember_crypto_t ember_crypto_mbedtls; // P-256
 // What a device accepts.
 typedef struct ember_trust {
     const ember_crypto_t *crypto;
-    const ember_public_key_t *keys; // any of them may have signed
+    const ember_public_key_t *const *keys; // any of them may have signed
     uint32_t key_count;
     const char *purpose;    // what the model is for: the text of `ember sign --purpose`
     uint32_t least_version; // older ones are refused: the counter that you keep

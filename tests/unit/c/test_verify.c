@@ -47,11 +47,10 @@ static ember_status_t broken_digest(const void *data, size_t size, uint8_t diges
 }
 
 static const ember_crypto_t toy = {toy_digest, toy_verify};
-static const ember_public_key_t keys[] = {
-    {EMBER_ECDSA_P256, {7}, {5}},
-    {EMBER_ED25519, {8}, {6}},
-    {EMBER_ED25519, {7}, {9}},
-};
+static const ember_public_key_t of_p256 = {EMBER_ECDSA_P256, {7}, {5}};
+static const ember_public_key_t another = {EMBER_ED25519, {8}, {6}};
+static const ember_public_key_t signer = {EMBER_ED25519, {7}, {9}};
+static const ember_public_key_t *const keys[] = {&of_p256, &another, &signer};
 
 static ember_trust_t trusting(const char *purpose, uint32_t least) {
     const ember_trust_t trust = {&toy, keys, 3, purpose, least};
@@ -121,7 +120,7 @@ static void a_signed_model_has_its_parts(void) {
             make(count, size);
             CHECK_EQ(ember_verify(&trust, file, file_size, &model, NULL), EMBER_OK);
             CHECK_EQ(model.version, 0x01020304);
-            CHECK(model.key == &keys[2]);
+            CHECK(model.key == &signer);
             CHECK_EQ(model.program.size, size);
             CHECK_EQ(model.data_count, count - 1);
             CHECK_EQ((uintptr_t)model.program.data % EMBER_ALIGN, 0);
