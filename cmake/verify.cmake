@@ -13,7 +13,11 @@ set_property(GLOBAL PROPERTY EMBER_VERIFY_DIR "${root}/runtime_c/verify")
 function(ember_find_library target header library)
   string(TOUPPER "EMBER_${library}" prefix)
   find_path(${prefix}_INCLUDE ${header})
-  find_library(${prefix}_LIBRARY ${library})
+  # The compiler knows folders that CMake does not look into.
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=lib${library}.so
+                  OUTPUT_VARIABLE place OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  get_filename_component(hint "${place}" DIRECTORY)
+  find_library(${prefix}_LIBRARY ${library} HINTS "${hint}")
   if(NOT ${prefix}_INCLUDE OR NOT ${prefix}_LIBRARY)
     message(FATAL_ERROR "ember_add_verify: ${library} was not found: install it, or give "
                         "-D${prefix}_INCLUDE=<folder> -D${prefix}_LIBRARY=<file>")
