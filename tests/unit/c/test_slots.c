@@ -144,6 +144,19 @@ static void what_is_refused_leaves_the_old_one(void) {
     CHECK_EQ(reset(&slots), 0x01020304);
 }
 
+// Who can write the slots, but not the journal, brings an older model back.
+static void an_older_model_does_not_come_back(void) {
+    slots_t slots;
+    leave_factory(&slots, 1);
+    CHECK_EQ(install(&slots, 2), EMBER_OK);
+    CHECK_EQ(reset(&slots), 2);
+    CHECK_EQ(slots_confirm(&slots), EMBER_OK);
+    make_version(1);
+    memcpy(memory[0], file, file_size);
+    memcpy(memory[1], file, file_size);
+    CHECK_EQ(reset(&slots), 0);
+}
+
 static void a_damaged_model_gives_way(void) {
     slots_t slots;
     leave_factory(&slots, 1);
@@ -258,5 +271,6 @@ static void power_is_cut_twice(void) {
 }
 
 TESTS(TEST(a_new_model_is_on_trial), TEST(what_is_refused_leaves_the_old_one),
-      TEST(a_damaged_model_gives_way), TEST(flash_that_fails),
-      TEST(power_is_cut_at_every_operation), TEST(power_is_cut_twice))
+      TEST(an_older_model_does_not_come_back), TEST(a_damaged_model_gives_way),
+      TEST(flash_that_fails), TEST(power_is_cut_at_every_operation),
+      TEST(power_is_cut_twice))
