@@ -1,5 +1,5 @@
-"""Faults published for ExecuTorch's kernels and XNNPACK backend; those of its loader are
-crafted files of tests/unit/c."""
+"""Faults published for kernels and delegates of ExecuTorch; those of its loader are crafted
+files of tests/unit/c."""
 
 from __future__ import annotations
 
