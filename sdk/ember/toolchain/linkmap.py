@@ -105,6 +105,6 @@ def make_portable(map_file: Path, names: Mapping[Path, str]) -> None:
         text = text.replace(f"{folder}/", f"{names[folder]}/")
     included, gnu, rest = text.partition(_MEMORY_MAP)
     if gnu:
-        included = _INCLUDED.sub(lambda found: f"{found['member']}\n  ", included)
+        included = _INCLUDED.sub(lambda match: f"{match['member']}\n  ", included)
     text = included + gnu + rest
     map_file.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -1,5 +1,5 @@
-"""Faults published for kernels and delegates of ExecuTorch; those of its loader are crafted
-files of tests/unit/c."""
+"""Faults published for kernels and delegates of ExecuTorch; crafted files have those of
+its loader."""
 
 from __future__ import annotations
 
