@@ -8,6 +8,9 @@
 #     code into the executable, which has a main(). Models that cannot run end the
 #     configuration. A changed model configures again; no kernel is compiled for it.
 #
+#   ember_add_verify(<target> OpenSSL|sodium|MbedTLS)
+#     Checks of signed models: verify.cmake.
+#
 # With the names and the arguments that they have in ExecuTorch:
 #
 #   gen_selected_ops(LIB_NAME <name> [OPS_SCHEMA_YAML <file>] [ROOT_OPS "a,b"]
@@ -25,6 +28,7 @@
 #     Variables that make the library `ember_selected_ops` so.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/python.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/verify.cmake")
 set_property(GLOBAL PROPERTY EMBER_COMMAND "${EMBER_COMMAND}")
 set_property(GLOBAL PROPERTY EMBER_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 

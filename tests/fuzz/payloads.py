@@ -121,6 +121,14 @@ def shared_vtables(case: str) -> bytes:
     return bytes(data)
 
 
+def flagged_values(case: str) -> bytes:
+    """Every value claims every flag, such as that its memory is the backend's own."""
+    one, graph = read(case)
+    for value in tensors(graph):
+        value["flags"] = 0xFFFFFFFF
+    return with_payload(one, payload_of(graph))
+
+
 _EACH = ("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8")
 _EACH += ("rare_int4_odd",)
 # How it is written, and a case.
@@ -128,6 +136,7 @@ FORMS: list[tuple[Callable[[str], bytes], str]] = [
     *((in_payload, case) for case in _EACH),
     *((without_header, case) for case in _EACH),
     *((shared_vtables, case) for case in _EACH),
+    *((flagged_values, case) for case in _EACH),
     (marked_inputs, "layer_linear_qd8"),
     (marked_inputs, "mlp_int4"),
 ]

@@ -11,6 +11,8 @@ import crafted
 import programs as toy_programs
 from c_programs import KERNELS, TESTS, TOPICS, Target
 
+_APART = ("test_slots", "test_verify")  # of code beside the core
+
 
 class CoreTests:
     """Programs of all C tests in a folder, and the files that they read."""
@@ -24,7 +26,9 @@ class CoreTests:
         built = folder / target.name
         built.mkdir()
         self._builder = c_programs.Builder(built)
-        self._sources = {topic: [TESTS / f"{topic}.c"] for topic in TOPICS}
+        self._sources = {
+            topic: [TESTS / f"{topic}.c"] for topic in TOPICS if topic not in _APART
+        }
         self._sources["kernels"] = [TESTS / "kernels.c", *KERNELS]
         self._sources["crafted"] = [TESTS / "crafted.c"]
         self.programs = {

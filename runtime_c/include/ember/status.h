@@ -26,7 +26,8 @@ EMBER_C_BEGIN
     X(BUDGET, -7, "the program would take more steps than its budget")                 \
     X(IO, -8, "a file or device could not be read")                                    \
     X(BACKEND, -9, "a delegate's backend failed")                                      \
-    X(MISMATCH, -10, "an output differs from the expected one")
+    X(MISMATCH, -10, "an output differs from the expected one")                        \
+    X(UNTRUSTED, -11, "not signed as the device requires")
 
 #define EMBER_STATUS_ENUM(name, value, meaning) EMBER_##name = (value),
 typedef enum ember_status { EMBER_STATUS_LIST(EMBER_STATUS_ENUM) } ember_status_t;

@@ -115,12 +115,22 @@ uint32_t ember_port_cycles(void) {
     return 0; // an operating system keeps it
 }
 
+// The program's name, which is a path that may have spaces or be long.
+static void skip_word(int32_t file) {
+    char sign = 0;
+
+    while (ember_port_read(file, &sign, 1) == 1 && sign != '\0') {
+    }
+}
+
 // main() has no arguments on any board; the kernel keeps them for us.
 size_t ember_port_arguments(char *line, size_t capacity) {
     const int32_t file = ember_port_open("/proc/self/cmdline", EMBER_PORT_READ);
-    const int64_t got = file < 0 ? -1 : ember_port_read(file, line, capacity);
+    int64_t got = -1;
 
     if (file >= 0) {
+        skip_word(file);
+        got = ember_port_read(file, line, capacity);
         ember_port_close(file);
     }
     if (got <= 0 || (size_t)got >= capacity) {
@@ -132,8 +142,8 @@ size_t ember_port_arguments(char *line, size_t capacity) {
     for (int64_t i = 0; i < got - 1; i++) {
         line[i] = line[i] == '\0' ? ' ' : line[i];
     }
-    line[got] = '\0';
-    return ember_port_drop_name(line);
+    line[got - 1] = '\0';
+    return (size_t)got - 1;
 }
 
 int32_t ember_port_open(const char *path, ember_port_mode_t mode) {

@@ -37,6 +37,8 @@ VERBS = {
     "profile": "Show what each node and operator of a model costs on a board.",
     "compare": "Show what changed between two builds, or two profiles.",
     "history": "Show how the figures of programs moved between sweeps.",
+    "keygen": "Make a key that signs models.",
+    "sign": "Sign a model, so that devices can refuse others.",
     "flash": "Write firmware to a board, read it back, start it.",
     "probes": "List the probes, boot loaders and ports that are connected.",
     "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",

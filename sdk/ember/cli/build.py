@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ember import build, output, progress
+from ember import build, output, progress, writing
 from ember.boards import Board
 from ember.build import project as projects
 from ember.build.advice import preparing
@@ -75,6 +75,23 @@ ToolchainOption = Annotated[
 ]
 
 
+def _writable(file: Path | None) -> Path | None:
+    if file is not None:
+        writing.need_file(file)
+    return file
+
+
+SbomOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sbom",
+        metavar="FILE.json",
+        callback=_writable,
+        help="Also write what the firmware consists of, with hashes: CycloneDX 1.6.",
+    ),
+]
+
+
 def command(
     model: Annotated[
         list[Path] | None,
@@ -113,6 +130,7 @@ def command(
             metavar="FILE", help="Fail if the firmware exceeds this YAML file."
         ),
     ] = None,
+    sbom: SbomOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
     ceilings = budgets.read(budget) if budget else None
@@ -132,6 +150,8 @@ def command(
     built = build.build(paths, target, out=out, data=data or (), options=options)
     note_header(built.board)
     less = _saved_by_preparing(built)
+    if sbom is not None:
+        _write_sbom(built, sbom)
     if json_to != "-":
         console = output.console()
         builds.show_build(console, built)
@@ -161,6 +181,12 @@ def command(
 def _saved_by_preparing(built: build.Built) -> preparing.Saved:
     with progress.doing("trying --prepared"):
         return preparing.saved(built)
+
+
+def _write_sbom(built: build.Built, file: Path) -> None:
+    from ember.release import sbom  # most builds want none
+
+    output.write_json(sbom.of_firmware(built), str(file))
 
 
 def note_header(board: Board) -> None:

@@ -20,7 +20,7 @@ from typing import Literal
 from ember import kept, paths
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, models, own_objects, tools
+from ember.toolchain import consoles, linker, linkmap, models, own_objects, tools
 from ember.toolchain.build_tree import (
     Config,
     ToolError,
@@ -180,8 +180,8 @@ class Libraries:
         options = list(self.link_flags)
         if script is not None:
             options += ["-T", str(script)]
-        if map_file is not None:
-            options.append(f"{'' if direct else '-Wl,'}-Map={map_file}")
+        if map_file is not None:  # not after -Wl, for its path may have commas
+            options += [*([] if direct else ["-Xlinker"]), f"-Map={map_file}"]
         if overlap:
             options.append(f"{'' if direct else '-Wl,'}--no-check-sections")
         group = ["--start-group", *map(str, self.archives), *self.system, "--end-group"]
@@ -205,6 +205,15 @@ class Libraries:
         except ToolError as error:
             too_big = linker.overflow(error.output, self.board)
             raise (too_big or error) from None
+        if map_file is not None:
+            linkmap.make_portable(map_file, self._names(objects, firmware))
+
+    def _names(self, objects: Sequence[Path], firmware: Path) -> dict[Path, str]:
+        """What stands for folders in a map; those of the compiler stay."""
+        kept = {Path(word).parent: "toolchain" for word in self.system if "/" in word}
+        kept |= {path.parent: "kernels" for path in objects}  # of the user
+        kept |= {path.parent: "ember" for path in (*self.archives, *self.objects)}
+        return {**kept, firmware.parent: "build"}
 
 
 def _without_here(word: str) -> str:

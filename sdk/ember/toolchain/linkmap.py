@@ -6,6 +6,7 @@ GNU ld and lld both list every input section with address, size and where it is 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +34,9 @@ _LLD = re.compile(
     r" +(?P<source>\S.*):\((?P<section>\.[^)]+)\)$",
     re.MULTILINE,
 )
+# `/a/libc.a(f.o)` and what needed it; a short name leaves both on one line.
+_INCLUDED = re.compile(r"^(?P<member>\S.*?\.a\([^)]*\))\s+(?=\S)", re.MULTILINE)
+_MEMORY_MAP = "Linker script and memory map"
 _MEMBER = re.compile(r"(?P<archive>[^/\\]+)\.a\((?P<member>[^)]+)\)$")
 
 
@@ -45,6 +49,7 @@ class MapPiece:
     size: int
     archive: str | None  # "libember_core"; None: an object of its own
     member: str
+    file: str = ""  # the archive or object, as the map names it
 
     @property
     def kind(self) -> str | None:
@@ -58,19 +63,21 @@ class MapPiece:
 def pieces(map_file: Path) -> list[MapPiece]:
     """Every input section with bytes in the firmware, by address, as it is linked."""
     text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
-    _, gnu, rest = text.partition("Linker script and memory map")
+    _, gnu, rest = text.partition(_MEMORY_MAP)
     if gnu:
         rest = re.sub(r"(?m)^( \.\S+)\n\s+", r"\1 ", rest)
     listed = []
     for match in (_GNU if gnu else _LLD).finditer(rest if gnu else text):
         source = _MEMBER.search(match["source"])
+        named = match["source"]
         listed.append(
             MapPiece(
                 section=match["section"],
                 address=int(match["address"], 16),
                 size=int(match["size"], 16),
                 archive=source["archive"] if source else None,
-                member=source["member"] if source else Path(match["source"]).name,
+                member=source["member"] if source else Path(named).name,
+                file=named.removesuffix(f"({source['member']})") if source else named,
             )
         )
     kept = [piece for piece in listed if piece.kind and piece.size > 0]
@@ -88,3 +95,16 @@ def archive_bytes(map_file: Path) -> dict[str, int]:
             size += hole if 0 < hole < _PADDING else 0
         total[piece.archive or ""] = total.get(piece.archive or "", 0) + size
     return total
+
+
+def make_portable(map_file: Path, names: Mapping[Path, str]) -> None:
+    """Rewrite a map so that it is the same wherever a firmware was made: each folder of
+    `names` gets its name there, and columns do not depend on its length."""
+    text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
+    for folder in sorted(names, key=lambda path: -len(str(path))):
+        text = text.replace(f"{folder}/", f"{names[folder]}/")
+    included, gnu, rest = text.partition(_MEMORY_MAP)
+    if gnu:
+        included = _INCLUDED.sub(lambda match: f"{match['member']}\n  ", included)
+    text = included + gnu + rest
+    map_file.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -137,6 +137,26 @@ def _asked(program: str) -> str:
     return match[0] if match else "unknown"
 
 
+def full_version(name: str) -> str | None:
+    """The version of the compiler `name` to the last digit, where it says that."""
+    words = [path(name), "-dumpfullversion", "-dumpversion"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    return done.stdout.strip() or version(name)
+
+
+def newlib_version(compiler: str) -> str | None:
+    """The version of the C library that a compiler for Cortex-M comes with."""
+    done = subprocess.run(
+        [path(compiler), "-E", "-dM", "-"],
+        input="#include <_newlib_version.h>\n",
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    match = re.search(r'_NEWLIB_VERSION "([^"]+)"', done.stdout)
+    return match[1] if match else None
+
+
 def has_newlib() -> bool:
     """Whether arm-none-eabi-gcc comes with a C library."""
     compiler = shutil.which("arm-none-eabi-gcc")

@@ -59,6 +59,7 @@ def indices() -> None:
         craft(f"move_to_{at}", altered(MoveCall(0, at)))
         craft(f"jump_condition_{at}", altered(JumpFalseCall(at, 0)))
         craft(f"argument_{at}", altered(KernelCall(0, (0, at, 1))))
+    craft("free_scalar", altered(FreeCall(2)), EXECUTE, 0)  # #18803
     for at in (2, 2**31 - 1, -1):
         craft(f"jump_target_{at}", altered(JumpFalseCall(3, at)))
         craft(f"operator_{at}", altered(KernelCall(at, (0, 1, 1))))

@@ -80,6 +80,8 @@ def test_same_bytes_in_any_folder(data: Path, tmp_path: Path) -> None:
         first = build.build(data / "add.pte", board, out=tmp_path / "one")
         second = build.build(other, board, out=tmp_path / "two" / board)
         assert first.firmware.read_bytes() == second.firmware.read_bytes()
+        maps = [made.firmware.with_suffix(".map") for made in (first, second)]
+        assert maps[0].read_bytes() == maps[1].read_bytes()
 
 
 def test_images(data: Path) -> None:

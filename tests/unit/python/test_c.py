@@ -11,7 +11,7 @@ import programs as toy_programs
 import pytest
 from c_programs import ARM, KERNELS, SANITIZED, TARGETS, TESTS, THREADS, TOPICS, Target
 
-SLOW = ("test_bundle",)
+SLOW = ("test_bundle", "test_slots")
 MARKED_TOPICS = [
     pytest.param(topic, marks=pytest.mark.slow if topic in SLOW else ())
     for topic in TOPICS

@@ -118,3 +118,28 @@ def test_a_map(tmp_path: Path) -> None:
         ("bss", 8, None, "0_start.o"),
     ]
     assert linkmap.archive_bytes(tmp_path / "f.map") == {"libember_core": 36, "": 16}
+
+
+def included(lib: str, longest: str) -> str:
+    """A map of GNU ld with libraries in the folder `lib`; a long name breaks a line."""
+    member = f"{lib}/libember_core.a(f.c.obj)"
+    told = f"{member}\n{'':30}" if len(member) > 29 else f"{member:30}"
+    return (
+        "Archive member included to satisfy reference by file (symbol)\n\n"
+        f"{told}{longest}/0_start.o (f)\n\n"
+        "Linker script and memory map\n"
+        f" .text.f        0x00000000       0x24 {lib}/libember_core.a(f.c.obj)\n"
+    )
+
+
+def test_a_map_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
+    texts = []
+    for lib, scratch in (("/l", "/l/objects"), ("/a longer/folder's name", "/tmp/x")):
+        file = tmp_path / "f.map"
+        file.write_text(included(lib, scratch))
+        linkmap.make_portable(file, {Path(lib): "ember", Path(scratch): "build"})
+        texts.append(file.read_text())
+        (piece,) = linkmap.pieces(file)
+        assert (piece.member, piece.file) == ("f.c.obj", "ember/libember_core.a")
+    assert texts[0] == texts[1]
+    assert "build/0_start.o (f)" in texts[0]

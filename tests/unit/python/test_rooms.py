@@ -17,6 +17,7 @@ ROOMS = (
         "export",
         "packaging",
         "sweep",
+        "release",
         "run",
         "flash",
         "hil",

@@ -1,0 +1,67 @@
+"""`ember keygen`: make a key that signs models, and the constant that checks them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ember import output, writing
+from ember.release import keys
+from ember.release.keys import Algorithm
+
+_ALGORITHMS = {"ed25519": Algorithm.ED25519, "p256": Algorithm.ECDSA_P256}
+
+
+def command(
+    key: Annotated[
+        Path,
+        typer.Argument(
+            metavar="KEY.pem",
+            help="The private key: a new file that only you can read. It is encrypted"
+            " if EMBER_KEY_PASSPHRASE is set.",
+            show_default=False,
+        ),
+    ],
+    algorithm: Annotated[
+        Literal["ed25519", "p256"],
+        typer.Option(help="p256 is for devices whose library has no Ed25519."),
+    ] = "ed25519",
+    header: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.h",
+            help="Also write the public key as a C constant, that of an existing"
+            " KEY.pem too.",
+        ),
+    ] = None,
+    json_to: output.JsonOption = None,
+) -> None:
+    if header is not None:
+        writing.need_file(header)
+    is_new = header is None or not key.exists()
+    private = keys.generate(_ALGORITHMS[algorithm]) if is_new else keys.read(key)
+    if is_new:
+        keys.write(private, key)
+    public = private.public
+    if header is not None:
+        output.write_text(public.header(key.stem), header)
+    if json_to != "-":
+        console = output.console()
+        said = "new private key" if is_new else "private key"
+        console.print(
+            f"{output.plain(str(key))}: {said}, {public.algorithm.name}, id"
+            f" {public.id.hex()}",
+            soft_wrap=True,
+        )
+    output.write_json(
+        {
+            "key": str(key),
+            "new": is_new,
+            "algorithm": public.algorithm.name,
+            "id": public.id.hex(),
+            "public": public.content.hex(),
+        },
+        json_to,
+    )

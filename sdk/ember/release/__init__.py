@@ -1,0 +1,1 @@
+"""What leaves with a release: bills of materials, signed models, keys."""

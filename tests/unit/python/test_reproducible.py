@@ -1,0 +1,95 @@
+"""Firmware, map, certificate and bill of materials are the same bytes from another
+checkout with another cache, in folders with other names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ember import paths
+
+ROOT = paths.root()
+SOURCES = ("backends", "boards", "cmake", "kernels", "runtime_c", "sdk", "toolchains")
+FILES = ("firmware.elf", "firmware.map", "certificate.json", "size.json")
+
+
+def build(checkout: Path, cache: Path, here: Path, board: str) -> Path:
+    """The build folder of the digits in `here`."""
+    here.mkdir(parents=True)
+    shutil.copy(ROOT / "examples/models/digits/digits.pte", here)
+    words = [sys.executable, "-m", "ember", "build", "digits.pte", "--board", board]
+    words += ["--sbom", "sbom.json"]
+    variables = {"PYTHONPATH": str(checkout / "sdk"), "EMBER_CACHE": str(cache)}
+    done = subprocess.run(
+        [*words, "--out", "made"],
+        cwd=here,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return here / "made"
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A second checkout, at a long path with a space."""
+    folder = tmp_path_factory.mktemp("c") / "another checkout of the same sources"
+    for name in SOURCES:
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    shutil.copytree(ROOT / "tools/plugin", folder / "tools/plugin")
+    for name in ("CMakeLists.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.broad
+@pytest.mark.parametrize("board", ["host", "mps2-an386", "mps3-an547"])
+def test_same_bytes_from_another_checkout(
+    board: str, other: Path, tmp_path: Path
+) -> None:
+    first = build(ROOT, paths.cache(), tmp_path / "a", board)
+    there = other.parent / "a cache, too"
+    second = build(other, there, tmp_path / "a much longer name" / "b", board)
+    for name in FILES:
+        one, two = (made / "5-firmware" / name for made in (first, second))
+        assert one.read_bytes() == two.read_bytes(), name
+    one, two = (made.parent / "sbom.json" for made in (first, second))
+    assert one.read_bytes() == two.read_bytes()
+
+
+ECHO = """\
+#include "ember/port.h"
+int main(void) {
+    char line[64];
+    const size_t length = ember_port_arguments(line, sizeof(line));
+    ember_port_log(line);
+    ember_port_exit((int)length);
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a", "a name with spaces", "long" * 40])
+def test_arguments_of_a_program_with_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / "echo.c").write_text(ECHO)
+    sources = [ROOT / "runtime_c/port" / one for one in ("host/host.c", "common.c")]
+    words = ["cc", "-std=c11", f"-I{ROOT / 'runtime_c/include'}", f"-I{ROOT}"]
+    words += ["-D_GNU_SOURCE", "-o", str(tmp_path / name), str(tmp_path / "echo.c")]
+    subprocess.run([*words, *map(str, sources)], check=True)
+    done = subprocess.run(
+        [tmp_path / name, "in.bin", "out.bin"], capture_output=True, check=False
+    )
+    assert (done.stderr, done.returncode) == (b"in.bin out.bin", 14)
+    done = subprocess.run([tmp_path / name], capture_output=True, check=False)
+    assert (done.stderr, done.returncode) == (b"", 0)
+    done = subprocess.run([tmp_path / name, "x" * 99], capture_output=True, check=False)
+    assert (done.stderr, done.returncode) == (b"", 0)
