@@ -26,6 +26,7 @@ class FaultyEmulator:
 
     needs_firmware = True
     takes_files = False
+    is_flashed = False
     options = "--transport uart"
 
     def __init__(self, rate=0.0, burst_every=0):

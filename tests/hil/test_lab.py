@@ -1,7 +1,11 @@
-"""Boards of a lab: a real coordinator, real exporters, emulators behind serial ports."""
+"""Boards of a lab: labgrid's coordinator and exporters, emulators on serial ports."""
 
 import contextlib
 import os
+import re
+import signal
+import os
+import re
 import signal
 import socket
 import subprocess
@@ -9,7 +13,8 @@ import sys
 import time
 
 import pytest
-from lab import PACKAGES, Lab, serial_port
+import simulator
+from lab import PACKAGES, Lab, probe, serial_port, stand_in_for_ssh, stop
 from lines import CASES, board
 
 from ember import cli
@@ -86,3 +91,153 @@ def test_a_case_on_a_place(lab, capsys):
     assert ember("--place", "board-10") == 0
     assert "1 passed" in capsys.readouterr().out
     assert lab.holder("board-10") is None
+
+
+@pytest.fixture
+def flashable(lab, simulate, tmp_path, monkeypatch):
+    """A place whose board has empty flash and a probe; its board's file."""
+    simulation = simulate("openocd")
+    path = simulator.board_file(tmp_path)
+    port = f"remote_bitbang port {simulation.probe}"
+    text = path.read_text().replace("cfg],", f"cfg], commands: ['{port}'],", 1)
+    path.write_text(text)
+    shell = stand_in_for_ssh(tmp_path / "shell")
+    monkeypatch.setenv("PATH", f"{shell}:{os.environ['PATH']}")
+    uart = int(simulation.uart.rpartition(":")[2])
+    name = f"exporter-{uart}"
+    lab.export(name, {"uart": serial_port(uart), "probe": probe()})
+    lab.place(name, name)
+    return name, path, simulation
+
+
+def test_the_runner_is_flashed_and_used(lab, flashable, capsys):
+    place, path, _ = flashable
+    words = ["test", str(CASE), "--board", str(path), "--place", place, "--flash"]
+    assert cli.main(words) == 0, capsys.readouterr().err
+    assert "1 passed" in capsys.readouterr().out
+    assert lab.holder(place) is None
+
+
+# ---- releasing -----------------------------------------------------------------------
+
+
+def start(*words, user=None, lab):
+    """`ember test` in a process of its own."""
+    line = [sys.executable, "-m", "ember", "test", CASE, "--board", BOARD, *words]
+    return subprocess.Popen(
+        list(map(str, line)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=lab.environment(user) | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+@pytest.fixture
+def mute(lab):
+    """A place whose board never answers, so that a run takes ten seconds."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = server.getsockname()[1]
+        name = f"mute-{number}"
+        lab.export(name, {"uart": serial_port(number)})
+        lab.place(name, name)
+        yield name
+        stop(lab.exporters[name])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_ended_releases(lab, mute, number):
+    process = start("--place", mute, lab=lab)
+    lab.wait_for_holder(mute, True)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode != 0, output
+    lab.wait_for_holder(mute, False)
+
+
+def test_a_run_that_fails_releases(lab, mute, capsys):
+    assert ember("--place", mute) == 1
+    assert "no answer: is the runner flashed" in capsys.readouterr().err
+    assert lab.holder(mute) is None
+
+
+# ---- others --------------------------------------------------------------------------
+
+
+def test_two_who_want_the_same(lab):
+    """Both pass, one after the other; one that does not wait is told who has it."""
+    lab.client("acquire", name_of="board-10", user="alice")
+    refused = start("--place", "board-10", user="bob", lab=lab)
+    output, _ = refused.communicate(timeout=120)
+    assert refused.returncode == 1
+    assert re.search(r"place board-10 is taken by \S+/alice", output)
+    assert "--wait SECONDS" in output
+    words = ("--place", "board-10", "--wait", 300)
+    both = [start(*words, user=user, lab=lab) for user in ("bob", "carol")]
+    time.sleep(5)
+    assert [process.poll() for process in both] == [None, None]
+    lab.client("release", name_of="board-10", user="alice")
+    for process in both:
+        output, _ = process.communicate(timeout=300)
+        assert process.returncode == 0, output
+        assert "1 passed" in output
+    assert lab.holder("board-10") is None
+
+
+def test_a_place_that_is_acquired_by_hand(lab, capsys):
+    lab.client("acquire", name_of="board-10")
+    try:
+        assert ember("--place", "board-10") == 1
+        said = capsys.readouterr().err
+        assert "place board-10 is taken by yourself" in said
+        assert "--acquired" in said
+        assert ember("--place", "board-10", "--acquired") == 0
+        assert lab.holder("board-10") is not None
+    finally:
+        lab.client("release", name_of="board-10")
+    capsys.readouterr()
+    assert ember("--place", "board-10", "--acquired") == 1
+    assert "place board-10 is not acquired" in capsys.readouterr().err
+
+
+# ---- what goes away ------------------------------------------------------------------
+
+
+def test_an_exporter_that_goes_away(lab, capsys):
+    number = free_port()
+    with board_at(number):
+        lab.export("shaky", {"uart": serial_port(number)})
+        lab.place("shaky-board", "shaky")
+        lab.client("acquire", name_of="shaky-board")
+        stop(lab.exporters["shaky"])
+        try:
+            assert ember("--place", "shaky-board", "--acquired") == 1
+            said = capsys.readouterr().err
+            assert "place shaky-board: exporter shaky went away" in said
+        finally:
+            lab.client("release", name_of="shaky-board")
+        assert ember("--place", "shaky-board") == 1
+        said = capsys.readouterr().err
+        assert "place shaky-board: no exporter offers shaky/desk/*/*" in said
+    assert lab.holder("shaky-board") is None
+
+
+def test_no_coordinator(monkeypatch, capsys):
+    address = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv("LG_COORDINATOR", address)
+    assert ember("--place", "board-10") == 1
+    said = capsys.readouterr().err
+    assert f"no labgrid coordinator answers at {address}" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nowhere", "the lab has no place 'nowhere'"),
+        ("board-1", "did you mean board-10?"),  # labgrid takes a part of a name
+        ("", "'' is not the name of a place"),
+    ],
+)
+def test_an_unknown_place(name, says, capsys):
+    assert ember("--place", name) in (1, 2)
+    assert says in " ".join(capsys.readouterr().err.split())

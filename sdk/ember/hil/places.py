@@ -1,4 +1,4 @@
-"""A place of a labgrid lab becomes a line: acquired, powered, its serial port, released.
+"""A place of a labgrid lab becomes a line: acquired, powered, opened, released.
 
 A process of its own holds the place (keeper.py), so that it is released however this
 one ends.
@@ -33,6 +33,7 @@ _TURN_S = 2.0  # between two attempts to acquire
 _POWER_S = 90.0
 _BAUD = 115200
 _SERIAL = "NetworkSerialPort"
+PROBE = "NetworkUSBDebugger"
 _CONSOLE = "console"  # the name of the one to use, of several
 _POWER = (
     *("NetworkPowerPort", "NetworkUSBPowerPort", "NetworkSiSPMPowerPort"),
@@ -60,6 +61,7 @@ class PlaceLine:
     baud: int | None = None
     needs_firmware: bool = False  # the runner is flashed first
     takes_files: bool = False
+    is_flashed: bool = True
     _flashed: Path | None = field(default=None, repr=False)
 
     @property
@@ -123,6 +125,18 @@ class PlaceLine:
             what = what.removeprefix("ember flash: ")
             raise SdkError(what or f"flashing {self.place} failed", hint or None)
 
+    def need_probe(self) -> None:
+        """An SdkError when the place has nothing that flashes its board."""
+        if "LG_ENV" in os.environ:  # which names a driver
+            return
+        place = labgrid.look_up(self.place)
+        if not place.of_kind(PROBE):
+            raise SdkError(
+                f"place {place.name} has no debug probe: it has {_kinds(place)}",
+                hint="export a USBDebugger, or name a driver in the file of LG_ENV:"
+                " docs/lab.md",
+            )
+
     def check(self) -> None:
         """An SdkError when the place was lost: its exporter, or to somebody else."""
         place = labgrid.look_up(self.place)
@@ -145,7 +159,7 @@ def held(order: PlaceOrder) -> Iterator[PlaceLine]:
         return
     keeper = _acquired(place, order.wait_s)
     try:
-        _cycle(labgrid.look_up(place.name))
+        _cycle(place)
         yield PlaceLine(place.name, tag)
     finally:
         _release(keeper, place.name)
@@ -298,11 +312,14 @@ def _chosen(place: LabPlace, ports: Sequence[LabResource]) -> LabResource:
             hint=f"name the one to use: labgrid-client -p {place.name} add-named-match"
             f" EXPORTER/GROUP/{_SERIAL}/{named[0].name} {_CONSOLE}",
         )
-    kinds = ", ".join(sorted({item.kind for item in place.resources})) or "nothing"
     raise SdkError(
-        f"place {place.name} has no serial port: it has {kinds}",
+        f"place {place.name} has no serial port: it has {_kinds(place)}",
         hint="export a USBSerialPort, RawSerialPort or NetworkSerialPort: docs/lab.md",
     )
+
+
+def _kinds(place: LabPlace) -> str:
+    return ", ".join(sorted({item.kind for item in place.resources})) or "nothing"
 
 
 def _url(port: LabResource) -> str:
