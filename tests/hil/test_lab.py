@@ -3,24 +3,24 @@
 import contextlib
 import os
 import re
-import signal
-import os
-import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 import simulator
 from lab import PACKAGES, Lab, probe, serial_port, stand_in_for_ssh, stop
-from lines import CASES, board
+from lines import CASES, ROOT, board
 
 from ember import cli
 from ember.build import runner
 from ember.hil import emulated
 
+pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.qemu, pytest.mark.broad]
 
 BOARD = "mps2-an386"
@@ -33,11 +33,11 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(serial, *options):
+def served(serial, stdout=None):
     """The emulator with the runner in its flash, at `serial` of -chardev."""
     target = board(BOARD)
-    words = emulated.command(target, runner.serial(target), serial, options)
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL)
+    words = emulated.command(target, runner.serial(target), serial)
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout)
     try:
         yield process
     finally:
@@ -161,6 +161,16 @@ def test_a_run_that_fails_releases(lab, mute, capsys):
     assert lab.holder(mute) is None
 
 
+def test_an_exporter_that_goes_away_during_a_run(lab, mute):
+    process = start("--place", mute, lab=lab)
+    lab.wait_for_holder(mute, True)
+    stop(lab.exporters[mute])
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert f"place {mute}: exporter {mute} went away" in output
+    lab.wait_for_holder(mute, False)
+
+
 # ---- others --------------------------------------------------------------------------
 
 
@@ -241,3 +251,84 @@ def test_no_coordinator(monkeypatch, capsys):
 def test_an_unknown_place(name, says, capsys):
     assert ember("--place", name) in (1, 2)
     assert says in " ".join(capsys.readouterr().err.split())
+
+
+# ---- pytest --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def greeting(lab):
+    """A place whose board greets and repeats."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            try:
+                near, _ = server.accept()
+            except OSError:
+                return
+            with near, contextlib.suppress(OSError):
+                near.sendall(b"Hello\r\n")
+                near.sendall(near.recv(100))
+
+    threading.Thread(target=serve, daemon=True).start()
+    number = server.getsockname()[1]
+    name = f"greeting-{number}"
+    lab.export(name, {"uart": serial_port(number)})
+    lab.place(name, name, board="nucleo-f767zi", camera="yes")
+    yield name
+    server.close()
+
+
+TALK = """
+import pytest
+
+@pytest.mark.hil
+@pytest.mark.board("nucleo-f767zi")
+@pytest.mark.fixture("camera")
+@pytest.mark.parametrize("turn", [1, 2])
+def test_it(dut, dut_board, turn):
+    assert dut_board == "nucleo-f767zi"
+    dut.expect(r"^Hello\\r$")
+    dut.write("back")
+    dut.expect_exact("back")
+
+@pytest.mark.board("nucleo-f446re")
+def test_another(dut):
+    pass
+"""
+
+
+def test_dut_is_the_board_of_a_place(lab, greeting, pytester, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "sdk"), *sys.path]))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    pytester.makepyfile(test_it=TALK)
+
+    def run(name):
+        words = ("-p", "ember.hil.plugin", "--place", name)
+        return pytester.runpytest_subprocess(*words)
+
+    result = run(greeting)
+    result.assert_outcomes(passed=2, deselected=1)
+    assert lab.holder(greeting) is None
+    assert "the lab has no place 'nowhere'" in run("nowhere").stderr.str()
+    lab.client("set-tags", "board=", name_of=greeting)
+    assert "has no tag `board`" in run(greeting).stderr.str()
+
+
+# ---- ser2net -------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(
+    not any(map(shutil.which, ("ser2net", "/usr/sbin/ser2net"))), reason="needs ser2net"
+)
+def test_a_serial_device_that_ser2net_exports(lab, capsys):
+    """RFC 2217, and the exporter starts ser2net when the place is acquired."""
+    with served("pty", stdout=subprocess.PIPE) as process:
+        device = re.search(r"(/dev/\S+)", process.stdout.readline().decode())[1]
+        lab.export("ser2net", {"uart": {"cls": "RawSerialPort", "port": device}})
+        lab.place("tty", "ser2net")
+        assert ember("--place", "tty") == 0, capsys.readouterr().err
+        stop(lab.exporters["ser2net"])
+    assert "1 passed" in capsys.readouterr().out
+    assert lab.holder("tty") is None
