@@ -1,6 +1,7 @@
 """Boards of a lab: labgrid's coordinator and exporters, emulators on serial ports."""
 
 import contextlib
+import http.server
 import os
 import re
 import shutil
@@ -116,6 +117,41 @@ def test_the_runner_is_flashed_and_used(lab, flashable, capsys):
     assert cli.main(words) == 0, capsys.readouterr().err
     assert "1 passed" in capsys.readouterr().out
     assert lab.holder(place) is None
+
+
+# ---- power ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def switch():
+    """A power switch by HTTP: its address, and what it was set to."""
+    states = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_PUT(self):
+            states.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/{{index}}", states
+        server.shutdown()
+
+
+def test_the_board_is_switched_off_and_on(lab, switch, capsys):
+    address, states = switch
+    power = {"cls": "NetworkPowerPort", "model": "rest", "host": address, "index": "3"}
+    number = free_port()
+    with board_at(number):
+        lab.export("switched", {"uart": serial_port(number), "power": power})
+        lab.place("switched-board", "switched")
+        assert ember("--place", "switched-board") == 0, capsys.readouterr().err
+        assert states == [b"0", b"1"]
+        stop(lab.exporters["switched"])
 
 
 # ---- releasing -----------------------------------------------------------------------

@@ -143,8 +143,7 @@ def explain(place: str, words: Sequence[str], said: str) -> SdkError:
             f"no labgrid coordinator answers at {_address()}",
             hint="start it (labgrid-coordinator), or set LG_COORDINATOR=HOST:PORT",
         )
-    taken = re.search(r"acquired place \S+|acquired by (\S+?)\.?\s|not reserved", said)
-    if words[0] == "acquire" and taken:
+    if words[0] == "acquire" and re.search("already acquired|not reserved for", said):
         return PlaceTakenError(f"place {place} is taken{_by(said)}")
     missing = re.search(r"Match (\S+) has no matching remote resource", said)
     if missing:
@@ -217,8 +216,10 @@ def _resource(match: re.Match[str]) -> LabResource:
 def _by(said: str) -> str:
     if "You have already" in said:
         return f" by yourself ({myself()})"
-    by = re.search(r"acquired by (\S+?)\.?\s", said)
-    return f" by {by[1]}" if by else " by a reservation" if "reserved" in said else ""
+    if "not reserved for" in said:
+        return " by a reservation"
+    by = re.search(r"already acquired by (place '\S+'|[^\s/]+/\S+?)\.?(\s|$)", said)
+    return f" by {by[1]}" if by else ""
 
 
 def _unknown(name: str, hint: str) -> SdkError:
