@@ -26,6 +26,7 @@ pytestmark = [pytest.mark.qemu, pytest.mark.broad]
 
 BOARD = "mps2-an386"
 CASE = CASES / "bundle_mlp"
+DIGITS = ROOT / "examples/models/digits/digits.pte"
 
 
 def free_port():
@@ -96,27 +97,64 @@ def test_a_case_on_a_place(lab, capsys):
 
 @pytest.fixture
 def flashable(lab, simulate, tmp_path, monkeypatch):
-    """A place whose board has empty flash and a probe; its board's file."""
-    simulation = simulate("openocd")
-    path = simulator.board_file(tmp_path)
-    port = f"remote_bitbang port {simulation.probe}"
-    text = path.read_text().replace("cfg],", f"cfg], commands: ['{port}'],", 1)
-    path.write_text(text)
-    shell = stand_in_for_ssh(tmp_path / "shell")
-    monkeypatch.setenv("PATH", f"{shell}:{os.environ['PATH']}")
-    uart = int(simulation.uart.rpartition(":")[2])
-    name = f"exporter-{uart}"
-    lab.export(name, {"uart": serial_port(uart), "probe": probe()})
-    lab.place(name, name)
-    return name, path, simulation
+    """Makes a place whose board has empty flash and a probe; its board's file."""
+
+    def make(**settings):
+        simulation = simulate("openocd")
+        path = simulator.board_file(tmp_path, **settings)
+        port = f"remote_bitbang port {simulation.probe}"
+        text = path.read_text().replace("cfg],", f"cfg], commands: ['{port}'],", 1)
+        path.write_text(text)
+        shell = stand_in_for_ssh(tmp_path / "shell")
+        monkeypatch.setenv("PATH", f"{shell}:{os.environ['PATH']}")
+        uart = int(simulation.uart.rpartition(":")[2])
+        name = f"exporter-{uart}"
+        lab.export(name, {"uart": serial_port(uart), "probe": probe()})
+        lab.place(name, name)
+        return name, path
+
+    return make
 
 
 def test_the_runner_is_flashed_and_used(lab, flashable, capsys):
-    place, path, _ = flashable
+    place, path = flashable()
     words = ["test", str(CASE), "--board", str(path), "--place", place, "--flash"]
     assert cli.main(words) == 0, capsys.readouterr().err
     assert "1 passed" in capsys.readouterr().out
     assert lab.holder(place) is None
+
+
+def test_firmware_is_flashed_and_its_console_shown(lab, flashable, capsys):
+    place, path = flashable(console="uart")
+    words = ["--board", str(path), "--place", place, "--monitor"]
+    assert cli.main(["flash", str(DIGITS), *words]) == 0, capsys.readouterr().err
+    said = capsys.readouterr().out
+    assert "written and read back; it runs" in said
+    assert "ember: success" in said
+    assert lab.holder(place) is None
+
+
+def test_another_chip_is_left_alone(lab, flashable, tmp_path, capsys):
+    place, path = flashable(cpuid=0x411F_C271)
+    small = simulator.firmware(tmp_path)
+    words = ["--board", str(path), "--place", place]
+    assert cli.main(["flash", str(small), *words]) == 1
+    assert "wrong chip" in capsys.readouterr().err
+    assert lab.holder(place) is None
+
+
+def test_a_place_without_a_probe(lab, tmp_path, capsys):
+    small = simulator.firmware(tmp_path)
+    words = ["--board", str(simulator.board_file(tmp_path)), "--place", "board-10"]
+    lab.client("set-tags", "board=", name_of="board-10")
+    try:
+        assert cli.main(["flash", str(small), *words]) == 1
+    finally:
+        lab.client("set-tags", f"board={BOARD}", name_of="board-10")
+    said = " ".join(capsys.readouterr().err.split())
+    assert "place board-10 has no debug probe: it has NetworkSerialPort" in said
+    assert cli.main(["flash", str(small), *words]) == 2
+    assert "place board-10 has a mps2-an386, not a simulated" in capsys.readouterr().err
 
 
 # ---- power ---------------------------------------------------------------------------
