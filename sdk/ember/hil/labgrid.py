@@ -30,6 +30,7 @@ _RESOURCE = re.compile(
     r"(?P<facts>(?:  .*\n?)+)",
     re.MULTILINE,
 )
+_TAKEN = r"already acquired|not idle|not reserved for"  # labgrid 26, 25, both
 _ORPHAN = re.compile(r"^Orphaned resource '.*' \((.*)\)$", re.MULTILINE)
 
 
@@ -143,7 +144,7 @@ def explain(place: str, words: Sequence[str], said: str) -> SdkError:
             f"no labgrid coordinator answers at {_address()}",
             hint="start it (labgrid-coordinator), or set LG_COORDINATOR=HOST:PORT",
         )
-    if words[0] == "acquire" and re.search("already acquired|not reserved for", said):
+    if words[0] == "acquire" and re.search(_TAKEN, said):
         return PlaceTakenError(f"place {place} is taken{_by(said)}")
     missing = re.search(r"Match (\S+) has no matching remote resource", said)
     if missing:
@@ -218,7 +219,9 @@ def _by(said: str) -> str:
         return f" by yourself ({myself()})"
     if "not reserved for" in said:
         return " by a reservation"
-    by = re.search(r"already acquired by (place '\S+'|[^\s/]+/\S+?)\.?(\s|$)", said)
+    by = re.search(r"acquired by (place '\S+'|[^\s/]+/[^\s)]+?)[.)]*(\s|$)", said)
+    if by and by[1] == myself():
+        return f" by yourself ({by[1]})"
     return f" by {by[1]}" if by else ""
 
 

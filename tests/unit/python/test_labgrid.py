@@ -132,6 +132,8 @@ def test_what_another_version_may_print(text: str, says: str) -> None:
             "place b is taken by vm/bob$",
         ),
         ("Server error: Error: Place b is already acquired", "place b is taken$"),
+        ("error: place b is not idle (acquired by vm/bob). To ..", "taken by vm/bob$"),
+        ("error: place b is not idle (acquired by desk/me).", "taken by yourself"),
         (
             "Matching resource 'u' (lab1/desk/X/u) already acquired by place 'other'\n"
             "Server error: Error: Failed to acquire resources for place b",
@@ -148,7 +150,9 @@ def test_what_another_version_may_print(text: str, says: str) -> None:
         ("", "it says nothing"),
     ],
 )
-def test_why_it_failed(said: str, says: str) -> None:
+def test_why_it_failed(said: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LG_HOSTNAME", "desk")
+    monkeypatch.setenv("LG_USERNAME", "me")
     error = labgrid.explain("b", ["acquire"], said)
     with pytest.raises(SdkError, match=says):
         raise error
