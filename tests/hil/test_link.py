@@ -5,18 +5,20 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 import zlib
 from pathlib import Path
 
 import pytest
 from faults import FaultyWire
+from lines import rfc2217
 
 from ember.errors import SdkError
 from ember.hil import frames
 from ember.hil.frames import LinkFrame
 from ember.hil.link import Link
 from ember.hil.loss import Loss
-from ember.hil.wire import SocketWire
+from ember.hil.wire import SocketWire, open_port
 
 ROOT = Path(__file__).parents[2]
 UART = ROOT / "runtime_c/port/uart"
@@ -248,3 +250,17 @@ def test_frames_shrink_under_loss_and_grow_again():
     for _ in range(300):
         loss.saw(10, 0, 1000)
     assert loss.payload == 512
+
+
+def test_a_line_by_rfc_2217():
+    """Every byte comes through, those that Telnet escapes, too."""
+    every = bytes(range(256)) * 4
+    with rfc2217() as number:
+        line = open_port(f"rfc2217://127.0.0.1:{number}?ign_set_control", 115200)
+        line.write(every)
+        heard = b""
+        deadline = time.monotonic() + 20
+        while len(heard) < len(every) and time.monotonic() < deadline:
+            heard += line.read(0.1)
+        line.close()
+    assert heard == every

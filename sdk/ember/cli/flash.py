@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +13,18 @@ from rich.markup import escape
 
 from ember import boards, build, cases, files, output
 from ember.boards import Board
+from ember.boards.flash_facts import Flasher, OpenOcd
 from ember.build import runner
+from ember.cli.options import places
+from ember.cli.options.places import AcquiredOption, PlaceOption, WaitOption
 from ember.cli.test import BaudOption
 from ember.errors import SdkError, UsageError
 from ember.flash import blocks, flashers, monitor, perform
+from ember.flash import place as at_place
 from ember.flash.plans import FlashOrder, FlashPlan
+from ember.hil import places as lab
+from ember.hil.places import PlaceLine, PlaceOrder
+from ember.hil.wire import Wire
 
 
 def command(
@@ -63,6 +73,9 @@ def command(
         ),
     ] = None,
     baud: BaudOption = None,
+    place: PlaceOption = None,
+    wait: WaitOption = None,
+    acquired: AcquiredOption = False,
     tool_arg: Annotated[
         list[str] | None,
         typer.Option(metavar="WORD", help="An argument for the tool; repeatable."),
@@ -77,30 +90,87 @@ def command(
         raise UsageError("--port and --baud need --monitor")
     if show_console and with_runner:
         raise UsageError("the runner talks to `ember test --port`, not to --monitor")
+    lent = places.order_of(place, wait, acquired)
+    if lent is not None and (probe or port or tool_arg):
+        raise UsageError("--probe, --port and --tool-arg are not for --place")
     target = boards.load(board)
     if target.header_missing:
         raise SdkError(*target.header_missing)
     if target.header_unsaid:
         output.note(*target.header_unsaid)
-    facts = target.flasher(method)
+    facts = target.flasher(method) if lent is None else _of_place(target, method)
     elf = _firmware(firmware or [], target, board, with_runner)
     image = blocks.read(elf, target)
     extra = tuple(_absolute(word) for word in tool_arg or ())
     order = FlashOrder(target, image, probe, not verify_only, extra)
-    plan = flashers.plan(order, facts)
     console = output.console(json_to)
     if dry_run:
+        plan = _plan(order, facts, lent.name if lent else None)
         for line in plan.lines() if json_to != "-" else ():
             console.print(escape(line), soft_wrap=True)
         output.write_json(_facts(target.name, elf, plan, "planned"), json_to)
         return 0
-    perform.need(facts, probe)
-    # Open before the board starts, so that nothing it says is lost.
-    opened = monitor.connect(target, port, baud) if show_console else None
-    perform.run(plan, facts, console.print, probe, timeout)
-    console.print(f"{target.name}: {image.size} bytes {_done(plan, order)}; it runs")
-    output.write_json(_facts(target.name, elf, plan, "done"), json_to)
-    return monitor.show(opened, console.file) if opened else 0
+    if lent is None:
+        perform.need(facts, probe)
+    with _held(lent, target) as held:
+        plan = _plan(order, facts, held.place if held else None)
+        # Open before the board starts, so that nothing it says is lost.
+        with _console(target, held, port, baud, wanted=show_console) as opened:
+            perform.run(plan, facts, console.print, probe, timeout)
+            done = f"{image.size} bytes {_done(plan, order)}"
+            console.print(f"{target.name}: {done}; it runs")
+            output.write_json(_facts(target.name, elf, plan, "done"), json_to)
+            return monitor.show(opened, console.file) if opened else 0
+
+
+def _of_place(target: Board, method: str | None) -> Flasher:
+    """OpenOCD, unless a file of LG_ENV names the driver."""
+    if method not in (None, "openocd"):
+        raise UsageError(
+            f"--place flashes by OpenOCD, not by {method}",
+            hint="name another driver in the file of LG_ENV: docs/lab.md",
+        )
+    return target.flasher(None if "LG_ENV" in os.environ else "openocd")
+
+
+def _plan(order: FlashOrder, facts: Flasher, place: str | None) -> FlashPlan:
+    if place is None:
+        return flashers.plan(order, facts)
+    if configuration := os.environ.get("LG_ENV"):
+        return at_place.configured(order, Path(configuration).resolve(), place)
+    assert isinstance(facts, OpenOcd)
+    return at_place.plan(order, facts, place)
+
+
+@contextlib.contextmanager
+def _held(order: PlaceOrder | None, target: Board) -> Iterator[PlaceLine | None]:
+    if order is None:
+        yield None
+        return
+    with lab.held(order) as line:
+        line.check_board(target.name)
+        line.need_probe()
+        yield line
+
+
+@contextlib.contextmanager
+def _console(
+    target: Board,
+    held: PlaceLine | None,
+    port: str | None,
+    baud: int | None,
+    *,
+    wanted: bool,
+) -> Iterator[Wire | None]:
+    if not wanted:
+        yield None
+    elif held is None:
+        yield monitor.connect(target, port, baud)
+    else:
+        monitor.need_console(target)
+        held.baud = baud
+        with held.opened(target) as opened:
+            yield opened
 
 
 def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -> Path:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +18,14 @@ from ember.build import jobs as build_jobs
 from ember.build import project as projects
 from ember.cases import Found, filters, shards
 from ember.cli.build import OptimizeOption
-from ember.cli.options import KernelsOption, ProjectOption, baselines
+from ember.cli.options import KernelsOption, ProjectOption, baselines, places
+from ember.cli.options.places import AcquiredOption, PlaceOption, WaitOption
 from ember.cli.reports import junit
 from ember.errors import UsageError
 from ember.hil import emulated
+from ember.hil import places as lab
 from ember.hil.line import EmulatedLine, Line, Port
+from ember.hil.places import PlaceOrder
 from ember.hil.ssh import Ssh
 from ember.output import counted, plain
 from ember.plan import passes
@@ -122,6 +126,29 @@ def _line(
     return Port(port, baud)
 
 
+def _check_place(
+    chosen: Sequence[Board], port: str | None, ssh: str | None, transport: Transport
+) -> None:
+    if port is not None or ssh is not None or transport is Transport.uart:
+        raise UsageError("give --place (a board of a lab) or another line, not both")
+    if len(chosen) != 1:
+        raise UsageError("--place needs exactly one --board")
+
+
+@contextlib.contextmanager
+def _held(
+    order: PlaceOrder | None, board: Board, name: str, baud: int | None, *, flash: bool
+) -> Iterator[Line | None]:
+    """The line of a place, while the block lasts. `name`: as --board takes it."""
+    if order is None:
+        yield None
+        return
+    with lab.held(order) as line:
+        line.check_board(board.name)
+        line.board, line.baud, line.needs_firmware = name, baud, flash
+        yield line
+
+
 def command(
     paths: Annotated[
         list[Path],
@@ -151,6 +178,13 @@ def command(
     port: PortOption = None,
     baud: BaudOption = None,
     ssh: SshOption = None,
+    place: PlaceOption = None,
+    wait: WaitOption = None,
+    acquired: AcquiredOption = False,
+    flash: Annotated[
+        bool,
+        typer.Option("--flash", help="Flash the runner to the place's board first."),
+    ] = False,
     transport: Annotated[
         Transport,
         typer.Option(help="uart: feed the emulator through its serial port."),
@@ -190,8 +224,14 @@ def command(
     plans = projects.load(project, own_kernels)
     names = dict.fromkeys(board)
     chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
-    line = line_of(port, baud, ssh, transport, chosen)
-    emulated = line is None and poison is None
+    order = places.order_of(place, wait, acquired)
+    if order is not None:
+        _check_place(chosen, port, ssh, transport)
+    elif flash:
+        raise UsageError("--flash needs --place")
+    port_baud = None if order is not None else baud
+    line = line_of(port, port_baud, ssh, transport, chosen)
+    emulated = line is None and order is None and poison is None
     check = baselines.Check(baseline, update=update, allow=allow, emulated=emulated)
     kept = _part(_matching(paths, expression), shard, durations)
     console = output.console(json_to)
@@ -207,22 +247,23 @@ def command(
 
     for report in filter(None, (junit_to, summary_to)):
         writing.need_file(report)
-    passed = testing.test(
-        kept,
-        chosen,
-        jobs=jobs,
-        settings=testing.Settings(
-            timeout_s=timeout,
-            budget=budget,
-            optimize=optimize or plans.optimize,
-            rules=plans.rules,
-            poison=poison,
-            passes=plans.passes,
-            rows=rows or plans.rows,
-            line=line,
-        ),
-        on_result=show,
-    )
+    with _held(order, chosen[0], board[0], baud, flash=flash) as held:
+        passed = testing.test(
+            kept,
+            chosen,
+            jobs=jobs,
+            settings=testing.Settings(
+                timeout_s=timeout,
+                budget=budget,
+                optimize=optimize or plans.optimize,
+                rules=plans.rules,
+                poison=poison,
+                passes=plans.passes,
+                rows=rows or plans.rows,
+                line=held or line,
+            ),
+            on_result=show,
+        )
     asked = build_jobs.options_of(plans, optimize, rows=rows)
     results = check.results(passed, asked, timeout)
     for outcome in results:

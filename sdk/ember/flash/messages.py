@@ -52,6 +52,15 @@ _NO_SERVER = (
     "nothing answers at the address of the gdb server",
     "start the server, or give its address: --probe HOST:PORT",
 )
+_DIFFERS = (
+    "verify failed: the flash differs from the image",
+    "flash again; if it still differs, the flash is worn or locked, or holds another"
+    " firmware",
+)
+_NO_LOGIN = (
+    "the exporter refuses the ssh login that labgrid copies the image by",
+    "set up a key (ssh-copy-id HOST) and check that `ssh HOST true` works",
+)
 _ALGORITHM = (
     "the flash could not be erased or programmed",
     "check write protection; power-cycle the board and retry",
@@ -75,6 +84,8 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
         _LOCKED,
     ),
     (("Target type .* not recognized",), _UNKNOWN_TARGET),
+    (("contents differ",), _DIFFERS),
+    (("Permission denied \\(|Host key verification failed",), _NO_LOGIN),
     (("More than one DFU",), _TWO_PROBES),
     (("No DFU capable",), _NO_BOOT_LOADER),
     (("Invalid serial number",), _NO_SUCH_ID),

@@ -20,12 +20,18 @@ _POLL_S = 0.2
 
 def connect(board: Board, url: str | None, baud: int | None) -> Wire:
     """The board's port, opened: `url`, or the only one that is connected."""
+    need_console(board)
+    assert board.uart is not None
+    return wire.open_port(url or _only_port(), baud or board.uart.baud)
+
+
+def need_console(board: Board) -> None:
+    """An SdkError when its firmware says nothing on a serial port."""
     if board.uart is None or board.console != "uart":
         raise SdkError(
             f"firmware of {board.name} has no console on a serial port",
             hint="add `uart:` and `console: uart` to the board's file: docs/boards.md",
         )
-    return wire.open_port(url or _only_port(), baud or board.uart.baud)
 
 
 def show(opened: Wire, to: IO[str]) -> int:

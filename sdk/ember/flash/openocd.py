@@ -7,6 +7,7 @@ from ember.flash import plans
 from ember.flash.plans import FlashOrder, FlashPlan, ToolRun
 
 IMAGE = "firmware.hex"
+PORTS = ("gdb_port disabled", "tcl_port disabled", "telnet_port disabled")
 
 
 def plan(order: FlashOrder, facts: OpenOcd) -> FlashPlan:
@@ -15,16 +16,19 @@ def plan(order: FlashOrder, facts: OpenOcd) -> FlashPlan:
     if chip:
         words = _words(order, facts, _dumps(chip))
         steps.append(ToolRun("identify", words, chip, chip=True))
-    load = {
-        "program": f"flash write_image erase {IMAGE}",
-        "image": f"load_image {IMAGE}",
-    }[facts.load]
+    load = write(facts, IMAGE)
     commands = [*([load] if order.program else []), *_dumps(reads)]
     words = _words(order, facts, commands)
     steps.append(ToolRun(plans.verb(order), words, reads))
     # `reset run` would let the CPU go on for a moment before it is reset.
     steps.append(ToolRun("start", _words(order, facts, ["resume"])))
     return FlashPlan("openocd", tuple(steps), {IMAGE: order.image.hex()})
+
+
+def write(facts: OpenOcd, image: str) -> str:
+    """The command that writes the file `image`."""
+    command = {"program": "flash write_image erase", "image": "load_image"}
+    return f"{command[facts.load]} {image}"
 
 
 def _dumps(reads: tuple[plans.Read, ...]) -> list[str]:
@@ -37,8 +41,7 @@ def _words(order: FlashOrder, facts: OpenOcd, commands: list[str]) -> tuple[str,
     for name in facts.config[1:]:
         words += ["-f", name]
     first = [facts.serial.format(probe=order.probe)] if order.probe else []
-    ports = ["gdb_port disabled", "tcl_port disabled", "telnet_port disabled"]
-    before = [*ports, *first, *facts.commands, "init", "reset halt"]
+    before = [*PORTS, *first, *facts.commands, "init", "reset halt"]
     for command in [*before, *commands, "shutdown"]:
         words += ["-c", command]
     return (*words, *order.extra)

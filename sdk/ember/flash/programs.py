@@ -44,6 +44,7 @@ PROGRAMS = {
             "apt-get install gdb-multiarch",
             "gdb-multiarch",
         ),
+        FlashProgram("labgrid", ("labgrid-client",), "pip install 'ember[labgrid]'"),
     )
 }
 

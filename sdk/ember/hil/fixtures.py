@@ -21,9 +21,11 @@ _MARKERS = (
 )
 _OPTIONS = {
     "--target": ("ID", "qemu, an emulated board, or a device of the hardware map"),
+    "--place": ("NAME", "a board that a labgrid coordinator lends"),
     "--hardware-map": ("FILE", "devices of the lab, as Zephyr's twister lists them"),
     "--firmware": ("FILE", "the ELF file that `dut` runs; the fixture `firmware`"),
 }
+_WAIT_S = 600.0  # for others to release a place
 _choice: pytest.StashKey[Choice] = pytest.StashKey()
 _target: pytest.StashKey[Target | Wanted] = pytest.StashKey()
 _dut: pytest.StashKey[Dut] = pytest.StashKey()
@@ -64,6 +66,12 @@ def pytest_collection_modifyitems(
         items[:] = [item for item in items if item not in away]
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    choice = config.stash.get(_choice, None)
+    if choice is not None and choice.place is not None:
+        choice.place.close()
+
+
 def _wants_dut(item: pytest.Item) -> bool:
     """Whether it uses our fixture `dut`, itself or by another one."""
     info = getattr(item, "_fixtureinfo", None)
@@ -90,14 +98,20 @@ def _wanted(item: pytest.Item) -> Wanted:
 
 def _choice_of(config: pytest.Config) -> Choice:
     from ember.errors import SdkError
+    from ember.hil import targets
+    from ember.hil.places import PlaceOrder
     from ember.hil.targets import Choice
 
     if _choice not in config.stash:
         lab = config.getoption("--hardware-map", None)
+        name = config.getoption("--place", None)
+        # Processes of xdist take turns: one that kept it would wait for the others.
+        is_kept = not hasattr(config, "workerinput")
         try:
-            choice = Choice(
-                config.getoption("--target", None), Path(lab) if lab else None
-            )
+            order = PlaceOrder(name, _WAIT_S) if name is not None else None
+            place = targets.lent(order, is_kept=is_kept) if order is not None else None
+            target = config.getoption("--target", None)
+            choice = Choice(target, Path(lab) if lab else None, place)
         except SdkError as error:
             raise pytest.UsageError(str(error)) from error
         config.stash[_choice] = choice

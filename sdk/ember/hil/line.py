@@ -31,6 +31,10 @@ class Line(Protocol):
         """That runner is the one with files; else the one for a serial port."""
 
     @property
+    def is_flashed(self) -> bool:
+        """That runner is written to the board's flash: the smaller the better."""
+
+    @property
     def options(self) -> str:
         """Of the command line."""
 
@@ -49,6 +53,7 @@ class Port:
     baud: int | None = None  # the board's
     needs_firmware: bool = False
     takes_files: bool = False
+    is_flashed: bool = False
 
     @property
     def options(self) -> str:
@@ -72,6 +77,7 @@ class EmulatedLine:
     count: bool = True
     needs_firmware: bool = True
     takes_files: bool = False
+    is_flashed: bool = False
     options: str = "--transport uart"
 
     def run(

@@ -60,6 +60,7 @@ class Ssh:
     host: str
     needs_firmware: bool = True
     takes_files: bool = True
+    is_flashed: bool = False
 
     @property
     def options(self) -> str:

@@ -1,19 +1,20 @@
-"""Where a test of firmware runs: an emulated board, or a device of the lab."""
+"""Where a test of firmware runs: an emulator, a device of the lab, a place of one."""
 
 from __future__ import annotations
 
 import contextlib
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ember import boards
 from ember.errors import SdkError
-from ember.hil import devices, emulated, hardware_map
+from ember.hil import devices, emulated, hardware_map, labgrid, places
 from ember.hil.dut import Dut
 from ember.hil.hardware_map import Device
 from ember.hil.pipes import process_of
+from ember.hil.places import PlaceLine, PlaceOrder
 from ember.hil.wire import Wire
 from ember.toolchain import emulator
 
@@ -71,13 +72,65 @@ class Lab:
         return devices.opened(self.device, firmware)
 
 
-Target = EmulatedTarget | Lab
+@dataclass
+class LentTarget:
+    """The board of a labgrid place. It is held until close(), or for each test."""
+
+    order: PlaceOrder
+    board: str  # the place's tag `board`
+    features: frozenset[str]  # its tags
+    is_kept: bool = True
+    _line: PlaceLine | None = None
+    _held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    @contextlib.contextmanager
+    def opened(self, firmware: Path | None) -> Iterator[Dut]:
+        described = boards.load(self.board)
+        if self._line is None:
+            self._line = self._held.enter_context(places.held(self.order))
+        try:
+            with self._line.opened(described) as opened:
+                if firmware is not None:
+                    self._line.flash(self.board, firmware)
+                yield Dut(described.name, opened, lambda: None)
+        finally:
+            if not self.is_kept:
+                self.close()
+
+    def close(self) -> None:
+        """Release the place."""
+        self._line = None
+        self._held.close()
+
+    def has(self, wanted: Wanted) -> bool:
+        names = (self.board, Path(self.board).stem)
+        is_it = not wanted.boards or any(name in wanted.boards for name in names)
+        return is_it and self.features.issuperset(wanted.fixtures)
+
+
+def lent(order: PlaceOrder, *, is_kept: bool) -> LentTarget:
+    """The place, which nobody is asked for yet; its tags say what it has."""
+    place = labgrid.look_up(order.name)
+    board = place.tags.get("board")
+    if not board:
+        raise SdkError(
+            f"place {place.name} has no tag `board`, which says which board it is",
+            hint=f"labgrid-client -p {place.name} set-tags board=NAME",
+        )
+    boards.load(board)
+    return LentTarget(order, board, frozenset(place.tags), is_kept)
+
+
+Target = EmulatedTarget | Lab | LentTarget
 
 
 class Choice:
-    """What the command line leaves: emulators, devices, or one of them."""
+    """What the command line leaves: emulators, devices, a place, or one of them."""
 
-    def __init__(self, target: str | None, lab: Path | None) -> None:
+    def __init__(
+        self, target: str | None, lab: Path | None, place: LentTarget | None = None
+    ) -> None:
+        self.place = place
         self.devices = hardware_map.read(lab) if lab is not None else ()
         self.emulated: str | None = None  # a board; "": any
         if target is None:
@@ -95,6 +148,8 @@ class Choice:
 
     def of(self, wanted: Wanted) -> Target | None:
         """The first that has what a test wants."""
+        if self.place is not None and self.place.has(wanted):
+            return self.place
         for device in self.devices:
             is_it = not wanted.boards or any(map(device.is_a, wanted.boards))
             if is_it and set(wanted.fixtures) <= set(device.fixtures):

@@ -105,11 +105,13 @@ def open_port(url: str, baud: int) -> Wire:
     is_device = "://" not in url
     if is_device and not Path(url).exists() and not url.upper().startswith("COM"):
         raise SdkError(f"no port {url}: is the board plugged in?", hint=_ports(serial))
-    options: dict[str, Any] = {"exclusive": True} if is_device else {}
+    # pyserial's client of RFC 2217 has no time limit for writing.
+    options: dict[str, Any] = (
+        {} if url.startswith("rfc2217:") else {"write_timeout": 10}
+    )
+    options |= {"exclusive": True} if is_device else {}
     try:
-        port = serial.serial_for_url(
-            url, baudrate=baud, timeout=_SLICE_S, write_timeout=10, **options
-        )
+        port = serial.serial_for_url(url, baudrate=baud, timeout=_SLICE_S, **options)
     except (OSError, ValueError) as error:
         raise _cannot_open(url, error, baud) from error
     return SerialWire(port, url, baud)

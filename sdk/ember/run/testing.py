@@ -197,7 +197,7 @@ class _Session:
         if not line.needs_firmware:
             return None
         built = libraries.is_built(self.board, messages=True, optimize=optimize)
-        if built or not runner.is_small(self.board):
+        if not line.is_flashed and (built or not runner.is_small(self.board)):
             with contextlib.suppress(DoesNotFitError):
                 return runner.serial(self.board, (), optimize, self.rules)
         return runner.serial(self.board, ready, optimize, self.rules)
