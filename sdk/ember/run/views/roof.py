@@ -13,9 +13,10 @@ from typing import Any
 from ember.boards import Board, Memory
 
 _TYPES = {  # by what a kernel's name or a tensor's type says
-    **dict.fromkeys(("int8", "uint8", "s8", "u8", "s4", "qs8", "qd8"), "int8"),
-    **dict.fromkeys(("float16", "f16"), "float16"),
-    **dict.fromkeys(("float32", "f32"), "float32"),
+    **dict.fromkeys(("int8", "uint8", "s8", "u8", "s4"), "int8"),
+    **dict.fromkeys(("qs8", "qu8", "qd8", "qp8", "pqs8"), "int8"),  # XNNPACK's names
+    **dict.fromkeys(("float16", "f16", "pf16"), "float16"),
+    **dict.fromkeys(("float32", "f32", "pf32"), "float32"),
 }
 
 
