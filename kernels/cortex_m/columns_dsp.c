@@ -184,12 +184,21 @@ static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
     }
 }
 
-// Three columns become outputs.
+// Whether a single column may do without the two that three lack.
+FAST bool takes_one(const ember_columns_dsp_t *s) {
+    return s->last == NULL && s->conv.filters % FOUR == 0;
+}
+
+// Three columns become outputs; those that lack are the first one again.
 static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
                         const runs_t *runs, const column_t *columns, bool whole,
                         int8_t *const y[COLUMNS]) {
     make_columns(s, runs, columns, whole);
-    ember_columns_dsp_filters(s, tiles, y);
+    if (y[0] == y[1] && takes_one(s)) {
+        ember_columns_dsp_one(s, y[0]);
+    } else {
+        ember_columns_dsp_filters(s, tiles, y);
+    }
 }
 
 // The columns of one image become outputs, three at a time.
@@ -259,7 +268,11 @@ FAST void run_flat(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
         int8_t *const to[COLUMNS] = {y, y + second * step, y + third * step};
         widen_three(s->words, x, x + second * inner, x + third * inner, s->fours,
                     offset);
-        ember_columns_dsp_filters(s, tiles, to);
+        if (left == 1 && takes_one(s)) {
+            ember_columns_dsp_one(s, y);
+        } else {
+            ember_columns_dsp_filters(s, tiles, to);
+        }
         x += COLUMNS * inner;
         y += COLUMNS * step;
     }
@@ -337,6 +350,12 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
     s->w = weights > 0 ? s->turned : conv->w;
 }
 
+// Whether each column is one pixel, whose outputs take its place when it is words.
+static bool runs_over(const ember_conv_s8_t *conv, ember_weights_s8_t weights) {
+    return weights == EMBER_WEIGHTS_PLAIN && ember_conv_s8_is_direct(conv) &&
+           conv->depth % FOUR == 0;
+}
+
 SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
                                                ember_node_t *node, int64_t taps,
                                                ember_weights_s8_t weights) {
@@ -344,7 +363,8 @@ SMALL ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
     const int64_t inner = taps > MOST ? taps : taps * conv->depth;
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
-        conv->x_offset < -INT8_MAX || !ember_scales_fit_dsp(conv, inner)) {
+        conv->x_offset < -INT8_MAX || !ember_scales_fit_dsp(conv, inner) ||
+        (conv->over && !runs_over(conv, weights))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");
     }

@@ -51,4 +51,7 @@ void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
                                ember_columns_tiles_t *tiles,
                                int8_t *const y[EMBER_COLUMNS_DSP]);
 
+// The same with the first column alone, of filters in fours; the words are lost.
+void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y);
+
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

@@ -29,10 +29,15 @@ INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
     }
 }
 
-// The last columns; of one that lacks, the first is taken again.
+// The last columns: a single one, or three; of one that lacks, the first is taken
+// again.
 static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
     waiting_t last = *waiting;
 
+    if (last.count == 1 && s->conv.filters % 4 == 0) {
+        ember_columns_mve_one(s, last.columns[0], last.y[0]);
+        return;
+    }
     for (int32_t n = last.count; n < EMBER_COLUMNS_MVE && last.count > 0; n++) {
         last.columns[n] = last.columns[0];
         last.y[n] = last.y[0];
@@ -61,6 +66,22 @@ static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t co
         waiting->columns[waiting->count] = x;
         add_column(s, waiting);
         x += step;
+    }
+}
+
+// The pixels of an image that outputs take the place of: three are copied at a time.
+static void run_over(const ember_columns_mve_t *s, int8_t *image, int32_t count) {
+    const int32_t inner = s->inner;
+
+    for (; count > 0; count -= EMBER_COLUMNS_MVE) {
+        const int32_t second = count > 1 ? inner : 0;
+        const int32_t third = count > 2 ? 2 * inner : 0;
+        const int8_t *const columns[] = {s->copies, s->copies + second,
+                                         s->copies + third};
+        int8_t *const to[] = {image, image + second, image + third};
+        ember_copy_mve(s->copies, image, (third > 0 ? 3 : count) * inner);
+        ember_columns_mve_three(s, columns, to);
+        image += EMBER_COLUMNS_MVE * inner;
     }
 }
 
@@ -214,6 +235,10 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
         ember_sums_mve(s->sums, conv->scales.bias, s->w, conv->filters, s->inner,
                        conv->x_offset);
     }
+    if (conv->over) {
+        run_over(s, conv->y, conv->batches * conv->height.out * conv->width.out);
+        return;
+    }
     for (int32_t n = 0; n < conv->batches; n++) {
         for (int32_t oy = 0; oy < conv->height.out; oy++) {
             waiting.next = conv->y + (ptrdiff_t)n * steps.image + oy * steps.row;
@@ -263,7 +288,8 @@ static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;
     const bool turn = weights != EMBER_WEIGHTS_PLAIN;
-    const bool direct = weights != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv);
+    const bool direct =
+        weights != EMBER_WEIGHTS_MADE && ember_conv_s8_is_direct(conv) && !conv->over;
     const bool summed = is_summed(conv);
     const int32_t sums =
         summed ? 0 : (conv->filters * (int32_t)sizeof(int32_t) + 15) & ~15;
@@ -298,7 +324,9 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
 
     if (conv->depth != conv->channels || inner > MOST || conv->filters > MOST ||
         (weights != EMBER_WEIGHTS_PLAIN && inner * conv->filters > MOST) ||
-        conv->x_offset < -INT8_MAX || conv->rows < EMBER_ROWS_RIGHT) {
+        conv->x_offset < -INT8_MAX || conv->rows < EMBER_ROWS_RIGHT ||
+        (conv->over &&
+         (weights != EMBER_WEIGHTS_PLAIN || !ember_conv_s8_is_direct(conv)))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with Helium");
     }

@@ -2,7 +2,8 @@
 // Convolutions with Helium as products of columns: the bytes under the taps of three
 // neighbouring outputs, a column each, are multiplied with two filters at a time.
 // Columns of a 1 x 1 kernel lie in the image as they are; others are copied to scratch
-// first, with the zero point around the image.
+// first, with the zero point around the image, and so are those of an image over which
+// the outputs are written.
 #ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
 
@@ -41,5 +42,9 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
 // The outputs of all filters with three columns, the first of each at y[column].
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y);
+
+// The same with a single column, of filters in fours.
+void ember_columns_mve_one(const ember_columns_mve_t *s, const int8_t *column,
+                           int8_t *y);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H

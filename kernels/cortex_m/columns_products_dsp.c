@@ -5,7 +5,7 @@
 #include "kernels/cortex_m/columns_dsp.h"
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, PAIR = 2 };
+enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, PAIR = 2, CHUNK = 32 };
 
 // Filters that others lie behind in memory are read beyond their end; what lies there
 // is multiplied by 0. The last two are copied for it.
@@ -109,5 +109,33 @@ void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
         for (int32_t n = 0; n < COLUMNS; n++) {
             limit(y[n], filters, limits);
         }
+    }
+}
+
+void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y) {
+    const ember_limits_s8_t limits = s->conv.scales.limits;
+    const int32_t offset = 2 * s->conv.scales.zero_point + 1;
+    const int32_t filters = s->conv.filters;
+    const int8_t *w = s->w;
+    int32_t sums[CHUNK];
+
+    for (int32_t i = 1; i < 2 * s->fours; i++) {
+        s->words[i] = s->words[i * COLUMNS];
+    }
+    for (int32_t from = 0; from < filters; from += CHUNK) {
+        const int32_t left = filters - from;
+        const int32_t count = left < CHUNK ? left : CHUNK;
+        ember_tiles_4x1(sums, count / FOUR, w, s->inner, s->words, s->fours);
+        for (int32_t i = 0; i < count; i++) {
+            const ember_filter_dsp_t *by = &s->by[from + i];
+            const int32_t sum = (int32_t)((uint32_t)by->bias + (uint32_t)sums[i]);
+            const int32_t high = ember_smmlar(sum, by->multiplier, sum);
+            const int32_t shifted = (high + (high >> 31)) >> by->shift;
+            y[from + i] = (int8_t)ember_ssat8_half(shifted + offset);
+        }
+        w += CHUNK * s->inner;
+    }
+    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+        limit(y, filters, limits);
     }
 }

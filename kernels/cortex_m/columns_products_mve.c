@@ -229,3 +229,68 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
         scale_all(s, tile, from, count, y);
     }
 }
+
+// tile[f] = sums[f] and the products of filter f with the column, for `fours` > 0 times
+// four filters.
+static __attribute__((noinline)) void multiply_one(int32_t *tile, const int32_t *sums,
+                                                   const int8_t *w, int32_t fours,
+                                                   const int8_t *column,
+                                                   int32_t inner) {
+    do {
+        const int8_t *a = w, *b = a + inner, *c = b + inner, *d = c + inner;
+        const int8_t *x = column;
+        int32_t s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+        for (int32_t k = inner; k > 0; k -= EMBER_LANES_S8) {
+            const mve_pred16_t lanes = vctp8q((uint32_t)k);
+            const int8x16_t u = vldrbq_z_s8(x, lanes);
+            s0 = vmladavaq_p_s8(s0, vldrbq_z_s8(a, lanes), u, lanes);
+            s1 = vmladavaq_p_s8(s1, vldrbq_z_s8(b, lanes), u, lanes);
+            s2 = vmladavaq_p_s8(s2, vldrbq_z_s8(c, lanes), u, lanes);
+            s3 = vmladavaq_p_s8(s3, vldrbq_z_s8(d, lanes), u, lanes);
+            x += EMBER_LANES_S8;
+            a += EMBER_LANES_S8;
+            b += EMBER_LANES_S8;
+            c += EMBER_LANES_S8;
+            d += EMBER_LANES_S8;
+        }
+        tile[0] = s0;
+        tile[1] = s1;
+        tile[2] = s2;
+        tile[3] = s3;
+        tile += 4;
+        sums += 4;
+        w += 4 * inner;
+    } while (--fours > 0);
+}
+
+// The outputs of `count` filters, fours, the first of which is filter `from`.
+static __attribute__((noinline)) void scale_one(const ember_scales_s8_t *scales,
+                                                const int32_t *tile, int32_t from,
+                                                int32_t count, int8_t *y) {
+    const int32x4_t least = vdupq_n_s32(scales->limits.low);
+    const int32x4_t most = vdupq_n_s32(scales->limits.high);
+    const mve_pred16_t lanes = vctp32q(EMBER_LANES_S32);
+
+    for (int32_t at = 0; at < count; at += EMBER_LANES_S32) {
+        const int32x4_t by = vldrwq_s32(scales->multipliers + from + at);
+        const int32x4_t shift = vldrwq_s32(scales->shifts + from + at);
+        const int32x4_t u = ember_scaled_mve(vldrwq_s32(tile + at), by, shift);
+        vstrbq_p_s32(y + from + at,
+                     ember_limited_mve(u, scales->zero_point, least, most), lanes);
+    }
+}
+
+void ember_columns_mve_one(const ember_columns_mve_t *s, const int8_t *column,
+                           int8_t *y) {
+    const int32_t filters = s->conv.filters;
+    const int32_t *sums = s->sums != NULL ? s->sums : s->conv.scales.bias;
+    const int8_t *w = s->w;
+
+    for (int32_t from = 0; from < filters; from += TILE) {
+        const int32_t left = filters - from;
+        const int32_t count = left < TILE ? left : TILE;
+        multiply_one(s->tile, sums + from, w, count / 4, column, s->inner);
+        scale_one(&s->conv.scales, s->tile, from, count, y);
+        w += TILE * s->inner;
+    }
+}

@@ -190,6 +190,16 @@ static bool set_geometry(ember_conv_s8_t *conv, ember_node_t *node,
     return height->out >= 0 && width->out >= 0;
 }
 
+// Whether an output that lies where its input does has the elements of that.
+static bool set_over(ember_conv_s8_t *conv, bool transposed) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+
+    conv->over = conv->y != NULL && conv->y == conv->x;
+    return !conv->over || (!transposed && height->stride == 1 && width->stride == 1 &&
+                           height->out == height->in && width->out == width->in &&
+                           conv->filters == conv->channels);
+}
+
 ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
                                   const ember_conv_s8_places_t *places) {
     ember_tensor_t x, w;
@@ -219,7 +229,14 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
                                               : conv->height.out * conv->width.out;
     ember_node_work(node, (uint32_t)(conv->batches * pixels), w.numel);
-    return status != EMBER_OK ? status : set_output(conv, node, places->out);
+    if (status != EMBER_OK || set_output(conv, node, places->out) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    if (!set_over(conv, places->transposed)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: an output lies over its input");
+    }
+    return EMBER_OK;
 }
 
 ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv, ember_node_t *node) {

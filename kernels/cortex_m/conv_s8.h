@@ -53,6 +53,7 @@ typedef struct ember_conv_s8 {
     ember_conv_s8_axis_t width;
     int16_t x_offset; // added to elements of x; -128 .. 128
     uint8_t rows;     // EMBER_ROWS_*, of `scales`
+    bool over;        // y is x: each element is read before one is written there
 } ember_conv_s8_t;
 
 // Where the parameters stand in a call.
@@ -64,7 +65,9 @@ typedef struct ember_conv_s8_places {
     bool transposed;
 } ember_conv_s8_places_t;
 
-// Read a call and set the shape of its output. `transposed`: positions scatter.
+// Read a call and set the shape of its output. `transposed`: positions scatter. An
+// output that lies where its input does is of its shape, and not of a transposed one;
+// a kernel that cannot do so (`over`) shall refuse it.
 EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
                                                  ember_node_t *node,
                                                  const ember_conv_s8_places_t *places);

@@ -88,7 +88,7 @@ ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        conv->rows < EMBER_ROWS_RIGHT || !plan(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     s->scratch = ember_node_scratch(node, (size_t)(places_of(s).all + EMBER_HVX));

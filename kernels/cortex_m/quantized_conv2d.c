@@ -3,12 +3,15 @@
 #include "kernels/cortex_m/conv_s8_run.h"
 
 static int32_t run(void *state) {
-    ember_conv_s8_run(state, false);
+    ember_conv_s8_plain_run(state, false);
     return EMBER_OK;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_conv_s8_plain_args(state, node);
+    ember_conv_s8_plain_t *s = state;
+    const ember_status_t status = ember_conv_s8_plain_args(&s->conv, node);
+
+    return status != EMBER_OK ? status : ember_conv_s8_plain_prepare(s, node);
 }
 
-EMBER_KERNEL(quantized_conv2d, ember_conv_s8_t);
+EMBER_KERNEL(quantized_conv2d, ember_conv_s8_plain_t);

@@ -26,6 +26,10 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
+    if (s->conv.over) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: an output lies over its input");
+    }
     return ember_columns_hvx_prepare(&s->columns, node, &s->conv, false, 0);
 }
 

@@ -3,7 +3,7 @@
 //
 // Four channels at a time, the last four maybe a second time; their weights are widened
 // to int16 in scratch first. Taps beside the image are left out. 3 x 3 taps go line by
-// line.
+// line, each of which is in scratch before outputs may take its place.
 #include <stddef.h>
 
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
@@ -157,6 +157,10 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     s->taps = (int32_t)taps;
     s->by_line = ember_lines_dsp_fit(conv);
+    if (conv->over && (!s->by_line || conv->channels % FOUR != 0)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: an output lies over its input");
+    }
     const int32_t size = s->by_line ? ember_lines_dsp_measure(&s->lines, conv)
                                     : s->taps * 2 * (int32_t)sizeof(uint32_t);
     s->weights = ember_node_scratch(node, (size_t)size);

@@ -246,6 +246,12 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!set_ring(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: scratch");
     }
+    // Rows are in the ring before outputs may take their place, unless channels are
+    // taken a second time.
+    if (conv->over &&
+        (s->direct || (conv->channels > LANES && conv->channels % LANES != 0))) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: over");
+    }
     s->taps = (int32_t)taps;
     const int32_t weights = s->taps * LANES;
     const int32_t ring = s->direct ? 0 : s->slots * s->pitch;

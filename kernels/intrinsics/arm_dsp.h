@@ -110,6 +110,13 @@ static inline int32_t ember_add_four(int32_t sum, uint32_t bytes, uint32_t even,
     return sum;
 }
 
+// The upper half of a * b + to * 2^32, rounded.
+static inline int32_t ember_smmlar(int32_t a, int32_t b, int32_t to) {
+    int32_t made;
+    __asm__("smmlar %0, %1, %2, %3" : "=r"(made) : "r"(a), "r"(b), "r"(to));
+    return made;
+}
+
 // How the sums of a filter become outputs: twice the product with half of `multiplier`,
 // which has 32 bits, is shifted. Of 2^31 and more the table has 2^32 less.
 typedef struct ember_filter_dsp {

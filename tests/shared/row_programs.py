@@ -245,6 +245,17 @@ def _inception(net: Network, random: np.random.Generator, x: int, filters: int) 
     return net.cat(*parts, net.conv(pooled, 2, 1) if random.integers(2) else pooled)
 
 
+def over_network() -> Model:
+    """Layers of one shape after the other: each may be written over its input. Images
+    have 35 pixels, two more than a multiple of three."""
+    net = Network(11, (1, 16, 7, 5))
+    x = net.conv(net.input, 16, 1)
+    for _ in range(2):
+        x = net.conv(x, 0, 3, depthwise=True)
+        x = net.conv(x, 16, 1)
+    return net.model(net.avg_pool(x, 5, 1))
+
+
 def mobilenet_v1(alpha: float, side: int) -> Model:
     net = Network(1, (1, 3, side, side))
     x = net.conv(net.input, int(32 * alpha), 3, 2)

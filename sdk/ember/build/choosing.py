@@ -14,7 +14,6 @@ from ember.errors import SdkError
 from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
-from ember.plan.rows import row_regions
 from ember.program import adopt
 from ember.select import prepack
 from ember.select import selection as selections
@@ -72,7 +71,7 @@ def _by_rows(
         rows = repack.repack(slim, known, wanted, job.board, scratch, sided)
         tried.append(_finished(rows, whole, names, job))
         sided = _scratch(rows, tried[-1][1].selection)
-        if not row_regions.has_regions(rows.program):
+        if not rows.has_rows:
             break
     return min(tried, key=lambda each: _bytes(*each))
 

@@ -18,7 +18,6 @@ from ember.build.jobs import Job
 from ember.build.linking import Linking
 from ember.plan.improved import Chosen
 from ember.plan.memories import NoRoomByRulesError
-from ember.plan.rows import row_regions
 from ember.toolchain.libraries import Libraries
 
 
@@ -32,7 +31,7 @@ def settle(
         return estimate
     smaller = replace(job, options=replace(job.options, rows="smallest"))
     by_rows = choosing.choose(smaller)
-    if not any(row_regions.has_regions(model.program) for model, _ in by_rows):
+    if not any(model.has_rows for model, _ in by_rows):
         return estimate
     try:
         other = _settled(folder, smaller, by_rows, libs, scratch)

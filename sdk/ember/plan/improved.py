@@ -29,6 +29,14 @@ class Improved(Model):
     # Weights that lie in the image as kernels read them: bytes, by name.
     packed: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the pass `rows` changed it."""
+        return any(
+            outcome.name == "rows" and outcome.status == "used"
+            for outcome in self.passes
+        )
+
     @classmethod
     def of(cls, model: Model) -> Self:
         """The model as it was read, with its exporter's plan."""

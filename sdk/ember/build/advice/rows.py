@@ -13,7 +13,7 @@ from ember.plan import own_scratch
 from ember.plan.improved import Improved
 from ember.plan.passes import edit, execute, rows
 from ember.plan.replan import replan
-from ember.plan.rows import row_regions
+from ember.plan.rows import reads, row_regions
 from ember.program import Program, types
 
 
@@ -28,7 +28,7 @@ def _of(job: Job, model: Improved) -> Iterator[dict[str, Any]]:
     if model.stock is None:
         return
     keep = repack.shared(model.program, known)
-    if row_regions.has_regions(model.program):
+    if model.has_rows:
         yield _facts(model, model.program) | {"used": True, "saved": 0}
         return
     here = execute.Computer(boards.computer(job.board), known, repack.no_runner)
@@ -56,6 +56,7 @@ def _facts(model: Improved, program: Program) -> dict[str, Any]:
     ]
     return {
         "model": model.name,
+        "over": sum(len(reads.over_calls(method)) for method in program.methods),
         "regions": [
             {
                 "method": method.name,
@@ -77,16 +78,22 @@ def _size(value: types.Value) -> int:
 def summary(facts: dict[str, Any]) -> str:
     """One line for people."""
     regions = facts["regions"]
-    layers = sum(region["layers"] for region in regions)
     tables = sum(region["table"] for region in regions)
-    count = f"{layers} layers" if layers > 1 else "1 layer"
+    count = _count(sum(region["layers"] for region in regions))
+    over = _count(facts["over"])
     if facts["used"]:
-        slab = max(region["slab"] for region in regions)
+        slab = max((region["slab"] for region in regions), default=0)
         return (
             f"rows: {count} of {facts['model']} run row by row, with line buffers of"
-            f" up to {slab:,} bytes and {tables:,} bytes of tables"
+            f" up to {slab:,} bytes and {tables:,} bytes of tables; {over} over"
+            " their inputs"
         )
     return (
         f"rows: `--rows smallest` would save {facts['saved']:,} bytes of activations of"
-        f" {facts['model']}: {count} row by row, {tables:,} bytes of tables"
+        f" {facts['model']}: {count} row by row, {tables:,} bytes of tables; {over}"
+        " over their inputs"
     )
+
+
+def _count(layers: int) -> str:
+    return "1 layer" if layers == 1 else f"{layers} layers"

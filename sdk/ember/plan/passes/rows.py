@@ -18,6 +18,7 @@ from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import is_straight
 from ember.plan.replan import replan
 from ember.plan.rows import choose, overlapped, rewrite, row_regions
+from ember.plan.rows.lives import RowLives
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -64,6 +65,7 @@ def _changed(
     if over and (len(memories) != 1 or keep):
         return draft  # one memory at a time
     apart = separated(method, here, keep)
+    lives = RowLives(apart, here.known)
     scratch, sided = (
         [by_origin.get(origin, 0) for origin in draft.origins[method.name]]
         for by_origin in (
@@ -71,12 +73,13 @@ def _changed(
             here.sided.get(method.name, {}),
         )
     )
-    chooser = choose.Chooser(apart, here.known, scratch, sided, over=over)
-    regions = chooser.regions()
-    if not regions:
+    chooser = choose.Chooser(lives, scratch, sided, over=over)
+    choice = chooser.choice()
+    if not choice.regions and not choice.over:
         return draft
+    apart = overlapped.in_place(apart, lives, choice.over)
     constants = draft.program.constants
-    new = rewrite.rewritten(apart, regions, len(constants))
+    new = rewrite.rewritten(apart, choice.regions, len(constants))
     program = replace(draft.program, constants=(*constants, *new.tables))
     after = replace(draft, program=program)
     after = after.with_method(index, new.method, new.order)

@@ -15,7 +15,7 @@ from ember.plan.rows.reads import RowCall, RowRead
 from ember.program import Method, types
 from ember.program.types import ALIGN
 
-_MOST_ROWS = 255  # of a window
+MOST_ROWS = 255  # of a window
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ def of(
 
 
 @dataclass
-class _Made:
-    """A tensor that a call of the cascade makes."""
+class Asked:
+    """What readers want of a tensor that a call of the cascade makes."""
 
     slope: int | None = None
     offset: int = 0
@@ -102,7 +102,11 @@ class _Made:
     fills: set[int] = field(default_factory=set)
     reads: list[RowRead] = field(default_factory=list)
 
-    def ask(self, slope: int, offset: int, read: RowRead) -> bool:
+    def ask(self, out: Asked, read: RowRead) -> bool:
+        """What a call reads for its result, of which `out` is asked; False where the
+        readers do not run in step."""
+        assert out.slope is not None
+        slope, offset = read.stride * out.slope, newest(out, read)
         if self.slope not in (None, slope):
             return False
         self.offset = offset if self.slope is None else max(self.offset, offset)
@@ -122,6 +126,59 @@ class _Made:
         )
 
 
+def newest(out: Asked, read: RowRead) -> int:
+    """The offset of the newest row that is read for the newest row of a result."""
+    return read.stride * out.offset + read.extent - 1 - read.padding
+
+
+def made_window(
+    method: Method,
+    call: RowCall,
+    asked: Asked,
+    *,
+    sides: bool,
+    number: int = 0,
+    is_output: bool = False,
+) -> Window:
+    """Of what call `number` makes."""
+    tensor = _tensor(method, call.out)
+    beside = _beside(asked.reads) if sides else 0
+    fills = {read.fill for read in asked.reads if beside and read.beside}
+    return Window(
+        call.out,
+        asked.rows,
+        reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
+        reads.rows(tensor),
+        asked.padding,
+        next(iter(fills or asked.fills), None),
+        number,
+        is_output,
+        beside * reads.column_bytes(tensor),
+    )
+
+
+def input_window(method: Method, read: RowRead, *, sides: bool) -> Window:
+    """Of what no call of the cascade makes: one for each reader."""
+    tensor = _tensor(method, read.value)
+    beside = _beside([read]) if sides else 0
+    return Window(
+        read.value,
+        read.extent,
+        reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
+        reads.rows(tensor),
+        read.padding,
+        read.fill if beside else read.outside,
+        None,
+        beside=beside * reads.column_bytes(tensor),
+    )
+
+
+def _tensor(method: Method, value: int) -> types.Tensor:
+    tensor = method.values[value]
+    assert isinstance(tensor, types.Tensor)
+    return tensor
+
+
 class _Builder:
     def __init__(
         self,
@@ -135,7 +192,7 @@ class _Builder:
         self.sides = sides
         self.calls = tuple(calls)
         self.wanted = wanted
-        self.made = {call.out: _Made() for call in calls}
+        self.made = {call.out: Asked() for call in calls}
         self.numbers = {call.out: number for number, call in enumerate(calls)}
 
     def cascade(self) -> Cascade | None:
@@ -145,7 +202,7 @@ class _Builder:
         sources: list[tuple[RowSource, ...]] = []
         for call in self.calls:
             sources.append(tuple(self._sources(call, windows)))
-        if any(window.rows > _MOST_ROWS for window in windows):
+        if any(window.rows > MOST_ROWS for window in windows):
             return None
         if self.sides and not any(window.beside for window in windows):
             return None
@@ -169,29 +226,19 @@ class _Builder:
             if out.slope is None:  # another sink
                 return False
             for read in call.reads:
-                if read.owner in self.made:
-                    offset = read.stride * out.offset + read.extent - 1 - read.padding
-                    asked = self.made[read.owner]
-                    if not asked.ask(read.stride * out.slope, offset, read):
-                        return False
+                if read.owner in self.made and not self.made[read.owner].ask(out, read):
+                    return False
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
 
     def _window(self, number: int) -> Window:
-        value = self.calls[number].out
-        asked = self.made[value]
-        tensor = self._tensor(value)
-        beside = _beside(asked.reads) if self.sides else 0
-        fills = {read.fill for read in asked.reads if beside and read.beside}
-        return Window(
-            value,
-            asked.rows,
-            reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
-            reads.rows(tensor),
-            asked.padding,
-            next(iter(fills or asked.fills), None),
-            number,
-            value in self.wanted,
-            beside * reads.column_bytes(tensor),
+        call = self.calls[number]
+        return made_window(
+            self.method,
+            call,
+            self.made[call.out],
+            sides=self.sides,
+            number=number,
+            is_output=call.out in self.wanted,
         )
 
     def _sources(self, call: RowCall, windows: list[Window]) -> Iterator[RowSource]:
@@ -199,30 +246,11 @@ class _Builder:
         out = self.made[call.out]
         for read in call.reads:
             if read.owner in self.made:
-                offset = read.stride * out.offset + read.extent - 1 - read.padding
-                lag = self.made[read.owner].offset - offset
+                lag = self.made[read.owner].offset - newest(out, read)
                 yield RowSource(self.numbers[read.owner], read, lag)
                 continue
-            tensor = self._tensor(read.value)
-            beside = _beside([read]) if self.sides else 0
-            windows.append(
-                Window(
-                    read.value,
-                    read.extent,
-                    reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
-                    reads.rows(tensor),
-                    read.padding,
-                    read.fill if beside else read.outside,
-                    None,
-                    beside=beside * reads.column_bytes(tensor),
-                )
-            )
+            windows.append(input_window(self.method, read, sides=self.sides))
             yield RowSource(len(windows) - 1, read, 0)
-
-    def _tensor(self, value: int) -> types.Tensor:
-        tensor = self.method.values[value]
-        assert isinstance(tensor, types.Tensor)
-        return tensor
 
 
 def _beside(readers: Sequence[RowRead]) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ember.kernels import KernelList
 from ember.plan import lifetimes
 from ember.plan.passes.edit import with_values
 from ember.plan.rows import placing, row_regions
+from ember.plan.rows.lives import RowLives
 from ember.program import Method, types
 
 
@@ -43,6 +44,21 @@ def placed(method: Method, known: KernelList) -> Method:
             plan.height if size else 0 for size in method.planned_sizes
         ),
     )
+
+
+def in_place(method: Method, lives: RowLives, calls: Iterable[int]) -> Method:
+    """The method with the results of calls where their inputs are."""
+    values = list(method.values)
+    for index in calls:
+        call = lives.calls[index]
+        assert call is not None
+        home = values[call.reads[0].value]
+        assert isinstance(home, types.Tensor)
+        for value in lives.stores[lives.store_of[call.out]].values:
+            tensor = values[value]
+            assert isinstance(tensor, types.Tensor)
+            values[value] = replace(tensor, allocation=home.allocation)
+    return replace(method, values=tuple(values))
 
 
 def _is_whole(method: Method, store: lifetimes.Storage) -> bool:

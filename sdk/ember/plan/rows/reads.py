@@ -43,6 +43,7 @@ class RowCall:
     reads: tuple[RowRead, ...]
     padding_arg: int | None = None  # the list whose first item is the rows' padding
     scratch: tuple[int, ...] = ()  # values: the exporter's, which no kernel reads
+    over: bool = False  # its whole result may lie where its one input does
 
 
 def of_call(method: Method, index: int) -> RowCall | None:
@@ -55,6 +56,20 @@ def of_call(method: Method, index: int) -> RowCall | None:
     if row_call is None or not _fits(method, row_call):
         return None
     return row_call
+
+
+def over_calls(method: Method) -> list[int]:
+    """Calls whose whole result lies where their one input does."""
+    calls = (of_call(method, index) for index in range(len(method.instructions)))
+    return [
+        call.index for call in calls if call and call.over and _lies_over(method, call)
+    ]
+
+
+def _lies_over(method: Method, call: RowCall) -> bool:
+    x, y = (method.values[value] for value in (call.reads[0].value, call.out))
+    assert isinstance(x, types.Tensor) and isinstance(y, types.Tensor)
+    return x.allocation == y.allocation
 
 
 def resolved(call: RowCall, owners: Mapping[int, int]) -> RowCall:
@@ -148,8 +163,12 @@ def _elementwise(*inputs: int) -> Callable[..., RowCall | None]:
     return form
 
 
-def _convolution(offset: int, scratch: int) -> Callable[..., RowCall | None]:
-    """Of the dialect: `offset` is the argument that is added to each input."""
+def _convolution(
+    offset: int, scratch: int, over: Callable[..., bool]
+) -> Callable[..., RowCall | None]:
+    """Of the dialect: `offset` is the argument that is added to each input; `over` says
+    by channels and taps whether every core has a kernel that writes its result where
+    its input is, if they are alike."""
 
     def form(method: Method, index: int, call: KernelCall) -> RowCall | None:
         stride, padding, dilation = _pairs(method, call, 3, 4, 5)
@@ -174,9 +193,37 @@ def _convolution(offset: int, scratch: int) -> Callable[..., RowCall | None]:
             beside=padding[1] if fill is not None else 0,
             fill=fill,
         )
-        return RowCall(index, call.args[-1], (read,), 4, (call.args[scratch],))
+        alike = _are_alike(method, call)
+        return RowCall(
+            index,
+            call.args[-1],
+            (read,),
+            4,
+            (call.args[scratch],),
+            over=stride == (1, 1) and alike and over(weights.sizes, dilation),
+        )
 
     return form
+
+
+def _are_alike(method: Method, call: KernelCall) -> bool:
+    x, y = method.values[call.args[0]], method.values[call.args[-1]]
+    assert isinstance(x, types.Tensor) and isinstance(y, types.Tensor)
+    return x.sizes == y.sizes
+
+
+def _is_point(weights: tuple[int, ...], _: tuple[int, int]) -> bool:
+    """Pixels in groups of four channels, which are words when outputs take their place
+    (columns_dsp.c)."""
+    return weights[1:3] == (1, 1) and weights[3] % 4 == 0
+
+
+def _is_line(weights: tuple[int, ...], dilation: tuple[int, int]) -> bool:
+    """3 x 3 taps, and no channel twice: blocks of four or sixteen, or a part of one
+    (depthwise_lines_dsp.c, quantized_depthwise_conv2d_mve.c)."""
+    channels = weights[3]
+    blocks = channels % 16 == 0 or (channels < 16 and channels % 4 == 0)
+    return weights[1:3] == (3, 3) and dilation == (1, 1) and blocks
 
 
 def _pad(method: Method, index: int, call: KernelCall) -> RowCall | None:
@@ -236,8 +283,8 @@ _FORMS: dict[str, Callable[..., RowCall | None]] = {
     "cortex_m::pad.out": _pad,
     "cortex_m::minimum.out": _elementwise(0, 1),
     "cortex_m::maximum.out": _elementwise(0, 1),
-    "cortex_m::quantized_conv2d.out": _convolution(6, 12),
-    "cortex_m::quantized_depthwise_conv2d.out": _convolution(7, 13),
+    "cortex_m::quantized_conv2d.out": _convolution(6, 12, _is_point),
+    "cortex_m::quantized_depthwise_conv2d.out": _convolution(7, 13, _is_line),
     "cortex_m::quantized_max_pool2d.out": _max_pool,
     "cortex_m::quantized_avg_pool2d.out": _avg_pool,
     "aten::cat.out": _cat,

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from row_programs import Network, mobilenet_v1, mobilenet_v2, random_network
+from row_programs import (
+    Network,
+    mobilenet_v1,
+    mobilenet_v2,
+    over_network,
+    random_network,
+)
 from small_programs import CASES, KNOWN, general, here
 
 from ember import boards, cli
@@ -24,6 +30,7 @@ from ember.plan.passes import edit, rows
 from ember.plan.passes.execute import Computer, Executable, compare, scenarios
 from ember.plan.replan import replan
 from ember.plan.rows import cascade, choose, reads, rewrite, row_regions, schedule
+from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
 from ember.program import Method, Program, types
 
@@ -37,12 +44,12 @@ def apart(model: Model) -> Method:
 
 def every_region(method: Method) -> list[Schedule]:
     """All ranges of calls that can run by rows, each as a region."""
-    chooser = choose.Chooser(method, KNOWN)
+    chooser = choose.Chooser(RowLives(method, KNOWN))
     regions = []
-    for ranges in chooser._ranges():
+    for ranges in chooser.ranges():
         for each in ranges:
-            if each.cascade is not None:
-                found_region = chooser._scheduled(each)
+            if each.by_rows:
+                found_region = chooser.scheduled(each)
                 if found_region is not None:
                     regions.append(found_region)
     return regions
@@ -296,3 +303,107 @@ def test_mobilenets_need_little_memory(model: Model, most: int) -> None:
         map(len, model.program.constants)
     )
     assert tables <= 3000
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_range_that_grows_has_the_windows_of_a_cascade(seed: int) -> None:
+    """What regions are chosen by is what they take, where no output lies over an input,
+    and never more where one does."""
+    lives = RowLives(apart(random_network(seed)), KNOWN)
+    for over in (False, True):
+        chooser = choose.Chooser(lives, over=over)
+        regions = [r for ranges in chooser.ranges() for r in ranges if r.by_rows]
+        assert regions
+        for each in regions:
+            region = chooser.scheduled(each)
+            if region is None:
+                continue
+            true = chooser.cost(region)
+            assert each.cost <= true if over else each.cost == true
+
+
+def over_calls(method: Method) -> int:
+    """Calls whose result lies where their first argument does."""
+    return sum(
+        place(method, call.args[0]) == place(method, call.args[-1])
+        for _, name, call in method.kernel_calls()
+        if name.startswith("cortex_m::quantized")
+    )
+
+
+def place(method: Method, value: int) -> types.Allocation | None:
+    tensor = method.values[value]
+    return tensor.allocation if isinstance(tensor, types.Tensor) else None
+
+
+def test_layers_of_one_shape_are_written_over_their_inputs() -> None:
+    model = over_network()
+    whole = repack(model, KNOWN, passes.DEFAULT)
+    made = repack(model, KNOWN, ROWS)
+    assert made.has_rows
+    assert not whole.has_rows
+    (before,), (after,) = whole.program.methods, made.program.methods
+    assert over_calls(before) == 0
+    assert over_calls(after) == 4  # the input stays as it is
+    assert after.planned_bytes <= before.planned_bytes * 0.7
+
+
+@pytest.mark.parametrize("channels", [4, 12, 16, 32, 20, 24, 40])
+def test_channels_decide_whether_a_layer_is_written_over_its_input(
+    channels: int,
+) -> None:
+    """With 20, 24 and 40 some kernels would read the last ones a second time."""
+    net = Network(2, (1, channels, 6, 5))
+    x = net.conv(net.input, channels, 1)
+    x = net.conv(x, 0, 3, depthwise=True)
+    model = net.model(net.avg_pool(x, 5, 1))
+    lives = RowLives(apart(model), KNOWN)
+    assert lives.may_be_over(1) == (channels % 16 == 0 or channels < 16)
+    assert not lives.may_be_over(0)  # nobody shall lose the input
+
+
+def test_what_is_needed_later_is_not_written_over() -> None:
+    net = Network(2, (1, 16, 6, 5))
+    x = net.conv(net.input, 16, 1)
+    y = net.conv(x, 0, 3, depthwise=True)
+    model = net.model(net.avg_pool(net.plus(x, y), 5, 1))
+    assert not RowLives(apart(model), KNOWN).may_be_over(1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "filters"), [(3, 2, 16), (1, 1, 8), (1, 2, 16)]
+)
+def test_a_result_of_another_shape_over_its_input_is_refused(
+    kernel: int, stride: int, filters: int
+) -> None:
+    net = Network(2, (1, 16, 6, 5))
+    x = net.conv(net.input, 16, 1)
+    y = net.conv(x, filters, kernel, stride)
+    model = net.model(net.max_pool(y, 1, 1))
+    (method,) = model.program.methods
+    values = list(method.values)
+    tensor = values[y]
+    assert isinstance(tensor, types.Tensor)
+    values[y] = replace(tensor, allocation=place(method, x))
+    changed = replace(method, values=tuple(values))
+    made = replace(model.program, methods=(changed,))
+    runs = scenarios(model)[0][:1]
+    (result,) = here().run([(Executable.of(made), runs)])
+    assert result is not None
+    assert result.status != 0
+
+
+def test_only_regions_that_are_chosen_become_cascades(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """MobileNetV2 has 4,000 ranges of calls that may run by rows."""
+    lives = RowLives(apart(mobilenet_v2(0.35, 96)), KNOWN)
+    chooser = choose.Chooser(lives, over=True)
+    assert sum(each.by_rows for ending in chooser.ranges() for each in ending) > 3000
+    made = []
+    of = cascade.of
+    monkeypatch.setattr(
+        cascade, "of", lambda *args, **kw: made.append(1) or of(*args, **kw)
+    )
+    assert chooser.choice().regions
+    assert len(made) < 300

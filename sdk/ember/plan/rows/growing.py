@@ -1,0 +1,69 @@
+"""A range of calls that grows from its last one up: the bytes of its windows.
+
+Windows of calls depend on those behind them alone, so each call that a range grows by
+costs as much as the first one. cascade.py builds the same windows for a whole range.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ember.plan.rows import cascade
+from ember.plan.rows.cascade import Asked
+from ember.plan.rows.reads import RowCall, RowRead
+from ember.program import Method
+
+
+@dataclass
+class Growing:
+    """With `sides` windows have the columns beside the image, where readers allow."""
+
+    method: Method
+    sides: bool
+    slab: int = 0  # bytes of all windows
+    has_sides: bool = False
+    calls: int = 0
+    _asked: dict[int, Asked] = field(default_factory=dict)  # by value
+    _broken: set[int] = field(default_factory=set)  # values whose readers disagree
+    _inputs: defaultdict[int, list[tuple[int, int]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )  # by owner: (value, bytes of its window)
+    _made: set[int] = field(default_factory=set)
+
+    def grow(self, call: RowCall) -> bool:
+        """False where this call, and so any before it, cannot be in the range."""
+        if not self.calls:
+            self._asked[call.out] = Asked(slope=1)
+        asked = self._asked.get(call.out)
+        if asked is None or asked.slope is None or call.out in self._made:
+            return False
+        if call.out in self._broken or len(asked.fills) > 1:
+            return False
+        window = cascade.made_window(self.method, call, asked, sides=self.sides)
+        if window.rows > cascade.MOST_ROWS:
+            return False
+        self.calls += 1
+        self._made.add(call.out)
+        self.slab += window.room - sum(room for _, room in self._inputs[call.out])
+        del self._inputs[call.out]
+        self.has_sides = self.has_sides or window.beside > 0
+        for read in call.reads:
+            self._ask(asked, read)
+        return True
+
+    def _ask(self, out: Asked, read: RowRead) -> None:
+        asked = self._asked.setdefault(read.owner, Asked())
+        if not asked.ask(out, read):
+            self._broken.add(read.owner)
+        window = cascade.input_window(self.method, read, sides=self.sides)
+        self.has_sides = self.has_sides or window.beside > 0
+        self.slab += window.room
+        self._inputs[read.owner].append((read.value, window.room))
+
+    def inputs(self) -> Iterator[int]:
+        """Values that the range reads and does not make."""
+        for windows in self._inputs.values():
+            for value, _ in windows:
+                yield value

@@ -1,0 +1,125 @@
+"""A method becomes its calls that can run by rows, and the bytes alive at any call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ember.kernels import KernelList
+from ember.plan import effects, lifetimes
+from ember.plan.rows import reads
+from ember.plan.rows.reads import RowCall
+from ember.program import Method, types
+from ember.program.types import ALIGN
+
+
+class RowLives:
+    """`calls` has None for those that cannot run by rows; `room` is in bytes."""
+
+    def __init__(self, method: Method, known: KernelList) -> None:
+        self.method = method
+        self.effects = effects.of(method, known)
+        self.stores = lifetimes.of(method, known, check=False).storages
+        self.store_of = {
+            value: number
+            for number, store in enumerate(self.stores)
+            for value in store.values
+        }
+        self.owners: dict[int, int | None] = {}
+        self.whole = [self._is_whole(number) for number in range(len(self.stores))]
+        self.calls = [self._call(n) for n in range(len(method.instructions))]
+
+    def _call(self, index: int) -> RowCall | None:
+        call = reads.of_call(self.method, index)
+        if call is None or self.owner(call.out) != call.out:
+            return None  # a result that shares its memory with others
+        owners: dict[int, int] = {}
+        for read in call.reads:
+            owner = self.owner(read.value)
+            if owner is None:
+                return None
+            owners[read.value] = owner
+        return reads.resolved(call, owners)
+
+    def owner(self, value: int) -> int | None:
+        """The value that is written where `value` lies, as a whole; None where others
+        lie there too."""
+        if value not in self.owners:
+            self.owners[value] = self._found_owner(value)
+        return self.owners[value]
+
+    def _found_owner(self, value: int) -> int | None:
+        number = self.store_of.get(value)
+        if number is None or not self.whole[number]:
+            return None
+        group = self.stores[number].values.keys()
+        given = group & set(self.method.inputs)
+        for effect in self.effects:
+            given |= (effect.writes | effect.updates) & group
+        owner = min(given, default=value)
+        same = [self.method.values[n] for n in (owner, value)]
+        rows = {reads.rows(t) for t in same if isinstance(t, types.Tensor)}
+        alike = len(given) <= 1 and all(map(reads.is_image, same)) and len(rows) == 1
+        return owner if alike else None
+
+    def _is_whole(self, number: int) -> bool:
+        """Whether all values of a storage fill it."""
+        store = self.stores[number]
+        tensors = (self.method.values[value] for value in store.values)
+        return all(
+            isinstance(tensor, types.Tensor) and tensor.nbytes == store.size
+            for tensor in tensors
+        )
+
+    def is_wanted(self, value: int, last: int) -> bool:
+        """Whether it is needed after call `last`."""
+        store = self.stores[self.store_of[value]]
+        return store.points.last > last or store.is_state
+
+    def may_be_overwritten(self, value: int, last: int) -> bool:
+        """Whether nobody needs the storage of an input after call `last`."""
+        number = self.store_of[value]
+        return self.whole[number] and not self.is_wanted(value, last)
+
+    def may_be_over(self, index: int) -> bool:
+        """Whether the result of a call may have the place of its input."""
+        call = self.calls[index]
+        if call is None or not call.over:
+            return False
+        edges = {*self.method.inputs, *self.method.outputs}
+        stores = [
+            self.stores[self.store_of[v]] for v in (call.out, call.reads[0].value)
+        ]
+        return (
+            self.may_be_overwritten(call.reads[0].value, index)
+            and stores[0].memory_id == stores[1].memory_id
+            and not any(
+                store.is_state or edges & store.values.keys() for store in stores
+            )
+        )
+
+    def room(self, store: int) -> int:
+        return -(-self.stores[store].size // ALIGN) * ALIGN
+
+    def meets(self, store: int, first: int, end: int) -> bool:
+        """Whether a storage is alive at any moment from `first` up to `end`."""
+        return any(a < end and first < b for a, b in self.stores[store].points.runs)
+
+    def alive(self, first: int, end: int) -> int:
+        """Bytes alive at any moment from `first` up to `end`."""
+        return sum(
+            self.room(number)
+            for number in range(len(self.stores))
+            if self.meets(number, first, end)
+        )
+
+    def inner(self, call: RowCall, last: int) -> set[int]:
+        """Storages that a call needs no more in a region that ends with call `last`."""
+        values = set(call.scratch)
+        if call.index != last and not self.is_wanted(call.out, last):
+            values.add(call.out)
+        return {self.store_of[value] for value in values if value in self.store_of}
+
+
+def most(scratch: Sequence[int], first: int, end: int) -> int:
+    """Bytes of scratch of the calls from `first` up to `end`, aligned."""
+    return -(-max(scratch[first:end]) // ALIGN) * ALIGN
