@@ -378,12 +378,15 @@ def test_dut_is_the_board_of_a_place(lab, greeting, pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(test_it=TALK)
 
-    def run(name):
-        words = ("-p", "ember.hil.plugin", "--place", name)
+    def run(name, *more):
+        words = ("-p", "ember.hil.plugin", "--place", name, *more)
         return pytester.runpytest_subprocess(*words)
 
     result = run(greeting)
     result.assert_outcomes(passed=2, deselected=1)
+    assert lab.holder(greeting) is None
+    turns = run(greeting, "-p", "xdist", "-n", "1")
+    turns.assert_outcomes(passed=2)
     assert lab.holder(greeting) is None
     assert "the lab has no place 'nowhere'" in run("nowhere").stderr.str()
     lab.client("set-tags", "board=", name_of=greeting)
