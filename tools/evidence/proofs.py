@@ -40,6 +40,7 @@ class Proof:
     bytes: tuple[int, int] = (64, 256)  # of a file: quick, long
     widths: tuple[int, ...] = (32, 64)
     define: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ("",)  # one definition of each proof
     cuts: tuple[Change, ...] = ()
     mutants: tuple[Change, ...] = field(default=(), repr=False)
     slow: bool = False  # only in the long form
@@ -71,7 +72,7 @@ def every() -> tuple[list[Proof], dict[str, str]]:
 
 
 def _proof(name: str, one: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:
-    texts = {key: tuple(one.pop(key)) for key in ("proves", "define") if key in one}
+    texts = {key: tuple(one.pop(key)) for key in ("proves", "define", "cases") if key in one}
     numbers = {key: tuple(one.pop(key)) for key in ("bytes", "widths") if key in one}
     named = [change for cut in one.pop("cuts", ()) for change in cuts[cut]]
     mutants = tuple(Change(*three) for three in one.pop("mutants", ()))

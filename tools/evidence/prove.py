@@ -44,13 +44,15 @@ class Task:
     kind: str  # proof, witness or mutant
     width: int
     bytes: int
+    case: str = ""  # a definition, of a proof in several cases
     mutant: Change | None = None
 
     @property
     def name(self) -> str:
         if self.mutant is not None:
             return f"{self.proof.name}: {self.mutant.name}"
-        return f"{self.proof.name}: {self.width} bits, {self.bytes} bytes"
+        case = f", {self.case}" if self.case else ""
+        return f"{self.proof.name}: {self.width} bits, {self.bytes} bytes{case}"
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,17 @@ def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
     found = []
     for proof in chosen:
         size = proof.bytes[0 if quick else 1]
-        found += [Task(proof, "proof", width, size) for width in proof.widths]
+        found += [
+            Task(proof, "proof", width, size, case)
+            for width in proof.widths
+            for case in proof.cases
+        ]
         first = proof.widths[0]
         found.append(Task(proof, "witness", first, proof.bytes[0]))
         mutants = proof.mutants[: 1 if quick else None]
-        found += [Task(proof, "mutant", first, proof.bytes[0], one) for one in mutants]
+        found += [
+            Task(proof, "mutant", first, proof.bytes[0], mutant=one) for one in mutants
+        ]
     return found
 
 
@@ -96,6 +104,7 @@ def _command(task: Task, folder: Path) -> list[str]:
     words = [str(prover()), str(PROOFS / proof.file), "--function", proof.function]
     words += [f"--{task.width}", "--unwind", str(proof.unwind), *_FLAGS]
     words += [f"-DPROOF_BYTES={task.bytes}", *(f"-D{one}" for one in proof.define)]
+    words += [f"-D{task.case}"] if task.case else []
     for place in [folder, *_INCLUDE]:
         words += ["-I", str(place)]
     words += ["--include-file", str(PROOFS / "model.h")]
