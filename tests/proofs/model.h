@@ -40,10 +40,12 @@ static inline const void *proof_aligned(const void *at, size_t align) {
 #define __builtin_assume_aligned(at, align) proof_aligned((at), (align))
 
 // Objects have no gaps: who can read the first and the last byte can read all.
+static uint8_t proof_read;
+
 static inline void proof_readable(const void *at, size_t size) {
     if (size > 0) {
-        (void)((const volatile uint8_t *)at)[0];
-        (void)((const volatile uint8_t *)at)[size - 1];
+        proof_read = ((const uint8_t *)at)[0]; // a read without use is no read
+        proof_read = ((const uint8_t *)at)[size - 1];
     }
 }
 
@@ -60,5 +62,11 @@ static inline int proof_memcmp(const void *a, const void *b, size_t size) {
     return size > 0 ? nondet_int32() : 0;
 }
 #define memcmp(a, b, size) proof_memcmp((a), (b), (size))
+
+static inline void *proof_memset(void *at, size_t size) {
+    proof_writable(at, size);
+    return at;
+}
+#define memset(at, value, size) proof_memset((at), (size))
 
 #endif // EMBER_PROOFS_MODEL_H

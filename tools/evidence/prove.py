@@ -69,7 +69,7 @@ def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
         size = proof.bytes[0 if quick else 1]
         found += [
             Task(proof, "proof", width, size, case)
-            for width in proof.widths
+            for width in proof.widths[: 1 if quick else None]
             for case in proof.cases
         ]
         first = proof.widths[0]
