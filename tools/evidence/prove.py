@@ -73,7 +73,8 @@ def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
             for case in proof.cases
         ]
         first = proof.widths[0]
-        found.append(Task(proof, "witness", first, proof.bytes[0]))
+        last = proof.cases[-1]
+        found.append(Task(proof, "witness", first, proof.bytes[0], last))
         mutants = proof.mutants[: 1 if quick else None]
         found += [
             Task(proof, "mutant", first, proof.bytes[0], mutant=one) for one in mutants
