@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Everything a change must pass. Runs every step, then names those that failed.
-#   tools/check.sh [step...]     steps: format lint types tests coverage fuzz sizes
-#                                export_page;
+#   tools/check.sh [step...]     steps: format lint types tests coverage all_proofs fuzz
+#                                sizes export_page; `proofs`: the quick form, for CI;
 #                                `quick` is what `make quick` has in place of tests,
 #                                `broad` what CI has besides `make test`
 set -uo pipefail
@@ -51,6 +51,15 @@ coverage() {
     tools/mcdc --least 100 100 | tail -2
 }
 
+# What is proved of the core: in CI up to short bounds, and up to all.
+proofs() {
+    tools/prove --quick
+}
+
+all_proofs() {
+    tools/prove
+}
+
 fuzz() {
     python tests/fuzz/run.py --seconds 60
 }
@@ -65,7 +74,7 @@ export_page() {
     tools/check_export.sh
 }
 
-[ $# -gt 0 ] || set -- format lint types tests coverage fuzz sizes export_page
+[ $# -gt 0 ] || set -- format lint types tests coverage all_proofs fuzz sizes export_page
 failed=()
 for step in "$@"; do
     echo "== $step"

@@ -1,0 +1,106 @@
+"""tests/proofs/proofs.yaml -> proofs, and the sources that each of them reads."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PROOFS = ROOT / "tests" / "proofs"
+FOLDERS = tuple(ROOT / "runtime_c" / name for name in ("src", "port/uart"))
+_REACHED = re.compile(r'REACHED\("([^"]+)"\)')
+
+
+@dataclass(frozen=True)
+class Change:
+    """A text of a source file, which is there once, becomes another."""
+
+    file: str
+    before: str
+    after: str
+
+    @property
+    def name(self) -> str:
+        texts = (" ".join(text.split()) for text in (self.before, self.after))
+        return f"{self.file}: " + " -> ".join(text or "nothing" for text in texts)
+
+
+@dataclass(frozen=True)
+class Proof:
+    name: str
+    file: str
+    proves: tuple[str, ...]
+    unwind: int
+    bytes: tuple[int, int] = (64, 256)  # of a file: quick, long
+    widths: tuple[int, ...] = (32, 64)
+    define: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ("",)  # one definition of each proof
+    cuts: tuple[Change, ...] = ()
+    mutants: tuple[Change, ...] = field(default=(), repr=False)
+    slow: bool = False  # only in the long form
+
+    @property
+    def function(self) -> str:
+        return f"prove_{self.name}"
+
+    def witnesses(self) -> set[str]:
+        """Places that must be reached: in the proof, and in the cuts that it has."""
+        source = (PROOFS / self.file).read_text(encoding="utf-8")
+        start = source.index(f"\nvoid {self.function}(void) {{")
+        labels = set(_REACHED.findall(source[start : source.index("\n}", start)]))
+        for macro in re.findall(r"CUT_\w+", " ".join(cut.after for cut in self.cuts)):
+            text = re.search(rf"#define {macro}\b(?:.*\\\n)*.*\n", source)
+            labels.update(_REACHED.findall(text[0] if text else ""))
+        return labels
+
+
+def every() -> tuple[list[Proof], dict[str, str]]:
+    """All proofs, and the reasons why other functions have none."""
+    read = yaml.safe_load((PROOFS / "proofs.yaml").read_text(encoding="utf-8"))
+    cuts = {
+        name: [Change(cut["file"], *pair) for pair in cut["changes"]]
+        for name, cut in read["cuts"].items()
+    }
+    proofs = [_proof(name, one, cuts) for name, one in read["proofs"].items()]
+    return proofs, read["unproved"]
+
+
+def _proof(name: str, one: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:
+    texts = {
+        key: tuple(one.pop(key)) for key in ("proves", "define", "cases") if key in one
+    }
+    numbers = {key: tuple(one.pop(key)) for key in ("bytes", "widths") if key in one}
+    named = [change for cut in one.pop("cuts", ()) for change in cuts[cut]]
+    mutants = tuple(Change(*three) for three in one.pop("mutants", ()))
+    return Proof(name, cuts=tuple(named), mutants=mutants, **texts, **numbers, **one)
+
+
+def write_changed(changes: Sequence[Change], folder: Path) -> None:
+    """All sources, changed: what a file includes is looked for beside it first."""
+    for path in (path for one in FOLDERS for path in one.glob("*.[ch]")):
+        shutil.copy(path, folder)
+    for name, text in _changed(changes):
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _changed(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
+    for name in dict.fromkeys(change.file for change in changes):
+        text = _source(name).read_text(encoding="utf-8")
+        for change in changes:
+            if change.file == name:
+                if text.count(change.before) != 1:
+                    raise ValueError(
+                        f"{change.name}: {text.count(change.before)} times"
+                    )
+                text = text.replace(change.before, change.after)
+        yield name, text
+
+
+def _source(name: str) -> Path:
+    return next(path for one in FOLDERS if (path := one / name).is_file())

