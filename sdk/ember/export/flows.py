@@ -32,6 +32,7 @@ from ember.export import (
 from ember.export.damage import Damage
 from ember.export.packages import need
 from ember.export.quantised_io import Edges
+from ember.export.signal import pairs
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int8-dynamic", "int4"]
@@ -130,6 +131,9 @@ def lower(
     `damage` receives what quantising to int8 does to each layer.
     """
     source = replace(source, model=assigned.settled(source.model, source.inputs))
+    if pairs.has_complex(source.model, source.inputs):
+        model = pairs.in_pairs(source.model, source.inputs, source.dynamic)
+        source = replace(source, model=model, saved=True)
     if backend == "cortex_m":
         return _cortex_m(source, core, calibration, int8_edges, damage)
     if backend == "xnnpack":
