@@ -46,22 +46,6 @@ ember_fft_size_t ember_fft_size(uint32_t n) {
     return size;
 }
 
-const ember_complex_t *ember_fft_roots(ember_node_t *node, uint32_t arg, uint32_t n,
-                                       uint32_t more) {
-    ember_tensor_t roots;
-    const int32_t sizes[2] = {(int32_t)(ember_fft_size(n).roots + more), 2};
-    ember_node_tensor(node, arg, &roots);
-    if (ember_node_status(node) != EMBER_OK) {
-        return NULL;
-    }
-    if (roots.dtype != EMBER_F32 || !ember_tensor_has_shape(&roots, 2, sizes) ||
-        !ember_tensor_is_contiguous(&roots)) {
-        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "fft: roots of another length");
-        return NULL;
-    }
-    return roots.data;
-}
-
 // A factor of 1 where there is none: the compiler makes a copy without products.
 static inline ember_complex_t twisted(ember_complex_t a, const ember_complex_t *w) {
     return w != NULL ? mul(a, *w) : a;
@@ -156,7 +140,7 @@ const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
                                  ember_complex_t *spare, uint32_t n,
                                  const ember_complex_t *roots) {
     pass_t pass = {.x = x, .s = 1, .m = n};
-    if (n == 1) {
+    if (n == 1 && x != y) {
         memcpy(y, x, sizeof(*y));
     }
     // the last pass writes y, the one before it `spare`, and so on
@@ -180,4 +164,9 @@ const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
         to_y = !to_y;
     }
     return roots;
+}
+
+ember_complex_t *ember_fft_place(ember_complex_t *y, ember_complex_t *spare,
+                                 uint32_t n) {
+    return ember_fft_size(n).passes % 2 == 0 ? y : spare;
 }

@@ -14,7 +14,7 @@
 //
 // Roots come as a constant, so that the device computes none: for each pass, in order,
 // its r roots w(r)^k, k < r, if r is odd; then w(n)^(p u) for p from 1 and u from 1, u
-// innermost. sdk/ember/export/roots.py makes them.
+// innermost. sdk/ember/export/signal/roots.py makes them.
 #ifndef EMBER_KERNELS_SIGNAL_FFT_H
 #define EMBER_KERNELS_SIGNAL_FFT_H
 
@@ -35,19 +35,15 @@ typedef struct ember_fft_size {
 
 ember_fft_size_t ember_fft_size(uint32_t n);
 
-enum { EMBER_FFT_LONGEST = 1 << 24 }; // elements; what kernels take
-
-// Checks the constant of a kernel that transforms lengths of n, and takes `more` roots of
-// its own: (count, 2), float32. Returns NULL when the node has failed.
-const ember_complex_t *ember_fft_roots(ember_node_t *node, uint32_t arg, uint32_t n,
-                                       uint32_t more);
-
 // Transforms (n,) x to y. `spare` is scratch of n elements, not needed with one pass. None
-// overlap, but x may be y if the number of passes is even. Returns the first of `roots`
-// that is not used.
+// overlap, but x may be ember_fft_place(). Returns the first of `roots` not used.
 const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
                                  ember_complex_t *spare, uint32_t n,
                                  const ember_complex_t *roots);
+
+// Which of both an input may lie in that the transform may overwrite.
+ember_complex_t *ember_fft_place(ember_complex_t *y, ember_complex_t *spare,
+                                 uint32_t n);
 
 static inline ember_complex_t ember_complex_add(ember_complex_t a, ember_complex_t b) {
     return (ember_complex_t){a.re + b.re, a.im + b.im};

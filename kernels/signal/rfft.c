@@ -13,18 +13,9 @@
 // One of odd length takes a transform of n, with scratch for two rows of complex numbers.
 #include <string.h>
 
-#include "kernels/signal/fft.h"
+#include "kernels/signal/transform.h"
 
-enum { X, ROOTS, OUT };
-
-typedef struct rfft {
-    const float *x;
-    const ember_complex_t *roots;
-    ember_complex_t *y;
-    ember_complex_t *scratch; // (n / 2,), or (2 n,) for an odd n
-    uint32_t rows;
-    uint32_t n; // elements of a row
-} rfft_t;
+enum { OUT = 2 };
 
 // Takes the transform of (h,) pairs apart, in place: y has h + 1 elements then.
 static void split(ember_complex_t *y, uint32_t h, const ember_complex_t *roots) {
@@ -45,84 +36,45 @@ static void split(ember_complex_t *y, uint32_t h, const ember_complex_t *roots) 
     y[h] = (ember_complex_t){first.re - first.im, 0.0f};
 }
 
-static void even_row(const rfft_t *s, const float *x, ember_complex_t *y) {
-    const uint32_t half = s->n / 2;
-    const ember_complex_t *pairs = (const ember_complex_t *)(const void *)x;
-    split(y, half, ember_fft(pairs, y, s->scratch, half, s->roots));
+static void even(const ember_transform_t *s, const float *x, float *out) {
+    ember_complex_t *y = ember_complex_out(out);
+    split(y, s->fft, ember_fft(ember_complex_in(x), y, s->scratch, s->fft, s->roots));
 }
 
-static void odd_row(const rfft_t *s, const float *x, ember_complex_t *y) {
+static void odd(const ember_transform_t *s, const float *x, float *y) {
     ember_complex_t *result = s->scratch;
     ember_complex_t *spare = result + s->n;
-    ember_complex_t *row = ember_fft_size(s->n).passes % 2 == 0 ? result : spare;
+    ember_complex_t *row = ember_fft_place(result, spare, s->n);
     for (uint32_t i = 0; i < s->n; i++) {
         row[i] = (ember_complex_t){x[i], 0.0f};
     }
     ember_fft(row, result, spare, s->n, s->roots);
-    memcpy(y, result, (s->n / 2 + 1) * sizeof(*y));
+    memcpy(y, result, (s->n / 2 + 1) * sizeof(*result));
 }
 
 static int32_t run(void *state) {
-    const rfft_t *s = state;
-    const size_t bins = s->n / 2 + 1;
-    for (uint32_t row = 0; row < s->rows; row++) {
-        const float *x = s->x + (size_t)s->n * row;
-        if (s->n % 2 == 0) {
-            even_row(s, x, s->y + bins * row);
-        } else {
-            odd_row(s, x, s->y + bins * row);
-        }
-    }
+    const ember_transform_t *s = state;
+    ember_transform_run(s, s->n % 2 == 0 ? even : odd);
     return EMBER_OK;
-}
-
-static ember_status_t check(ember_node_t *node, const ember_tensor_t *x) {
-    if (x->dtype != EMBER_F32 || !ember_tensor_is_contiguous(x)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "rfft: not contiguous float32");
-    }
-    if (x->rank == 0 || x->rank >= EMBER_MAX_RANK || x->sizes[x->rank - 1] < 1 ||
-        x->sizes[x->rank - 1] > EMBER_FFT_LONGEST) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "rfft: rows of 1 to 2^24 elements");
-    }
-    return EMBER_OK;
-}
-
-static void output(ember_node_t *node, const ember_tensor_t *x, ember_tensor_t *y) {
-    int32_t sizes[EMBER_MAX_RANK];
-    memcpy(sizes, x->sizes, x->rank * sizeof(*sizes));
-    sizes[x->rank - 1] = x->sizes[x->rank - 1] / 2 + 1;
-    sizes[x->rank] = 2;
-    ember_node_output(node, OUT, x->rank + 1u, sizes, y);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    rfft_t *s = state;
+    ember_transform_t *s = state;
     ember_tensor_t x;
-    ember_tensor_t y;
-
-    ember_node_tensor(node, X, &x);
-    if (ember_node_status(node) != EMBER_OK || check(node, &x) != EMBER_OK) {
+    if (!ember_transform_input(node, &x, false)) {
         return ember_node_status(node);
     }
-    output(node, &x, &y);
     const uint32_t n = (uint32_t)x.sizes[x.rank - 1];
-    const uint32_t length = n % 2 == 0 ? n / 2 : n; // of the complex transform
-    s->roots = ember_fft_roots(node, ROOTS, length, n % 2 == 0 ? length / 2 : 0);
-    s->scratch = ember_node_scratch(node, (size_t)length * sizeof(*s->scratch) *
-                                              (n % 2 == 0 ? 1 : 2));
-    if (ember_node_status(node) != EMBER_OK) {
-        return ember_node_status(node);
-    }
-    if (y.dtype != EMBER_F32 || !ember_tensor_is_contiguous(&y)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "rfft: not contiguous float32");
-    }
-    ember_node_work(node, x.numel, ember_fft_size(length).steps);
-    s->x = x.data;
-    s->y = y.data;
-    s->rows = x.numel / n;
+    const bool halved = n % 2 == 0;
     s->n = n;
-    return EMBER_OK;
+    s->fft = halved ? n / 2 : n;
+    const ember_transform_form_t form = {.x_dims = 1,
+                                         .out = OUT,
+                                         .bins = n / 2 + 1,
+                                         .pair = true,
+                                         .roots = halved ? n / 4 : 0,
+                                         .scratch = halved ? n / 2 : 2 * n};
+    return ember_transform_prepare(s, node, &x, &form);
 }
 
-EMBER_KERNEL(rfft, rfft_t);
+EMBER_KERNEL(rfft, ember_transform_t);

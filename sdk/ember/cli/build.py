@@ -13,7 +13,6 @@ from ember.boards import Board
 from ember.build import project as projects
 from ember.build.advice import preparing
 from ember.build.jobs import options_of
-from ember.cli import budget as budgets
 from ember.cli.options import (
     CallerIoOption,
     KernelsOption,
@@ -22,6 +21,7 @@ from ember.cli.options import (
     ProjectOption,
     RowsOption,
 )
+from ember.cli.options import budget as budgets
 from ember.cli.reports import builds
 from ember.toolchain import footprint, libraries
 

@@ -16,9 +16,8 @@ from ember.boards import Board
 from ember.build import jobs as build_jobs
 from ember.build import project as projects
 from ember.cases import Found, filters, shards
-from ember.cli import baselines
 from ember.cli.build import OptimizeOption
-from ember.cli.options import KernelsOption, ProjectOption
+from ember.cli.options import KernelsOption, ProjectOption, baselines
 from ember.cli.reports import junit
 from ember.errors import UsageError
 from ember.hil import emulated
