@@ -7,7 +7,7 @@ model by name; what is complex among them is a Pair, or a Python number.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def rules() -> dict[Any, Rule]:
         **{aten.sum.dim_IntList: _reduce(aten.sum), aten.mean.dim: _reduce(aten.mean)},
         **{aten.cat.default: _cat, aten.permute.default: _permute},
         **{aten.flip.default: _flip, aten.squeeze.dims: _squeeze},
-        **{aten.unsqueeze.default: _unsqueeze},
+        **{aten.unsqueeze.default: _unsqueeze, aten._to_copy.default: _copied},
     }
     for conjugate in (aten._conj, aten._conj_physical, aten.conj_physical):
         found[conjugate.default] = _conj
@@ -75,16 +75,21 @@ def rules() -> dict[Any, Rule]:
     found[aten.expand.default] = _sized("expand")
     for plain in (aten.neg, aten.clone, aten.alias, aten.detach, aten.resolve_conj):
         found[plain.default] = _alike(plain)
-    for picked in (aten.slice.Tensor, aten.select.int, aten.squeeze.dim):
+    one_dim = (aten.slice.Tensor, aten.select.int, aten.squeeze.dim)
+    for picked in (*one_dim, aten.index_select.default):
         found[picked] = _along(picked)
     return found
 
 
-def sources() -> tuple[Any, ...]:
-    """The operators that make complex numbers of real ones."""
-    aten = need("torch").ops.aten
+def makes_complex(operator: Any, options: Mapping[str, Any]) -> bool:
+    """Whether an operator makes complex numbers of real ones."""
+    torch = need("torch")
+    aten = torch.ops.aten
+    if operator == aten._to_copy.default:
+        dtype = options.get("dtype")
+        return dtype is not None and bool(dtype.is_complex)
     made = (aten._fft_r2c, aten.view_as_complex, aten.complex, aten.polar)
-    return tuple(operator.default for operator in made)
+    return operator in [packet.default for packet in made]
 
 
 def plain(*arguments: Any) -> bool:
@@ -107,7 +112,7 @@ def _r2c(
     if not onesided:
         mirrored = z[..., 1 : (n + 1) // 2, :].flip(-2)
         z = need("torch").cat([z, _signed(constants, mirrored)], dim=-2)
-    z = z.movedim(-2, last)
+    z = _back(z, -2, last)
     for dim in dims[:-1]:
         z = _along_one(constants, z, dim % x.dim(), back=False)
     return Pair(_scaled(z, norm, [x.shape[dim] for dim in dims]))
@@ -126,7 +131,7 @@ def _c2r(constants: Constants, z: Pair, dims: Sequence[int], norm: int, n: int) 
     x = operators.defined().irfft(
         data, constants(f"roots_{n}", lambda: roots.of_real(n)), n
     )
-    return _scaled(x.movedim(-1, last), norm, [*sizes, n])
+    return _scaled(_back(x, -1, last), norm, [*sizes, n])
 
 
 def _c2c(
@@ -144,12 +149,17 @@ def _along_one(constants: Constants, data: Any, dim: int, *, back: bool) -> Any:
     n = data.shape[dim]
     table = constants(f"roots_complex_{n}", lambda: roots.of_complex(n))
     z = operators.defined().cfft(_last(data, dim, -2), table, back)
-    return z.movedim(-2, dim)
+    return _back(z, -2, dim)
 
 
 def _last(x: Any, dim: int, place: int) -> Any:
-    """`x` with a dimension moved to `place`, contiguous."""
-    return x.movedim(dim, place).contiguous()
+    """`x` with a dimension moved to `place`, counted from the end, contiguous."""
+    moved = x if dim == x.dim() + place else x.movedim(dim, place)
+    return moved.contiguous()
+
+
+def _back(x: Any, place: int, dim: int) -> Any:
+    return x if dim == x.dim() + place else x.movedim(place, dim)
 
 
 def _scaled(x: Any, norm: int, sizes: Sequence[int]) -> Any:
@@ -268,6 +278,13 @@ def _complex(constants: Constants, re: Any, im: Any) -> Pair:
 def _polar(constants: Constants, size: Any, angle: Any) -> Pair:
     parts = [size * angle.cos(), size * angle.sin()]
     return Pair(need("torch").stack(parts, dim=-1))
+
+
+def _copied(constants: Constants, x: Any, *, dtype: Any = None, **_: Any) -> Pair:
+    torch = need("torch")
+    if dtype not in (None, torch.complex64):
+        raise RuleError(f"has no form in pairs for {dtype}")
+    return x if isinstance(x, Pair) else _pair(constants, x.float())
 
 
 def _as_real(constants: Constants, z: Pair) -> Any:

@@ -7,6 +7,7 @@ Kernels get the roots of unity as an argument; PyTorch needs none.
 | ember::irfft(z, roots, n)    | (.., n / 2 + 1, 2) -> (.., n)      | n torch.fft.irfft   |
 | ember::cfft(z, roots, back)  | (.., n, 2) -> (.., n, 2)           | fft, or n ifft      |
 | ember::squared_magnitude(z)  | (.., 2) -> (..)                    | abs() ** 2          |
+| ember::band_mm(x, bands, weights) | (.., n) -> (.., m) | x @ a matrix whose columns are bands |
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ _SCHEMAS = {
     "irfft": "Tensor z, Tensor roots, int n",
     "cfft": "Tensor z, Tensor roots, bool back",
     "squared_magnitude": "Tensor z",
+    "band_mm": "Tensor x, Tensor bands, Tensor weights",
 }
 
 
@@ -36,6 +38,9 @@ def defined() -> Any:
         kind = "CompositeExplicitAutograd"
         library.impl(name, compute, kind)
         library.impl(f"{name}.out", _writing(compute), kind)
+    # the others compute with tensors that have a shape only, too
+    library.impl("band_mm", _band_mm_shape, "Meta")
+    library.impl("band_mm.out", _writing(_band_mm_shape), "Meta")
     _libraries.append(library)  # its operators go when it does
     return need("torch").ops.ember
 
@@ -70,3 +75,16 @@ def _cfft(z: Any, roots: Any, back: bool) -> Any:
 
 def _squared_magnitude(z: Any) -> Any:
     return z.square().sum(-1)
+
+
+def _band_mm(x: Any, bands: Any, weights: Any) -> Any:
+    torch = need("torch")
+    matrix, at = torch.zeros(x.shape[-1], len(bands)), 0
+    for column, (first, length) in enumerate(bands.tolist()):
+        matrix[first : first + length, column] = weights[at : at + length]
+        at += length
+    return x @ matrix
+
+
+def _band_mm_shape(x: Any, bands: Any, weights: Any) -> Any:
+    return x.new_empty([*x.shape[:-1], bands.shape[0]])

@@ -14,8 +14,8 @@ from typing import Any
 from ember.errors import SdkError
 from ember.export import blame
 from ember.export.packages import need
-from ember.export.signal import arithmetic
-from ember.export.signal.arithmetic import Constants, Magnitude, Pair, RuleError
+from ember.export.signal import arithmetic, banks
+from ember.export.signal.arithmetic import Magnitude, Pair, RuleError
 from ember.export.source import Sample
 
 
@@ -54,24 +54,28 @@ def in_pairs(model: Any, sample: Sample, dynamic: Any) -> Any:
     exported = torch.export.export(
         model, copy.deepcopy(sample), dynamic_shapes=dynamic, strict=False
     )
-    kept = {torch.ops.aten.unfold.default, *_cells()}
+    kept = _kept()
     table = {
         operator: rule
         for operator, rule in torch.export.default_decompositions().items()
         if operator not in kept
     }
     body = exported.run_decompositions(table).module(check_guards=False)
+    banks.fold(body)
     made = _module()(body)
+    called = copy.deepcopy(made)  # a call changes states
     with torch.no_grad():
-        made(*copy.deepcopy(sample))  # collects the constants
+        called(*copy.deepcopy(sample))
+    for name, constant in called.named_buffers(recurse=False):
+        made.keep(name, constant)
     return made
 
 
-def _cells() -> list[Any]:
-    """What the flows decompose themselves, or keep."""
+def _kept() -> set[Any]:
+    """What has kernels, or the flows decompose as they need it."""
     aten = need("torch").ops.aten
-    names = ("linear", "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell")
-    return [getattr(aten, name).default for name in names]
+    names = ("unfold", "linear", "lstm_cell", "gru_cell", "rnn_tanh_cell")
+    return {getattr(aten, name).default for name in (*names, "rnn_relu_cell")}
 
 
 def _module() -> type:
@@ -83,24 +87,33 @@ def _module() -> type:
             self.body = body
             self.training = False  # eval() would reach the body, which refuses it
 
+        def keep(self, name: str, value: Any) -> None:
+            if name not in self._buffers:
+                self.register_buffer(name, value)
+
         def constant(self, name: str, make: Callable[[], Any]) -> Any:
-            if name not in dict(self.named_buffers(recurse=False)):
-                self.register_buffer(name, torch.from_numpy(make()))
-            return getattr(self, name)
+            if name not in self._buffers:
+                self.keep(name, torch.from_numpy(make()))
+            return self._buffers[name]
 
         def forward(self, *inputs: Any) -> Any:
             with torch.fx.traceback.preserve_node_meta():  # lines of the source
-                return _interpreter(self.body, self.constant).run(*inputs)
+                return _interpreter(self).run(*inputs)
 
     return InPairs
 
 
-def _interpreter(body: Any, constants: Constants) -> Any:
+def _interpreter(held: Any) -> Any:
     torch = need("torch")
     trees = need("torch.utils._pytree")
     rules = arithmetic.rules()
+    aten = torch.ops.aten
 
     class Interpreter(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__(held.body)
+            self.extra_traceback = False  # it would follow our sentences
+
         def run_node(self, node: Any) -> Any:
             try:
                 return _checked(super().run_node(node), node)
@@ -112,27 +125,27 @@ def _interpreter(body: Any, constants: Constants) -> Any:
                 ) from error
 
         def get_attr(self, target: Any, args: Any, kwargs: Any) -> Any:
-            held = super().get_attr(target, args, kwargs)
-            if not _is_complex(held):
-                return held
-            value = torch.view_as_real(held.detach()).contiguous().numpy()
-            return Pair(constants("pairs_" + target.replace(".", "_"), lambda: value))
+            value = super().get_attr(target, args, kwargs)
+            if not _is_complex(value):
+                return value
+            pairs = torch.view_as_real(value.detach()).contiguous()
+            return Pair(held.constant("pairs_" + target.replace(".", "_"), pairs.numpy))
 
         def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-            given = (args, kwargs)
-            if target in rules and not (
-                arithmetic.plain(given) and target not in arithmetic.sources()
+            real = arithmetic.plain(args, kwargs)
+            if target in rules and (
+                not real or arithmetic.makes_complex(target, kwargs)
             ):
-                return rules[target](constants, *args, **kwargs)
-            args, kwargs = trees.tree_map_only(Magnitude, _root, given)
+                return rules[target](held.constant, *args, **kwargs)
+            args, kwargs = trees.tree_map(_real, (args, kwargs))
             if not arithmetic.plain(args, kwargs):
                 raise RuleError("has no form in pairs")
-            if target is torch.ops.aten.view.default:  # strides are others than they were
+            if target is aten.view.default:  # strides are others than they were
                 return args[0].reshape(args[1])
             return super().call_function(target, args, kwargs)
 
         def output(self, target: Any, args: Any, kwargs: Any) -> Any:
-            args = trees.tree_map_only(Magnitude, _root, args)
+            args = trees.tree_map(_real, args)
             if not arithmetic.plain(args):
                 raise SdkError(
                     "an output of the model is complex, which no program can return",
@@ -140,11 +153,11 @@ def _interpreter(body: Any, constants: Constants) -> Any:
                 )
             return super().output(target, args, kwargs)
 
-    return Interpreter(body)
+    return Interpreter()
 
 
-def _root(magnitude: Magnitude) -> Any:
-    return magnitude.root
+def _real(value: Any) -> Any:
+    return value.root if isinstance(value, Magnitude) else value
 
 
 def _is_complex(value: Any) -> bool:
