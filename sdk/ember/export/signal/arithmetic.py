@@ -59,6 +59,7 @@ def rules() -> dict[Any, Rule]:
         **{aten._fft_r2c.default: _r2c, aten._fft_c2r.default: _c2r},
         **{aten._fft_c2c.default: _c2c, aten.abs.default: _abs},
         **{aten.angle.default: _angle, aten.pow.Tensor_Scalar: _pow},
+        **{aten.square.default: _square, aten.transpose.int: _transpose},
         **{aten.view_as_real.default: _as_real, aten.view_as_complex.default: _as_pair},
         **{aten.complex.default: _complex, aten.polar.default: _polar},
         **{aten.mul.Tensor: _mul, aten.mul.Scalar: _mul, aten.div.Tensor: _div},
@@ -263,6 +264,10 @@ def _pow(constants: Constants, z: Any, exponent: Any) -> Any:
     return z.square if exponent == 2 else z.root**exponent
 
 
+def _square(constants: Constants, z: Any) -> Any:
+    return z.square if isinstance(z, Magnitude) else _mul(constants, z, z)
+
+
 def _angle(constants: Constants, z: Pair) -> Any:
     return need("torch").atan2(z.im, z.re)
 
@@ -333,6 +338,10 @@ def _cat(constants: Constants, items: Sequence[Any], dim: int = 0) -> Pair:
 
 def _permute(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
     return Pair(z.data.permute([*(dim % z.rank for dim in dims), z.rank]))
+
+
+def _transpose(constants: Constants, z: Pair, first: int, second: int) -> Pair:
+    return Pair(z.data.transpose(first % z.rank, second % z.rank))
 
 
 def _flip(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:

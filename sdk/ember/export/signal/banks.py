@@ -30,10 +30,12 @@ def of(matrix: Array) -> tuple[Array, Array] | None:
 def fold(module: Any) -> None:
     """Let products of a graph by such constants from the right take their ranges."""
     torch = need("torch")
-    product = torch.ops.aten.mm.default
-    for node in module.graph.find_nodes(op="call_function", target=product):
+    products = (torch.ops.aten.mm.default, torch.ops.aten.matmul.default)
+    for node in list(module.graph.nodes):
+        if node.target not in products or node.args[1].op != "get_attr":
+            continue
         matrix = node.args[1]
-        if matrix.op != "get_attr" or set(matrix.users) != {node}:
+        if set(matrix.users) != {node} or matrix.meta["val"].dim() != 2:
             continue
         owner, name = _place(module, matrix.target)
         value = getattr(owner, name).detach()

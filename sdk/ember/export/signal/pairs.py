@@ -54,13 +54,7 @@ def in_pairs(model: Any, sample: Sample, dynamic: Any) -> Any:
     exported = torch.export.export(
         model, copy.deepcopy(sample), dynamic_shapes=dynamic, strict=False
     )
-    kept = _kept()
-    table = {
-        operator: rule
-        for operator, rule in torch.export.default_decompositions().items()
-        if operator not in kept
-    }
-    body = exported.run_decompositions(table).module(check_guards=False)
+    body = _decomposed(exported).module(check_guards=False)
     banks.fold(body)
     made = _module()(body)
     called = copy.deepcopy(made)  # a call changes states
@@ -71,11 +65,27 @@ def in_pairs(model: Any, sample: Sample, dynamic: Any) -> Any:
     return made
 
 
-def _kept() -> set[Any]:
-    """What has kernels, or the flows decompose as they need it."""
-    aten = need("torch").ops.aten
-    names = ("unfold", "linear", "lstm_cell", "gru_cell", "rnn_tanh_cell")
-    return {getattr(aten, name).default for name in (*names, "rnn_relu_cell")}
+def _decomposed(exported: Any) -> Any:
+    """The graph with operators on complex numbers taken apart, until each has a rule;
+    all others stay as quantisers know them."""
+    known = need("torch.export").default_decompositions()
+    rules = arithmetic.rules()
+    while True:
+        composed = {
+            node.target
+            for node in exported.graph.nodes
+            if node.op == "call_function" and _touches_complex(node)
+        }
+        table = {op: known[op] for op in composed if op in known and op not in rules}
+        if not table:
+            return exported.run_decompositions({})  # in-place operators go
+        exported = exported.run_decompositions(table)
+
+
+def _touches_complex(node: Any) -> bool:
+    leaves = need("torch.utils._pytree").tree_leaves
+    nodes = [node, *node.all_input_nodes]
+    return any(_is_complex(leaf) for near in nodes for leaf in leaves(near.meta.get("val")))
 
 
 def _module() -> type:
