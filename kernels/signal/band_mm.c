@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// band_mm: the product of rows and a matrix of which only one range of each column is not
-// zero, as a bank of triangular filters; float32.
+// band_mm: the product of rows and a matrix of which only one range of each column is
+// not zero, as a bank of triangular filters; float32.
 //
 //     out[.., j] = sum over i < length(j) of x[.., first(j) + i] * weights[at(j) + i]
 //
 //     x        (.., n)
-//     bands    (m, 2)    int32: first(j) and length(j); at(j) is the sum of lengths before
+//     bands    (m, 2)    int32: first(j) and length(j); at(j) is what lies before
 //     weights  (count,)  the ranges, one after the other
 //     out      (.., m)
 //
@@ -87,8 +87,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const uint32_t m = (uint32_t)bands.sizes[0];
     const uint32_t rows = m == 0 ? 0 : y.numel / m;
     ember_node_work(node, rows, weights.numel);
-    *(band_mm_t *)state = (band_mm_t){x.data, bands.data, weights.data, y.data,
-                                      rows,   n,          m,            weights.numel};
+    *(band_mm_t *)state = (band_mm_t){x.data, bands.data, weights.data, y.data, rows,
+                                      n,      m,          weights.numel};
     return EMBER_OK;
 }
 

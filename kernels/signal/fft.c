@@ -79,8 +79,8 @@ static inline void two(const pass_t *s, const ember_complex_t *x, ember_complex_
     }
 }
 
-// Outputs u and r - u of an odd radix: sums and differences of elements v and r - v take
-// the real and the imaginary parts of the roots.
+// Outputs u and r - u of an odd radix: sums and differences of elements v and r - v
+// take the real and the imaginary parts of the roots.
 static inline void pair(const pass_t *s, const ember_complex_t *x, uint32_t u,
                         ember_complex_t *low, ember_complex_t *high) {
     const uint32_t far = s->s * s->m;

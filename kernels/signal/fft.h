@@ -4,8 +4,8 @@
 //     y[k] = sum over j < n of x[j] * exp(-2 pi i j k / n)            x, y: (n,)
 //
 // Stockham's self-sorting form: passes of radix 4, at most one of radix 2, and one for
-// each odd prime factor. With n the length that is left, r the pass's radix, m = n / r and
-// s the product of the radices before it, a pass is
+// each odd prime factor. With n the length that is left, r the pass's radix, m = n / r
+// and s the product of the radices before it, a pass is
 //
 //     y[q + s (r p + u)] = w(n)^(p u) * sum over v < r of x[q + s (p + m v)] w(r)^(u v)
 //
@@ -35,8 +35,8 @@ typedef struct ember_fft_size {
 
 ember_fft_size_t ember_fft_size(uint32_t n);
 
-// Transforms (n,) x to y. `spare` is scratch of n elements, not needed with one pass. None
-// overlap, but x may be ember_fft_place(). Returns the first of `roots` not used.
+// Transforms (n,) x to y. `spare` is scratch of n elements, not needed with one pass.
+// None overlap, but x may be ember_fft_place(). Returns the first of `roots` not used.
 const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
                                  ember_complex_t *spare, uint32_t n,
                                  const ember_complex_t *roots);

@@ -2,9 +2,10 @@
 // irfft: real rows out of the halves of their transforms, float32, without the factor
 // 1 / n, as torch.fft.irfft(.., norm="forward") has them.
 //
-//     out[.., j] = sum over k < n of z[.., k] * exp(2 pi i j k / n),  z[n - k] = conj(z[k])
+//     out[.., j] = sum over k < n of z[.., k] * exp(2 pi i j k / n)
 //
-//     z      (.., n / 2 + 1, 2)  whose first number, and last with an even n, count as real
+//     z      (.., n / 2 + 1, 2)  the others are z[n - k] = conj(z[k]); what has itself
+//                                for its conjugate counts as real
 //     roots  (count, 2)          as rfft has them
 //     out    (.., n)
 #include "kernels/signal/transform.h"
@@ -20,7 +21,8 @@ static void join(const ember_complex_t *z, ember_complex_t *y, uint32_t h,
         const ember_complex_t a = ember_complex_conj(z[k]);
         const ember_complex_t b = z[h - k];
         const ember_complex_t sum = ember_complex_add(a, b);
-        const ember_complex_t turned = ember_complex_mul(ember_complex_sub(a, b), *roots);
+        const ember_complex_t turned =
+            ember_complex_mul(ember_complex_sub(a, b), *roots);
         y[k] = (ember_complex_t){sum.re + turned.im, sum.im - turned.re};
         y[h - k] = (ember_complex_t){sum.re - turned.im, -sum.im - turned.re};
     }

@@ -5,12 +5,12 @@
 //     out[.., k] = sum over j < n of x[.., j] * exp(-2 pi i j k / n)   for k <= n / 2
 //
 //     x      (.., n)
-//     roots  (count, 2)  those of ember_fft() for h = n / 2, then exp(-2 pi i k / n) for k
-//            from 1 to h / 2; with an odd n those of ember_fft() for n
+//     roots  (count, 2)  those of ember_fft() for h = n / 2, then for each k from 1 to
+//                        h / 2 exp(-2 pi i k / n); of ember_fft() for n if n is odd
 //     out    (.., n / 2 + 1, 2)
 //
-// Two neighbours of a row are one complex number: a row of n takes a transform of n / 2.
-// One of odd length takes a transform of n, with scratch for two rows of complex numbers.
+// Two neighbours of a row are one complex number, so that half the length is
+// transformed. A row of odd length is a complex one, which takes scratch for two.
 #include <string.h>
 
 #include "kernels/signal/transform.h"

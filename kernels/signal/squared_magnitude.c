@@ -36,8 +36,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (z.dtype != EMBER_F32 || y.dtype != EMBER_F32 || !ember_tensor_is_contiguous(&z) ||
-        !ember_tensor_is_contiguous(&y)) {
+    if (z.dtype != EMBER_F32 || y.dtype != EMBER_F32 ||
+        !ember_tensor_is_contiguous(&z) || !ember_tensor_is_contiguous(&y)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "squared_magnitude: not contiguous float32");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rfft, irfft and cfft have in common: rows of numbers, each transformed by itself,
-// from one contiguous float32 tensor to another.
+// What rfft, irfft and cfft have in common: rows of numbers, each transformed by
+// itself, from one contiguous float32 tensor to another.
 #ifndef EMBER_KERNELS_SIGNAL_TRANSFORM_H
 #define EMBER_KERNELS_SIGNAL_TRANSFORM_H
 
@@ -23,25 +23,24 @@ typedef struct ember_transform {
 typedef void (*ember_transform_fn)(const ember_transform_t *transform, const float *x,
                                    float *y);
 
-// Argument 0 into `x`: contiguous float32 whose last dimension is `pair` (2: complex
-// numbers), or any. False when the node has failed.
+// Reads argument 0 into `x`: contiguous float32, with a last dimension of 2 if it is of
+// `pair`s. False when the node has failed.
 bool ember_transform_input(ember_node_t *node, ember_tensor_t *x, bool pair);
 
-// The rest, when n is set: roots are argument 1, argument `out` has the shape of x but for
-// the last dimensions, which are `bins`, and 2 if `pair`. `fft`, the roots that the kernel
-// takes beside, and the complex numbers of scratch are told.
+// What a kernel's arguments are, beside x: the roots are argument 1.
 typedef struct ember_transform_form {
-    uint32_t x_dims; // of a row
-    uint32_t out;    // argument
-    uint32_t bins;
-    bool pair;
-    uint32_t roots;
+    uint32_t x_dims;  // dimensions of x that are a row
+    uint32_t out;     // argument: x's other dimensions, then (bins) or (bins, 2)
+    uint32_t bins;    // numbers of a row of `out`
+    bool pair;        // they are complex
+    uint32_t roots;   // complex numbers behind those of ember_fft()
     uint32_t scratch; // complex numbers
 } ember_transform_form_t;
-EMBER_MUST_USE ember_status_t ember_transform_prepare(ember_transform_t *transform,
-                                                      ember_node_t *node,
-                                                      const ember_tensor_t *x,
-                                                      const ember_transform_form_t *form);
+
+// Checks roots and output, and fills `transform`, whose n and fft are set.
+EMBER_MUST_USE ember_status_t
+ember_transform_prepare(ember_transform_t *transform, ember_node_t *node,
+                        const ember_tensor_t *x, const ember_transform_form_t *form);
 
 void ember_transform_run(const ember_transform_t *transform, ember_transform_fn row);
 

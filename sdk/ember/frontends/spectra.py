@@ -14,18 +14,18 @@ torch = need("torch")
 
 
 class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
-    """log(mel energies + floor) of windows of samples, (.., samples) -> (.., frames, mels).
+    """log(mel energies + floor), (.., samples) -> (.., frames, mels).
 
     sample_rate  samples a second
     window       samples of a frame, weighted by a periodic Hann window
     hop          samples from one frame's start to the next one's
-    fft          length of the transform, at least `window`; frames get zeros behind them
-    mels         bands, as mel_filters() has them from `low` to `high` Hz (default: half of
-                 the sample rate)
+    fft          length of the transform, at least `window`; zeros follow a frame
+    mels         bands of mel_filters(), from `low` to `high` Hz (default: half of the
+                 sample rate)
     floor        added to each energy before the logarithm, > 0
 
-    There are 1 + (samples - window) // hop frames: none reaches past the samples. A wrong
-    argument is an SdkError.
+    There are 1 + (samples - window) // hop frames: none reaches past the samples. A
+    wrong argument is an SdkError.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
         floor: float = 1e-6,
     ) -> None:
         super().__init__()
-        if not 1 <= hop or not 2 <= window <= fft:
+        if not hop >= 1 or not 2 <= window <= fft:
             raise SdkError(
                 f"a window of {window} samples, a hop of {hop} and a transform of {fft}"
                 " do not fit",
@@ -78,7 +78,8 @@ class MFCC(torch.nn.Module):  # type: ignore[misc, name-defined]
         mels = self.mel.features
         if not 1 <= coefficients <= mels:
             raise SdkError(f"{mels} mel bands have no {coefficients} coefficients")
-        self.window, self.hop, self.features = self.mel.window, self.mel.hop, coefficients
+        self.window, self.hop = self.mel.window, self.mel.hop
+        self.features = coefficients  # of a frame
         cosines = _dct(mels)[:, :coefficients].astype(np.float32)
         self.register_buffer("cosines", torch.from_numpy(cosines), persistent=False)
 
@@ -95,13 +96,13 @@ def mel_filters(
 ) -> NDArray[np.float32]:
     """Triangles that overlap by half on the mel scale, (fft // 2 + 1, mels).
 
-    mel = 2595 log10(1 + Hz / 700); each triangle's top is 1. SdkError for a band without
-    a frequency of the transform, whose feature would never change.
+    mel = 2595 log10(1 + Hz / 700); each triangle's top is 1. SdkError for a band
+    without a frequency of the transform, whose feature would never change.
     """
     high = sample_rate / 2 if high is None else high
     if not 0 <= low < high <= sample_rate / 2:
         raise SdkError(
-            f"bands from {low:g} to {high:g} Hz do not fit a sample rate of {sample_rate}",
+            f"bands from {low:g} to {high:g} Hz do not fit {sample_rate} Hz",
             hint=f"0 <= low < high <= {sample_rate / 2:g}",
         )
     edges = _hertz(np.linspace(_mel(low), _mel(high), mels + 2))
@@ -112,11 +113,12 @@ def mel_filters(
     empty = np.flatnonzero(filters.sum(axis=0) == 0)
     if len(empty):
         raise SdkError(
-            f"{len(empty)} of {mels} mel bands have no frequency of a transform of {fft},"
-            f" the first at {edges[empty[0] + 1]:.0f} Hz",
+            f"{len(empty)} of {mels} mel bands have no frequency of a transform of"
+            f" {fft}, the first at {edges[empty[0] + 1]:.0f} Hz",
             hint="take fewer bands, a longer transform or a higher `low`",
         )
-    return filters.astype(np.float32)
+    bank: NDArray[np.float32] = filters.astype(np.float32)
+    return bank
 
 
 def _mel(hertz: Any) -> Any:

@@ -11,14 +11,14 @@ torch = need("torch")
 
 
 class Streaming(torch.nn.Module):  # type: ignore[misc, name-defined]
-    """One hop of samples in, one frame out: (channels.., hop) -> (channels.., features).
+    """One hop of samples in, one frame out: (.., hop) -> (.., features).
 
     front     a LogMel, an MFCC, or any module with `window`, `hop` and of_frames()
     channels  dimensions before the samples, such as (2,) for stereo
 
-    The last window - hop samples are a state, zeros at the start. Calls in a row give, frame
-    by frame and bit by bit on a board, what `front` gives for window - hop zeros and then
-    all samples. ember_method_reset() in firmware, or reset() here, starts again.
+    The last window - hop samples are a state, zeros at the start. Calls in a row give,
+    bit by bit on a board, the frames of `front` for window - hop zeros and then all
+    samples. Loading the method again, or reset() here, starts again.
     """
 
     def __init__(self, front: Any, channels: tuple[int, ...] = ()) -> None:

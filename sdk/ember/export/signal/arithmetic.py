@@ -55,7 +55,7 @@ class Magnitude:
 def rules() -> dict[Any, Rule]:
     """By operator. What is not here has no form in pairs."""
     aten = need("torch").ops.aten
-    found = {
+    found: dict[Any, Rule] = {
         **{aten._fft_r2c.default: _r2c, aten._fft_c2r.default: _c2r},
         **{aten._fft_c2c.default: _c2c, aten.abs.default: _abs},
         **{aten.angle.default: _angle, aten.pow.Tensor_Scalar: _pow},
@@ -324,7 +324,7 @@ def _reduce(operator: Any) -> Rule:
     def rule(
         constants: Constants, z: Pair, dims: Any, keepdim: bool = False, **_: Any
     ) -> Pair:
-        dims = range(z.rank) if not dims else dims
+        dims = dims or range(z.rank)
         return Pair(operator(z.data, [dim % z.rank for dim in dims], keepdim))
 
     return rule

@@ -14,7 +14,7 @@ _DENSE = 0.5  # of a matrix: with more in its ranges it stays one
 
 
 def of(matrix: Array) -> tuple[Array, Array] | None:
-    """First rows and lengths, (columns, 2) int32, and the ranges' numbers in a row; None
+    """First rows and lengths, (columns, 2) int32, and the numbers of all ranges; None
     where most of the matrix lies in a range."""
     bands, ranges = [], []
     for column in matrix.T:

@@ -3,11 +3,11 @@
 Complex numbers are pairs, of a last dimension of 2, as torch.view_as_real() has them.
 Kernels get the roots of unity as an argument; PyTorch needs none.
 
-| ember::rfft(x, roots)        | (.., n) -> (.., n / 2 + 1, 2)      | torch.fft.rfft      |
-| ember::irfft(z, roots, n)    | (.., n / 2 + 1, 2) -> (.., n)      | n torch.fft.irfft   |
-| ember::cfft(z, roots, back)  | (.., n, 2) -> (.., n, 2)           | fft, or n ifft      |
-| ember::squared_magnitude(z)  | (.., 2) -> (..)                    | abs() ** 2          |
-| ember::band_mm(x, bands, weights) | (.., n) -> (.., m) | x @ a matrix whose columns are bands |
+ember::rfft(x, roots)              (.., n) -> (.., n / 2 + 1, 2)   torch.fft.rfft
+ember::irfft(z, roots, n)          (.., n / 2 + 1, 2) -> (.., n)   n torch.fft.irfft
+ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n ifft
+ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
+ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from ember.export.signal import arithmetic, banks
 from ember.export.signal.arithmetic import Magnitude, Pair, RuleError
 from ember.export.source import Sample
 
-
 _HINT = "torch.view_as_real(x) gives the parts, with which a model can compute itself"
 
 
@@ -85,7 +84,9 @@ def _decomposed(exported: Any) -> Any:
 def _touches_complex(node: Any) -> bool:
     leaves = need("torch.utils._pytree").tree_leaves
     nodes = [node, *node.all_input_nodes]
-    return any(_is_complex(leaf) for near in nodes for leaf in leaves(near.meta.get("val")))
+    return any(
+        _is_complex(leaf) for near in nodes for leaf in leaves(near.meta.get("val"))
+    )
 
 
 def _module() -> type:
