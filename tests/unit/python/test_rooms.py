@@ -12,7 +12,18 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[3] / "sdk" / "ember"
 # Top to bottom: a room imports from itself and from those below it.
 ROOMS = (
-    *("cli", "frontends", "export", "packaging", "run", "flash", "hil", "build", "plan", "select"),
+    *(
+        "cli",
+        "frontends",
+        "export",
+        "packaging",
+        "run",
+        "flash",
+        "hil",
+        "build",
+        "plan",
+        "select",
+    ),
     *("model", "cases", "cycles", "toolchain", "kernels", "boards", "program", "files"),
 )
 ALL = (*ROOMS, "")  # below all: errors, paths, output ... beside the rooms
