@@ -93,6 +93,12 @@ def test_bands_outside_of_the_row_stop_the_run(tmp_path, capsys, bands, count):
     assert "out of range" in said
 
 
+@pytest.fixture(scope="module", name="torch")
+def _torch():
+    pytest.importorskip("executorch", reason="pip install '.[export]'")
+    return pytest.importorskip("torch", reason="pip install '.[export]'")
+
+
 # ---- in pairs ------------------------------------------------------------------------
 
 MODELS = {
