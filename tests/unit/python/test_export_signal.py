@@ -1,4 +1,4 @@
-"""`ember export` of models with complex numbers inside, and the modules of frontends."""
+"""`ember export` of models with complex numbers inside; the modules of frontends."""
 
 from __future__ import annotations
 
