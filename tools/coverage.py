@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import kernels  # noqa: E402
 
-COMPLEX = "needs complex tensors, which the SDK refuses by name"
+COMPLEX = "has complex tensors, of which `ember export` makes pairs of real ones"
 DECOMPOSED = "the exporter takes it apart into other operators"
 
 # Operators without an entry -> why.

@@ -33,6 +33,7 @@ from ember.export import (
 from ember.export.damage import Damage
 from ember.export.packages import need
 from ember.export.quantised_io import Edges
+from ember.export.signal import pairs
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int8-dynamic", "int4"]
@@ -50,6 +51,10 @@ _LAYERS = (
     "linear layer or convolution that XNNPACK's int8-dynamic takes",
 )
 
+_OURS = (
+    "the outputs expected are those of PyTorch: ExecuTorch's runtime has no ember::rfft"
+    " and the like"
+)
 _COPIES = ("CloneConfig", "CloneDimOrderConfig")  # of XNNPACK's partitioner
 
 
@@ -134,6 +139,8 @@ def lower(
     ETRecord of the program is kept.
     """
     source = replace(source, model=assigned.settled(source.model, source.inputs))
+    if pairs.has_complex(source.model, source.inputs):
+        source = _in_pairs(source, quantize, plain=backend == "cadence")
     if backend == "cortex_m":
         return _cortex_m(source, core, calibration, int8_edges, damage, recorded)
     if backend == "xnnpack":
@@ -145,6 +152,21 @@ def lower(
             raise UsageError("--etrecord is not for the Cadence flow")
         return _cadence(source, quantize, calibration, int8_edges)
     return _portable(source, recorded)
+
+
+def _in_pairs(source: Source, quantize: Quantize | None, *, plain: bool) -> Source:
+    """The model without complex numbers; `plain` is for exporters that compile it."""
+    if quantize == "int4":
+        raise SdkError(
+            "int4 finds no layers in a model with complex numbers inside",
+            hint="--quantize int8 or int8-dynamic",
+        )
+    model = pairs.in_pairs(source.model, source.inputs, source.dynamic)
+    if plain:
+        inputs = copy.deepcopy(source.inputs)
+        exported = need("torch").export.export(model, inputs, strict=False)
+        model = exported.module(check_guards=False)
+    return replace(source, model=model)
 
 
 def _portable(source: Source, recorded: bool) -> Lowered:
@@ -263,6 +285,9 @@ def _xnnpack(
         changed = states.changed_inputs(edge.exported_program())
         manager = states.written(edge)
     outputs = reference.of_runtime(bytes(manager.buffer))
+    if any("ember." in str(node.target) for node in nodes):
+        outputs = states.run_of(model, changed)
+        notes = (*notes, _OURS)
     inputs = edges.quantised(source.inputs)
     lowered = _made(manager, nodes, outputs, changed, inputs, notes=notes)
     return replace(lowered, edges=edges)

@@ -1,0 +1,1 @@
+"""Fourier transforms and complex numbers of a model become operators of programs."""

@@ -1,0 +1,356 @@
+"""Operators on complex numbers, computed on pairs of real ones: a rule for each.
+
+A rule takes the operator's own arguments, after a function that keeps constants of the
+model by name; what is complex among them is a Pair, or a Python number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ember.export.packages import need
+from ember.export.signal import operators, roots
+
+Constants = Callable[[str, Callable[[], Any]], Any]
+Rule = Callable[..., Any]
+
+
+class RuleError(Exception):
+    """An operator whose arguments have no form in pairs; it says why."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A complex tensor, as torch.view_as_real() has it."""
+
+    data: Any  # (.., 2)
+
+    @property
+    def rank(self) -> int:
+        return int(self.data.dim()) - 1
+
+    @property
+    def re(self) -> Any:
+        return self.data.select(-1, 0)
+
+    @property
+    def im(self) -> Any:
+        return self.data.select(-1, 1)
+
+
+@dataclass(frozen=True)
+class Magnitude:
+    """abs() of a complex tensor before its root is taken, which a square undoes."""
+
+    square: Any
+
+    @property
+    def root(self) -> Any:
+        return self.square.sqrt()
+
+
+def rules() -> dict[Any, Rule]:
+    """By operator. What is not here has no form in pairs."""
+    aten = need("torch").ops.aten
+    found: dict[Any, Rule] = {
+        **{aten._fft_r2c.default: _r2c, aten._fft_c2r.default: _c2r},
+        **{aten._fft_c2c.default: _c2c, aten.abs.default: _abs},
+        **{aten.angle.default: _angle, aten.pow.Tensor_Scalar: _pow},
+        **{aten.square.default: _square, aten.transpose.int: _transpose},
+        **{aten.view_as_real.default: _as_real, aten.view_as_complex.default: _as_pair},
+        **{aten.complex.default: _complex, aten.polar.default: _polar},
+        **{aten.mul.Tensor: _mul, aten.mul.Scalar: _mul, aten.div.Tensor: _div},
+        **{aten.add.Tensor: _add, aten.sub.Tensor: _sub},
+        **{aten.sum.dim_IntList: _reduce(aten.sum), aten.mean.dim: _reduce(aten.mean)},
+        **{aten.cat.default: _cat, aten.permute.default: _permute},
+        **{aten.flip.default: _flip, aten.squeeze.dims: _squeeze},
+        **{aten.unsqueeze.default: _unsqueeze, aten._to_copy.default: _copied},
+    }
+    for conjugate in (aten._conj, aten._conj_physical, aten.conj_physical):
+        found[conjugate.default] = _conj
+    for shape in (aten.view, aten._unsafe_view, aten.reshape):
+        found[shape.default] = _sized("reshape")
+    found[aten.expand.default] = _sized("expand")
+    for plain in (aten.neg, aten.clone, aten.alias, aten.detach, aten.resolve_conj):
+        found[plain.default] = _alike(plain)
+    one_dim = (aten.slice.Tensor, aten.select.int, aten.squeeze.dim)
+    for picked in (*one_dim, aten.index_select.default):
+        found[picked] = _along(picked)
+    return found
+
+
+def makes_complex(operator: Any, options: Mapping[str, Any]) -> bool:
+    """Whether an operator makes complex numbers of real ones."""
+    torch = need("torch")
+    aten = torch.ops.aten
+    if operator == aten._to_copy.default:
+        dtype = options.get("dtype")
+        return dtype is not None and bool(dtype.is_complex)
+    made = (aten._fft_r2c, aten.view_as_complex, aten.complex, aten.polar)
+    return operator in [packet.default for packet in made]
+
+
+def plain(*arguments: Any) -> bool:
+    """Whether none of the arguments is complex."""
+    leaves = need("torch.utils._pytree").tree_leaves(arguments)
+    return not any(isinstance(leaf, Pair | Magnitude | complex) for leaf in leaves)
+
+
+# ---- Fourier transforms --------------------------------------------------------------
+
+
+def _r2c(
+    constants: Constants, x: Any, dims: Sequence[int], norm: int, onesided: bool
+) -> Pair:
+    _check_type(x)
+    n, last = x.shape[dims[-1]], dims[-1] % x.dim()
+    z = operators.defined().rfft(
+        _last(x, last, -1), constants(f"roots_{n}", lambda: roots.of_real(n))
+    )
+    if not onesided:
+        mirrored = z[..., 1 : (n + 1) // 2, :].flip(-2)
+        z = need("torch").cat([z, _signed(constants, mirrored)], dim=-2)
+    z = _back(z, -2, last)
+    for dim in dims[:-1]:
+        z = _along_one(constants, z, dim % x.dim(), back=False)
+    return Pair(_scaled(z, norm, [x.shape[dim] for dim in dims]))
+
+
+def _c2r(constants: Constants, z: Pair, dims: Sequence[int], norm: int, n: int) -> Any:
+    data, sizes = z.data, [z.data.shape[dim % z.rank] for dim in dims[:-1]]
+    for dim in dims[:-1]:
+        data = _along_one(constants, data, dim % z.rank, back=True)
+    last = dims[-1] % z.rank
+    data = _last(data, last, -2)
+    _check_type(data)
+    bins = n // 2 + 1
+    if data.shape[-2] != bins:
+        raise RuleError(f"takes {bins} numbers along the last dimension for {n}")
+    x = operators.defined().irfft(
+        data, constants(f"roots_{n}", lambda: roots.of_real(n)), n
+    )
+    return _scaled(_back(x, -1, last), norm, [*sizes, n])
+
+
+def _c2c(
+    constants: Constants, z: Any, dims: Sequence[int], norm: int, forward: bool
+) -> Pair:
+    data = z.data
+    for dim in dims:
+        data = _along_one(constants, data, dim % z.rank, back=not forward)
+    return Pair(_scaled(data, norm, [data.shape[dim % z.rank] for dim in dims]))
+
+
+def _along_one(constants: Constants, data: Any, dim: int, *, back: bool) -> Any:
+    """The transform of pairs along one dimension, unscaled."""
+    _check_type(data)
+    n = data.shape[dim]
+    table = constants(f"roots_complex_{n}", lambda: roots.of_complex(n))
+    z = operators.defined().cfft(_last(data, dim, -2), table, back)
+    return _back(z, -2, dim)
+
+
+def _last(x: Any, dim: int, place: int) -> Any:
+    """`x` with a dimension moved to `place`, counted from the end, contiguous."""
+    moved = x if dim == x.dim() + place else x.movedim(dim, place)
+    return moved.contiguous()
+
+
+def _back(x: Any, place: int, dim: int) -> Any:
+    return x if dim == x.dim() + place else x.movedim(place, dim)
+
+
+def _scaled(x: Any, norm: int, sizes: Sequence[int]) -> Any:
+    """By PyTorch's fft_norm_mode: 0 as it is, 1 divided by the root of n, 2 by n."""
+    n = math.prod(sizes)
+    return x if norm == 0 else x * (n**-0.5 if norm == 1 else 1 / n)
+
+
+def _check_type(x: Any) -> None:
+    if x.dtype != need("torch").float32:
+        name = str(x.dtype).removeprefix("torch.")
+        raise RuleError(f"takes float32, and gets {name}: x.float() makes it so")
+
+
+# ---- numbers -------------------------------------------------------------------------
+
+
+def _pair(constants: Constants, x: Any) -> Pair:
+    """A complex argument, or a real one with zeros."""
+    torch = need("torch")
+    if isinstance(x, Pair):
+        return x
+    if isinstance(x, Magnitude):
+        x = x.root
+    if isinstance(x, torch.Tensor):
+        return Pair(torch.stack([x, torch.zeros_like(x)], dim=-1))
+    number = complex(x)
+    name = f"number_{number.real}_{number.imag}".replace(".", "_").replace("-", "m")
+    value = torch.tensor([number.real, number.imag], dtype=torch.float32)
+    return Pair(constants(name.replace("+", ""), value.numpy))
+
+
+def _signed(constants: Constants, data: Any) -> Any:
+    """The conjugate."""
+    torch = need("torch")
+    return data * constants("conjugate", torch.tensor([1.0, -1.0]).numpy)
+
+
+def _real_factor(x: Any) -> Any:
+    """What a pair can be multiplied by; None if that is complex."""
+    if isinstance(x, Pair | complex):
+        return None
+    x = x.root if isinstance(x, Magnitude) else x
+    return x.unsqueeze(-1) if isinstance(x, need("torch").Tensor) else x
+
+
+def _mul(constants: Constants, a: Any, b: Any) -> Any:
+    if isinstance(a, Magnitude) and a is b:
+        return a.square
+    if isinstance(a, Magnitude) and not isinstance(b, Pair | complex):
+        return a.root * (b.root if isinstance(b, Magnitude) else b)
+    if not isinstance(a, Pair) and not isinstance(a, complex):
+        a, b = b, a
+    factor = _real_factor(b)
+    if isinstance(a, Magnitude):  # and b is real
+        return a.root * b
+    a = _pair(constants, a)
+    if factor is not None:
+        return Pair(a.data * factor)
+    b = _pair(constants, b)
+    re = a.re * b.re - a.im * b.im
+    im = a.re * b.im + a.im * b.re
+    return Pair(need("torch").stack([re, im], dim=-1))
+
+
+def _div(constants: Constants, a: Any, b: Any) -> Any:
+    factor = _real_factor(b)
+    if factor is None:
+        b = _pair(constants, b)
+        square = operators.defined().squared_magnitude(b.data)
+        turned = _mul(constants, a, Pair(_signed(constants, b.data)))
+        return Pair(turned.data / square.unsqueeze(-1))
+    if isinstance(a, Pair | complex):
+        return Pair(_pair(constants, a).data / factor)
+    return a.root / (b.root if isinstance(b, Magnitude) else b)
+
+
+def _add(constants: Constants, a: Any, b: Any, alpha: Any = 1) -> Any:
+    return _sum(constants, a, b, alpha)
+
+
+def _sub(constants: Constants, a: Any, b: Any, alpha: Any = 1) -> Any:
+    return _sum(constants, a, b, -alpha)
+
+
+def _sum(constants: Constants, a: Any, b: Any, alpha: Any) -> Any:
+    if not any(isinstance(x, Pair | complex) for x in (a, b)):
+        real = [x.root if isinstance(x, Magnitude) else x for x in (a, b)]
+        return need("torch").add(*real, alpha=alpha)
+    first, second = _pair(constants, a).data, _pair(constants, b).data
+    return Pair(need("torch").add(first, second, alpha=alpha))
+
+
+def _abs(constants: Constants, z: Any) -> Any:
+    return Magnitude(operators.defined().squared_magnitude(z.data))
+
+
+def _pow(constants: Constants, z: Any, exponent: Any) -> Any:
+    if not isinstance(z, Magnitude):
+        raise RuleError("has no form in pairs")
+    return z.square if exponent == 2 else z.root**exponent
+
+
+def _square(constants: Constants, z: Any) -> Any:
+    return z.square if isinstance(z, Magnitude) else _mul(constants, z, z)
+
+
+def _angle(constants: Constants, z: Pair) -> Any:
+    return need("torch").atan2(z.im, z.re)
+
+
+def _conj(constants: Constants, z: Pair) -> Pair:
+    return Pair(_signed(constants, z.data))
+
+
+def _complex(constants: Constants, re: Any, im: Any) -> Pair:
+    return Pair(need("torch").stack([re, im], dim=-1))
+
+
+def _polar(constants: Constants, size: Any, angle: Any) -> Pair:
+    parts = [size * angle.cos(), size * angle.sin()]
+    return Pair(need("torch").stack(parts, dim=-1))
+
+
+def _copied(constants: Constants, x: Any, *, dtype: Any = None, **_: Any) -> Pair:
+    torch = need("torch")
+    if dtype not in (None, torch.complex64):
+        raise RuleError(f"has no form in pairs for {dtype}")
+    return x if isinstance(x, Pair) else _pair(constants, x.float())
+
+
+def _as_real(constants: Constants, z: Pair) -> Any:
+    return z.data
+
+
+def _as_pair(constants: Constants, x: Any) -> Pair:
+    return Pair(x)
+
+
+# ---- shapes --------------------------------------------------------------------------
+
+
+def _alike(operator: Any) -> Rule:
+    return lambda constants, z, **options: Pair(operator.default(z.data))
+
+
+def _sized(method: str) -> Rule:
+    return lambda constants, z, sizes, **_: Pair(getattr(z.data, method)([*sizes, 2]))
+
+
+def _along(operator: Any) -> Rule:
+    """Of one dimension, counted from the front."""
+
+    def rule(constants: Constants, z: Pair, dim: int = 0, *rest: Any) -> Pair:
+        return Pair(operator(z.data, dim % z.rank, *rest))
+
+    return rule
+
+
+def _reduce(operator: Any) -> Rule:
+    def rule(
+        constants: Constants, z: Pair, dims: Any, keepdim: bool = False, **_: Any
+    ) -> Pair:
+        dims = dims or range(z.rank)
+        return Pair(operator(z.data, [dim % z.rank for dim in dims], keepdim))
+
+    return rule
+
+
+def _cat(constants: Constants, items: Sequence[Any], dim: int = 0) -> Pair:
+    pairs = [_pair(constants, item) for item in items]
+    data = [pair.data for pair in pairs]
+    return Pair(need("torch").cat(data, dim=dim % pairs[0].rank))
+
+
+def _permute(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
+    return Pair(z.data.permute([*(dim % z.rank for dim in dims), z.rank]))
+
+
+def _transpose(constants: Constants, z: Pair, first: int, second: int) -> Pair:
+    return Pair(z.data.transpose(first % z.rank, second % z.rank))
+
+
+def _flip(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
+    return Pair(z.data.flip([dim % z.rank for dim in dims]))
+
+
+def _squeeze(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
+    return Pair(z.data.squeeze(tuple(dim % z.rank for dim in dims)))
+
+
+def _unsqueeze(constants: Constants, z: Pair, dim: int) -> Pair:
+    return Pair(z.data.unsqueeze(dim if dim >= 0 else dim - 1))
