@@ -122,8 +122,8 @@ MODELS = {
     "stacked": "torch.stack([rfft(x), rfft(x).conj()]).reshape(-1).abs()",
     "made": "view_as_real(torch.complex(x, x).sum(-1) + torch.polar(x, x).mean(-1))",
     "stft": "torch.stft(x, 16, 4, window=window, return_complex=True).abs()",
-    "istft": "torch.istft(torch.stft(x, 16, 4, window=window, return_complex=True) * 0.5,"
-    " 16, 4, window=window)",
+    "istft": "torch.istft(torch.stft(x, 16, 4, window=window, return_complex=True)"
+    " * 0.5, 16, 4, window=window)",
 }
 
 
