@@ -17,7 +17,7 @@ from ember.run import testing
 from ember.sweep import cluster, compared, parquet, runs
 from ember.sweep.points import Point
 from ember.sweep.results import Results, SweepRun
-from ember.sweep.runs import Asked, Planned
+from ember.sweep.runs import Planned, SweepOrder
 from ember.sweep.work import PointResult
 
 _REPORT = "report"
@@ -93,7 +93,7 @@ def command(
         path = _file(words)
         plan = runs.planned(path)
         held = Results(results or path.with_suffix(".sqlite"))
-        run = _run(plan, held, Asked(name, again, scheduler, workers), console)
+        run = _run(plan, held, SweepOrder(name, again, scheduler, workers), console)
     rows = held.rows(run)
     before = held.rows(held.run(baseline)) if baseline else None
     changes = compared.compare(before, rows) if before is not None else None
@@ -120,7 +120,7 @@ def _file(words: list[str]) -> Path:
     return path
 
 
-def _run(plan: Planned, held: Results, asked: Asked, console: Console) -> SweepRun:
+def _run(plan: Planned, held: Results, asked: SweepOrder, console: Console) -> SweepRun:
     def show(point: Point, result: PointResult) -> None:
         if result.status != "passed":
             where = f"{point.board.name} {plain(point.program)} {point.option.text}"

@@ -18,7 +18,7 @@ from ember.sweep.work import PointResult
 
 
 @dataclass(frozen=True)
-class Asked:
+class SweepOrder:
     """What the command line says beside the file."""
 
     name: str | None = None  # of the run; None: the time
@@ -48,7 +48,7 @@ def planned(path: Path) -> Planned:
 def sweep(
     plan: Planned,
     results: Results,
-    asked: Asked,
+    asked: SweepOrder,
     on_result: OnResult,
     say: Callable[[str], None],
 ) -> SweepRun:

@@ -1,7 +1,7 @@
 """Operators on complex numbers, computed on pairs of real ones: a rule for each.
 
 A rule takes the operator's own arguments, after a function that keeps constants of the
-model by name; what is complex among them is a Pair, or a Python number.
+model by name; what is complex among them is a ComplexPair, or a Python number.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class RuleError(Exception):
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComplexPair:
     """A complex tensor, as torch.view_as_real() has it."""
 
     data: Any  # (.., 2)
@@ -55,7 +55,7 @@ class Magnitude:
 def rules() -> dict[Any, Rule]:
     """By operator. What is not here has no form in pairs."""
     aten = need("torch").ops.aten
-    found: dict[Any, Rule] = {
+    rules: dict[Any, Rule] = {
         **{aten._fft_r2c.default: _r2c, aten._fft_c2r.default: _c2r},
         **{aten._fft_c2c.default: _c2c, aten.abs.default: _abs},
         **{aten.angle.default: _angle, aten.pow.Tensor_Scalar: _pow},
@@ -70,16 +70,16 @@ def rules() -> dict[Any, Rule]:
         **{aten.unsqueeze.default: _unsqueeze, aten._to_copy.default: _copied},
     }
     for conjugate in (aten._conj, aten._conj_physical, aten.conj_physical):
-        found[conjugate.default] = _conj
+        rules[conjugate.default] = _conj
     for shape in (aten.view, aten._unsafe_view, aten.reshape):
-        found[shape.default] = _sized("reshape")
-    found[aten.expand.default] = _sized("expand")
+        rules[shape.default] = _sized("reshape")
+    rules[aten.expand.default] = _sized("expand")
     for plain in (aten.neg, aten.clone, aten.alias, aten.detach, aten.resolve_conj):
-        found[plain.default] = _alike(plain)
+        rules[plain.default] = _alike(plain)
     one_dim = (aten.slice.Tensor, aten.select.int, aten.squeeze.dim)
     for picked in (*one_dim, aten.index_select.default):
-        found[picked] = _along(picked)
-    return found
+        rules[picked] = _along(picked)
+    return rules
 
 
 def makes_complex(operator: Any, options: Mapping[str, Any]) -> bool:
@@ -89,14 +89,16 @@ def makes_complex(operator: Any, options: Mapping[str, Any]) -> bool:
     if operator == aten._to_copy.default:
         dtype = options.get("dtype")
         return dtype is not None and bool(dtype.is_complex)
-    made = (aten._fft_r2c, aten.view_as_complex, aten.complex, aten.polar)
-    return operator in [packet.default for packet in made]
+    makers = (aten._fft_r2c, aten.view_as_complex, aten.complex, aten.polar)
+    return operator in [packet.default for packet in makers]
 
 
 def plain(*arguments: Any) -> bool:
     """Whether none of the arguments is complex."""
     leaves = need("torch.utils._pytree").tree_leaves(arguments)
-    return not any(isinstance(leaf, Pair | Magnitude | complex) for leaf in leaves)
+    return not any(
+        isinstance(leaf, ComplexPair | Magnitude | complex) for leaf in leaves
+    )
 
 
 # ---- Fourier transforms --------------------------------------------------------------
@@ -104,7 +106,7 @@ def plain(*arguments: Any) -> bool:
 
 def _r2c(
     constants: Constants, x: Any, dims: Sequence[int], norm: int, onesided: bool
-) -> Pair:
+) -> ComplexPair:
     _check_type(x)
     n, last = x.shape[dims[-1]], dims[-1] % x.dim()
     z = operators.defined().rfft(
@@ -116,10 +118,12 @@ def _r2c(
     z = _back(z, -2, last)
     for dim in dims[:-1]:
         z = _along_one(constants, z, dim % x.dim(), back=False)
-    return Pair(_scaled(z, norm, [x.shape[dim] for dim in dims]))
+    return ComplexPair(_scaled(z, norm, [x.shape[dim] for dim in dims]))
 
 
-def _c2r(constants: Constants, z: Pair, dims: Sequence[int], norm: int, n: int) -> Any:
+def _c2r(
+    constants: Constants, z: ComplexPair, dims: Sequence[int], norm: int, n: int
+) -> Any:
     data, sizes = z.data, [z.data.shape[dim % z.rank] for dim in dims[:-1]]
     for dim in dims[:-1]:
         data = _along_one(constants, data, dim % z.rank, back=True)
@@ -137,11 +141,11 @@ def _c2r(constants: Constants, z: Pair, dims: Sequence[int], norm: int, n: int) 
 
 def _c2c(
     constants: Constants, z: Any, dims: Sequence[int], norm: int, forward: bool
-) -> Pair:
+) -> ComplexPair:
     data = z.data
     for dim in dims:
         data = _along_one(constants, data, dim % z.rank, back=not forward)
-    return Pair(_scaled(data, norm, [data.shape[dim % z.rank] for dim in dims]))
+    return ComplexPair(_scaled(data, norm, [data.shape[dim % z.rank] for dim in dims]))
 
 
 def _along_one(constants: Constants, data: Any, dim: int, *, back: bool) -> Any:
@@ -178,19 +182,19 @@ def _check_type(x: Any) -> None:
 # ---- numbers -------------------------------------------------------------------------
 
 
-def _pair(constants: Constants, x: Any) -> Pair:
+def _pair(constants: Constants, x: Any) -> ComplexPair:
     """A complex argument, or a real one with zeros."""
     torch = need("torch")
-    if isinstance(x, Pair):
+    if isinstance(x, ComplexPair):
         return x
     if isinstance(x, Magnitude):
         x = x.root
     if isinstance(x, torch.Tensor):
-        return Pair(torch.stack([x, torch.zeros_like(x)], dim=-1))
+        return ComplexPair(torch.stack([x, torch.zeros_like(x)], dim=-1))
     number = complex(x)
     name = f"number_{number.real}_{number.imag}".replace(".", "_").replace("-", "m")
     value = torch.tensor([number.real, number.imag], dtype=torch.float32)
-    return Pair(constants(name.replace("+", ""), value.numpy))
+    return ComplexPair(constants(name.replace("+", ""), value.numpy))
 
 
 def _signed(constants: Constants, data: Any) -> Any:
@@ -201,7 +205,7 @@ def _signed(constants: Constants, data: Any) -> Any:
 
 def _real_factor(x: Any) -> Any:
     """What a pair can be multiplied by; None if that is complex."""
-    if isinstance(x, Pair | complex):
+    if isinstance(x, ComplexPair | complex):
         return None
     x = x.root if isinstance(x, Magnitude) else x
     return x.unsqueeze(-1) if isinstance(x, need("torch").Tensor) else x
@@ -210,20 +214,20 @@ def _real_factor(x: Any) -> Any:
 def _mul(constants: Constants, a: Any, b: Any) -> Any:
     if isinstance(a, Magnitude) and a is b:
         return a.square
-    if isinstance(a, Magnitude) and not isinstance(b, Pair | complex):
+    if isinstance(a, Magnitude) and not isinstance(b, ComplexPair | complex):
         return a.root * (b.root if isinstance(b, Magnitude) else b)
-    if not isinstance(a, Pair) and not isinstance(a, complex):
+    if not isinstance(a, ComplexPair) and not isinstance(a, complex):
         a, b = b, a
     factor = _real_factor(b)
     if isinstance(a, Magnitude):  # and b is real
         return a.root * b
     a = _pair(constants, a)
     if factor is not None:
-        return Pair(a.data * factor)
+        return ComplexPair(a.data * factor)
     b = _pair(constants, b)
     re = a.re * b.re - a.im * b.im
     im = a.re * b.im + a.im * b.re
-    return Pair(need("torch").stack([re, im], dim=-1))
+    return ComplexPair(need("torch").stack([re, im], dim=-1))
 
 
 def _div(constants: Constants, a: Any, b: Any) -> Any:
@@ -231,10 +235,10 @@ def _div(constants: Constants, a: Any, b: Any) -> Any:
     if factor is None:
         b = _pair(constants, b)
         square = operators.defined().squared_magnitude(b.data)
-        turned = _mul(constants, a, Pair(_signed(constants, b.data)))
-        return Pair(turned.data / square.unsqueeze(-1))
-    if isinstance(a, Pair | complex):
-        return Pair(_pair(constants, a).data / factor)
+        turned = _mul(constants, a, ComplexPair(_signed(constants, b.data)))
+        return ComplexPair(turned.data / square.unsqueeze(-1))
+    if isinstance(a, ComplexPair | complex):
+        return ComplexPair(_pair(constants, a).data / factor)
     return a.root / (b.root if isinstance(b, Magnitude) else b)
 
 
@@ -247,11 +251,11 @@ def _sub(constants: Constants, a: Any, b: Any, alpha: Any = 1) -> Any:
 
 
 def _sum(constants: Constants, a: Any, b: Any, alpha: Any) -> Any:
-    if not any(isinstance(x, Pair | complex) for x in (a, b)):
+    if not any(isinstance(x, ComplexPair | complex) for x in (a, b)):
         real = [x.root if isinstance(x, Magnitude) else x for x in (a, b)]
         return need("torch").add(*real, alpha=alpha)
     first, second = _pair(constants, a).data, _pair(constants, b).data
-    return Pair(need("torch").add(first, second, alpha=alpha))
+    return ComplexPair(need("torch").add(first, second, alpha=alpha))
 
 
 def _abs(constants: Constants, z: Any) -> Any:
@@ -268,89 +272,97 @@ def _square(constants: Constants, z: Any) -> Any:
     return z.square if isinstance(z, Magnitude) else _mul(constants, z, z)
 
 
-def _angle(constants: Constants, z: Pair) -> Any:
+def _angle(constants: Constants, z: ComplexPair) -> Any:
     return need("torch").atan2(z.im, z.re)
 
 
-def _conj(constants: Constants, z: Pair) -> Pair:
-    return Pair(_signed(constants, z.data))
+def _conj(constants: Constants, z: ComplexPair) -> ComplexPair:
+    return ComplexPair(_signed(constants, z.data))
 
 
-def _complex(constants: Constants, re: Any, im: Any) -> Pair:
-    return Pair(need("torch").stack([re, im], dim=-1))
+def _complex(constants: Constants, re: Any, im: Any) -> ComplexPair:
+    return ComplexPair(need("torch").stack([re, im], dim=-1))
 
 
-def _polar(constants: Constants, size: Any, angle: Any) -> Pair:
+def _polar(constants: Constants, size: Any, angle: Any) -> ComplexPair:
     parts = [size * angle.cos(), size * angle.sin()]
-    return Pair(need("torch").stack(parts, dim=-1))
+    return ComplexPair(need("torch").stack(parts, dim=-1))
 
 
-def _copied(constants: Constants, x: Any, *, dtype: Any = None, **_: Any) -> Pair:
+def _copied(
+    constants: Constants, x: Any, *, dtype: Any = None, **_: Any
+) -> ComplexPair:
     torch = need("torch")
     if dtype not in (None, torch.complex64):
         raise RuleError(f"has no form in pairs for {dtype}")
-    return x if isinstance(x, Pair) else _pair(constants, x.float())
+    return x if isinstance(x, ComplexPair) else _pair(constants, x.float())
 
 
-def _as_real(constants: Constants, z: Pair) -> Any:
+def _as_real(constants: Constants, z: ComplexPair) -> Any:
     return z.data
 
 
-def _as_pair(constants: Constants, x: Any) -> Pair:
-    return Pair(x)
+def _as_pair(constants: Constants, x: Any) -> ComplexPair:
+    return ComplexPair(x)
 
 
 # ---- shapes --------------------------------------------------------------------------
 
 
 def _alike(operator: Any) -> Rule:
-    return lambda constants, z, **options: Pair(operator.default(z.data))
+    return lambda constants, z, **options: ComplexPair(operator.default(z.data))
 
 
 def _sized(method: str) -> Rule:
-    return lambda constants, z, sizes, **_: Pair(getattr(z.data, method)([*sizes, 2]))
+    return lambda constants, z, sizes, **_: ComplexPair(
+        getattr(z.data, method)([*sizes, 2])
+    )
 
 
 def _along(operator: Any) -> Rule:
     """Of one dimension, counted from the front."""
 
-    def rule(constants: Constants, z: Pair, dim: int = 0, *rest: Any) -> Pair:
-        return Pair(operator(z.data, dim % z.rank, *rest))
+    def rule(
+        constants: Constants, z: ComplexPair, dim: int = 0, *rest: Any
+    ) -> ComplexPair:
+        return ComplexPair(operator(z.data, dim % z.rank, *rest))
 
     return rule
 
 
 def _reduce(operator: Any) -> Rule:
     def rule(
-        constants: Constants, z: Pair, dims: Any, keepdim: bool = False, **_: Any
-    ) -> Pair:
+        constants: Constants, z: ComplexPair, dims: Any, keepdim: bool = False, **_: Any
+    ) -> ComplexPair:
         dims = dims or range(z.rank)
-        return Pair(operator(z.data, [dim % z.rank for dim in dims], keepdim))
+        return ComplexPair(operator(z.data, [dim % z.rank for dim in dims], keepdim))
 
     return rule
 
 
-def _cat(constants: Constants, items: Sequence[Any], dim: int = 0) -> Pair:
+def _cat(constants: Constants, items: Sequence[Any], dim: int = 0) -> ComplexPair:
     pairs = [_pair(constants, item) for item in items]
     data = [pair.data for pair in pairs]
-    return Pair(need("torch").cat(data, dim=dim % pairs[0].rank))
+    return ComplexPair(need("torch").cat(data, dim=dim % pairs[0].rank))
 
 
-def _permute(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
-    return Pair(z.data.permute([*(dim % z.rank for dim in dims), z.rank]))
+def _permute(constants: Constants, z: ComplexPair, dims: Sequence[int]) -> ComplexPair:
+    return ComplexPair(z.data.permute([*(dim % z.rank for dim in dims), z.rank]))
 
 
-def _transpose(constants: Constants, z: Pair, first: int, second: int) -> Pair:
-    return Pair(z.data.transpose(first % z.rank, second % z.rank))
+def _transpose(
+    constants: Constants, z: ComplexPair, first: int, second: int
+) -> ComplexPair:
+    return ComplexPair(z.data.transpose(first % z.rank, second % z.rank))
 
 
-def _flip(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
-    return Pair(z.data.flip([dim % z.rank for dim in dims]))
+def _flip(constants: Constants, z: ComplexPair, dims: Sequence[int]) -> ComplexPair:
+    return ComplexPair(z.data.flip([dim % z.rank for dim in dims]))
 
 
-def _squeeze(constants: Constants, z: Pair, dims: Sequence[int]) -> Pair:
-    return Pair(z.data.squeeze(tuple(dim % z.rank for dim in dims)))
+def _squeeze(constants: Constants, z: ComplexPair, dims: Sequence[int]) -> ComplexPair:
+    return ComplexPair(z.data.squeeze(tuple(dim % z.rank for dim in dims)))
 
 
-def _unsqueeze(constants: Constants, z: Pair, dim: int) -> Pair:
-    return Pair(z.data.unsqueeze(dim if dim >= 0 else dim - 1))
+def _unsqueeze(constants: Constants, z: ComplexPair, dim: int) -> ComplexPair:
+    return ComplexPair(z.data.unsqueeze(dim if dim >= 0 else dim - 1))

@@ -39,9 +39,9 @@ def fold(module: Any) -> None:
             continue
         owner, name = _place(module, matrix.target)
         value = getattr(owner, name).detach()
-        found = of(value.numpy()) if value.dtype == torch.float32 else None
-        if found is not None:
-            _replace(module, node, found)
+        bank = of(value.numpy()) if value.dtype == torch.float32 else None
+        if bank is not None:
+            _replace(module, node, bank)
             delattr(owner, name)
     module.recompile()
 

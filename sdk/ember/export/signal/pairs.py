@@ -15,7 +15,7 @@ from ember.errors import SdkError
 from ember.export import blame
 from ember.export.packages import need
 from ember.export.signal import arithmetic, banks
-from ember.export.signal.arithmetic import Magnitude, Pair, RuleError
+from ember.export.signal.arithmetic import ComplexPair, Magnitude, RuleError
 from ember.export.source import Sample
 
 _HINT = "torch.view_as_real(x) gives the parts, with which a model can compute itself"
@@ -27,7 +27,7 @@ def has_complex(model: Any, sample: Sample) -> bool:
     modes = need("torch.utils._python_dispatch")
     leaves = need("torch.utils._pytree").tree_leaves
 
-    class Watch(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class ComplexWatch(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
         seen = False
 
         def __torch_dispatch__(
@@ -36,12 +36,12 @@ def has_complex(model: Any, sample: Sample) -> bool:
             given = function(*args, **(kwargs or {}))
             for leaf in leaves(given):
                 if isinstance(leaf, torch.Tensor) and leaf.is_complex():
-                    Watch.seen = True
+                    ComplexWatch.seen = True
             return given
 
-    with torch.no_grad(), Watch():
+    with torch.no_grad(), ComplexWatch():
         copy.deepcopy(model)(*copy.deepcopy(sample))
-    return Watch.seen
+    return ComplexWatch.seen
 
 
 def in_pairs(model: Any, sample: Sample, dynamic: Any) -> Any:
@@ -55,13 +55,13 @@ def in_pairs(model: Any, sample: Sample, dynamic: Any) -> Any:
     )
     body = _decomposed(exported).module(check_guards=False)
     banks.fold(body)
-    made = _module()(body)
-    called = copy.deepcopy(made)  # a call changes states
+    paired = _module()(body)
+    called = copy.deepcopy(paired)  # a call changes states
     with torch.no_grad():
         called(*copy.deepcopy(sample))
     for name, constant in called.named_buffers(recurse=False):
-        made.keep(name, constant)
-    return made
+        paired.keep(name, constant)
+    return paired
 
 
 def _decomposed(exported: Any) -> Any:
@@ -140,7 +140,9 @@ def _interpreter(held: Any) -> Any:
             if not _is_complex(value):
                 return value
             pairs = torch.view_as_real(value.detach()).contiguous()
-            return Pair(held.constant("pairs_" + target.replace(".", "_"), pairs.numpy))
+            return ComplexPair(
+                held.constant("pairs_" + target.replace(".", "_"), pairs.numpy)
+            )
 
         def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
             real = arithmetic.plain(args, kwargs)
