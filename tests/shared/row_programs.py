@@ -247,12 +247,13 @@ def _inception(net: Network, random: np.random.Generator, x: int, filters: int) 
 
 def over_network() -> Model:
     """Layers of one shape after the other: each may be written over its input. Images
-    have 35 pixels, two more than a multiple of three."""
-    net = Network(11, (1, 16, 7, 5))
-    x = net.conv(net.input, 16, 1)
+    have 35 pixels, two more than a multiple of three, and more channels than Helium
+    multiplies at a time."""
+    net = Network(11, (1, 48, 7, 5))
+    x = net.conv(net.input, 48, 1)
     for _ in range(2):
         x = net.conv(x, 0, 3, depthwise=True)
-        x = net.conv(x, 16, 1)
+        x = net.conv(x, 48, 1)
     return net.model(net.avg_pool(x, 5, 1))
 
 
