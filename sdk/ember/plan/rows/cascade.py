@@ -92,7 +92,7 @@ def of(
 
 
 @dataclass
-class Asked:
+class WantedRows:
     """What readers want of a tensor that a call of the cascade makes."""
 
     slope: int | None = None
@@ -102,7 +102,7 @@ class Asked:
     fills: set[int] = field(default_factory=set)
     reads: list[RowRead] = field(default_factory=list)
 
-    def ask(self, out: Asked, read: RowRead) -> bool:
+    def ask(self, out: WantedRows, read: RowRead) -> bool:
         """What a call reads for its result, of which `out` is asked; False where the
         readers do not run in step."""
         assert out.slope is not None
@@ -126,7 +126,7 @@ class Asked:
         )
 
 
-def newest(out: Asked, read: RowRead) -> int:
+def newest(out: WantedRows, read: RowRead) -> int:
     """The offset of the newest row that is read for the newest row of a result."""
     return read.stride * out.offset + read.extent - 1 - read.padding
 
@@ -134,7 +134,7 @@ def newest(out: Asked, read: RowRead) -> int:
 def made_window(
     method: Method,
     call: RowCall,
-    asked: Asked,
+    asked: WantedRows,
     *,
     sides: bool,
     number: int = 0,
@@ -192,7 +192,7 @@ class _Builder:
         self.sides = sides
         self.calls = tuple(calls)
         self.wanted = wanted
-        self.made = {call.out: Asked() for call in calls}
+        self.made = {call.out: WantedRows() for call in calls}
         self.numbers = {call.out: number for number, call in enumerate(calls)}
 
     def cascade(self) -> Cascade | None:

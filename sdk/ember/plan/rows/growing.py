@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ember.plan.rows import cascade
-from ember.plan.rows.cascade import Asked
+from ember.plan.rows.cascade import WantedRows
 from ember.plan.rows.reads import RowCall, RowRead
 from ember.program import Method
 
@@ -25,7 +25,7 @@ class Growing:
     slab: int = 0  # bytes of all windows
     has_sides: bool = False
     calls: int = 0
-    _asked: dict[int, Asked] = field(default_factory=dict)  # by value
+    _asked: dict[int, WantedRows] = field(default_factory=dict)  # by value
     _broken: set[int] = field(default_factory=set)  # values whose readers disagree
     _inputs: defaultdict[int, list[tuple[int, int]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -35,7 +35,7 @@ class Growing:
     def grow(self, call: RowCall) -> bool:
         """False where this call, and so any before it, cannot be in the range."""
         if not self.calls:
-            self._asked[call.out] = Asked(slope=1)
+            self._asked[call.out] = WantedRows(slope=1)
         asked = self._asked.get(call.out)
         if asked is None or asked.slope is None or call.out in self._made:
             return False
@@ -53,8 +53,8 @@ class Growing:
             self._ask(asked, read)
         return True
 
-    def _ask(self, out: Asked, read: RowRead) -> None:
-        asked = self._asked.setdefault(read.owner, Asked())
+    def _ask(self, out: WantedRows, read: RowRead) -> None:
+        asked = self._asked.setdefault(read.owner, WantedRows())
         if not asked.ask(out, read):
             self._broken.add(read.owner)
         window = cascade.input_window(self.method, read, sides=self.sides)
