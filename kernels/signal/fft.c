@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-#define add ember_complex_add
-#define sub ember_complex_sub
-#define mul ember_complex_mul
+#define add    ember_complex_add
+#define sub    ember_complex_sub
+#define mul    ember_complex_mul
+#define INLINE static inline __attribute__((always_inline))
 
 // One pass: what the formula of fft.h names.
 typedef struct pass {
@@ -47,12 +48,12 @@ ember_fft_size_t ember_fft_size(uint32_t n) {
 }
 
 // A factor of 1 where there is none: the compiler makes a copy without products.
-static inline ember_complex_t twisted(ember_complex_t a, const ember_complex_t *w) {
+INLINE ember_complex_t twisted(ember_complex_t a, const ember_complex_t *w) {
     return w != NULL ? mul(a, *w) : a;
 }
 
-static inline void four(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
-                        const ember_complex_t *w) {
+INLINE void four(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
+                 const ember_complex_t *w) {
     const uint32_t step = s->s;
     const uint32_t far = step * s->m;
     for (uint32_t q = 0; q < step; q++) {

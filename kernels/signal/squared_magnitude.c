@@ -15,9 +15,10 @@ typedef struct squared_magnitude {
 
 static int32_t run(void *state) {
     const squared_magnitude_t *s = state;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const ember_complex_t z = s->z[i];
-        s->y[i] = z.re * z.re + z.im * z.im;
+    const ember_complex_t *z = s->z;
+    float *y = s->y;
+    for (uint32_t i = s->count; i > 0; i--, y++, z++) {
+        *y = z->re * z->re + z->im * z->im;
     }
     return EMBER_OK;
 }

@@ -26,6 +26,7 @@ AGAIN = (
     "special_delegate_named_data",
     "special_stacktrace",
     "bundle_two_outputs",
+    "bundle_correlate",
     "op_conv2d_depthwise_stride",
     "op_add_bf16",
     "op_dequantize_channel_s8_f32",
