@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accessors of flat.c: for any bytes, any table or vector of theirs, any reader.
+// The loop of ember_flat_find() is cut: one round, any, goes on with fewer tables.
+#define CUT_FIND                                                                       \
+    REQUIRE(low <= high && high <= vector_count(tables));                              \
+    low = nondet_uint32();                                                             \
+    high = nondet_uint32();                                                            \
+    ASSUME(low <= high && high <= vector_count(tables));                               \
+    const uint32_t before = high - low
+#define CUT_FIND_AGAIN                                                                 \
+    REACHED("round of a search");                                                      \
+    REQUIRE(low <= high && high <= vector_count(tables) && high - low < before);       \
+    ASSUME(false);
+
 #include "flat.c"
 
 #include "any.h"

@@ -36,6 +36,10 @@ bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes
 #define PROOF_ITEM 24 // bytes
 #endif
 
+#ifndef PROOF_ALIGN
+#define PROOF_ALIGN 16 // bytes
+#endif
+
 static ember_arena_t any_arena(void) {
     ember_arena_t arena;
     arena.size = nondet_size();
@@ -59,7 +63,7 @@ void prove_alloc(void) {
     ember_arena_t arena = any_arena();
     const ember_arena_t before = arena;
     const size_t size = nondet_size();
-    const size_t align = (size_t)1 << nondet_uint8() % 5;
+    const size_t align = PROOF_ALIGN;
     const void *at = ember_arena_alloc(&arena, size, align);
     if (at != NULL) {
         REQUIRE(is_inside(&arena, at, before.used, size));

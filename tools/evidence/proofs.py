@@ -72,13 +72,11 @@ def every() -> tuple[list[Proof], dict[str, str]]:
 
 
 def _proof(name: str, one: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:
-    texts = {
-        key: tuple(one.pop(key)) for key in ("proves", "define", "cases") if key in one
-    }
-    numbers = {key: tuple(one.pop(key)) for key in ("bytes", "widths") if key in one}
+    lists = ("proves", "define", "cases", "bytes", "widths")
+    several: Any = {key: tuple(one.pop(key)) for key in lists if key in one}
     named = [change for cut in one.pop("cuts", ()) for change in cuts[cut]]
     mutants = tuple(Change(*three) for three in one.pop("mutants", ()))
-    return Proof(name, cuts=tuple(named), mutants=mutants, **texts, **numbers, **one)
+    return Proof(name, cuts=tuple(named), mutants=mutants, **several, **one)
 
 
 def write_changed(changes: Sequence[Change], folder: Path) -> None:
@@ -94,10 +92,9 @@ def _changed(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
         text = _source(name).read_text(encoding="utf-8")
         for change in changes:
             if change.file == name:
-                if text.count(change.before) != 1:
-                    raise ValueError(
-                        f"{change.name}: {text.count(change.before)} times"
-                    )
+                times = text.count(change.before)
+                if times != 1:
+                    raise ValueError(f"{change.name}: {times} times")
                 text = text.replace(change.before, change.after)
         yield name, text
 

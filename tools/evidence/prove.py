@@ -30,23 +30,11 @@ from evidence.proofs import PROOFS, ROOT, Change, Proof
 
 _INCLUDE = [PROOFS]
 _INCLUDE += [ROOT / "runtime_c" / name for name in ("include", "libc/include")]
-_FLAGS = [
-    "--bitwuzla",
-    "--overflow-check",
-    "--ub-shift-check",
-    "--force-malloc-success",
-    "-f",
-    "freestanding",
-]
-_ONLY_MARKS = [
-    "--multi-property",
-    "--no-pointer-check",
-    "--no-bounds-check",
-    "--no-align-check",
-    "--no-div-by-zero-check",
-    "--no-standard-checks",
-    "--no-unwinding-assertions",
-]
+_FLAGS = ("--bitwuzla", "--overflow-check", "--ub-shift-check")
+_FLAGS += ("--force-malloc-success", "-f", "freestanding")
+_CHECKS = ("pointer", "bounds", "align", "div-by-zero")
+_ONLY_MARKS = ("--multi-property", "--no-standard-checks", "--no-unwinding-assertions")
+_ONLY_MARKS += tuple(f"--no-{check}-check" for check in _CHECKS)
 _FAILED = re.compile(r"^ *FAILED +\[.*\] +line +\d+ +(.*)$", re.M)
 _COUNT = re.compile(r"^\*\* \d+ of (\d+) properties failed", re.M)
 
