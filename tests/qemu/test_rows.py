@@ -53,8 +53,7 @@ def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
     words = ["profile", str(CASE), "--board", "mps2-an386", "--rows", "smallest"]
     assert cli.main([*words, "--out", str(tmp_path / "build"), "--json", str(to)]) == 0
     facts = json.loads(to.read_text())
-    first = facts["nodes"][0]
-    assert first["name"] == "ember::rows.out"
+    assert "ember::rows.out" in [node["name"] for node in facts["nodes"]]
     nodes = sum(node["instructions"] for node in facts["nodes"])
     assert nodes == pytest.approx(facts["execute"], rel=0.01)
 

@@ -140,14 +140,8 @@ def prover() -> Path:
     return path
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--limit", type=int, default=600, help="seconds of a proof")
-    parser.add_argument("--json", metavar="FILE", help="- for standard output")
+def main(parser: argparse.ArgumentParser) -> int:
+    """`parser` has the options of tools/prove; the exit status."""
     asked = parser.parse_args()
     every, unproved = proofs.every()
     unknown = set(asked.names) - {proof.name for proof in every}
