@@ -34,7 +34,6 @@ from ember.cli.options import (
     RowsOption,
 )
 from ember.cli.reports import builds, plan_report
-from ember.cli.reports.pages import plan as plan_page
 from ember.errors import SdkError, UsageError
 from ember.output import counted, plain
 from ember.plan import copies, costs, offsets
@@ -116,7 +115,9 @@ def command(
         facts = _model(paths, plans.board_or(board), options, tried or ())
         if html is not None:
             names = ", ".join(path.stem for path in paths)
-            output.write_text(plan_page.of(facts, names), html)
+            from ember.cli.reports.pages import plan as page
+
+            output.write_text(page.of(facts, names), html)
     if json_to != "-":
         _show(output.console(), facts)
     output.write_json(facts, json_to)

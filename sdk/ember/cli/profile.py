@@ -20,13 +20,11 @@ from ember.cli.build import (
 )
 from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
-from ember.cli.reports.pages import profile as profile_page
 from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
 from ember.run import counted, etdump, once, profile
 from ember.run.steps import Step
-from ember.run.views import details, node_data, timeline
 
 TraceOption = Annotated[
     Path | None,
@@ -109,11 +107,15 @@ def command(
         detailed = (trace, model_explorer, html, json_to) != (None,) * 4
         profiled, steps = _emulated(order, baud, files, detailed)
     if trace is not None:
+        from ember.run.views import timeline
+
         output.write_json(timeline.trace(profiled, steps), str(trace))
     if model_explorer is not None:
         output.write_json(_node_data(order, profiled), str(model_explorer))
     if html is not None:
-        output.write_text(profile_page.of(profile.to_json(profiled)), html)
+        from ember.cli.reports.pages import profile as page
+
+        output.write_text(page.of(profile.to_json(profiled)), html)
     if json_to != "-":
         runs.show_profile(output.console(), profiled, top)
     output.write_json(profile.to_json(profiled), json_to)
@@ -127,14 +129,21 @@ def _emulated(
     files.check_emulated(order)
     log, _ = once.execute(order)
     profiled = profile.of_run(log)
-    etdump.of_run(files, order, log)
+    if files.dump is not None:
+        from ember.run.etdump import dumped  # most runs want none
+
+        dumped.of_run(files, order, log)
     if detailed:
+        from ember.run.views import details
+
         profiled = details.of_build(profiled, log.built, log.method.name)
     return profiled, log.steps
 
 
 def _node_data(order: once.Order, profiled: profile.Profile) -> dict[str, Any]:
     """Of the method as the file has it, by the names that viewers give its nodes."""
+    from ember.run.views import node_data
+
     subject = once.subject(order)
     assert profiled.details is not None
     origins = profiled.details["origins"]
@@ -163,5 +172,8 @@ def _on_board(
                 hint=f"leave out {option}",
             )
     run = counted.on_line(order, line)
-    etdump.of_board(files, order, run, line)
+    if files.dump is not None:
+        from ember.run.etdump import dumped
+
+        dumped.of_board(files, order, run, line)
     return run.profile()

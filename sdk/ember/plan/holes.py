@@ -152,18 +152,12 @@ def _with_calls(method: Method, stretches: Sequence[Stretch], memory: int) -> Me
         at = stretch.first
     new += chain.instructions[at:]
     order += range(at, len(chain.instructions))
-    trace = chain.stacktrace
-    chain = replace(
-        chain,
-        instructions=tuple(new),
-        stacktrace=None if trace is None else tuple(trace[old] for old in order),
-    )
     sizes = list(method.planned_sizes)
     sizes[memory] = end
     return replace(
         method,
         values=tuple(values),
-        chains=(chain,),
+        chains=(chain.rewritten(new, order),),
         operators=(*method.operators, own_scratch.OPERATOR),
         planned_sizes=tuple(sizes),
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import math
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from ember.files import tensors
 from ember.files.segments import Data
@@ -253,6 +253,20 @@ class Chain:
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
     stacktrace: tuple[tuple[Frame, ...], ...] | None = None  # one per instruction
+
+    def rewritten(
+        self, instructions: Iterable[Instruction], origins: Sequence[int]
+    ) -> Chain:
+        """With other instructions; each keeps the frames of that which it stems from.
+
+        `origins` are indices of this chain's instructions, one for each new one.
+        """
+        trace = self.stacktrace
+        return replace(
+            self,
+            instructions=tuple(instructions),
+            stacktrace=None if trace is None else tuple(trace[n] for n in origins),
+        )
 
 
 # ---- methods -----------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ember.cases import Case
 from ember.cases.captured import AFTER, BEFORE, Capture, NodeValues, ValueWatch
@@ -23,8 +24,10 @@ from ember.run.lockstep import (
     Recorded,
     Side,
 )
-from ember.run.pytorch import PyTorch
 from ember.run.tolerance import Tolerance
+
+if TYPE_CHECKING:  # a reference of few commands
+    from ember.run.pytorch import PyTorch
 
 
 @dataclass(frozen=True)

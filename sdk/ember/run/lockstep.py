@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ember.boards import Board
 from ember.cases import Case, batch, values
@@ -15,9 +16,11 @@ from ember.cases.captured import BEFORE, Capture, Feed, NodeValues, ValueWatch
 from ember.errors import SdkError
 from ember.program import Method, types
 from ember.run import testing, verdicts, watched
-from ember.run.pytorch import PyTorch
 from ember.run.testing import Settings
 from ember.toolchain.emulator import RunResult
+
+if TYPE_CHECKING:  # a reference of few commands
+    from ember.run.pytorch import PyTorch
 
 ROOM = 32 * 1024 * 1024  # bytes of nodes that are held at a time
 ROOM_ON_LINE = 64 * 1024  # that a serial line carries in seconds

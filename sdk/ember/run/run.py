@@ -130,14 +130,11 @@ class RunLog:
                 {
                     "index": node.index,
                     "origin": node.origin,
-                    "op": node.op,
-                    "kernel": node.kernel,
-                    "instructions": node.instructions,
-                    "cycles": node.cycles.core,
-                    "board_cycles": node.cycles.board,
-                    "executions": node.executions,
-                    "macs": node.macs,
-                    "inside": [_inside_json(inside) for inside in node.inside],
+                    **_node_json(node),
+                    "inside": [
+                        {"index": within.index, **_node_json(within)}
+                        for within in node.inside
+                    ],
                 }
                 for node in self.nodes
             ],
@@ -160,9 +157,8 @@ class RunLog:
         return zip(self.outputs, self.arrays(), strict=True)
 
 
-def _inside_json(node: InsideRun) -> dict[str, Any]:
+def _node_json(node: NodeRun | InsideRun) -> dict[str, Any]:
     return {
-        "index": node.index,
         "op": node.op,
         "kernel": node.kernel,
         "instructions": node.instructions,

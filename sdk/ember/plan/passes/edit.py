@@ -58,13 +58,8 @@ def reordered(method: Method, order: Sequence[int]) -> Method:
             return replace(instruction, target=place[instruction.target])
         return instruction
 
-    trace = chain.stacktrace
-    chain = replace(
-        chain,
-        instructions=tuple(moved(chain.instructions[old]) for old in order),
-        stacktrace=None if trace is None else tuple(trace[old] for old in order),
-    )
-    return replace(method, chains=(chain,))
+    instructions = (moved(chain.instructions[old]) for old in order)
+    return replace(method, chains=(chain.rewritten(instructions, order),))
 
 
 def without(method: Method, gone: frozenset[int]) -> tuple[Method, tuple[int, ...]]:

@@ -60,16 +60,10 @@ class _Rewriter:
             at = last + 1
         new += chain.instructions[at:]
         order += range(at, len(chain.instructions))
-        trace = chain.stacktrace
-        chain = replace(
-            chain,
-            instructions=tuple(new),
-            stacktrace=None if trace is None else tuple(trace[old] for old in order),
-        )
         method = replace(
             self.method,
             values=tuple(self.values),
-            chains=(chain,),
+            chains=(chain.rewritten(new, order),),
             operators=operators,
             planned_sizes=tuple(self.sizes),
         )
