@@ -1,41 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case: a program with inputs and expected outputs -> a case folder."""
+"""A case of the corpus: a name and the recipe of its program, inputs and outputs."""
 
 from __future__ import annotations
 
-import io
-import json
-import shutil
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import torch
 
-RTOL = 1e-4
-ATOL = 1e-5
+from ember.export.folders import ATOL, RTOL, Exported, Run, npy_bytes, write_case
 
-
-@dataclass(frozen=True)
-class Run:
-    """One execution: flat lists of tensors, numbers, strings or None."""
-
-    method: str
-    inputs: Sequence[Any]
-    outputs: Sequence[Any]
-
-
-@dataclass(frozen=True)
-class Exported:
-    """What a case folder will hold: program files by name, and its runs."""
-
-    files: Mapping[str, bytes]
-    runs: Sequence[Run] = ()
-    rtol: float = RTOL
-    atol: float = ATOL
+__all__ = ["ATOL", "RTOL", "Case", "Exported", "Run", "npy_bytes", "write_case"]
 
 
 @dataclass(frozen=True)
@@ -51,67 +27,3 @@ class Case:
         torch.manual_seed(zlib.crc32(self.name.encode()))
         with torch.no_grad():
             return self.build()
-
-
-def write_case(exported: Exported, folder: Path) -> None:
-    """Replace `folder` by the files of one case."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    folder.mkdir(parents=True)
-    for name, content in exported.files.items():
-        (folder / name).write_bytes(content)
-    if exported.runs:
-        _write_runs(exported, folder)
-
-
-def _write_runs(exported: Exported, folder: Path) -> None:
-    writer = _ValueWriter(folder)
-    runs = [
-        {
-            "method": run.method,
-            "inputs": [writer.put(f"in{i}_{j}", v) for j, v in enumerate(run.inputs)],
-            "outputs": [
-                writer.put(f"out{i}_{j}", v) for j, v in enumerate(run.outputs)
-            ],
-        }
-        for i, run in enumerate(exported.runs)
-    ]
-    case: dict[str, Any] = {
-        "rtol": exported.rtol,
-        "atol": exported.atol,
-        "runs": runs,
-    }
-    if writer.dtypes:
-        case["dtypes"] = writer.dtypes
-    (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
-
-
-class _ValueWriter:
-    """Writes tensors as .npy files and remembers the dtypes NumPy lacks."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.dtypes: dict[str, str] = {}
-        self.names: dict[tuple[str, bytes], str] = {}
-
-    def put(self, stem: str, value: Any) -> Any:
-        """Return the case.json entry of a value; equal tensors share a file."""
-        if not isinstance(value, torch.Tensor):
-            return value
-        dtype = "bfloat16" if value.dtype == torch.bfloat16 else ""
-        content = npy_bytes(value)
-        name = self.names.setdefault((dtype, content), f"{stem}.npy")
-        (self.folder / name).write_bytes(content)
-        if dtype:
-            self.dtypes[name] = dtype
-        return name
-
-
-def npy_bytes(tensor: torch.Tensor) -> bytes:
-    """Return the .npy file of a tensor's logical values."""
-    plain = tensor.detach().clone(memory_format=torch.contiguous_format)
-    if plain.dtype == torch.bfloat16:
-        plain = plain.view(torch.uint16)
-    file = io.BytesIO()
-    np.save(file, plain.numpy())
-    return file.getvalue()

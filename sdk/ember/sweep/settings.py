@@ -1,6 +1,7 @@
 """SWEEP.yaml becomes settings: which programs, boards and options are multiplied.
 
 programs: [cases/, "models/*.bpte"]  # folders of cases, .bpte, patterns of them
+graphs: {seeds: 0..1000, families: [core, xnnpack]}  # random ones, exported here
 boards: [mps2-an386, my_board.yaml]
 options: [{}, {optimize: size}, {rows: smallest}]  # of packing; each with each board
 measure: true                        # cycles, RAM and flash too: firmware for each case
@@ -13,11 +14,12 @@ Files are relative to the folder of SWEEP.yaml.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from ember import cases
 from ember.boards.strict import Strict
@@ -26,6 +28,7 @@ from ember.errors import SdkError, problem_list
 from ember.files import documents
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
+Family = Literal["core", "half", "integer", "dynamic", "control", "xnnpack", "cortex_m"]
 _PATTERN = "*?["
 _MOST_BATCH = 10_000
 
@@ -48,15 +51,42 @@ class Option(Strict):
         return ", ".join(f"{name}={value}" for name, value in said.items())
 
 
+class Graphs(Strict):
+    """Random graphs: one for each seed and family."""
+
+    seeds: str  # "0..100" is 0 to 99
+    families: tuple[Family, ...] = Field(default=("core",), min_length=1)
+
+    @field_validator("seeds")
+    @classmethod
+    def _is_a_range(cls, given: str) -> str:
+        match = re.fullmatch(r"(\d{1,9})\.\.(\d{1,9})", given)
+        if match is None or int(match[1]) >= int(match[2]):
+            raise ValueError("give FIRST..END, such as 0..100 for 0 to 99")
+        return given
+
+    @property
+    def numbers(self) -> range:
+        first, _, end = self.seeds.partition("..")
+        return range(int(first), int(end))
+
+
 class Sweep(Strict):
     """The file as it is written."""
 
-    programs: tuple[str, ...] = Field(min_length=1)
+    programs: tuple[str, ...] = ()
+    graphs: Graphs | None = None
     boards: tuple[str, ...] = Field(min_length=1)
     options: tuple[Option, ...] = Field(default=(Option(),), min_length=1)
     measure: bool = False
     timeout: float | None = Field(default=None, gt=0)
     batch: int = Field(default=64, ge=1, le=_MOST_BATCH)
+
+    @model_validator(mode="after")
+    def _runs_something(self) -> Sweep:
+        if not self.programs and self.graphs is None:
+            raise ValueError("it needs programs, or graphs")
+        return self
 
     @property
     def text(self) -> str:
@@ -82,6 +112,8 @@ def _problem(error: Any) -> str:
 
 def programs(sweep: Sweep, folder: Path) -> list[Found]:
     """The cases of all programs; UsageError where a path has none."""
+    if not sweep.programs:
+        return []
     return cases.find(
         [path for name in sweep.programs for path in _paths(name, folder)]
     )

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Operands for the steps: values that are there already, or new inputs."""
 
 from __future__ import annotations
@@ -8,9 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from builder import Builder
 from torch import Tensor
-from values import Reject, Value
+
+from ember.sweep.graphs.builder import Builder
+from ember.sweep.graphs.values import Reject, Value
 
 FLOATS = [torch.float32]
 WIDER = [torch.float64, torch.float16, torch.bfloat16]
@@ -30,6 +30,7 @@ class Picker(Builder):
 
     floats: Sequence[torch.dtype] = FLOATS
     channels_last = False  # whether new inputs of rank 4 may be
+    preferred = ""  # kinds that are taken where they are allowed
 
     # ---- small choices
 
@@ -84,6 +85,7 @@ class Picker(Builder):
         reuse: float = 0.85,
     ) -> Value:
         """A value of one of the kinds (f, i, b), preferably a recent unused one."""
+        kinds = "".join(kind for kind in kinds if kind in self.preferred) or kinds
         fit = [
             one
             for one in self.values
@@ -186,6 +188,7 @@ class Picker(Builder):
 def broadcasts(a: Shape, b: Shape) -> bool:
     """Whether two shapes broadcast to something small."""
     try:
-        return math.prod(torch.broadcast_shapes(a, b)) <= 2000
+        shape = torch.broadcast_shapes(a, b)
+        return bool(math.prod(shape) <= 2000)
     except RuntimeError:
         return False

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Values of a graph that is being built, and what is known about them."""
 
 from __future__ import annotations
@@ -8,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from graph import Ref, Step, Values
 from torch import Tensor
 
+from ember.sweep.graphs.graph import Ref, Step, Values
 
-class Reject(Exception):
+
+class Reject(Exception):  # noqa: N818 - no error: the step is dropped
     """This step cannot be part of the graph."""
 
 
@@ -36,7 +36,7 @@ class Value:
 
     @property
     def rank(self) -> int:
-        return self.tensor.dim()
+        return int(self.tensor.dim())
 
     @property
     def dtype(self) -> torch.dtype:
@@ -108,8 +108,8 @@ def doubled(tensor: Tensor) -> Tensor:
 
 def same_numbers(narrow: Tensor, wide: Tensor) -> bool:
     same = narrow.shape == wide.shape
-    return same and torch.equal(
-        torch.nan_to_num(narrow.double()), torch.nan_to_num(wide.double())
+    return same and bool(
+        torch.equal(torch.nan_to_num(narrow.double()), torch.nan_to_num(wide.double()))
     )
 
 

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """Builds a graph step by step, and computes each step as it comes.
 
 A step is kept only if its result is fit to be compared. Every value is computed as it
@@ -16,9 +15,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from graph import Graph, Step, Values, dense
 from torch import Tensor
-from values import (
+
+from ember.sweep.graphs.graph import Graph, Step, Values, dense
+from ember.sweep.graphs.values import (
     Reject,
     Traits,
     Value,
@@ -90,7 +90,7 @@ class Builder:
 
     def call(
         self, target: str, *args: Any, traits: Traits | None = None, **options: Any
-    ):
+    ) -> Any:
         """Add a step; its result, or a tuple of results. Reject when it is not fit."""
         traits = traits or Traits()
         operands = [self.values[i] for i in references(args, options)]
@@ -111,12 +111,12 @@ class Builder:
         for one in operands:
             one.uses += 1
         indices = tuple(value.index for value in made)
-        self.graph.steps.append(Step(target, *plain, indices, unpacked))
+        self.graph.steps.append(Step(target, plain[0], plain[1], indices, unpacked))
         return tuple(made) if unpacked else made[0]
 
     def _lanes(self, target: str, plain: Any, operands: list[Value]) -> Any:
         """[sample][twin] -> tuple of results, and whether it is a tuple by nature."""
-        step = Step(target, *plain, (), unpacked=False)
+        step = Step(target, plain[0], plain[1], (), unpacked=False)
         lanes = []
         unpacked = False
         for sample in range(len(self.sizes)):
@@ -147,7 +147,9 @@ class Builder:
         for sample, results in enumerate(clean):
             values = {one.index: doubled(one.lanes[sample][0]) for one in operands}
             try:
-                wide = attempted(Step(target, *plain, (), unpacked=False), values)
+                wide = attempted(
+                    Step(target, plain[0], plain[1], (), unpacked=False), values
+                )
             except Reject:
                 return [False] * len(answers)
             wide = wide if isinstance(wide, list | tuple) else [wide]

@@ -1,11 +1,13 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that work element by element."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
-from picker import INTEGERS, Picker, words
-from values import Reject, Traits
+
+from ember.sweep.graphs.picker import INTEGERS, Picker, words
+from ember.sweep.graphs.values import Reject, Traits
 
 ROUGH = Traits(rough=True)
 DISCRETE = Traits(discrete=True)
@@ -111,7 +113,7 @@ def binary(b: Picker) -> None:
     x = b.value(kinds)
     y = b.partner(x, kinds)
     name = b.one_of(BINARY[:7] if kinds != "f" else BINARY)
-    options = {}
+    options: dict[str, Any] = {}
     if name in ("torch.add", "torch.sub", "torch.rsub") and b.chance(0.3):
         options["alpha"] = b.between(-3, 3)
     b.call(name, *b.rng.sample([x, y], 2), **options)
@@ -172,7 +174,8 @@ def choose(b: Picker) -> None:
 
 def clamp(b: Picker) -> None:
     x = b.value(b.one_of(["f", "f", "i"]))
-    low, high = b.between(-16, 0), b.between(0, 16)
+    low: float = b.between(-16, 0)
+    high: float = b.between(0, 16)
     if x.kind == "f":
         low, high = low / 8, high / 8
     pick = b.between(0, 4)

@@ -1,4 +1,3 @@
-# SPDX-License-Identifier: Apache-2.0
 """A graph: inputs, constants and steps that are calls of PyTorch -> a module, text."""
 
 from __future__ import annotations
@@ -10,11 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import executorch.kernels.quantized  # noqa: F401 - the out variants
-import torch
-import torch.ao.quantization.fx._decomposed
-import torch.nn.functional as F
 from torch import Tensor, nn
+
+from ember.export.packages import need
+from ember.sweep.graphs import flow
+
+torch = need("torch")
+need("executorch.kernels.quantized")  # the out variants of
+need("torch.ao.quantization.fx._decomposed")  # these
 
 Values = dict[int, Any]
 
@@ -38,11 +40,12 @@ def accumulate(state: Tensor, x: Tensor) -> Tensor:
 
 NAMES = {
     "torch": torch,
-    "F": F,
+    "F": torch.nn.functional,
     "Tensor": Tensor,
     "operator": operator,
     "qd": torch.ops.quantized_decomposed,
     "accumulate": accumulate,
+    "flow": flow,
 }
 
 
@@ -51,7 +54,7 @@ class Step:
     """values[outputs] = target(*args, **options)."""
 
     target: str
-    args: tuple[Any, ...]
+    args: Any  # a tuple
     options: Mapping[str, Any]
     outputs: tuple[int, ...]
     unpacked: bool  # the result is a tuple
@@ -165,7 +168,7 @@ def dense(tensor: Tensor) -> Tensor:
     return tensor.contiguous()
 
 
-class Composed(nn.Module):
+class Composed(nn.Module):  # type: ignore[misc]
     """The steps of a graph, one after the other."""
 
     def __init__(self, graph: Graph) -> None:

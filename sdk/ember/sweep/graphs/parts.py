@@ -1,12 +1,12 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that read or write parts of tensors, change a layout, or make a tensor."""
 
 from __future__ import annotations
 
 import torch
-from movement import ANY, same
-from picker import Picker, Shape
-from values import Reject, Traits, Value
+
+from ember.sweep.graphs.movement import ANY, same
+from ember.sweep.graphs.picker import Picker, Shape
+from ember.sweep.graphs.values import Reject, Traits, Value
 
 
 def take(b: Picker) -> None:
@@ -76,8 +76,8 @@ def write(b: Picker) -> None:
         b.call("torch.scatter_add", x, dim, chosen, source, traits=Traits(sums=True))
     elif pick == 3:
         chosen = permuted(b, tuple(shape), dim)
-        source = b.between(-3, 3) if b.chance(0.4) else same(b, x, tuple(shape))
-        b.call("torch.scatter", x, dim, chosen, source)
+        filled = b.between(-3, 3) if b.chance(0.4) else same(b, x, tuple(shape))
+        b.call("torch.scatter", x, dim, chosen, filled)
     else:
         count = b.between(1, max(size, 1)) if dim % x.rank == 0 else 0
         if not count:

@@ -1,11 +1,11 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that reduce, scan, normalise or sort."""
 
 from __future__ import annotations
 
 import torch
-from picker import Picker
-from values import Reject, Traits, Value
+
+from ember.sweep.graphs.picker import Picker
+from ember.sweep.graphs.values import Reject, Traits, Value
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)

@@ -1,12 +1,11 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that move elements: views, joins, parts, indices."""
 
 from __future__ import annotations
 
 import math
 
-from picker import Picker, Shape
-from values import Reject, Value
+from ember.sweep.graphs.picker import Picker, Shape
+from ember.sweep.graphs.values import Reject, Value
 
 ANY = "fffib"
 
@@ -127,7 +126,8 @@ def same(b: Picker, like: Value, shape: Shape) -> Value:
 
     fit = [one for one in b.values if fits(one) and one.index not in b.graph.states]
     if fit and b.chance(0.6):
-        return b.one_of(fit)
+        chosen: Value = b.one_of(fit)
+        return chosen
     return b.fresh(like.dtype, shape)
 
 

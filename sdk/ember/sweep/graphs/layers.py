@@ -1,13 +1,14 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that are layers of networks: products, convolutions, pooling, padding."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
-from picker import Picker, Shape
-from values import Reject, Traits, Value
+
+from ember.sweep.graphs.picker import Picker, Shape
+from ember.sweep.graphs.values import Reject, Traits, Value
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)
@@ -160,7 +161,7 @@ def pooling(b: Picker) -> None:
     spatial = b.one_of([1, 1, 2, 2, 2, 3])
     x = image(b, spatial)
     kernel = each(b, spatial, 1, 3)
-    options = {
+    options: dict[str, Any] = {
         "stride": each(b, spatial, 1, 3),
         "padding": [b.between(0, one // 2) for one in kernel],
         "ceil_mode": b.chance(0.3),
@@ -196,7 +197,9 @@ def upsample(b: Picker) -> None:
         raise Reject("large")
     size = [n + b.between(0, n + 1) for n in x.shape[2:]]
     mode = b.one_of(["nearest", "bilinear"])
-    options = {"align_corners": b.chance(0.5)} if mode == "bilinear" else {}
+    options: dict[str, Any] = (
+        {"align_corners": b.chance(0.5)} if mode == "bilinear" else {}
+    )
     if b.chance(0.4):
         options["scale_factor"] = b.one_of([2, 2.0, 3.0])
     else:

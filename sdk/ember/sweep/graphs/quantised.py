@@ -1,11 +1,11 @@
-# SPDX-License-Identifier: Apache-2.0
 """Steps that quantise and go back, as quantizers leave them."""
 
 from __future__ import annotations
 
 import torch
-from picker import Picker
-from values import Traits
+
+from ember.sweep.graphs.picker import Picker
+from ember.sweep.graphs.values import Traits
 
 DISCRETE = Traits(discrete=True)
 TYPES = [

@@ -1,0 +1,233 @@
+"""Graphs become folders of cases, by the real exporter; kept in the cache.
+
+Of an export's 0.3 s of a processor, 9 of 10 parts go into lowering: 18 passes compute
+the shape of each node again. start() leaves out what costs much and changes no byte.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ember.export import flows, states
+from ember.export.folders import Exported, Run, write_case
+from ember.export.packages import need
+from ember.export.source import Source
+from ember.sweep.graphs.generate import generated
+from ember.sweep.graphs.graph import Graph, Values
+from ember.sweep.settings import Family
+
+torch = need("torch")
+exir = need("executorch.exir")
+
+ATTEMPTS = 8  # graphs of a seed, until the exporter takes one
+_CORE = "cortex-m55"  # whose layouts int8 graphs have
+
+
+# ---- the process ---------------------------------------------------------------------
+
+
+def start() -> None:
+    """Make a process ready: quiet, one thread, and quicker at exporting."""
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    torch.set_num_threads(1)
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 1000)
+    # Two thirds of the exporter's time go into collecting the same operators, and into
+    # annotations of nested functions, again and again.
+    utils = need("torch._export.utils")
+    name = "_collect_all_valid_cia_ops_for_namespace"
+    setattr(utils, name, functools.cache(getattr(utils, name)))
+    torch._ops.Callable = dict
+    _compile_on_demand(need("torch.fx.graph_module").GraphModule)
+
+
+def _compile_on_demand(module_type: Any) -> None:
+    """Graphs become Python only where one is called: most are interpreted."""
+    compile_now = module_type.recompile
+
+    def recompile(module: Any) -> None:
+        def forward(module: Any, *args: Any, **options: Any) -> Any:
+            compile_now(module)
+            return type(module).forward(module, *args, **options)
+
+        type(module).forward = forward
+        info = getattr(module.graph._codegen, "pytree_info", None)
+        if info is not None:
+            module._in_spec, module._out_spec = info.in_spec, info.out_spec
+
+    module_type.recompile = recompile
+
+
+# ---- a graph -------------------------------------------------------------------------
+
+
+def files(graph: Graph, family: Family) -> Exported:
+    """The program of a graph, and what PyTorch gives for each sample; any exception is
+    the exporter's refusal."""
+    with torch.no_grad():
+        content, runs = _FLOWS.get(family, _portable)(graph)
+    content["graph.txt"] = graph.source().encode()
+    exact = family == "cortex_m"  # the dialect's own operators, in PyTorch
+    tolerance = (0.0, 0.0) if exact else (graph.rtol, graph.atol)
+    return Exported(content, runs, *tolerance)
+
+
+_Made = tuple[dict[str, bytes], list[Run]]
+
+
+def _portable(graph: Graph) -> _Made:
+    module, samples = graph.module(), _samples(graph)
+    runs = _runs(states.run_of(module), samples)
+    exported = torch.export.export(
+        module, samples[0], dynamic_shapes=_dynamic_shapes(graph)
+    )
+    config = exir.EdgeCompileConfig(_check_ir_validity=False)
+    program = exir.to_edge(exported, compile_config=config).to_executorch()
+    check(program, bool(graph.batched), runs[0].outputs)
+    # there is no public way to the .ptd files
+    data = {f"{name}.ptd": bytes(blob) for name, blob in program._tensor_data.items()}
+    return {"model.pte": bytes(program.buffer), **data}, runs
+
+
+def _delegated(graph: Graph) -> _Made:
+    lowered = _lowered(graph, "xnnpack", None)
+    runs = _runs(states.run_of(graph.module(), lowered.changed), _samples(graph))
+    return _contents(lowered), runs
+
+
+def _int8(graph: Graph) -> _Made:
+    lowered = _lowered(graph, "cortex_m", "int8")
+    return _contents(lowered), _runs(
+        lowered.outputs, [lowered.taken(sample) for sample in _samples(graph)]
+    )
+
+
+_FLOWS: dict[Family, Callable[[Graph], _Made]] = {
+    "xnnpack": _delegated,
+    "cortex_m": _int8,
+}
+
+
+def _lowered(
+    graph: Graph, backend: flows.Backend, quantize: flows.Quantize | None
+) -> flows.Lowered:
+    samples, dynamic = _samples(graph), _dynamic_shapes(graph)
+    source = Source(Path("graph"), graph.module(), samples[0], dynamic=dynamic)
+    return flows.lower(source, backend, quantize, _CORE, samples)
+
+
+def _contents(lowered: flows.Lowered) -> dict[str, bytes]:
+    data = {f"{name}.ptd": content for name, content in lowered.data.items()}
+    return {"model.pte": lowered.content, **data}
+
+
+def _samples(graph: Graph) -> list[tuple[Any, ...]]:
+    return [tuple(sample) for sample in graph.samples]
+
+
+def _dynamic_shapes(graph: Graph) -> dict[str, Any] | None:
+    if not graph.batched:
+        return None
+    batch = torch.export.Dim("batch", min=2, max=8)
+    shapes = [{0: batch} if index in graph.batched else None for index in graph.inputs]
+    return {"inputs": tuple(shapes)}
+
+
+def _runs(outputs: states.Run, samples: Sequence[Any]) -> list[Run]:
+    flat = need("torch.utils._pytree").tree_leaves
+    return [
+        Run("forward", list(sample), flat(given))
+        for sample, given in zip(samples, outputs(samples), strict=True)
+    ]
+
+
+# ---- what the exporter breaks --------------------------------------------------------
+
+
+def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
+    """Refuse a program that does not say what the module does."""
+    edge = program.exported_program()
+    nodes = {node.name: node for node in edge.graph.nodes}
+    inputs = [nodes[name].meta["val"] for name in edge.graph_signature.user_inputs]
+    # Lowering may make it a number, and still give the range of its symbol.
+    sizes = [str(size) for one in inputs for size in one.shape]
+    if dynamic and all(size.isdecimal() for size in sizes):
+        raise ValueError("the exporter made the batch static")
+    names = edge.graph_signature.user_outputs
+    for name, value in zip(names, outputs, strict=True):
+        # A number times a 0-d uint8 tensor becomes int64, for instance.
+        if nodes[name].meta["val"].dtype != value.dtype:
+            raise ValueError("the exporter changed the dtype of an output")
+    if any(reads_strange_layout(node) for node in nodes.values()):
+        raise ValueError("the exporter makes a view of channels_last without a copy")
+    if any(depends_on_order(node) for node in nodes.values()):
+        raise ValueError("a product of so many numbers depends on their order")
+
+
+def depends_on_order(node: Any) -> bool:
+    """Whether this is a product that overflows in one order and vanishes in another."""
+    if "aten.prod" not in str(node.target):
+        return False
+    factors, product = node.args[0].meta["val"], node.meta["val"]
+    many = factors.numel() > 100 * max(product.numel(), 1)
+    return product.dtype.is_floating_point and bool(many)
+
+
+def reads_strange_layout(node: Any) -> bool:
+    """Whether this is a view, in order, of memory that holds another order.
+
+    The exporter decomposes pixel_shuffle, stack and others into views, and says of all
+    views that they are contiguous. It then drops those that copy nothing, so that what
+    is channels_last is read as it lies in memory.
+    """
+    if node.target is not need("executorch.exir.memory").view:
+        return False
+    viewed = node.args[0].meta["spec"]
+    order = [d for d in viewed.dim_order if viewed.shape[d] != 1]
+    return order != sorted(order)
+
+
+# ---- seeds ---------------------------------------------------------------------------
+
+
+def program(family: Family, seed: int, attempt: int) -> tuple[Graph, list[Values]]:
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        return generated(family, seed, attempt)
+
+
+def accepted(
+    family: Family, seed: int, refused: list[str]
+) -> tuple[Graph, list[Values], Exported] | None:
+    """The first graph of a seed that the exporter takes; `refused` gets the others."""
+    for attempt in range(ATTEMPTS):
+        graph, known = program(family, seed, attempt)
+        try:
+            return graph, known, files(graph, family)
+        except Exception as bad:  # whatever the exporter does not take
+            text = " ".join(f"{type(bad).__name__}: {bad}".split())
+            refused.append(f"{family} {seed}.{attempt}: {text}")
+    return None
+
+
+def export_seed(family: Family, seed: int, folder: Path) -> list[str]:
+    """Write the case of a seed into `folder`, which is not there where the exporter
+    refuses all; why graphs were refused."""
+    refused: list[str] = []
+    found = accepted(family, seed, refused)
+    if found is not None:
+        aside = folder.with_name(f"{folder.name}.{os.getpid()}")
+        write_case(found[2], aside)
+        shutil.rmtree(folder, ignore_errors=True)
+        aside.rename(folder)
+    return refused
