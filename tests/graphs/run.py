@@ -61,7 +61,7 @@ def main() -> int:
     if options.shrink:
         tasks = [
             Mismatch(
-                *(seeds[one.name], one.board, Option(), None),
+                *(seeds[one.name], boards.load(one.board), Option(), None),
                 options.shrink / f"{one.name}-{one.board}",
             )
             for one in wrong

@@ -91,9 +91,12 @@ def command(
         run = held.run(name)
     else:
         path = _file(words)
-        plan = runs.planned(path)
+        plan = runs.planned(path, workers)
         held = Results(results or path.with_suffix(".sqlite"))
         run = _run(plan, held, SweepOrder(name, again, scheduler, workers), console)
+        folder = held.path.with_suffix(".mismatches")
+        for text in runs.shrunk(plan, held.rows(run), folder, workers):
+            console.print(plain(text), soft_wrap=True)
     rows = held.rows(run)
     before = held.rows(held.run(baseline)) if baseline else None
     changes = compared.compare(before, rows) if before is not None else None

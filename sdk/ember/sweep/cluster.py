@@ -126,15 +126,19 @@ def _store_type() -> type:
     return ContentStore
 
 
-def _send(client: Client, batches: Iterable[Batch], known: _Contents) -> None:
-    """Give the scheduler what it does not have of the batches' cases."""
-    digests = {member.digest for batch in batches for member in batch.members}
+def _send(
+    client: Client, batches: Iterable[Batch], known: _Contents, sent: set[str]
+) -> None:
+    """Give the scheduler what it does not have of the batches' cases; `sent` are those
+    that it has got, or had."""
+    digests = {member.digest for batch in batches for member in batch.members} - sent
     if not digests:
         return
     missing = client.sync(client.scheduler.ember_missing, digests=sorted(digests))
     for digest in missing:
         content = known[digest].packed()
         client.sync(client.scheduler.ember_put, digest=digest, content=content)
+    sent |= digests
 
 
 _Contents = Mapping[str, CaseContent]  # by digest
@@ -174,18 +178,23 @@ def run(
     client.register_plugin(_store_type()())
     workers = max(1, len(client.scheduler_info()["workers"]))
     suspects: list[Batch] = []
-    for batch, results in _done(client, batches, contents, _QUEUED * workers):
+    sent: set[str] = set()
+    for batch, results in _done(client, batches, contents, sent, _QUEUED * workers):
         if results is None:
             suspects += batch.split()
         else:
             on_results(results)
     # A worker takes what it was to do next with it: now nothing is.
-    for batch, results in _done(client, suspects, contents, 1):
+    for batch, results in _done(client, suspects, contents, sent, 1):
         on_results(work.failed(batch, _LOST) if results is None else results)
 
 
 def _done(
-    client: Client, batches: Sequence[Batch], contents: _Contents, most: int
+    client: Client,
+    batches: Sequence[Batch],
+    contents: _Contents,
+    sent: set[str],
+    most: int,
 ) -> Iterator[tuple[Batch, list[PointResult] | None]]:
     """Batches as they are done, with `most` of them at the scheduler; None: all workers
     died that had one."""
@@ -197,7 +206,7 @@ def _done(
 
     def submit(count: int) -> None:
         part = list(itertools.islice(waiting, count))
-        _send(client, part, contents)
+        _send(client, part, contents, sent)
         for batch in part:
             key = f"{batch.name}-{most}"  # what was a batch may be alone now
             future = client.submit(_work, batch, key=key, pure=False)

@@ -73,15 +73,22 @@ def sdk_digest() -> str:
     return (kept.modules_digest() + kept.digest(root, sources)).hex()[:64]
 
 
-def points(sweep: Sweep, programs: Sequence[Found]) -> list[Point]:
-    """In the order of the file: boards, then options, then programs."""
-    loaded = [boards.load(name) for name in dict.fromkeys(sweep.boards)]
-    for board in loaded:
+def loaded(sweep: Sweep) -> list[Board]:
+    """The boards of the file. UsageError where one has no emulator."""
+    found = [boards.load(name) for name in dict.fromkeys(sweep.boards)]
+    for board in found:
         if board.runner.kind == "none":
             raise UsageError(
                 f"the board {board.name} has no emulator, which a sweep needs",
                 hint="`ember test --port` runs cases on a real board",
             )
+    return found
+
+
+def points(
+    sweep: Sweep, chosen: Sequence[Board], programs: Sequence[Found]
+) -> list[Point]:
+    """In the order of the file: boards, then options, then programs."""
     contents = [content.of(program) for program in programs]
     sdk = sdk_digest()
     return [
@@ -92,7 +99,7 @@ def points(sweep: Sweep, programs: Sequence[Found]) -> list[Point]:
             option,
             case,
         )
-        for board in loaded
+        for board in chosen
         for option in dict.fromkeys(sweep.options)
         for case in contents
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -10,9 +10,9 @@ from typing import Any
 
 from ember import progress
 from ember.output import counted
-from ember.sweep import cluster, points, settings
+from ember.sweep import cluster, points, settings, sources
 from ember.sweep.points import Point
-from ember.sweep.results import Results, SweepRun
+from ember.sweep.results import PointRow, Results, SweepRun
 from ember.sweep.settings import Sweep
 from ember.sweep.work import PointResult
 
@@ -33,16 +33,23 @@ class Planned:
 
     settings: Sweep
     points: tuple[Point, ...]
+    refused: int = 0  # seeds of which the exporter took no graph
 
 
 OnResult = Callable[[Point, PointResult], None]
 
 
-def planned(path: Path) -> Planned:
-    """What a SWEEP.yaml asks for. SdkError where it is wrong, or a case is missing."""
+def planned(path: Path, workers: int | None = None) -> Planned:
+    """What a SWEEP.yaml asks for, its graphs exported by `workers` processes. SdkError
+    where it is wrong, or a case is missing."""
     chosen = settings.read(path)
+    boards = points.loaded(chosen)
     programs = settings.programs(chosen, path.parent)
-    return Planned(chosen, tuple(points.points(chosen, programs)))
+    if chosen.graphs is None:
+        return Planned(chosen, tuple(points.points(chosen, boards, programs)))
+    exports = sources.exported(sources.seeds(chosen.graphs), workers)
+    given = points.points(chosen, boards, [*programs, *exports.cases])
+    return Planned(chosen, tuple(given), exports.refused)
 
 
 def sweep(
@@ -59,7 +66,7 @@ def sweep(
     name = asked.name or datetime.now().astimezone().isoformat(timespec="seconds")
     results.begin(name, points.sdk_digest(), chosen.text, given)
     count = sum(len(batch.members) for batch in todo)
-    say(_plan(given, count))
+    say(_plan(given, count, plan.refused))
     if todo:
         by_key = {point.key: point for point in given}
         contents = {point.content.digest: point.content for point in given}
@@ -83,9 +90,49 @@ def sweep(
     return results.run(name)
 
 
-def _plan(given: Sequence[Point], todo: int) -> str:
+_MOST_SHRUNK = 10  # graphs of a run: others often differ for the same reason
+
+
+def shrunk(
+    plan: Planned, rows: Sequence[PointRow], folder: Path, workers: int | None
+) -> Iterator[str]:
+    """Write the smallest part of each graph that differs below `folder`, as a case;
+    what to say of it."""
+    if plan.settings.graphs is None:
+        return
+    seeds = {seed.name: seed for seed in sources.seeds(plan.settings.graphs)}
+    wrong = {
+        row.place
+        for row in rows
+        if row.program in seeds and row.result.status != "passed"
+    }
+    firsts: dict[str, Point] = {}  # of each graph: where it differs first
+    for point in plan.points:
+        if (point.program, point.board.name, point.option.text) in wrong:
+            firsts.setdefault(point.program, point)
+    chosen = list(firsts.values())[:_MOST_SHRUNK]
+    tasks = [
+        sources.Mismatch(
+            seeds[point.program],
+            point.board,
+            point.option,
+            plan.settings.timeout,
+            folder / f"{point.program}-{point.board.name}",
+        )
+        for point in chosen
+    ]
+    for mismatch, text in sources.shrunk(tasks, workers) if tasks else ():
+        yield f"{mismatch.folder}:\n{text}"
+    if len(firsts) > len(chosen):
+        more = counted(len(firsts) - len(chosen), "graph")
+        yield f"{more} more differ and were not shrunk"
+
+
+def _plan(given: Sequence[Point], todo: int, refused: int) -> str:
     distinct = len({point.key for point in given})
     text = counted(len(given), "point")
+    if refused:
+        text += f" (the exporter refused {counted(refused, 'seed')})"
     if todo < distinct:
         text += f", {distinct - todo:,} known already"
     return text

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from ember import boards, kept, paths, progress
+from ember import kept, paths, progress
+from ember.boards import Board
 from ember.cases import CASE_FILE, Found
 from ember.errors import SdkError
 from ember.export.packages import INSTALL, quiet
@@ -118,7 +119,7 @@ class Mismatch:
     """A graph that differs, and where."""
 
     seed: Seed
-    board: str
+    board: Board
     option: Option
     timeout_s: float | None
     folder: Path  # for the case of its smallest part
@@ -176,7 +177,6 @@ def _export(seed: Seed, folder: Path) -> None:
 def _shrink(mismatch: Mismatch) -> tuple[Mismatch, str]:
     from ember.sweep.graphs import shrink
 
-    board = boards.load(mismatch.board)
     settings = testing.Settings(
         timeout_s=mismatch.timeout_s,
         optimize=mismatch.option.optimize,
@@ -185,7 +185,7 @@ def _shrink(mismatch: Mismatch) -> tuple[Mismatch, str]:
 
     def differing(folders: Iterable[Path]) -> list[Path]:
         found = [Found(folder.name, folder) for folder in folders]
-        outcomes = testing.test(found, [board], jobs=1, settings=settings)
+        outcomes = testing.test(found, [mismatch.board], jobs=1, settings=settings)
         return [one.path for one in outcomes if one.status != "passed"]
 
     seed = mismatch.seed

@@ -51,9 +51,24 @@ def start() -> None:
     _compile_on_demand(need("torch.fx.graph_module").GraphModule)
 
 
+class _Compiled:
+    """What compiling a graph sets; compiles it where that was not done."""
+
+    def __init__(self, name: str, compile_now: Callable[[Any], Any]) -> None:
+        self.name = name
+        self.compile_now = compile_now
+
+    def __get__(self, module: Any, owner: type) -> Any:
+        if module is None:
+            return self
+        self.compile_now(module)
+        return module.__dict__[self.name]
+
+
 def _compile_on_demand(module_type: Any) -> None:
     """Graphs become Python only where one is called: most are interpreted."""
     compile_now = module_type.recompile
+    compiled = ("_code", "_lineno_map", "_prologue_start")
 
     def recompile(module: Any) -> None:
         def forward(module: Any, *args: Any, **options: Any) -> Any:
@@ -61,10 +76,14 @@ def _compile_on_demand(module_type: Any) -> None:
             return type(module).forward(module, *args, **options)
 
         type(module).forward = forward
+        for name in compiled:
+            module.__dict__.pop(name, None)
         info = getattr(module.graph._codegen, "pytree_info", None)
         if info is not None:
             module._in_spec, module._out_spec = info.in_spec, info.out_spec
 
+    for name in compiled:
+        setattr(module_type, name, _Compiled(name, compile_now))
     module_type.recompile = recompile
 
 
