@@ -122,7 +122,8 @@ def shrunk(
         for point in chosen
     ]
     for mismatch, text in sources.shrunk(tasks, workers) if tasks else ():
-        yield f"{mismatch.folder}:\n{text}"
+        yield f"{mismatch.folder} differs:"
+        yield from text.splitlines()
     if len(firsts) > len(chosen):
         more = counted(len(firsts) - len(chosen), "graph")
         yield f"{more} more differ and were not shrunk"

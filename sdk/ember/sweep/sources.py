@@ -162,8 +162,7 @@ def _each(
 def _start() -> None:
     with quiet():  # what PyTorch's packages say while they are imported
         from ember.sweep.graphs import exported
-
-        exported.start()
+    exported.start()
 
 
 def _export(seed: Seed, folder: Path) -> None:
