@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ember.export.folders import ATOL, RTOL, Exported, Run, npy_bytes, write_case
+from ember.export.folders import ATOL, RTOL, Exported, npy_bytes, write_case
+from ember.export.folders import ExpectedRun as Run
 
 __all__ = ["ATOL", "RTOL", "Case", "Exported", "Run", "npy_bytes", "write_case"]
 

@@ -19,7 +19,7 @@ torch = need("torch")
 
 
 @dataclass(frozen=True)
-class Run:
+class ExpectedRun:
     """One execution: flat lists of tensors, numbers, strings or None."""
 
     method: str
@@ -32,7 +32,7 @@ class Exported:
     """What a case folder will hold: program files by name, and its runs."""
 
     files: Mapping[str, bytes]
-    runs: Sequence[Run] = ()
+    runs: Sequence[ExpectedRun] = ()
     rtol: float = RTOL
     atol: float = ATOL
 

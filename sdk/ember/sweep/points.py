@@ -75,14 +75,14 @@ def sdk_digest() -> str:
 
 def loaded(sweep: Sweep) -> list[Board]:
     """The boards of the file. UsageError where one has no emulator."""
-    found = [boards.load(name) for name in dict.fromkeys(sweep.boards)]
-    for board in found:
+    chosen = [boards.load(name) for name in dict.fromkeys(sweep.boards)]
+    for board in chosen:
         if board.runner.kind == "none":
             raise UsageError(
                 f"the board {board.name} has no emulator, which a sweep needs",
                 hint="`ember test --port` runs cases on a real board",
             )
-    return found
+    return chosen
 
 
 def points(

@@ -183,9 +183,9 @@ def _shrink(mismatch: Mismatch) -> tuple[Mismatch, str]:
     )
 
     def differing(folders: Iterable[Path]) -> list[Path]:
-        found = [Found(folder.name, folder) for folder in folders]
-        outcomes = testing.test(found, [mismatch.board], jobs=1, settings=settings)
-        return [one.path for one in outcomes if one.status != "passed"]
+        matching = [Found(folder.name, folder) for folder in folders]
+        outcomes = testing.test(matching, [mismatch.board], jobs=1, settings=settings)
+        return [entry.path for entry in outcomes if entry.status != "passed"]
 
     seed = mismatch.seed
     text = shrink.smallest(seed.family, seed.number, differing, mismatch.folder)

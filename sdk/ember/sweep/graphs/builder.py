@@ -17,11 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ember.sweep.graphs.graph import Graph, Step, Values, dense
+from ember.sweep.graphs.graph import GraphStep, RandomGraph, Values, dense
 from ember.sweep.graphs.values import (
+    GraphValue,
     Reject,
     Traits,
-    Value,
     as_text,
     attempted,
     doubled,
@@ -42,40 +42,40 @@ class Builder:
     def __init__(self, rng: random.Random, sizes: Sequence[int], special: bool) -> None:
         self.rng = rng
         self.noise = torch.Generator().manual_seed(rng.getrandbits(60))
-        self.graph = Graph(batch=len(set(sizes)) > 1)
+        self.graph = RandomGraph(batch=len(set(sizes)) > 1)
         self.sizes = sizes  # of the batch, in each sample
         self.special = special  # NaN and infinities may appear
-        self.values: list[Value] = []
+        self.values: list[GraphValue] = []
 
     # ---- values that come from outside
 
-    def add_input(self, samples: list[Tensor], batched: bool = False) -> Value:
+    def add_input(self, samples: list[Tensor], batched: bool = False) -> GraphValue:
         value = self._outside(samples, batched)
         self.graph.inputs.append(value.index)
         self.graph.samples = self.graph.samples or [[] for _ in self.sizes]
-        for all_inputs, one in zip(self.graph.samples, samples, strict=True):
-            all_inputs.append(dense(one))
+        for all_inputs, entry in zip(self.graph.samples, samples, strict=True):
+            all_inputs.append(dense(entry))
         if batched:
             self.graph.batched.add(value.index)
         return value
 
-    def add_constant(self, tensor: Tensor) -> Value:
+    def add_constant(self, tensor: Tensor) -> GraphValue:
         value = self._outside([tensor] * len(self.sizes))
         self.graph.constants[value.index] = tensor
         return value
 
-    def add_state(self, tensor: Tensor) -> Value:
+    def add_state(self, tensor: Tensor) -> GraphValue:
         """A mutable buffer: one in each twin, which goes from sample to sample."""
         twins = [tensor.clone() for _ in range(TWINS)]
-        value = Value(len(self.values), [twins for _ in self.sizes], exact=False)
+        value = GraphValue(len(self.values), [twins for _ in self.sizes], exact=False)
         self.values.append(value)
         self.graph.states[value.index] = tensor
         value.uses = 1000  # for its own step only
         return value
 
-    def _outside(self, samples: list[Tensor], batched: bool = False) -> Value:
-        lanes = [[one] * TWINS for one in samples]
-        value = Value(len(self.values), lanes, exact=True, batched=batched)
+    def _outside(self, samples: list[Tensor], batched: bool = False) -> GraphValue:
+        lanes = [[entry] * TWINS for entry in samples]
+        value = GraphValue(len(self.values), lanes, exact=True, batched=batched)
         self.values.append(value)
         self._widen(value.dtype)
         return value
@@ -94,35 +94,39 @@ class Builder:
         """Add a step; its result, or a tuple of results. Reject when it is not fit."""
         traits = traits or Traits()
         operands = [self.values[i] for i in references(args, options)]
-        plain = (as_text(args), {key: as_text(one) for key, one in options.items()})
+        plain = (as_text(args), {key: as_text(entry) for key, entry in options.items()})
         lanes, unpacked = self._lanes(target, plain, operands)
         clean = [sample[0] for sample in lanes]
         exact = self._exact(target, plain, operands, clean, traits)
         scale = largest(operands) if traits.sums else 0.0
-        made = []
+        produced = []
         for position in range(len(clean[0])):
             own = [[twin[position] for twin in sample] for sample in lanes]
-            made.append(self._checked(own, exact[position], operands, traits, scale))
-        for offset, value in enumerate(made):
+            produced.append(
+                self._checked(own, exact[position], operands, traits, scale)
+            )
+        for offset, value in enumerate(produced):
             value.index = len(self.values) + offset
-        self.values += made
-        for value in made:
+        self.values += produced
+        for value in produced:
             self._widen(value.dtype)
-        for one in operands:
-            one.uses += 1
-        indices = tuple(value.index for value in made)
-        self.graph.steps.append(Step(target, plain[0], plain[1], indices, unpacked))
-        return tuple(made) if unpacked else made[0]
+        for entry in operands:
+            entry.uses += 1
+        indices = tuple(value.index for value in produced)
+        self.graph.steps.append(
+            GraphStep(target, plain[0], plain[1], indices, unpacked)
+        )
+        return tuple(produced) if unpacked else produced[0]
 
-    def _lanes(self, target: str, plain: Any, operands: list[Value]) -> Any:
+    def _lanes(self, target: str, plain: Any, operands: list[GraphValue]) -> Any:
         """[sample][twin] -> tuple of results, and whether it is a tuple by nature."""
-        step = Step(target, plain[0], plain[1], (), unpacked=False)
+        step = GraphStep(target, plain[0], plain[1], (), unpacked=False)
         lanes = []
         unpacked = False
         for sample in range(len(self.sizes)):
             twins = []
             for twin in range(TWINS):
-                values = {one.index: one.lanes[sample][twin] for one in operands}
+                values = {entry.index: entry.lanes[sample][twin] for entry in operands}
                 result = attempted(step, values)
                 unpacked = isinstance(result, list | tuple)
                 twins.append(tuple(result) if unpacked else (result,))
@@ -132,23 +136,30 @@ class Builder:
         return lanes, unpacked
 
     def _exact(
-        self, target: str, plain: Any, operands: list[Value], clean: Any, traits: Traits
+        self,
+        target: str,
+        plain: Any,
+        operands: list[GraphValue],
+        clean: Any,
+        traits: Traits,
     ) -> list[bool]:
         """For each result: is it free of rounding? The same in float64 says so."""
         count = len(clean[0])
-        if all(not one.dtype.is_floating_point for one in clean[0]):
+        if all(not entry.dtype.is_floating_point for entry in clean[0]):
             return [True] * count
-        inputs = [one for one in operands if one.kind == "f"]
-        if traits.stateful or traits.rough or not all(one.exact for one in inputs):
+        inputs = [entry for entry in operands if entry.kind == "f"]
+        if traits.stateful or traits.rough or not all(entry.exact for entry in inputs):
             return [False] * count
         if not inputs:  # from integers; only these are known not to round
             return [target in ("Tensor.to", "torch.where", "torch.full_like")] * count
         answers = [True] * len(clean[0])
         for sample, results in enumerate(clean):
-            values = {one.index: doubled(one.lanes[sample][0]) for one in operands}
+            values = {
+                entry.index: doubled(entry.lanes[sample][0]) for entry in operands
+            }
             try:
                 wide = attempted(
-                    Step(target, plain[0], plain[1], (), unpacked=False), values
+                    GraphStep(target, plain[0], plain[1], (), unpacked=False), values
                 )
             except Reject:
                 return [False] * len(answers)
@@ -161,25 +172,25 @@ class Builder:
         self,
         lanes: list[list[Tensor]],
         exact: bool,
-        operands: list[Value],
+        operands: list[GraphValue],
         traits: Traits,
         scale: float,
-    ) -> Value:
+    ) -> GraphValue:
         """A value of these lanes with its own noise added, if it is fit."""
         first = lanes[0][0]
         if first.numel() > MOST_ELEMENTS or first.dim() > 7 or first.is_complex():
             raise Reject("size")
         jumps = traits.discrete or not first.dtype.is_floating_point
-        if jumps and any(one.kind == "f" and not one.exact for one in operands):
+        if jumps and any(entry.kind == "f" and not entry.exact for entry in operands):
             raise Reject("discrete")
         if first.dtype.is_floating_point and not exact:
             lanes = [
-                [sample[0], *(self._noisy(one, scale) for one in sample[1:])]
+                [sample[0], *(self._noisy(entry, scale) for entry in sample[1:])]
                 for sample in lanes
             ]
         for sample in lanes:
             self._check_numbers(sample)
-        return Value(-1, lanes, exact, batched=self._batched(lanes))
+        return GraphValue(-1, lanes, exact, batched=self._batched(lanes))
 
     def _noisy(self, tensor: Tensor, scale: float) -> Tensor:
         units = 1 if tensor.dtype in HALF else 4
@@ -193,7 +204,7 @@ class Builder:
         if clean.numel() == 0:
             return
         if not clean.dtype.is_floating_point:
-            if not all(torch.equal(clean, one) for one in twins[1:]):
+            if not all(torch.equal(clean, entry) for entry in twins[1:]):
                 raise Reject("chaos")
             return
         finite = clean[torch.isfinite(clean)]
@@ -203,8 +214,8 @@ class Builder:
             raise Reject("large")
         rtol = max(1e-4, HALF.get(clean.dtype, 0.0), self.graph.rtol) / 2
         atol = max(1e-5, HALF.get(clean.dtype, 0.0), self.graph.atol) / 2
-        for one in twins[1:]:
-            if not torch.allclose(one, clean, rtol, atol, equal_nan=True):
+        for entry in twins[1:]:
+            if not torch.allclose(entry, clean, rtol, atol, equal_nan=True):
                 raise Reject("chaos")
 
     def _batched(self, lanes: list[list[Tensor]]) -> bool:
@@ -220,6 +231,6 @@ class Builder:
     def known(self) -> list[Values]:
         """The values of each sample, without noise."""
         return [
-            {one.index: one.lanes[sample][0] for one in self.values}
+            {entry.index: entry.lanes[sample][0] for entry in self.values}
             for sample in range(len(self.sizes))
         ]

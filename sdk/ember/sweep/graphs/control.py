@@ -6,7 +6,7 @@ from typing import Any
 
 from ember.export.packages import need
 from ember.sweep.graphs.picker import Picker
-from ember.sweep.graphs.values import Reject, Traits, Value
+from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 torch = need("torch")
 ROUGH = Traits(rough=True, sums=True)
@@ -22,21 +22,23 @@ UNARY = [
 PAIRS = ["torch.add", "torch.sub", "torch.mul", "torch.maximum", "torch.minimum"]
 
 
-def _rows(b: Picker) -> Value:
+def _rows(b: Picker) -> GraphValue:
     return b.value(
         "f",
         (2, 3),
-        lambda one: (
-            one.dtype == torch.float32 and one.shape[0] > 1 and one.tensor.numel() > 0
+        lambda entry: (
+            entry.dtype == torch.float32
+            and entry.shape[0] > 1
+            and entry.tensor.numel() > 0
         ),
     )
 
 
 def _flag(b: Picker) -> Any:
     """A bool that was computed, or an input."""
-    made = [one for one in b.values if one.kind == "b" and one.rank == 0]
-    if made and b.chance(0.5):
-        return b.one_of(made)
+    results = [entry for entry in b.values if entry.kind == "b" and entry.rank == 0]
+    if results and b.chance(0.5):
+        return b.one_of(results)
     if b.chance(0.5):
         x = b.value("i", (1, 2))
         return b.call("torch.gt", b.call("torch.amax", x), b.between(-5, 5))
@@ -44,7 +46,7 @@ def _flag(b: Picker) -> Any:
 
 
 def branch(b: Picker) -> None:
-    x = b.value("f", None, lambda one: one.dtype == torch.float32)
+    x = b.value("f", None, lambda entry: entry.dtype == torch.float32)
     if b.chance(0.4):
         y = b.fresh(x.dtype, x.shape)
         b.call("flow.branch", _flag(b), *b.rng.sample(PAIRS, 2), x, y, traits=ROUGH)
@@ -53,7 +55,7 @@ def branch(b: Picker) -> None:
 
 
 def nested(b: Picker) -> None:
-    x = b.value("f", None, lambda one: one.dtype == torch.float32)
+    x = b.value("f", None, lambda entry: entry.dtype == torch.float32)
     names = b.rng.sample(UNARY, 3)
     b.call("flow.nested", _flag(b), _flag(b), names, x, traits=ROUGH)
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from ember.export import flows, states
-from ember.export.folders import Exported, Run, write_case
+from ember.export.folders import ExpectedRun, Exported, write_case
 from ember.export.packages import need
 from ember.export.source import Source
 from ember.sweep.graphs.generate import generated
-from ember.sweep.graphs.graph import Graph, Values
+from ember.sweep.graphs.graph import RandomGraph, Values
 from ember.sweep.settings import Family
 
 torch = need("torch")
@@ -90,7 +90,7 @@ def _compile_on_demand(module_type: Any) -> None:
 # ---- a graph -------------------------------------------------------------------------
 
 
-def files(graph: Graph, family: Family) -> Exported:
+def files(graph: RandomGraph, family: Family) -> Exported:
     """The program of a graph, and what PyTorch gives for each sample; any exception is
     the exporter's refusal."""
     with torch.no_grad():
@@ -101,10 +101,10 @@ def files(graph: Graph, family: Family) -> Exported:
     return Exported(content, runs, *tolerance)
 
 
-_Made = tuple[dict[str, bytes], list[Run]]
+_Made = tuple[dict[str, bytes], list[ExpectedRun]]
 
 
-def _portable(graph: Graph) -> _Made:
+def _portable(graph: RandomGraph) -> _Made:
     module, samples = graph.module(), _samples(graph)
     runs = _runs(states.run_of(module), samples)
     exported = torch.export.export(
@@ -118,27 +118,27 @@ def _portable(graph: Graph) -> _Made:
     return {"model.pte": bytes(program.buffer), **data}, runs
 
 
-def _delegated(graph: Graph) -> _Made:
+def _delegated(graph: RandomGraph) -> _Made:
     lowered = _lowered(graph, "xnnpack", None)
     runs = _runs(states.run_of(graph.module(), lowered.changed), _samples(graph))
     return _contents(lowered), runs
 
 
-def _int8(graph: Graph) -> _Made:
+def _int8(graph: RandomGraph) -> _Made:
     lowered = _lowered(graph, "cortex_m", "int8")
     return _contents(lowered), _runs(
         lowered.outputs, [lowered.taken(sample) for sample in _samples(graph)]
     )
 
 
-_FLOWS: dict[Family, Callable[[Graph], _Made]] = {
+_FLOWS: dict[Family, Callable[[RandomGraph], _Made]] = {
     "xnnpack": _delegated,
     "cortex_m": _int8,
 }
 
 
 def _lowered(
-    graph: Graph, backend: flows.Backend, quantize: flows.Quantize | None
+    graph: RandomGraph, backend: flows.Backend, quantize: flows.Quantize | None
 ) -> flows.Lowered:
     samples, dynamic = _samples(graph), _dynamic_shapes(graph)
     source = Source(Path("graph"), graph.module(), samples[0], dynamic=dynamic)
@@ -150,11 +150,11 @@ def _contents(lowered: flows.Lowered) -> dict[str, bytes]:
     return {"model.pte": lowered.content, **data}
 
 
-def _samples(graph: Graph) -> list[tuple[Any, ...]]:
+def _samples(graph: RandomGraph) -> list[tuple[Any, ...]]:
     return [tuple(sample) for sample in graph.samples]
 
 
-def _dynamic_shapes(graph: Graph) -> dict[str, Any] | None:
+def _dynamic_shapes(graph: RandomGraph) -> dict[str, Any] | None:
     if not graph.batched:
         return None
     batch = torch.export.Dim("batch", min=2, max=8)
@@ -162,10 +162,10 @@ def _dynamic_shapes(graph: Graph) -> dict[str, Any] | None:
     return {"inputs": tuple(shapes)}
 
 
-def _runs(outputs: states.Run, samples: Sequence[Any]) -> list[Run]:
+def _runs(outputs: states.Run, samples: Sequence[Any]) -> list[ExpectedRun]:
     flat = need("torch.utils._pytree").tree_leaves
     return [
-        Run("forward", list(sample), flat(given))
+        ExpectedRun("forward", list(sample), flat(given))
         for sample, given in zip(samples, outputs(samples), strict=True)
     ]
 
@@ -179,7 +179,7 @@ def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
     nodes = {node.name: node for node in edge.graph.nodes}
     inputs = [nodes[name].meta["val"] for name in edge.graph_signature.user_inputs]
     # Lowering may make it a number, and still give the range of its symbol.
-    sizes = [str(size) for one in inputs for size in one.shape]
+    sizes = [str(size) for entry in inputs for size in entry.shape]
     if dynamic and all(size.isdecimal() for size in sizes):
         raise ValueError("the exporter made the batch static")
     names = edge.graph_signature.user_outputs
@@ -219,7 +219,9 @@ def reads_strange_layout(node: Any) -> bool:
 # ---- seeds ---------------------------------------------------------------------------
 
 
-def program(family: Family, seed: int, attempt: int) -> tuple[Graph, list[Values]]:
+def program(
+    family: Family, seed: int, attempt: int
+) -> tuple[RandomGraph, list[Values]]:
     torch.manual_seed(seed)
     with torch.no_grad():
         return generated(family, seed, attempt)
@@ -227,7 +229,7 @@ def program(family: Family, seed: int, attempt: int) -> tuple[Graph, list[Values
 
 def accepted(
     family: Family, seed: int, refused: list[str]
-) -> tuple[Graph, list[Values], Exported] | None:
+) -> tuple[RandomGraph, list[Values], Exported] | None:
     """The first graph of a seed that the exporter takes; `refused` gets the others."""
     for attempt in range(ATTEMPTS):
         graph, known = program(family, seed, attempt)
@@ -243,10 +245,10 @@ def export_seed(family: Family, seed: int, folder: Path) -> list[str]:
     """Write the case of a seed into `folder`, which is not there where the exporter
     refuses all; why graphs were refused."""
     refused: list[str] = []
-    found = accepted(family, seed, refused)
-    if found is not None:
+    matching = accepted(family, seed, refused)
+    if matching is not None:
         aside = folder.with_name(f"{folder.name}.{os.getpid()}")
-        write_case(found[2], aside)
+        write_case(matching[2], aside)
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
     return refused

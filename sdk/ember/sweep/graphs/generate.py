@@ -18,7 +18,7 @@ from ember.sweep.graphs import (
     quantised,
     reductions,
 )
-from ember.sweep.graphs.graph import Graph, Values
+from ember.sweep.graphs.graph import RandomGraph, Values
 from ember.sweep.graphs.picker import FLOATS, WIDER, Picker
 from ember.sweep.graphs.values import Reject, Traits
 from ember.sweep.settings import Family
@@ -30,7 +30,7 @@ Operators = list[tuple[Callable[[Picker], None], int]]
 
 def generated(
     family: Family, seed: int, attempt: int = 0
-) -> tuple[Graph, list[Values]]:
+) -> tuple[RandomGraph, list[Values]]:
     """The graph of a seed, and its values in each sample, by number.
 
     `attempt` counts graphs of this seed that the exporter refused.
@@ -52,7 +52,7 @@ def generated(
 
 
 def _of(*rooms: ModuleType) -> Operators:
-    return [one for room in rooms for one in room.OPERATORS]
+    return [entry for room in rooms for entry in room.OPERATORS]
 
 
 def _core(rng: random.Random) -> tuple[Picker, Operators]:
@@ -65,7 +65,7 @@ def _core(rng: random.Random) -> tuple[Picker, Operators]:
         builder.floats = [*FLOATS, rng.choice(WIDER)]
     builder.channels_last = rng.random() < 0.25
     if rng.random() < 0.15:
-        operators += [(one, 4 * weight) for one, weight in quantised.OPERATORS]
+        operators += [(entry, 4 * weight) for entry, weight in quantised.OPERATORS]
     if kind >= 0.87:
         operators.append((state, 20))
     return builder, operators
@@ -89,7 +89,7 @@ def _dynamic(rng: random.Random) -> tuple[Picker, Operators]:
 
 
 def _control(rng: random.Random) -> tuple[Picker, Operators]:
-    more = [(one, 4 * weight) for one, weight in control.OPERATORS]
+    more = [(entry, 4 * weight) for entry, weight in control.OPERATORS]
     return Picker(rng, [4, 4, 4], special=False), [*_of(*ROOMS), *more]
 
 
@@ -122,7 +122,7 @@ def state(b: Picker) -> None:
     """A mutable buffer that gathers what it sees, from one execution to the next."""
     if len(b.graph.states) == 2:
         raise Reject("states")
-    x = b.value("f", None, lambda one: bool(one.dtype == torch.float32))
+    x = b.value("f", None, lambda entry: bool(entry.dtype == torch.float32))
     buffer = b.add_state(torch.zeros(x.shape))
     b.call("accumulate", buffer, x, traits=Traits(stateful=True, sums=True))
 
@@ -139,14 +139,14 @@ def _try_step(builder: Picker, operator: Callable[[Picker], None]) -> None:
 def _finish(builder: Picker) -> None:
     """Choose the outputs, and drop what nothing reads."""
     graph = builder.graph
-    made = [index for step in graph.steps for index in step.outputs]
+    results = [index for step in graph.steps for index in step.outputs]
     read = {index for step in graph.steps for index in step.uses()}
-    graph.outputs = [index for index in made if index not in read]
-    spare = [index for index in made if index in read]
+    graph.outputs = [index for index in results if index not in read]
+    spare = [index for index in results if index in read]
     if spare and builder.chance(0.3):
         graph.outputs.append(builder.one_of(spare))
-    graph.constants = {i: one for i, one in graph.constants.items() if i in read}
+    graph.constants = {i: entry for i, entry in graph.constants.items() if i in read}
     kept = [position for position, i in enumerate(graph.inputs) if i in read]
     graph.inputs = [graph.inputs[position] for position in kept]
-    graph.samples = [[one[position] for position in kept] for one in graph.samples]
+    graph.samples = [[entry[position] for position in kept] for entry in graph.samples]
     graph.samples = graph.samples or [[] for _ in builder.sizes]

@@ -50,7 +50,7 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Step:
+class GraphStep:
     """values[outputs] = target(*args, **options)."""
 
     target: str
@@ -60,7 +60,7 @@ class Step:
     unpacked: bool  # the result is a tuple
 
     def call(self, values: Values) -> tuple[Any, ...]:
-        function: Callable[..., Any] = found(self.target)
+        function: Callable[..., Any] = function_of(self.target)
         args = [resolved(item, values) for item in self.args]
         options = {key: resolved(item, values) for key, item in self.options.items()}
         result = function(*args, **options)
@@ -78,7 +78,7 @@ class Step:
         return f"{left}{comma} = {self.target}({', '.join(items)})"
 
 
-def found(target: str) -> Any:
+def function_of(target: str) -> Any:
     """The function called `target`."""
     first, *rest = target.split(".")
     return functools.reduce(getattr, rest, NAMES[first])
@@ -89,7 +89,7 @@ def resolved(item: Any, values: Values) -> Any:
     if isinstance(item, Ref):
         return values[item.index]
     if isinstance(item, list | tuple):
-        return type(item)(resolved(one, values) for one in item)
+        return type(item)(resolved(entry, values) for entry in item)
     return item
 
 
@@ -98,17 +98,17 @@ def refs(item: Any) -> Iterable[int]:
     if isinstance(item, Ref):
         yield item.index
     elif isinstance(item, list | tuple):
-        yield from itertools.chain.from_iterable(refs(one) for one in item)
+        yield from itertools.chain.from_iterable(refs(entry) for entry in item)
 
 
 @dataclass
-class Graph:
+class RandomGraph:
     """All that is needed to export a graph and to say what it must give."""
 
     inputs: list[int] = field(default_factory=list)
     constants: dict[int, Tensor] = field(default_factory=dict)
     states: dict[int, Tensor] = field(default_factory=dict)  # all zeros
-    steps: list[Step] = field(default_factory=list)
+    steps: list[GraphStep] = field(default_factory=list)
     outputs: list[int] = field(default_factory=list)
     samples: list[list[Tensor]] = field(default_factory=list)  # inputs of each run
     batch: bool = False  # dimension 0 of the inputs in `batched` is dynamic
@@ -123,29 +123,31 @@ class Graph:
         """Python-like text, for people."""
         first = self.samples[0]
         lines = [
-            f"v{index}: input {described(one)}"
-            for index, one in zip(self.inputs, first, strict=True)
+            f"v{index}: input {described(entry)}"
+            for index, entry in zip(self.inputs, first, strict=True)
         ]
         lines += [
-            f"v{i}: constant {described(one)}" for i, one in self.constants.items()
+            f"v{i}: constant {described(entry)}" for i, entry in self.constants.items()
         ]
-        lines += [f"v{i}: state {described(one)}" for i, one in self.states.items()]
+        lines += [f"v{i}: state {described(entry)}" for i, entry in self.states.items()]
         lines += [str(step) for step in self.steps]
         lines.append("return " + ", ".join(f"v{index}" for index in self.outputs))
         return "\n".join(lines) + "\n"
 
-    def part(self, steps: Sequence[Step], known: Sequence[Values]) -> Graph:
+    def part(self, steps: Sequence[GraphStep], known: Sequence[Values]) -> RandomGraph:
         """The graph of some steps; what others computed (`known`) becomes inputs."""
-        made = [index for step in steps for index in step.outputs]
+        results = [index for step in steps for index in step.outputs]
         used = dict.fromkeys(index for step in steps for index in step.uses())
         own = {**self.constants, **self.states}
-        inputs = [index for index in used if index not in own and index not in made]
+        inputs = [index for index in used if index not in own and index not in results]
         read = set(used)
-        last = [index for index in made if index not in read or index in self.outputs]
-        return Graph(
+        last = [
+            index for index in results if index not in read or index in self.outputs
+        ]
+        return RandomGraph(
             inputs=inputs,
-            constants={i: one for i, one in self.constants.items() if i in read},
-            states={i: one for i, one in self.states.items() if i in read},
+            constants={i: entry for i, entry in self.constants.items() if i in read},
+            states={i: entry for i, entry in self.states.items() if i in read},
             steps=list(steps),
             outputs=last,
             samples=[[dense(values[i]) for i in inputs] for values in known],
@@ -171,7 +173,7 @@ def dense(tensor: Tensor) -> Tensor:
 class Composed(nn.Module):  # type: ignore[misc]
     """The steps of a graph, one after the other."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: RandomGraph) -> None:
         super().__init__()
         self.graph = graph
         for index, tensor in {**graph.constants, **graph.states}.items():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ember.export.packages import need
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import Traits, Value
+from ember.sweep.graphs.values import GraphValue, Traits
 
 torch = need("torch")
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True)
 
 
-def _operand(b: Picker, *ranks: int) -> Value:
+def _operand(b: Picker, *ranks: int) -> GraphValue:
     """An input or what was computed, never a weight."""
 
     def shape() -> Shape:
@@ -19,17 +19,17 @@ def _operand(b: Picker, *ranks: int) -> Value:
             return (1, b.between(2, 24))
         return (1, b.one_of([1, 3, 4, 8]), b.between(4, 9), b.between(4, 9))
 
-    def fits(one: Value) -> bool:
-        return one.index not in b.graph.constants and min(one.shape) > 0
+    def fits(entry: GraphValue) -> bool:
+        return entry.index not in b.graph.constants and min(entry.shape) > 0
 
-    made = [one for one in b.values if one.rank in ranks and fits(one)]
-    if made:
+    results = [entry for entry in b.values if entry.rank in ranks and fits(entry)]
+    if results:
         return b.value("f", ranks, fits, reuse=1.0)
     sizes = shape()
     return b.add_input([b.numbers(torch.float32, sizes) for _ in b.sizes])
 
 
-def _weight(b: Picker, *shape: int) -> Value:
+def _weight(b: Picker, *shape: int) -> GraphValue:
     return b.add_constant(torch.randn(shape, generator=b.random()) * 0.4)
 
 
@@ -61,8 +61,8 @@ def pooling(b: Picker) -> None:
 
 def combined(b: Picker) -> None:
     x = _operand(b, 2, 4)
-    equal = [one for one in b.values if one.shape == x.shape]
-    y = b.one_of([one for one in equal if one.index not in b.graph.constants])
+    equal = [entry for entry in b.values if entry.shape == x.shape]
+    y = b.one_of([entry for entry in equal if entry.index not in b.graph.constants])
     b.call(b.one_of(["torch.add", "torch.mul"]), x, y)
 
 

@@ -8,29 +8,29 @@ from typing import Any
 import torch
 
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import Reject, Traits, Value
+from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)
 
 
-def tensor(b: Picker, like: Value, shape: Shape) -> Value:
+def tensor(b: Picker, like: GraphValue, shape: Shape) -> GraphValue:
     """Another operand: there already, or new, of this very shape and dtype."""
     return b.value(
         "f",
         (len(shape),),
-        lambda one: one.shape == shape and one.dtype == like.dtype,
+        lambda entry: entry.shape == shape and entry.dtype == like.dtype,
         lambda: shape,
         reuse=0.4,
     )
 
 
-def optional(b: Picker, like: Value, shape: Shape) -> Value | None:
+def optional(b: Picker, like: GraphValue, shape: Shape) -> GraphValue | None:
     return tensor(b, like, shape) if b.chance(0.6) else None
 
 
 def linear(b: Picker) -> None:
-    x = b.value("f", (1, 2, 3, 4), lambda one: one.shape[-1] > 0)
+    x = b.value("f", (1, 2, 3, 4), lambda entry: entry.shape[-1] > 0)
     out = b.between(1, 9)
     weight = tensor(b, x, (out, x.shape[-1]))
     b.call("F.linear", x, weight, optional(b, x, (out,)), traits=SUMS)
@@ -50,7 +50,7 @@ def matmul(b: Picker) -> None:
 
 def matrices(b: Picker) -> None:
     """mm, addmm, bmm, baddbmm, with and without factors."""
-    x = b.value("f", (2, 3), lambda one: not (one.batched and one.rank == 2))
+    x = b.value("f", (2, 3), lambda entry: not (entry.batched and entry.rank == 2))
     columns = b.between(1, 8)
     batch = x.shape[: x.rank - 2]
     y = tensor(b, x, (*batch, x.shape[-1], columns))
@@ -78,7 +78,7 @@ def products(b: Picker) -> None:
 
 
 def attention(b: Picker) -> None:
-    q = b.value("f", (3, 4), lambda one: min(one.shape) > 0)
+    q = b.value("f", (3, 4), lambda entry: min(entry.shape) > 0)
     length = b.between(1, 6)
     k = tensor(b, q, (*q.shape[:-2], length, q.shape[-1]))
     v = tensor(b, q, (*q.shape[:-2], length, b.between(1, 6)))
@@ -92,7 +92,7 @@ def attention(b: Picker) -> None:
 # ---- convolution ---------------------------------------------------------------------
 
 
-def image(b: Picker, spatial: int) -> Value:
+def image(b: Picker, spatial: int) -> GraphValue:
     """A batch of images of 1 to 3 spatial dimensions."""
     most = {1: 24, 2: 9, 3: 5}[spatial]
 
@@ -101,8 +101,8 @@ def image(b: Picker, spatial: int) -> Value:
         batch = b.sizes[0] if b.graph.batch else b.between(1, 2)
         return (batch, b.one_of([1, 2, 3, 4, 6, 8]), *sizes)
 
-    def fits(one: Value) -> bool:
-        return min(one.shape) > 0 and one.dtype in (torch.float32, *b.floats)
+    def fits(entry: GraphValue) -> bool:
+        return min(entry.shape) > 0 and entry.dtype in (torch.float32, *b.floats)
 
     return b.value("f", (spatial + 2,), fits, shape)
 
@@ -142,7 +142,7 @@ def transposed_convolution(b: Picker) -> None:
     options = {
         "stride": stride,
         "padding": each(b, spatial, 0, 1),
-        "output_padding": [min(b.between(0, 1), one - 1) for one in stride],
+        "output_padding": [min(b.between(0, 1), entry - 1) for entry in stride],
         "groups": groups,
         "dilation": each(b, spatial, 1, 2) if b.chance(0.3) else [1] * spatial,
     }
@@ -163,7 +163,7 @@ def pooling(b: Picker) -> None:
     kernel = each(b, spatial, 1, 3)
     options: dict[str, Any] = {
         "stride": each(b, spatial, 1, 3),
-        "padding": [b.between(0, one // 2) for one in kernel],
+        "padding": [b.between(0, entry // 2) for entry in kernel],
         "ceil_mode": b.chance(0.3),
     }
     pick = b.between(0, 4)
@@ -209,7 +209,7 @@ def upsample(b: Picker) -> None:
 
 def shuffle(b: Picker) -> None:
     # PyTorch itself is wrong about the shape of what is empty.
-    x = b.value("f", (4,), lambda one: min(one.shape) > 0)
+    x = b.value("f", (4,), lambda entry: min(entry.shape) > 0)
     if x.shape[1] % 4 == 0:
         b.call("F.pixel_shuffle", x, 2)
     else:

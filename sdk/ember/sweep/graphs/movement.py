@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import Reject, Value
+from ember.sweep.graphs.values import GraphValue, Reject
 
 ANY = "fffib"
 
@@ -118,15 +118,17 @@ def join(b: Picker) -> None:
     b.call("torch.cat", joined, dim)
 
 
-def same(b: Picker, like: Value, shape: Shape) -> Value:
+def same(b: Picker, like: GraphValue, shape: Shape) -> GraphValue:
     """A value of this shape and of the dtype of `like`."""
 
-    def fits(one: Value) -> bool:
-        return one.shape == shape and one.dtype == like.dtype
+    def fits(entry: GraphValue) -> bool:
+        return entry.shape == shape and entry.dtype == like.dtype
 
-    fit = [one for one in b.values if fits(one) and one.index not in b.graph.states]
+    fit = [
+        entry for entry in b.values if fits(entry) and entry.index not in b.graph.states
+    ]
     if fit and b.chance(0.6):
-        chosen: Value = b.one_of(fit)
+        chosen: GraphValue = b.one_of(fit)
         return chosen
     return b.fresh(like.dtype, shape)
 

@@ -6,7 +6,7 @@ import torch
 
 from ember.sweep.graphs.movement import ANY, same
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import Reject, Traits, Value
+from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 
 def take(b: Picker) -> None:
@@ -45,7 +45,7 @@ def index(b: Picker) -> None:
         b.call("torch.gather", x, dim, b.indices(tuple(shape), size))
     else:
         at = dim % x.rank
-        items: list[slice | Value] = [slice(None)] * at
+        items: list[slice | GraphValue] = [slice(None)] * at
         items.append(b.indices(b.shape((1, 1, 2)), size))
         if at + 1 < x.rank and b.chance(0.3):
             items.append(b.indices((1,), x.shape[at + 1]))
@@ -87,7 +87,7 @@ def write(b: Picker) -> None:
         b.call("torch.index_put", x, (rows,), source, b.chance(0.3))
 
 
-def permuted(b: Picker, shape: Shape, dim: int, count: int | None = None) -> Value:
+def permuted(b: Picker, shape: Shape, dim: int, count: int | None = None) -> GraphValue:
     """Indices of which no two are the same along `dim`."""
 
     def make(shape: Shape) -> torch.Tensor:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ember.sweep.graphs.builder import Builder
-from ember.sweep.graphs.values import Reject, Value
+from ember.sweep.graphs.values import GraphValue, Reject
 
 FLOATS = [torch.float32]
 WIDER = [torch.float64, torch.float16, torch.bfloat16]
@@ -44,7 +44,7 @@ class Picker(Builder):
         """Both ends included."""
         return self.rng.randint(low, high)
 
-    def dim(self, value: Value, *, inner: bool = False) -> int:
+    def dim(self, value: GraphValue, *, inner: bool = False) -> int:
         """A dimension of `value`, negative in half of the cases."""
         low = 1 if (inner or value.batched) and value.rank > 1 else 0
         if value.rank <= low:
@@ -52,13 +52,13 @@ class Picker(Builder):
         dim = self.between(low, value.rank - 1)
         return dim - value.rank if self.chance(0.5) else dim
 
-    def dims(self, value: Value, most: int = 3) -> list[int]:
+    def dims(self, value: GraphValue, most: int = 3) -> list[int]:
         """Some dimensions, each once."""
         if value.rank == 0:
             raise Reject("rank")
         count = self.between(1, min(most, value.rank))
-        found = self.rng.sample(range(value.rank), count)
-        return [dim - value.rank if self.chance(0.3) else dim for dim in found]
+        matching = self.rng.sample(range(value.rank), count)
+        return [dim - value.rank if self.chance(0.3) else dim for dim in matching]
 
     def shape(self, ranks: Sequence[int] = (0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5)) -> Shape:
         """A small shape; sometimes one long or one empty dimension."""
@@ -80,25 +80,27 @@ class Picker(Builder):
         self,
         kinds: str = "f",
         ranks: Sequence[int] | None = None,
-        where: Callable[[Value], bool] = lambda value: True,
+        where: Callable[[GraphValue], bool] = lambda value: True,
         shape: Callable[[], Shape] | None = None,
         reuse: float = 0.85,
-    ) -> Value:
+    ) -> GraphValue:
         """A value of one of the kinds (f, i, b), preferably a recent unused one."""
         kinds = "".join(kind for kind in kinds if kind in self.preferred) or kinds
         fit = [
-            one
-            for one in self.values
-            if one.kind in kinds
-            and one.index not in self.graph.states
-            and (ranks is None or one.rank in ranks)
-            and where(one)
+            entry
+            for entry in self.values
+            if entry.kind in kinds
+            and entry.index not in self.graph.states
+            and (ranks is None or entry.rank in ranks)
+            and where(entry)
         ]
         if fit and self.chance(reuse):
-            weights = [(8.0 if one.uses == 0 else 1.0) * (1 + one.index) for one in fit]
+            weights = [
+                (8.0 if entry.uses == 0 else 1.0) * (1 + entry.index) for entry in fit
+            ]
             return self.rng.choices(fit, weights)[0]
-        made = shape() if shape else self.shape(ranks) if ranks else self.shape()
-        new = self.fresh(self.dtype(kinds), made)
+        results = shape() if shape else self.shape(ranks) if ranks else self.shape()
+        new = self.fresh(self.dtype(kinds), results)
         if not where(new):
             raise Reject("operand")
         return new
@@ -115,7 +117,7 @@ class Picker(Builder):
         shape: Shape,
         make: Callable[[Shape], Tensor] | None = None,
         constant: float = 0.3,
-    ) -> Value:
+    ) -> GraphValue:
         """A new input, or a new constant. With a batch, inputs have it in front."""
         batched = self.graph.batch and bool(shape) and shape[0] == self.sizes[0]
         recipe = make or (lambda shape: self.numbers(dtype, shape))
@@ -126,7 +128,7 @@ class Picker(Builder):
             raise Reject("inputs")
         shapes = [(size, *shape[1:]) if batched else shape for size in self.sizes]
         style = self.rng.getrandbits(1)
-        samples = [self._laid_out(recipe(one), style) for one in shapes]
+        samples = [self._laid_out(recipe(entry), style) for entry in shapes]
         return self.add_input(samples, batched)
 
     def _laid_out(self, tensor: Tensor, style: int) -> Tensor:
@@ -152,7 +154,7 @@ class Picker(Builder):
 
     def indices(
         self, shape: Shape, bound: int, dtype: torch.dtype = torch.int64
-    ) -> Value:
+    ) -> GraphValue:
         """Integers in [0, bound)."""
         if bound < 1:
             raise Reject("bound")
@@ -163,11 +165,11 @@ class Picker(Builder):
 
         return self.fresh(dtype, shape, make)
 
-    def partner(self, other: Value, kinds: str = "f") -> Value:
+    def partner(self, other: GraphValue, kinds: str = "f") -> GraphValue:
         """A value that broadcasts with `other`."""
 
-        def fits(one: Value) -> bool:
-            return broadcasts(one.shape, other.shape)
+        def fits(entry: GraphValue) -> bool:
+            return broadcasts(entry.shape, other.shape)
 
         return self.value(
             kinds, None, fits, lambda: self._partner_shape(other.shape), reuse=0.6

@@ -17,7 +17,7 @@ TYPES = [
 
 
 def per_tensor(b: Picker) -> None:
-    x = b.value("f", None, lambda one: one.exact and one.dtype == torch.float32)
+    x = b.value("f", None, lambda entry: entry.exact and entry.dtype == torch.float32)
     dtype, low, high = b.one_of(TYPES)
     scale = b.one_of([0.125, 0.03125, 0.05, 0.0123, 1.0 / 3])
     span = min(high - low, 100)
@@ -37,13 +37,13 @@ def per_channel(b: Picker) -> None:
     scales = torch.rand(rows, generator=source) * 0.01 + 0.001
     zeros = torch.zeros(rows, dtype=torch.int64)
     parts = [weight.to(torch.int8), scales, zeros]
-    q, s, z = (b.add_constant(one) for one in parts)
+    q, s, z = (b.add_constant(entry) for entry in parts)
     rest = (0, -127, 127, torch.int8)
     w = b.call("qd.dequantize_per_channel", q, s, z, *rest)
     x = b.value(
         "f",
         (2, 3),
-        lambda one: one.shape[-1] == columns and one.dtype == torch.float32,
+        lambda entry: entry.shape[-1] == columns and entry.dtype == torch.float32,
         lambda: (b.sizes[0] if b.graph.batch else b.between(1, 4), columns),
     )
     b.call("F.linear", x, w, traits=Traits(sums=True))

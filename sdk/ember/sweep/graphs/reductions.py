@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from ember.sweep.graphs.picker import Picker
-from ember.sweep.graphs.values import Reject, Traits, Value
+from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)
@@ -103,7 +103,7 @@ def channel_norm(b: Picker) -> None:
         b.call("F.batch_norm", x, mean, var, weight, bias, eps=1e-3, traits=ROUGH)
 
 
-def _weight(b: Picker, shape: tuple[int, ...], dtype: torch.dtype) -> Value:
+def _weight(b: Picker, shape: tuple[int, ...], dtype: torch.dtype) -> GraphValue:
     return b.add_constant(b.numbers(dtype, shape))
 
 
@@ -111,7 +111,7 @@ def _positive(b: Picker, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Te
     return (torch.rand(shape, generator=b.random()) + 0.5).to(dtype)
 
 
-def _no_ties(x: Value, dim: int) -> bool:
+def _no_ties(x: GraphValue, dim: int) -> bool:
     """Whether the order along `dim` is unambiguous, in all samples."""
     for sample in x.lanes:
         ordered = sample[0].double().sort(dim)[0]

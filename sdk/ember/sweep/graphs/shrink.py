@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ember.export.folders import write_case
 from ember.sweep.graphs import exported
-from ember.sweep.graphs.graph import Graph, Step, Values
+from ember.sweep.graphs.graph import GraphStep, RandomGraph, Values
 from ember.sweep.settings import Family
 
 Differing = Callable[[Sequence[Path]], list[Path]]  # of folders of cases
-_Parts = list[tuple[Step, ...]]
+_Parts = list[tuple[GraphStep, ...]]
 
 
 def smallest(family: Family, seed: int, differing: Differing, folder: Path) -> str:
@@ -24,9 +24,9 @@ def smallest(family: Family, seed: int, differing: Differing, folder: Path) -> s
     Steps are tried one by one, then two in a row, and so on; then single steps are
     taken out of the row. Where no part differs alone, it is the whole graph.
     """
-    found = exported.accepted(family, seed, [])
-    assert found is not None  # it was exported before
-    graph, known, whole = found
+    matching = exported.accepted(family, seed, [])
+    assert matching is not None  # it was exported before
+    graph, known, whole = matching
     steps = tuple(graph.steps)
     for row in _rows(steps):
         guilty = _first(graph, known, row, family, differing)
@@ -42,26 +42,26 @@ def smallest(family: Family, seed: int, differing: Differing, folder: Path) -> s
     return part.source()
 
 
-def _rows(steps: tuple[Step, ...]) -> Iterator[_Parts]:
+def _rows(steps: tuple[GraphStep, ...]) -> Iterator[_Parts]:
     """Parts of one step, those of two in a row, and so on, but the whole."""
     for length in range(1, len(steps)):
         starts = range(len(steps) - length + 1)
         yield [steps[start : start + length] for start in starts]
 
 
-def _fewer(steps: tuple[Step, ...]) -> _Parts:
+def _fewer(steps: tuple[GraphStep, ...]) -> _Parts:
     """Without one of the steps between the first and the last: those are needed."""
     inner = range(1, len(steps) - 1)
     return [(*steps[:index], *steps[index + 1 :]) for index in inner]
 
 
 def _first(
-    graph: Graph,
+    graph: RandomGraph,
     known: list[Values],
     parts: _Parts,
     family: Family,
     differing: Differing,
-) -> tuple[Step, ...] | None:
+) -> tuple[GraphStep, ...] | None:
     """The first of the parts that differs; what the exporter refuses does not."""
     with tempfile.TemporaryDirectory(prefix="ember-shrink-") as scratch:
         folders = {}

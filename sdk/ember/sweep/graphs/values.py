@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ember.sweep.graphs.graph import Ref, Step, Values
+from ember.sweep.graphs.graph import GraphStep, Ref, Values
 
 
 class Reject(Exception):  # noqa: N818 - no error: the step is dropped
@@ -17,7 +17,7 @@ class Reject(Exception):  # noqa: N818 - no error: the step is dropped
 
 
 @dataclass
-class Value:
+class GraphValue:
     """A tensor of the graph, in all samples and twins."""
 
     index: int
@@ -60,7 +60,7 @@ class Traits:
     stateful: bool = False
 
 
-def attempted(step: Step, values: Values) -> Any:
+def attempted(step: GraphStep, values: Values) -> Any:
     """The result of a step, or Reject when PyTorch refuses it."""
     try:
         result = step.call(values)[0]
@@ -72,34 +72,34 @@ def attempted(step: Step, values: Values) -> Any:
         NotImplementedError,
     ) as bad:
         raise Reject(str(bad)) from bad
-    for one in result if isinstance(result, list | tuple) else [result]:
-        if not isinstance(one, Tensor):
+    for entry in result if isinstance(result, list | tuple) else [result]:
+        if not isinstance(entry, Tensor):
             raise Reject("not a tensor")
     return result
 
 
 def as_text(item: Any) -> Any:
-    if isinstance(item, Value):
+    if isinstance(item, GraphValue):
         return Ref(item.index)
     if isinstance(item, list | tuple):
-        return type(item)(as_text(one) for one in item)
+        return type(item)(as_text(entry) for entry in item)
     return item
 
 
 def references(*items: Any) -> list[int]:
-    found: dict[int, None] = {}
+    matching: dict[int, None] = {}
 
     def visit(item: Any) -> None:
-        if isinstance(item, Value):
-            found[item.index] = None
+        if isinstance(item, GraphValue):
+            matching[item.index] = None
         elif isinstance(item, dict):
             visit(list(item.values()))
         elif isinstance(item, list | tuple):
-            for one in item:
-                visit(one)
+            for entry in item:
+                visit(entry)
 
     visit(items)
-    return list(found)
+    return list(matching)
 
 
 def doubled(tensor: Tensor) -> Tensor:
@@ -113,8 +113,10 @@ def same_numbers(narrow: Tensor, wide: Tensor) -> bool:
     )
 
 
-def largest(operands: Sequence[Value]) -> float:
+def largest(operands: Sequence[GraphValue]) -> float:
     """The largest magnitude of all floats that go in."""
-    floats = [one.tensor for one in operands if one.kind == "f" and one.tensor.numel()]
-    finite = [torch.nan_to_num(one.double(), 0.0, 0.0, 0.0) for one in floats]
-    return max((float(one.abs().max()) for one in finite), default=0.0)
+    floats = [
+        entry.tensor for entry in operands if entry.kind == "f" and entry.tensor.numel()
+    ]
+    finite = [torch.nan_to_num(entry.double(), 0.0, 0.0, 0.0) for entry in floats]
+    return max((float(entry.abs().max()) for entry in finite), default=0.0)
