@@ -3,8 +3,8 @@
 """The recording -> streamed into a board at its real rate, decisions, and their score.
 
 One line of JSON (examples/applications/README.md). `accuracy` counts words that are
-decided rightly: a keyword is right when it alone is heard, another word when nothing is.
-Also `false_alarms`, `false_alarms_per_hour` of what is no keyword, `lost` samples, and
+decided rightly: a keyword when it alone is heard, another word when nothing is. Also
+`false_alarms`, `false_alarms_per_hour` of what is no keyword, `lost` samples, and
 `load`, the share of a core of 64 MHz that listening takes.
 """
 
@@ -26,8 +26,9 @@ from on_board import Built
 
 BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385-v6m")
 FOLDER = Path(__file__).parent
-CORES = {"mps3-an547": "m55"}  # the network that is exported for it; m4 for others
-STEPS = {"mps2-an385-v6m": 16}  # hops from result to result; 8 on others: main.c
+CORES = {"mps3-an547": "m55", "mps2-an385-v6m": "m0"}  # m4 for others
+# What runs on a core: the network, and hops from one result to the next (main.c).
+NETWORKS = {"m0": ("small", 12), "m4": ("network", 8), "m55": ("network", 8)}
 HOP = 200  # samples
 CLOCK_HZ = 64_000_000
 SLOW = 5  # the shift of 31 million instructions a second: two cycles for each
@@ -39,9 +40,12 @@ MOST_LOST_ACCURACY = 0.005
 _HEARD = re.compile(r"(\d+) (\w+)")
 
 
+def core_of(board: str) -> str:
+    return CORES.get(board, "m4")
+
+
 def built(board: str, folder: Path) -> Built:
-    core = CORES.get(board, "m4")
-    programs = [FOLDER / "front.pte", FOLDER / core / "network.pte"]
+    programs = [FOLDER / "front.pte", FOLDER / core_of(board) / "network.pte"]
     main = FOLDER / "firmware" / "main.c"
     return on_board.build_for(board, main, programs, folder, {"SysTick_Handler": 0})
 
@@ -63,8 +67,8 @@ def evaluate(board: str, folder: Path) -> tuple[dict, list[str]]:
     samples, words = recording.read()
     decisions, lost = heard(on_board.run(firmware, sound(samples), shift=SLOW).lines)
     score = recording.score(decisions, words, len(samples))
-    step = STEPS.get(board, 8)
-    float_score = recording.score(recording.reference(step), words, len(samples))
+    network, step = NETWORKS[core_of(board)]
+    float_score = recording.score(recording.reference(network), words, len(samples))
     counted = on_board.run(
         firmware, sound(samples[: COUNTED_S * recording.RATE]), cycles=True
     )

@@ -19,7 +19,7 @@ from speech import Samples
 
 OTHER, SILENCE = CLASSES.index("(other)"), CLASSES.index("(silence)")
 LEVELS_DB = (-20.0, 0.0)  # of a word's peak
-SIGNAL_TO_NOISE_DB = (5.0, 35.0)
+SIGNAL_TO_NOISE_DB = (10.0, 35.0)
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ def windows(
         if kind < 4:
             rows.append((OTHER, _chain(sounds.others, random)))
         elif kind < 6:
-            rows.append((OTHER, _placed(_varied(_any(sounds.others, random), random), random)))
+            rows.append(
+                (OTHER, _placed(_varied(_any(sounds.others, random), random), random))
+            )
         else:
             rows.append((OTHER, _cut(_varied(word, random), random)))
         if random.integers(3) == 0:
@@ -88,13 +90,15 @@ def _varied(word: Samples, random: np.random.Generator) -> Samples:
 
 
 def _placed(word: Samples, random: np.random.Generator) -> Samples:
-    """Wherever all of it is in the window; of a longer word, its middle."""
+    """Anywhere in the window; up to a sixth of it may be before or behind it."""
     row = np.zeros(SPAN, np.float32)
-    if len(word) >= SPAN:
+    beyond = len(word) // 6
+    if len(word) - beyond >= SPAN:
         first = (len(word) - SPAN) // 2
         return word[first : first + SPAN].copy()
-    at = random.integers(SPAN - len(word) + 1)
-    row[at : at + len(word)] = word
+    at = random.integers(-beyond, SPAN - len(word) + beyond + 1)
+    first, last = max(0, -at), min(len(word), SPAN - at)
+    row[at + first : at + last] = word[first:last]
     return row
 
 

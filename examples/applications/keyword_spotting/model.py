@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keyword spotting in PyTorch: a front end of a hop of samples, a network of a second.
+"""Keyword spotting in PyTorch: a front end of a hop of samples, networks of a second.
 
-Two programs come of it, because they run at different times: `front` for every hop,
-`network` for every eighth. `ember export model.py` takes the network by default, and
-the front end with FRONT=1 in the environment (train.py does both).
+They are separate programs, because they run at different times: the front end for every
+hop, a network for every eighth. PROGRAM in the environment says which of them `ember
+export model.py` finds: front, network or small (train.py exports all).
 """
 
 from __future__ import annotations
@@ -23,23 +23,25 @@ from ember.frontends import MFCC, Streaming
 FOLDER = Path(__file__).parent
 RATE = 8000
 WINDOW, HOP = 256, 200  # samples: 32 ms every 25 ms
-FRAMES, FEATURES = 40, 10  # a second
+FRAMES, FEATURES = 40, 12  # a second
 SPAN = WINDOW + (FRAMES - 1) * HOP  # samples that the network hears
 STEPS = (8, 16)  # hops from one run of the network to the next: M4 and up, and M0
 CLASSES = (
     *("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"),
     *("(other)", "(silence)"),
 )
-CHANNELS = 32
+# Of each network: hops from one run to the next, channels, frames that become one.
+# `small` is for cores without an FPU and without instructions for vectors.
+NETWORKS = {"network": (8, 64, 2), "small": (12, 16, 4)}
 
 
 class Features(nn.Module):
-    """Ten MFCC, each with mean 0 and deviation 1 over the data: (.., FEATURES)."""
+    """Cepstra, each with mean 0 and deviation 1 over the data: (.., FEATURES)."""
 
     def __init__(self) -> None:
         super().__init__()
         self.cepstra = MFCC(
-            RATE, coefficients=FEATURES, window=WINDOW, hop=HOP, fft=256, mels=20
+            RATE, coefficients=FEATURES, window=WINDOW, hop=HOP, fft=256, mels=24
         )
         self.window, self.hop = WINDOW, HOP
         self.register_buffer("mean", torch.zeros(FEATURES))
@@ -72,16 +74,20 @@ class Separable(nn.Sequential):
 class Network(nn.Module):
     """A small DS-CNN: (n, 1, FRAMES, FEATURES) -> (n, classes), logits."""
 
-    def __init__(self, channels: int = CHANNELS) -> None:
+    def __init__(self, channels: int, stride: int) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            nn.Conv2d(1, channels, (8, 4), stride=2, padding=(3, 1), bias=False),
+            nn.Conv2d(
+                *(1, channels, (8, 4)),
+                stride=(stride, 2),
+                padding=((8 - stride) // 2, 1),
+                bias=False,
+            ),
             nn.BatchNorm2d(channels),
             nn.ReLU(),
             *(Separable(channels) for _ in range(4)),
-            nn.AvgPool2d((FRAMES // 2, FEATURES // 2)),
+            nn.AvgPool2d((FRAMES // stride, FEATURES // 2)),
             nn.Flatten(),
-            nn.Dropout(0.1),
             nn.Linear(channels, len(CLASSES)),
         )
 
@@ -90,16 +96,13 @@ class Network(nn.Module):
 
 
 class Spotter(nn.Module):
-    """What weights.npz has: features and network."""
+    """What weights.npz has: features and networks."""
 
     def __init__(self) -> None:
         super().__init__()
         self.features = Features()
-        self.network = Network()
-
-    def forward(self, samples: torch.Tensor) -> torch.Tensor:
-        """(n, SPAN) samples -> (n, classes), logits."""
-        return self.network(self.features(samples)[:, None])
+        for name, (_, channels, stride) in NETWORKS.items():
+            self.add_module(name, Network(channels, stride))
 
 
 def save(spotter: Spotter) -> None:
@@ -117,15 +120,17 @@ def trained() -> Spotter:
 # ---- what `ember export` reads -------------------------------------------------------
 
 
+PROGRAM = os.environ.get("PROGRAM", "network")
+
+
 def model() -> nn.Module:
     spotter = trained()
-    if os.environ.get("FRONT"):
+    if PROGRAM == "front":
         return Streaming(spotter.features)
-    return nn.Sequential(spotter.network.layers, nn.Softmax(dim=-1))
+    return nn.Sequential(getattr(spotter, PROGRAM).layers, nn.Softmax(dim=-1))
 
 
-example_inputs = (
-    (torch.zeros(HOP),)
-    if os.environ.get("FRONT")
-    else (torch.zeros(1, 1, FRAMES, FEATURES),)
-)
+if PROGRAM == "front":
+    example_inputs = (torch.zeros(HOP),)
+else:
+    example_inputs = (torch.zeros(1, 1, FRAMES, FEATURES),)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ def decide(scores: Iterable[Sequence[float]], step: int) -> Iterator[Decision]:
 
 
 def score(decisions: Sequence[Decision], words: Sequence[Word], samples: int) -> Score:
-    """A keyword is right when it alone is heard until LATE; another word when none is."""
+    """A keyword is right when it alone is heard, until LATE; another word when none."""
     right = 0
     heard_at: set[int] = set()
     for word in words:
@@ -105,19 +106,20 @@ def write(samples: NDArray[np.int16], words: Sequence[Word]) -> None:
     _write_facts({"words": [asdict(word) for word in words]})
 
 
-def write_reference(decisions: dict[int, Sequence[Decision]]) -> None:
-    """Of PyTorch's model, by hops from one result of the network to the next."""
-    told = {str(hops): [asdict(x) for x in row] for hops, row in decisions.items()}
+def write_reference(decisions: dict[str, Sequence[Decision]]) -> None:
+    """Of PyTorch's model in floating point, by network."""
+    told = {name: [asdict(x) for x in row] for name, row in decisions.items()}
     _write_facts(_facts() | {"pytorch": told})
 
 
+@cache
 def read() -> tuple[NDArray[np.int16], list[Word]]:
     samples = decode((FOLDER / "recording.adpcm").read_bytes())
     return samples, [Word(**word) for word in _facts()["words"]]
 
 
-def reference(hops: int) -> list[Decision]:
-    return [Decision(**x) for x in _facts()["pytorch"][str(hops)]]
+def reference(network: str) -> list[Decision]:
+    return [Decision(**x) for x in _facts()["pytorch"][network]]
 
 
 def _facts() -> dict:
@@ -143,13 +145,17 @@ _STEPS = (
 _NEXT = (-1, -1, -1, -1, 2, 4, 6, 8)
 
 
-def _after(value: int, index: int, code: int) -> tuple[int, int]:
-    """The sample of a code of four bits, and the index of the next one's step."""
-    step = _STEPS[index]
-    change = (step * (2 * (code & 7) + 1)) >> 3
-    value += -change if code & 8 else change
-    index = min(88, max(0, index + _NEXT[code & 7]))
-    return min(32767, max(-32768, value)), index
+def _change(step: int, code: int) -> int:
+    change = (step >> 3) + sum(step >> k for k in range(3) if code & (4 >> k))
+    return -change if code & 8 else change
+
+
+# By step and code: what a code adds to the sample, and the next step.
+_CHANGES = [[_change(step, code) for code in range(16)] for step in _STEPS]
+_AFTER = [
+    [min(88, max(0, index + _NEXT[code & 7])) for code in range(16)]
+    for index in range(len(_STEPS))
+]
 
 
 def encode(samples: NDArray[np.int16]) -> bytes:
@@ -158,10 +164,22 @@ def encode(samples: NDArray[np.int16]) -> bytes:
     codes = []
     for sample in samples.tolist():
         away = sample - value
-        code = min(7, 4 * abs(away) // _STEPS[index]) | (8 if away < 0 else 0)
+        code = _nearest(abs(away), _STEPS[index]) | (8 if away < 0 else 0)
         codes.append(code)
-        value, index = _after(value, index, code)
+        value = min(32767, max(-32768, value + _CHANGES[index][code]))
+        index = _AFTER[index][code]
     return bytes(a | b << 4 for a, b in zip(codes[::2], codes[1::2], strict=True))
+
+
+def _nearest(away: int, step: int) -> int:
+    """The code, 0 to 7, that moves most of `away`, bit by bit."""
+    code = 0
+    for bit in (4, 2, 1):
+        if away >= step:
+            code |= bit
+            away -= step
+        step >>= 1
+    return code
 
 
 def decode(content: bytes) -> NDArray[np.int16]:
@@ -169,6 +187,8 @@ def decode(content: bytes) -> NDArray[np.int16]:
     samples = []
     for byte in content:
         for code in (byte & 15, byte >> 4):
-            value, index = _after(value, index, code)
+            value += _CHANGES[index][code]
+            value = -32768 if value < -32768 else 32767 if value > 32767 else value
+            index = _AFTER[index][code]
             samples.append(value)
     return np.array(samples, np.int16)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words, voices, speeds and pitches of espeak-ng -> samples, with noise around them.
 
-Samples are float32 from -1 to 1, RATE of them a second. Needs the program espeak-ng,
-and SciPy to change the rate.
+Samples are float32 from -1 to 1, RATE of them a second. Needs the program espeak-ng.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import signal
 
 Samples = NDArray[np.float32]
 
@@ -38,7 +36,9 @@ ACCENTS = (
     *("en-gb-x-gbcwmd", "en-029", "en-us-nyc"),
 )
 # Not a voice that a person could have: effects, whispers, and a test of the program.
-_EFFECTS = re.compile(r"robo|robot|whisper|demonic|croak|half-life|fast_test|storm", re.I)
+_EFFECTS = re.compile(
+    r"robo|robot|whisper|demonic|croak|half-life|fast_test|storm", re.I
+)
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,12 @@ def _spoken(utterance: Utterance) -> Samples:
 def _samples(file: bytes) -> Samples:
     """Of a WAV file of 22,050 Hz; a pipe's header does not know its length."""
     with wave.open(io.BytesIO(file)) as sound:
-        content = np.frombuffer(file[44:], "<i2").astype(np.float32) / 32768
         assert sound.getframerate() == 22050
-    slower: Samples = signal.resample_poly(content, 160, 441).astype(np.float32)
-    return slower
+    content = np.frombuffer(file[44:], "<i2").astype(np.float32) / 32768
+    blocks = len(content) // 441 + 1  # each becomes 160 samples
+    spectrum = np.fft.rfft(content, 441 * blocks)[: 80 * blocks + 1]
+    slower = np.fft.irfft(spectrum, 160 * blocks) * (160 / 441)
+    return slower.astype(np.float32)
 
 
 def _trimmed(samples: Samples) -> Samples:
@@ -128,7 +130,9 @@ def noise(n: int, random: np.random.Generator) -> Samples:
         slope = (0.0, 0.5, 1.0, random.uniform(0, 1))[kind]  # white, pink, brown
         if kind == 3:  # a band, as of a fan or a street
             centre = random.uniform(100, 3000)
-            spectrum *= np.exp(-0.5 * (np.log2(hertz / centre) / random.uniform(0.5, 2)) ** 2)
+            spectrum *= np.exp(
+                -0.5 * (np.log2(hertz / centre) / random.uniform(0.5, 2)) ** 2
+            )
         sound = np.fft.irfft(spectrum / hertz**slope, n)
     return (sound / np.sqrt(np.mean(sound**2))).astype(np.float32)
 
@@ -147,8 +151,11 @@ def _hum(n: int, random: np.random.Generator) -> NDArray[np.float64]:
 def room(word: Samples, random: np.random.Generator) -> Samples:
     """The word with the echo of a room: noise that decays in 50 to 300 ms."""
     decay = random.uniform(0.05, 0.3) * RATE
-    tail = random.standard_normal(int(decay)) * np.exp(-6.9 * np.arange(int(decay)) / decay)
+    tail = random.standard_normal(int(decay)) * np.exp(
+        -6.9 * np.arange(int(decay)) / decay
+    )
     tail *= random.uniform(0.1, 0.5) / np.sqrt(np.sum(tail**2))
     tail[0] = 1
-    echoed: Samples = signal.fftconvolve(word, tail).astype(np.float32)
-    return echoed
+    size = len(word) + len(tail)
+    echoed = np.fft.irfft(np.fft.rfft(word, size) * np.fft.rfft(tail, size), size)
+    return echoed.astype(np.float32)

@@ -24,13 +24,18 @@ import recording
 import speech
 import torch
 from mixing import Sounds
-from model import CLASSES, FRAMES, HOP, SPAN, STEPS, WINDOW, Spotter, save, trained
+from model import CLASSES, FRAMES, HOP, NETWORKS, SPAN, Spotter, save, trained
 from numpy.typing import NDArray
 from torch.nn import functional
 
 FOLDER = Path(__file__).parent
-TARGETS = {"m4": "mps2-an386", "m55": "mps3-an547"}  # cores that programs are for
-BATCH = 128
+# Of each folder of programs: the network, and a board with the core that it is for.
+PROGRAMS = {
+    "m0": ("small", "mps2-an385-v6m"),
+    "m4": ("network", "mps2-an386"),
+    "m55": ("network", "mps3-an547"),
+}
+BATCH = 100
 
 
 def spoken(
@@ -45,28 +50,50 @@ def spoken(
 
 
 def learn(sounds: Sounds, epochs: int, random: np.random.Generator) -> Spotter:
-    spotter = Spotter()
+    """Both networks, from the same windows."""
+    spotter = Spotter().to(memory_format=torch.channels_last)
     set_range(spotter, sounds, random)
-    best = torch.optim.AdamW(spotter.network.parameters(), weight_decay=1e-3)
-    count = 7 * len(sounds.keywords) // 3 // BATCH * epochs
-    rate = torch.optim.lr_scheduler.OneCycleLR(best, 6e-3, total_steps=2 * count)
+    networks = [getattr(spotter, name) for name in NETWORKS]
+    optimizers = [
+        torch.optim.AdamW(x.parameters(), weight_decay=1e-3) for x in networks
+    ]
     for epoch in range(epochs):
         heard, labels = mixing.windows(sounds, random)
         features = features_of(spotter, heard)
         spotter.train()
-        total = right = 0
-        for chosen in np.array_split(random.permutation(len(heard)), len(heard) // BATCH):
+        right = np.zeros(len(networks))
+        count = len(heard) // BATCH
+        batches = np.array_split(random.permutation(len(heard)), count)
+        for index, chosen in enumerate(batches):
+            now = features[chosen].contiguous(memory_format=torch.channels_last)
             target = torch.from_numpy(labels[chosen])
-            logits = spotter.network(features[chosen])
-            loss = functional.cross_entropy(logits, target, label_smoothing=0.02)
-            best.zero_grad()
-            loss.backward()
-            best.step()
-            rate.step()
-            right += int((logits.argmax(1) == target).sum())
-            total += len(chosen)
-        print(f"epoch {epoch + 1}: {right / total:.2%} of {total} windows", flush=True)
+            for k, optimizer in enumerate(optimizers):
+                set_rate(optimizer, (epoch + index / count) / epochs)
+                right[k] += step(networks[k], optimizer, now, target)
+        shares = ", ".join(f"{share:.2%}" for share in right / len(heard))
+        print(f"epoch {epoch + 1}: {shares} of {len(heard)} windows", flush=True)
     return spotter.eval()
+
+
+def step(
+    network: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    features: torch.Tensor,
+    target: torch.Tensor,
+) -> int:
+    """How many it knew before it learned from them."""
+    logits = network(features)
+    loss = functional.cross_entropy(logits, target, label_smoothing=0.02)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return int((logits.argmax(1) == target).sum())
+
+
+def set_rate(optimizer: torch.optim.Optimizer, done: float) -> None:
+    """Up for a fifth of the training, then down to nothing; `done` is 0 to 1."""
+    for group in optimizer.param_groups:
+        group["lr"] = 6e-3 * min(done / 0.2, (1 - done) / 0.8)
 
 
 def set_range(spotter: Spotter, sounds: Sounds, random: np.random.Generator) -> None:
@@ -86,24 +113,25 @@ def features_of(spotter: Spotter, heard: NDArray[np.float32]) -> torch.Tensor:
 # ---- files ---------------------------------------------------------------------------
 
 
-@torch.no_grad()
 def decisions(
-    spotter: Spotter, samples: NDArray[np.int16], hops: int
+    spotter: Spotter, samples: NDArray[np.int16], name: str
 ) -> list[recording.Decision]:
-    """What the model in floating point hears, a result every `hops` hops."""
-    results = results_of(spotter, samples, hops)
-    return list(recording.decide(results.tolist(), hops * HOP))
+    """What a network in floating point hears."""
+    results = results_of(spotter, samples, name)
+    return list(recording.decide(results.tolist(), NETWORKS[name][0] * HOP))
 
 
 @torch.no_grad()
 def results_of(
-    spotter: Spotter, samples: NDArray[np.int16], hops: int
+    spotter: Spotter, samples: NDArray[np.int16], name: str
 ) -> NDArray[np.float64]:
     """Scores from 0 to 255 as on a board: silence came before the first sample."""
     sound = np.concatenate([np.zeros(SPAN - HOP, np.int16), samples]) / 32768
     frames = spotter.features(torch.from_numpy(sound.astype(np.float32)))
+    hops = NETWORKS[name][0]
     rows = frames.unfold(0, FRAMES, 1).transpose(1, 2)[hops - 1 :: hops, None]
-    scores = torch.cat([spotter.network(part).softmax(1) for part in rows.split(256)])
+    network = getattr(spotter, name)
+    scores = torch.cat([network(part).softmax(1) for part in rows.split(256)])
     return 255 * scores.double().numpy()
 
 
@@ -122,30 +150,36 @@ def held_out(
 
 def export(calibration: NDArray[np.float32]) -> None:
     """front.pte, which every board runs, and a network for each kind of core."""
-    _ember({"FRONT": "1"}, "-o", "front.pte", "--board", TARGETS["m4"])
+    _ember("front", "-o", "front.pte", "--board", "mps2-an386")
     with tempfile.TemporaryDirectory() as folder:
         samples = str(Path(folder) / "samples.npy")
         np.save(samples, calibration)
-        for core, board in TARGETS.items():
+        for core, (name, board) in PROGRAMS.items():
+            (FOLDER / core).mkdir(exist_ok=True)
             words = ["--quantize", "int8", "--io", "int8", "--calibrate", samples]
-            _ember({}, "-o", f"network_{core}.pte", "--board", board, *words)
+            _ember(name, "-o", f"{core}/network.pte", "--board", board, *words)
 
 
-def _ember(variables: dict[str, str], *words: str) -> None:
+def _ember(program: str, *words: str) -> None:
     command = [sys.executable, "-m", "ember", "export", "model.py", *words]
-    subprocess.run(command, cwd=FOLDER, env={**os.environ, **variables}, check=True)
+    variables = {**os.environ, "PROGRAM": program}
+    subprocess.run(command, cwd=FOLDER, env=variables, check=True)
 
 
-def calibration(spotter: Spotter, sounds: Sounds, random: np.random.Generator) -> NDArray:
+def calibration(
+    spotter: Spotter, sounds: Sounds, random: np.random.Generator
+) -> NDArray:
     heard, _ = mixing.windows(sounds, random)
     return features_of(spotter, heard[:300]).numpy()
 
 
 def report(spotter: Spotter, samples: NDArray[np.int16], words: Sequence) -> None:
-    for hops in STEPS:
-        told = recording.score(decisions(spotter, samples, hops), words, len(samples))
-        print(f"a result every {hops} hops: {told.accuracy:.2%} of {told.words} words,"
-              f" {told.false_alarms} false alarms in {told.quiet_s:.0f} s")
+    for name in NETWORKS:
+        told = recording.score(decisions(spotter, samples, name), words, len(samples))
+        print(
+            f"{name}: {told.accuracy:.2%} of {told.words} words,"
+            f" {told.false_alarms} false alarms in {told.quiet_s:.0f} s"
+        )
 
 
 def main() -> None:
@@ -154,6 +188,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=300, help="utterances of a keyword")
     options = parser.parse_args()
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # so small a network loses time with more
     random = np.random.default_rng(0)
     voices, kept = speech.split(speech.voices())
     print(f"speaking: {len(voices)} voices to learn from, {len(kept)} kept", flush=True)
@@ -167,7 +202,8 @@ def main() -> None:
     recording.write(samples, words)
     samples, words = recording.read()
     report(spotter, samples, words)
-    recording.write_reference({hops: decisions(spotter, samples, hops) for hops in STEPS})
+    told = {name: decisions(spotter, samples, name) for name in NETWORKS}
+    recording.write_reference(told)
     export(calibration(spotter, sounds, random))
 
 

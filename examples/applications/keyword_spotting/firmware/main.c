@@ -12,11 +12,11 @@
 #include "ring.h"
 #include "spotting.h"
 
-enum { FRAMES = 40, FEATURES = 10 };
+enum { FRAMES = 40, FEATURES = 12 };
 
 // Hops from one result of the network to the next.
 #if defined(__ARM_ARCH_6M__)
-enum { STEP = 16 };
+enum { STEP = 12 };
 #else
 enum { STEP = 8 };
 #endif
