@@ -132,8 +132,8 @@ SAID = [Word("yes", 8000, 12000), Word("water", 24000, 28000), Word("no", 40000,
     ("heard", "right", "alarms"),
     [
         ([("yes", 13000), ("no", 45000)], 3, 0),
-        ([("yes", 13000), ("no", 50400)], 3, 0),  # just in time
-        ([("yes", 13000), ("no", 50401)], 2, 1),
+        ([("yes", 13000), ("no", 49600)], 3, 0),  # just in time
+        ([("yes", 13000), ("no", 49601)], 2, 1),
         ([("yes", 8000), ("no", 45000)], 2, 1),  # before it was said
         ([("no", 13000), ("no", 45000)], 2, 0),
         ([("yes", 11000), ("yes", 17000), ("no", 45000)], 2, 0),  # twice
@@ -146,7 +146,7 @@ def test_what_is_right(heard: list[tuple[str, int]], right: int, alarms: int) ->
     decisions = [Decision(*one) for one in heard]
     score = recording.score(decisions, SAID, 80000)
     assert (score.right, score.words, score.false_alarms) == (right, 3, alarms)
-    assert score.quiet_s == 10 - 2 * (0.5 + 0.8)
+    assert score.quiet_s == 10 - 2 * (0.5 + 0.7)
 
 
 # ---- the recording -------------------------------------------------------------------
@@ -172,8 +172,8 @@ def test_the_recording_has_each_keyword_as_often() -> None:
     samples, words = recording.read()
     assert len(samples) < 320 * recording.RATE
     for keyword in recording.KEYWORDS:
-        assert sum(word.word == keyword for word in words) == 20
-    assert sum(not word.is_keyword for word in words) >= 60
+        assert sum(word.word == keyword for word in words) == 16
+    assert sum(not word.is_keyword for word in words) == 40
     assert words[-1].last < len(samples)
 
 
@@ -233,7 +233,7 @@ def test_the_promises_hold(board: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
-    assert facts["words"] >= 260
+    assert facts["words"] == 200
     assert facts["accuracy"] >= facts["float_accuracy"] - 0.005
     assert facts["ram"] < 32_000
     assert facts["load"] < 1

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from recording import RATE
 
 Samples = NDArray[np.float32]
 
-RATE = 8000
-KEYWORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
 # Other words; none that contains the sound of a keyword.
 OTHERS = (
     *("water", "house", "table", "seven", "happy", "bird", "tree", "music", "people"),
