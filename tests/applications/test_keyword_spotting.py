@@ -188,7 +188,7 @@ def test_the_firmware_s_constants_are_those_of_python() -> None:
 
 # ---- boards --------------------------------------------------------------------------
 
-SHORT = 14 * recording.RATE
+SHORT = 9 * recording.RATE
 M4 = "mps2-an386"
 
 
@@ -201,21 +201,24 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
 @pytest.mark.slow
 def test_a_board_hears_the_first_words(firmware: object) -> None:
     samples, _ = recording.read()
-    ran = evaluate.on_board.run(firmware, evaluate.sound(samples[:SHORT]))
+    given = evaluate.sound(samples[:SHORT])
+    ran = evaluate.on_board.run(firmware, given, count=False)
     decisions, lost = evaluate.heard(ran.lines)
     assert lost == 0
     expected = [x for x in recording.reference("network") if x.at <= SHORT]
     assert [x.word for x in decisions] == [x.word for x in expected]
-    assert len(decisions) >= 5
+    assert len(decisions) >= 3
 
 
 @pytest.mark.qemu
 @pytest.mark.slow
 def test_a_core_that_is_too_slow_loses_samples(firmware: object) -> None:
     samples, _ = recording.read()
-    ran = evaluate.on_board.run(firmware, evaluate.sound(samples[:SHORT]), shift=9)
+    given = evaluate.sound(samples[:SHORT])
+    ran, again = (evaluate.on_board.run(firmware, given, shift=9) for _ in range(2))
+    assert ran.lines == again.lines
     _, lost = evaluate.heard(ran.lines)
-    assert lost > 8000
+    assert lost > 4000
 
 
 @pytest.mark.qemu
@@ -238,6 +241,14 @@ def test_the_promises_hold(board: str) -> None:
     assert facts["ram"] < 32_000
     assert facts["load"] < 1
     assert facts["lost"] == 0
+
+
+def test_a_board_without_an_emulator_is_refused() -> None:
+    words = [sys.executable, str(FOLDER / "evaluate.py"), "--board", "rpi-pico"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no emulator runs rpi-pico" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # ---- PyTorch -------------------------------------------------------------------------
