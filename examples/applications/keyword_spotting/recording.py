@@ -25,11 +25,19 @@ KEYWORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go
 CLASSES = (*KEYWORDS, "(other)", "(silence)")
 LATE = int(0.7 * RATE)  # samples after its end at which a word still counts as heard
 
-# The rule of firmware/spotting.h: a keyword is heard when the sum of its scores in the
-# last ROW results, 0 to 255 each, is at least THRESHOLD; then nothing for HOLD results.
-ROW = 3
-THRESHOLD = 480
-HOLD = 5
+
+@dataclass(frozen=True)
+class Rule:
+    """Of firmware/spotting.h: a keyword is heard when the sum of its scores in the last
+    `row` results, 0 to 255 each, is at least `threshold`; then nothing for `hold`.
+    """
+
+    row: int
+    threshold: int
+    hold: int
+
+
+RULES = {"network": Rule(3, 344, 5), "small": Rule(2, 204, 4)}
 
 
 @dataclass(frozen=True)
@@ -71,17 +79,19 @@ class Score:
         return 3600 * self.false_alarms / self.quiet_s
 
 
-def decide(scores: Iterable[Sequence[float]], step: int) -> Iterator[Decision]:
+def decide(
+    scores: Iterable[Sequence[float]], step: int, rule: Rule = RULES["network"]
+) -> Iterator[Decision]:
     """What is heard in results of the network, one every `step` samples."""
     row: list[Sequence[float]] = []
     held = 0
     for index, result in enumerate(scores):
-        row = [*row, result][-ROW:]
+        row = [*row, result][-rule.row :]
         held = max(0, held - 1)
         sums = [sum(x[k] for x in row) for k in range(len(KEYWORDS))]
         best = int(np.argmax(sums))
-        if held == 0 and sums[best] >= THRESHOLD:
-            held = HOLD
+        if held == 0 and sums[best] >= rule.threshold:
+            held = rule.hold
             yield Decision(KEYWORDS[best], (index + 1) * step)
 
 

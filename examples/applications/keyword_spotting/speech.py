@@ -21,7 +21,7 @@ from recording import RATE
 
 Samples = NDArray[np.float32]
 
-# Other words; none that contains the sound of a keyword.
+# Other words; some begin or end as a keyword does.
 OTHERS = (
     *("water", "house", "table", "seven", "happy", "bird", "tree", "music", "people"),
     *("morning", "paper", "yellow", "garden", "summer", "window", "mother", "better"),

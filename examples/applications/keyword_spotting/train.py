@@ -4,8 +4,8 @@
     python train.py            six to nine minutes of two processors
 
 Needs PyTorch and ExecuTorch (docs/export.md) and the program espeak-ng. The voices of
-the recording are never learned from; the threshold of recording.py is chosen on
-another stream, of voices that are.
+the recording are never learned from; the rules of recording.py are chosen on another
+stream, of voices that are.
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def decisions(
 ) -> list[recording.Decision]:
     """What a network in floating point hears."""
     results = results_of(spotter, samples, name)
-    return list(recording.decide(results.tolist(), NETWORKS[name][0] * HOP))
+    step, rule = NETWORKS[name][0] * HOP, recording.RULES[name]
+    return list(recording.decide(results.tolist(), step, rule))
 
 
 @torch.no_grad()

@@ -2,7 +2,7 @@
 // Keyword spotting: ten words, always listening.
 //
 //     microphone --interrupt--> ring --hop--> front end --features--> the last second
-//     of features --every STEP hops--> network --scores--> spotting --> a word
+//     of features --every 8 hops--> network --scores--> spotting --> a word
 //
 // Logs a line for each word that is heard: samples so far, and the word.
 #include "ember/port.h"
@@ -13,13 +13,6 @@
 #include "spotting.h"
 
 enum { FRAMES = 40, FEATURES = 12 };
-
-// Hops from one result of the network to the next.
-#if defined(__ARM_ARCH_6M__)
-enum { STEP = 12 };
-#else
-enum { STEP = 8 };
-#endif
 
 static const char *const words[SPOTTING_KEYWORDS] = {
     "yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"};
@@ -143,7 +136,7 @@ int main(void) {
         }
         ember_port_mark_begin(EMBER_MARK_CASE); // what a hop takes, for measuring
         listen();
-        if (++hops % STEP == 0) {
+        if (++hops % SPOTTING_STEP == 0) {
             hear(hops);
         }
         ember_port_mark_end(EMBER_MARK_CASE);

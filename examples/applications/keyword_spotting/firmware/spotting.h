@@ -12,12 +12,24 @@
 #include <stdint.h>
 #include <string.h>
 
+enum { SPOTTING_KEYWORDS = 10 };
+
+// STEP: hops from one result to the next. Cortex-M0 and M0+ have the small network.
+#if defined(__ARM_ARCH_6M__)
 enum {
-    SPOTTING_KEYWORDS = 10,
+    SPOTTING_STEP = 12,
+    SPOTTING_ROW = 2,
+    SPOTTING_THRESHOLD = 204,
+    SPOTTING_HOLD = 4
+};
+#else
+enum {
+    SPOTTING_STEP = 8,
     SPOTTING_ROW = 3,
-    SPOTTING_THRESHOLD = 480,
+    SPOTTING_THRESHOLD = 344,
     SPOTTING_HOLD = 5
 };
+#endif
 
 typedef struct spotting {
     uint8_t row[SPOTTING_ROW][SPOTTING_KEYWORDS]; // starts with zeros
