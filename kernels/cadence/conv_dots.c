@@ -7,7 +7,7 @@
 
 #include "kernels/cadence/dots.h"
 
-enum { COLUMNS = 3, SHORT = 16 }; // outputs at once; bytes
+enum { COLUMNS = 3, COMMON = 3, SHORT = 16 }; // outputs at once; taps; bytes
 
 // Whether three outputs are computed at once.
 static bool takes_three(const ember_cadence_conv_t *conv, const ember_dots_t *dots) {
@@ -70,14 +70,12 @@ static void copy(int8_t *to, const int8_t *from, int32_t count) {
     }
 }
 
-// A row of taps of one channel, or of all channels of a group.
-static void copy_row(const ember_cadence_conv_t *conv, const int8_t *x, taps_t across,
+// A row of taps of all channels of a group, which lie side by side.
+static void copy_row(const ember_cadence_conv_t *conv, const int8_t *x, int32_t taps,
                      int8_t *patch) {
-    const int32_t depth = conv->window.last ? conv->depth : 1;
+    const int32_t depth = conv->depth;
     const int32_t step = conv->window.width.dilation * conv->window.x.column;
-    const int32_t taps = across.past - across.first;
 
-    patch += across.first * depth;
     if (step == depth) { // neighbours in the image, too
         copy(patch, x, taps * depth);
         return;
@@ -96,28 +94,67 @@ typedef struct pixel {
     int8_t *y;
 } pixel_t;
 
-static void fill(const ember_cadence_conv_dots_t *s, const int8_t *x,
-                 const pixel_t *pixel, int8_t *patch) {
-    const taps_t down = pixel->down, across = pixel->across;
-    const ember_cadence_conv_t *conv = &s->conv;
-    const ember_cadence_window_t *window = &conv->window;
-    const int32_t channels = window->last ? 1 : conv->depth;
-    const int32_t row = window->width.kernel * (window->last ? conv->depth : 1);
-    const int32_t plane = row * window->height.kernel;
-    const int32_t taps = (down.past - down.first) * (across.past - across.first);
+// Channels last: `patch` is that of the first tap in the image, as `x` is.
+static void fill_last(const ember_cadence_conv_t *conv, const int8_t *x, int32_t rows,
+                      int32_t taps, int8_t *patch) {
+    const int32_t pitch = conv->window.height.dilation * conv->window.x.row;
 
-    if (taps != window->height.kernel * window->width.kernel) {
-        memset(patch, (uint8_t)conv->x_zero, (size_t)conv->inner);
+    for (; rows > 0; rows--) {
+        copy_row(conv, x, taps, patch);
+        x += pitch;
+        patch += conv->window.width.kernel * conv->depth;
     }
-    x += down.at * window->x.row + across.at * window->x.column;
-    for (int32_t c = 0; c < channels && taps > 0; c++) {
-        const int8_t *from = x + c * window->x.channel;
-        int8_t *to = patch + c * plane + down.first * row;
-        for (int32_t ky = down.first; ky < down.past; ky++) {
-            copy_row(conv, from, across, to);
-            from += window->height.dilation * window->x.row;
+}
+
+// The same of channels first.
+static void fill_first(const ember_cadence_conv_t *conv, const int8_t *x, int32_t rows,
+                       int32_t taps, int8_t *patch) {
+    const ember_cadence_window_t *window = &conv->window;
+    const int32_t pitch = window->height.dilation * window->x.row;
+    const int32_t step = window->width.dilation;
+    const int32_t row = window->width.kernel;
+    const int32_t plane = window->height.kernel * row;
+
+    for (int32_t c = conv->depth; c > 0; c--) {
+        const int8_t *from = x;
+        int8_t *to = patch;
+        for (int32_t ky = rows; ky > 0; ky--) {
+            if (taps == COMMON) {
+                to[0] = from[0];
+                to[1] = from[step];
+                to[2] = from[2 * step];
+            } else {
+                for (int32_t kx = 0; kx < taps; kx++) {
+                    to[kx] = from[kx * step];
+                }
+            }
+            from += pitch;
             to += row;
         }
+        x += window->x.channel;
+        patch += plane;
+    }
+}
+
+static void fill(const ember_cadence_conv_dots_t *s, const int8_t *x,
+                 const pixel_t *pixel, int8_t *patch) {
+    const ember_cadence_conv_t *conv = &s->conv;
+    const ember_cadence_window_t *window = &conv->window;
+    const taps_t down = pixel->down, across = pixel->across;
+    const int32_t rows = down.past - down.first, taps = across.past - across.first;
+    const int32_t first = down.first * window->width.kernel + across.first;
+
+    if (rows * taps != window->height.kernel * window->width.kernel) {
+        memset(patch, (uint8_t)conv->x_zero, (size_t)conv->inner);
+    }
+    if (rows == 0 || taps == 0) {
+        return;
+    }
+    x += down.at * window->x.row + across.at * window->x.column;
+    if (window->last) {
+        fill_last(conv, x, rows, taps, patch + first * conv->depth);
+    } else {
+        fill_first(conv, x, rows, taps, patch + first);
     }
 }
 
