@@ -83,15 +83,17 @@ static bool plan(ember_depthwise_hvx_t *s) {
     return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
 
-ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
-                                           ember_node_t *node) {
+ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                                           int64_t room) {
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
         conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
-    s->scratch = ember_node_scratch(node, (size_t)(places_of(s).all + EMBER_HVX));
+    const int64_t bytes = places_of(s).all + EMBER_HVX;
+    s->scratch = ember_node_scratch(node, (size_t)(bytes + room));
+    s->room = s->scratch == NULL ? NULL : s->scratch + bytes;
     return ember_node_status(node);
 }
 

@@ -49,8 +49,9 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
         hvx->scratch = ember_node_scratch(node, row + EMBER_ROW_HVX_BYTES + EMBER_HVX);
         return ember_node_status(node);
     }
+    const ember_columns_form_hvx_t form = {.w_offset = s->b_offset};
     const ember_status_t status =
-        ember_columns_hvx_prepare(columns, node, &conv, false, s->b_offset);
+        ember_columns_hvx_prepare(columns, node, &conv, &form);
     columns->terms.one = true;
     columns->terms.shifts = NULL; // with the multiplier in the state of a run
     columns->terms.constant =

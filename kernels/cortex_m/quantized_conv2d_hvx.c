@@ -30,7 +30,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: an output lies over its input");
     }
-    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, false, 0);
+    const ember_columns_form_hvx_t form = {.turned = false};
+    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, &form);
 }
 
 EMBER_KERNEL(quantized_conv2d_hvx, state_t);
