@@ -26,9 +26,8 @@ typedef struct ember_depthwise_hvx {
 
 // Takes `depthwise->conv`, which is read already, with `room` bytes of scratch for the
 // caller. UNSUPPORTED when its scales or its sizes are not for this.
-EMBER_MUST_USE ember_status_t
-ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *depthwise, ember_node_t *node,
-                            int64_t room);
+EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare(
+    ember_depthwise_hvx_t *depthwise, ember_node_t *node, int64_t room);
 void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise);
 
 #endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H

@@ -56,8 +56,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     ember_conv_s8_t plain = s->conv;
     const int64_t window = ember_conv_s8_taps(&plain) * plain.depth;
-    const int64_t pixels =
-        (int64_t)plain.batches * plain.height.in * plain.width.in;
+    const int64_t pixels = (int64_t)plain.batches * plain.height.in * plain.width.in;
     const ember_columns_form_hvx_t form = {
         .rows_apart = plain.height.stride,
         .columns_apart = plain.width.stride,

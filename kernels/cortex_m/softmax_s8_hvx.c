@@ -127,7 +127,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (s->axis.inner != 1 || s->axis.count < FEW) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "softmax_s8_hvx: few, or steps");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "softmax_s8_hvx: few, or steps");
     }
     s->weights = ember_node_scratch(node, sizeof(tables_t));
     return ember_node_status(node);
