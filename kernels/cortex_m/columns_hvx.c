@@ -41,8 +41,8 @@ static void flatten(ember_cells_hvx_t *s) {
     const int64_t all = (int64_t)s->batches * h->in * w->in;
 
     if (h->kernel == 1 && w->kernel == 1 && h->padding == 0 && w->padding == 0 &&
-        h->stride == 1 && w->stride == 1 && s->rows_apart == 1 &&
-        s->columns_apart == 1 && all < BYTES_MAX) {
+        h->stride == 1 && w->stride == 1 && h->out == h->in && w->out == w->in &&
+        s->rows_apart == 1 && s->columns_apart == 1 && all < BYTES_MAX) {
         w->in = (int32_t)all;
         w->out = (int32_t)all;
         h->in = 1;

@@ -7,6 +7,7 @@
 
 #include "kernels/cortex_m/cells_hvx.h"
 #include "kernels/cortex_m/panel_hvx.h"
+#include "kernels/cortex_m/worth_hvx.h"
 
 typedef struct ember_columns_hvx {
     ember_cells_hvx_t cells;
@@ -36,6 +37,14 @@ typedef struct ember_columns_form_hvx {
 EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(
     ember_columns_hvx_t *columns, ember_node_t *node, const ember_conv_s8_t *conv,
     const ember_columns_form_hvx_t *form);
+
+// Whether a convolution that takes `packets` in portable C is large enough to pack its
+// weights for.
+static inline bool ember_columns_hvx_pays(const ember_conv_s8_t *conv,
+                                          int64_t packets) {
+    const int64_t weights = conv->filters * ember_conv_s8_taps(conv) * conv->depth;
+    return packets >= 1500 + 2 * weights;
+}
 
 // How many outputs side by side share a window, so that their filters fill vectors. Of
 // `conv`, sizes of the image may be missing.

@@ -135,20 +135,21 @@ static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *wo
 
 // --- weights and numbers -------------------------------------------------------------
 
-// Copies `count` bytes to the start of a line of `most`, which they then fill.
+// Copies `count` bytes, and no byte more.
+static void put(int8_t *to, const int8_t *from, int32_t count) {
+    for (; count > 0; count -= EMBER_HVX) {
+        ember_store_left_hvx(to, ember_load_left_hvx(from, count), count);
+        to += EMBER_HVX;
+        from += EMBER_HVX;
+    }
+}
+
+// Copies `count` bytes to the start of a line of `most`, which they then fill: what is
+// there is copied behind itself.
 static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) {
-    for (int32_t at = 0; at < most; at += count) {
-        for (int32_t i = 0; i < count && at + i < most; i += EMBER_HVX) {
-            const int32_t room = most - at - i;
-            const HVX_Vector some = count - i >= EMBER_HVX
-                                        ? ember_hvx_load_any(from + i)
-                                        : ember_hvx_load_part(from + i, count - i);
-            if (room >= EMBER_HVX) {
-                ember_hvx_store_any(to + at + i, some);
-            } else {
-                ember_hvx_store_part(to + at + i, some, room);
-            }
-        }
+    put(to, from, count < most ? count : most);
+    for (int32_t made = count; made < most; made *= 2) {
+        put(to + made, to, made < most - made ? made : most - made);
     }
 }
 

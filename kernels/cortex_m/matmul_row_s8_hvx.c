@@ -186,7 +186,8 @@ INLINE HVX_Vector sums_of_any(const row_t *row, const int8_t *b, int32_t count,
         return sums_of_short(row, b, count, block, is_unsigned);
     }
     if (count % EIGHT == 0 && row->inner % EMBER_HVX == 0) {
-        return sums_of_whole(row, b, count, block, is_unsigned);
+        return count == LANES ? sums_of_whole(row, b, LANES, block, is_unsigned)
+                              : sums_of_whole(row, b, count, block, is_unsigned);
     }
     if (count == LANES) {
         for (int32_t i = 0; i < LANES; i += FOUR) {

@@ -9,7 +9,6 @@
 #include "kernels/cortex_m/columns_hvx.h"
 
 enum { BYTES_MAX = 1 << 28 };
-enum { PRODUCTS_MIN = 2048 }; // of a group: fewer take less without vectors
 
 typedef struct state {
     ember_conv_s8_t conv;
@@ -66,13 +65,13 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->groups = s->conv.channels / s->conv.depth;
     const int32_t filters = s->conv.filters / s->groups;
     const int64_t bytes = pixels_of(&s->conv) * filters;
-    if (s->conv.over || bytes >= BYTES_MAX ||
-        bytes * ember_conv_s8_taps(&s->conv) * s->conv.depth < PRODUCTS_MIN) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups");
-    }
     ember_conv_s8_t group = s->conv;
     group.channels = s->conv.depth;
     group.filters = filters;
+    if (s->conv.over || bytes >= BYTES_MAX ||
+        !ember_columns_hvx_pays(&group, ember_packets_of_conv(&group))) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups");
+    }
     const ember_columns_form_hvx_t form = {.pixel = s->conv.channels,
                                            .room = bytes + EMBER_HVX};
     const ember_status_t planned =

@@ -6,7 +6,7 @@
 
 #include "kernels/cortex_m/columns_hvx.h"
 
-enum { PRODUCTS_MIN = 2048 }; // fewer take less without vectors
+enum { ROW_PACKETS = 150 }; // of the image, spread
 
 typedef struct state {
     ember_conv_s8_t conv;
@@ -38,6 +38,17 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
+// What portable C takes: its taps are those of a plain convolution from outputs to
+// inputs.
+static int64_t packets_of(const ember_conv_s8_t *conv) {
+    ember_conv_s8_t plain = *conv;
+    plain.height.in = conv->height.out;
+    plain.height.out = conv->height.in;
+    plain.width.in = conv->width.out;
+    plain.width.out = conv->width.in;
+    return ember_packets_of_conv(&plain);
+}
+
 // False when more is cut off than the taps add.
 static bool spread(ember_conv_s8_axis_t *axis) {
     const int64_t padding =
@@ -56,14 +67,14 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     ember_conv_s8_t plain = s->conv;
     const int64_t window = ember_conv_s8_taps(&plain) * plain.depth;
-    const int64_t pixels = (int64_t)plain.batches * plain.height.in * plain.width.in;
     const ember_columns_form_hvx_t form = {
         .rows_apart = plain.height.stride,
         .columns_apart = plain.width.stride,
         .room = window * plain.filters + EMBER_HVX,
     };
-    if (!spread(&plain.height) || !spread(&plain.width) ||
-        window * plain.filters * pixels < PRODUCTS_MIN) {
+    const int64_t rows = (int64_t)plain.batches * plain.height.out;
+    if (!ember_columns_hvx_pays(&plain, packets_of(&plain) - ROW_PACKETS * rows) ||
+        !spread(&plain.height) || !spread(&plain.width)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: sizes");
     }
     const ember_status_t planned =
