@@ -2,6 +2,8 @@
 // Depthwise convolutions with Hexagon's vectors. Contract: depthwise_hvx.h.
 #include "kernels/cortex_m/depthwise_hvx.h"
 
+#include "kernels/cortex_m/worth_hvx.h"
+
 #include <stddef.h>
 
 enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
@@ -83,12 +85,20 @@ static bool plan(ember_depthwise_hvx_t *s) {
     return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
 
+// Whether there are enough outputs for what weights and rows take.
+static bool pays(const ember_depthwise_hvx_t *s) {
+    const int64_t weights = (int64_t)s->groups * s->conv.width.kernel * s->period;
+    const int64_t rows = (int64_t)s->groups * s->conv.batches * s->conv.height.out;
+    const int64_t packets = 1000 + 400 * weights / EMBER_HVX + 300 * rows;
+    return ember_packets_of_depthwise(&s->conv) >= packets;
+}
+
 ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
                                            int64_t room) {
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) || !pays(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     const int64_t bytes = places_of(s).all + EMBER_HVX;

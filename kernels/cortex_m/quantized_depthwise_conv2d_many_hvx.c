@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 #include "kernels/cortex_m/depthwise_hvx.h"
+#include "kernels/cortex_m/worth_hvx.h"
 
 enum { BYTES_MAX = 1 << 28, TWO = 2 };
-enum { PRODUCTS_MIN = 2048 }; // fewer take less without vectors
 
 typedef struct state {
     ember_depthwise_hvx_t plain;
@@ -63,9 +63,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     const int64_t pixels = (int64_t)conv->batches * conv->height.in * conv->width.in;
     const int64_t bytes = pixels * conv->filters;
-    const int64_t out = (int64_t)conv->batches * conv->height.out * conv->width.out;
     if (bytes >= BYTES_MAX || conv->over ||
-        out * conv->filters * ember_conv_s8_taps(conv) < PRODUCTS_MIN) {
+        ember_packets_of_depthwise(conv) < 2000 + 4 * bytes) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     s->x = conv->x;

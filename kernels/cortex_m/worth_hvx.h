@@ -31,4 +31,12 @@ static inline int64_t ember_packets_of_conv(const ember_conv_s8_t *conv) {
                      15 * (int64_t)h->out * w->out);
 }
 
+// The same of a depthwise one.
+static inline int64_t ember_packets_of_depthwise(const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
+    const int64_t images = (int64_t)conv->batches * conv->filters;
+    return images * (5 * ember_taps_inside(h) * ember_taps_inside(w) +
+                     40 * (int64_t)h->out * w->out);
+}
+
 #endif // EMBER_KERNELS_CORTEX_M_WORTH_HVX_H
