@@ -170,6 +170,14 @@ def test_hexagon_is_no_worse_than_its_baseline():
     assert each["depthwise 3x3 128->128 on 24x24"] >= 28
 
 
+@pytest.mark.broad
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", hvx_layers.LAYERS[-4:], ids=lambda each: each.title)
+def test_a_layer_has_the_same_bits_and_takes_fewer_packets(layer, tmp_path):
+    cost = hvx.layer_cost(layer, tmp_path)  # compares the bits
+    assert cost.packets < 3 * cost.macs  # portable C takes more
+
+
 def test_more_packets_are_worse():
     before = hvx.baseline()
     assert hvx.worse(before, before) == []

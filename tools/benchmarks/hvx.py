@@ -53,14 +53,15 @@ class Cost:
 
 def measure(folder: Path) -> list[Cost]:
     """Every layer, then the small models, then delegates."""
-    layers = [_layer(layer, folder) for layer in hvx_layers.LAYERS]
+    layers = [layer_cost(layer, folder) for layer in hvx_layers.LAYERS]
     small = [
         _model(f"{name}_small", f"int8_{name}_small_m4", folder) for name in int8.SMALL
     ]
     return [*layers, *small, *(_model(name, name, folder) for name in DELEGATES)]
 
 
-def _layer(layer: hvx_layers.Layer, folder: Path) -> Cost:
+def layer_cost(layer: hvx_layers.Layer, folder: Path) -> Cost:
+    """Refused when the results are not those of portable C."""
     path = folder / f"{layer.title.replace(' ', '_').replace('>', '')}.pte"
     path.write_bytes(hvx_layers.written(layer))
     logs = [_run(path, board, folder) for board in (BOARD, "host")]
