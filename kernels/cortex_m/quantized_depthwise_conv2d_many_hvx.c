@@ -64,7 +64,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const int64_t pixels = (int64_t)conv->batches * conv->height.in * conv->width.in;
     const int64_t bytes = pixels * conv->filters;
     if (bytes >= BYTES_MAX || conv->over ||
-        ember_packets_of_depthwise(conv) < 2000 + 4 * bytes) {
+        ember_packets_of_depthwise(conv) < 2000 + 8 * bytes) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     s->x = conv->x;
