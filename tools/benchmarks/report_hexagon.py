@@ -17,9 +17,10 @@ _COLUMNS = ["int8", "MAC", "packets", "MAC per packet", "Halide's hannk, packets
 _HEAD = """
 ## Hexagon
 
-Packets of `tools/bench hvx` on `hexagon-v68`: layers and models of the `cortex_m` dialect,
-and programs with delegates to XNNPACK (`xnnpack_*`, whole, with what is not delegated).
-A packet holds one to four instructions; it is [not a cycle](hexagon.md#what-is-emulated).
+Packets of `tools/bench hvx` on `hexagon-v68`: layers and models of the `cortex_m`
+dialect, and programs with delegates to XNNPACK (`xnnpack_*`, whole, with what is not
+delegated). A packet holds one to four instructions; it is
+[not a cycle](hexagon.md#what-is-emulated).
 
 """
 _NOTES = """
