@@ -8,7 +8,8 @@ PYTEST := $(PYTHON) -m pytest -n $(shell expr $$(nproc) + 1) --dist loadfile \
 # Tests start hundreds of Pythons: none shall compile our modules again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup hexagon setup-dev demo quick test check clean
+.PHONY: help setup hexagon setup-dev demo quick test check clean applications \
+	applications-train
 
 help:
 	@echo "make setup   system packages (asks for sudo) and .venv; once, then fast"
@@ -16,6 +17,8 @@ help:
 	@echo "make demo    build a digit classifier for two boards and run it in QEMU"
 	@echo "make quick   before each commit: formatting, types, unit tests, conformance here"
 	@echo "make test    tests that need no PyTorch, but those marked long and broad"
+	@echo "make applications         those of examples/applications on emulated boards"
+	@echo "make applications-train   data and weights for them, by PYTORCH=PYTHON"
 	@echo "make check   formatting, types, all tests, fuzzing, sizes, the pages' commands"
 	@echo "make clean   remove what builds and tests made"
 
@@ -40,6 +43,14 @@ quick: setup-dev
 
 check: setup-dev
 	@bash tools/check.sh
+
+applications: setup
+	@$(PYTHON) tools/applications.py
+
+# A Python with PyTorch and ExecuTorch, as docs/export.md has it.
+PYTORCH := python3
+applications-train:
+	@PYTHONPATH=sdk $(PYTORCH) tools/applications.py --train
 
 clean:
 	rm -rf build out dist .pytest_cache .mypy_cache .ruff_cache
