@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recorded vibration, in real order, into an emulated board -> what it decided.
 
-    evaluate.py [--board NAME] [--hours N]
+    evaluate.py [--board NAME]
 
 Prints a line of JSON. Decisions are compared with the parts that were simulated, and
 with those that the same rules make of the scores of PyTorch's float32 model.
@@ -32,8 +32,21 @@ PROGRAMS = [HERE / "front.pte", HERE / "network.pte"]
 HANDLERS = {"SysTick_Handler": 3}
 EXECUTE = 1  # EMBER_MARK_EXECUTE
 HOP = 256
-# Of firmware/detector.h.
-FIRST, USUAL, SCORES, RECENT, HIGH, DEVIATIONS = 1, 80, 78, 8, 5, 1.75
+
+
+def _of_detector(name: str) -> float:
+    """A number of firmware/detector.h."""
+    text = (HERE / "firmware" / "detector.h").read_text(encoding="utf-8")
+    found = re.search(rf"DETECTOR_{name}\b =? ?([0-9.]+)", text)
+    if found is None:
+        raise on_board.SdkError(f"firmware/detector.h has no DETECTOR_{name}")
+    return float(found[1])
+
+
+FIRST, USUAL, SCORES, RECENT, HIGH = (
+    int(_of_detector(name)) for name in ("FIRST", "USUAL", "SCORES", "RECENT", "HIGH")
+)
+DEVIATIONS = _of_detector("DEVIATIONS")
 LEARNED = FIRST + USUAL + SCORES
 SETTLED = RECENT  # frames after a change in which both answers are right
 _FRAME = re.compile(r"([0-9a-f]{8}) (over|-) (alarm|-)")
@@ -138,10 +151,14 @@ def _by_part(kept: Recording, said: Decided, faulty: bool) -> NDArray[np.float64
     return np.array(alarms, np.float64)
 
 
+def built_for(board: str, folder: Path) -> on_board.Built:
+    app = HERE / "firmware" / "main.c"
+    return on_board.build_for(board, app, PROGRAMS, folder, HANDLERS)
+
+
 def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
     """The line of JSON, and what is not as it should be."""
-    app = HERE / "firmware" / "main.c"
-    built = on_board.build_for(board, app, PROGRAMS, folder, HANDLERS)
+    built = built_for(board, folder)
     kept, said, whole = recordings(), [], True
     runs = [
         on_board.run(built, {"samples.bin": one.samples.tobytes()}, cycles=not number)

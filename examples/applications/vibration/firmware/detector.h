@@ -16,7 +16,7 @@ enum {
     DETECTOR_RECENT = 8,  // of so many frames ..
     DETECTOR_HIGH = 5,    // .. so many above the threshold are an alarm
 };
-#define DETECTOR_DEVIATIONS 1.75f
+#define DETECTOR_DEVIATIONS 2.25f
 
 typedef struct detector {
     float usual[DETECTOR_BANDS]; // the program's second input
