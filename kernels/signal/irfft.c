@@ -70,14 +70,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const int64_t bins = z.sizes[z.rank - 2];
     const int64_t least = bins > 1 ? 2 * bins - 2 : 1;
     const uint32_t n = (uint32_t)ember_node_int_in(node, N, least, 2 * bins - 1);
-    const bool halved = n % 2 == 0;
-    s->n = n;
-    s->fft = halved ? n / 2 : n;
-    const ember_transform_form_t form = {.x_dims = 2,
-                                         .out = OUT,
-                                         .bins = n,
-                                         .roots = halved ? n / 4 : 0,
-                                         .scratch = halved ? n / 2 : 2 * n};
+    ember_transform_form_t form = {.x_dims = 2, .out = OUT, .bins = n};
+    ember_transform_real(s, n, &form);
     return ember_transform_prepare(s, node, &z, &form);
 }
 

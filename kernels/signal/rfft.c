@@ -65,15 +65,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     const uint32_t n = (uint32_t)x.sizes[x.rank - 1];
-    const bool halved = n % 2 == 0;
-    s->n = n;
-    s->fft = halved ? n / 2 : n;
-    const ember_transform_form_t form = {.x_dims = 1,
-                                         .out = OUT,
-                                         .bins = n / 2 + 1,
-                                         .pair = true,
-                                         .roots = halved ? n / 4 : 0,
-                                         .scratch = halved ? n / 2 : 2 * n};
+    ember_transform_form_t form = {
+        .x_dims = 1, .out = OUT, .bins = n / 2 + 1, .pair = true};
+    ember_transform_real(s, n, &form);
     return ember_transform_prepare(s, node, &x, &form);
 }
 

@@ -37,6 +37,18 @@ typedef struct ember_transform_form {
     uint32_t scratch; // complex numbers
 } ember_transform_form_t;
 
+// Real rows of n numbers: an even row is computed as one of n / 2 complex numbers, an
+// odd one takes scratch for two rows. Sets n and fft, and roots and scratch of the
+// form.
+static inline void ember_transform_real(ember_transform_t *transform, uint32_t n,
+                                        ember_transform_form_t *form) {
+    const bool halved = n % 2 == 0;
+    transform->n = n;
+    transform->fft = halved ? n / 2 : n;
+    form->roots = halved ? n / 4 : 0;
+    form->scratch = halved ? n / 2 : 2 * n;
+}
+
 // Checks roots and output, and fills `transform`, whose n and fft are set.
 EMBER_MUST_USE ember_status_t
 ember_transform_prepare(ember_transform_t *transform, ember_node_t *node,

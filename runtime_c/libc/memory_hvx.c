@@ -4,14 +4,9 @@
 
 #include <hexagon_hvx.h>
 
-enum { WORD = 8, FEW = 2 * WORD, MANY = 128 }; // bytes that take less without vectors
+#include "words.h"
 
-// May alias anything, as char may.
-typedef uint64_t __attribute__((may_alias)) word_t;
-
-static int are_words_apart(const void *a, const void *b) {
-    return (((uintptr_t)a ^ (uintptr_t)b) & (WORD - 1)) == 0;
-}
+enum { MANY = 128 }; // bytes; fewer take less without vectors
 
 // Loads before it stores, as all here: areas may overlap when `to` is the lower one.
 static void put_forwards(unsigned char *to, const unsigned char *from, size_t size) {
@@ -38,24 +33,10 @@ static void put_backwards(unsigned char *to, const unsigned char *from, size_t s
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) {
-    unsigned char *d = to;
-    const unsigned char *s = from;
-
-    if (size >= FEW) {
-        if (size >= MANY || !are_words_apart(to, from)) {
-            put_forwards(d, s, size);
-            return to;
-        }
-        while (((uintptr_t)d & (WORD - 1)) != 0) {
-            *d++ = *s++;
-            size--;
-        }
-        for (; size >= WORD; size -= WORD, d += WORD, s += WORD) {
-            *(word_t *)(void *)d = *(const word_t *)(const void *)s;
-        }
-    }
-    while (size-- > 0) {
-        *d++ = *s++;
+    if (size >= MANY || (size >= FEW && !are_words_apart(to, from))) {
+        put_forwards(to, from, size);
+    } else {
+        copy_forwards(to, from, size);
     }
     return to;
 }
@@ -83,26 +64,10 @@ static void set_many(unsigned char *to, int value, size_t size) {
 }
 
 void *memset(void *to, int value, size_t size) {
-    unsigned char *d = to;
-    const unsigned char byte = (unsigned char)value;
-
-    if (size >= FEW) {
-        const word_t word = byte * UINT64_C(0x0101010101010101);
-
-        if (size >= MANY) {
-            set_many(d, value, size);
-            return to;
-        }
-        while (((uintptr_t)d & (WORD - 1)) != 0) {
-            *d++ = byte;
-            size--;
-        }
-        for (; size >= WORD; size -= WORD, d += WORD) {
-            *(word_t *)(void *)d = word;
-        }
-    }
-    while (size-- > 0) {
-        *d++ = byte;
+    if (size >= MANY) {
+        set_many(to, value, size);
+    } else {
+        fill(to, (unsigned char)value, size);
     }
     return to;
 }

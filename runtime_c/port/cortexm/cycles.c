@@ -14,6 +14,7 @@
 #define ENABLED    1u
 #define CORE_CLOCK 4u
 #define WRAPPED    (1u << 16)
+#define MOST_LOOKS (1u << 20)
 
 #if defined(__ARM_FEATURE_MVE)
 #define CONTROL REGISTER(0xE0003E04u) // PMU_CTRL
@@ -32,6 +33,16 @@ typedef struct systick {
 
 static systick_t systick;
 
+// At its next tick, a few cycles later; on a busy computer an emulator takes its time,
+// and all that is read until then is 0.
+static void wait_until_loaded(void) {
+    for (uint32_t look = 0; look < MOST_LOOKS; look++) {
+        if (SYST_CVR != 0 || (SYST_CSR & ENABLED) == 0) {
+            return;
+        }
+    }
+}
+
 // Starts it once. It wraps after 2^24 cycles, and its flag tells once that it did: what
 // passed is known while it is read at least every 2^25 cycles.
 static uint32_t count_by_systick(void) {
@@ -39,6 +50,7 @@ static uint32_t count_by_systick(void) {
         SYST_RVR = EMBER_SYSTICK_MOST;
         SYST_CVR = 0;
         SYST_CSR = CORE_CLOCK | ENABLED;
+        wait_until_loaded();
         systick.last = EMBER_SYSTICK_MOST;
     }
     const bool wrapped = (SYST_CSR & WRAPPED) != 0;
