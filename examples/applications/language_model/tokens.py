@@ -27,8 +27,10 @@ _HEADER = """// SPDX-License-Identifier: Apache-2.0
 
 enum {{ BYTES = 256, PAIRS = {count} }};
 
+// clang-format off
 static const uint16_t pairs[PAIRS][2] = {{
 {rows}}};
+// clang-format on
 
 #endif // TOKENS_H
 """

@@ -30,7 +30,7 @@ static void test_draws(void) {
         counts[sampler_next(&sampler, scores, 4)]++;
     }
     assert(counts[3] == 0);
-    assert(counts[0] > 8700 && counts[0] < 9300); // 9,003
+    assert(counts[0] > 8700 && counts[0] < 9300);   // 9,003
     assert(counts[1] > 24000 && counts[1] < 25000); // 24,473
     sampler = (sampler_t){.temperature = 0, .best = 3, .random = 9};
     assert(sampler_next(&sampler, scores, 4) == 2);

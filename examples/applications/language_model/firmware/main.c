@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes text: a prompt becomes tokens, the model gives scores of the next token, one is
-// chosen, and so on. requests.h is where prompts come from.
+// Writes text: a prompt becomes tokens, the model gives scores of the next token, one
+// is chosen, and so on. requests.h is where prompts come from.
 //
 // Every token is one call of the model, which keeps what it needs of the tokens before.
 // The log of a request is: its tokens, those that the model chose, and their text.
